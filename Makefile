@@ -1,0 +1,38 @@
+# `make demo` and `make test` do all the set-up; nothing else has to be installed by hand.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help demo test test-slow lint check bench clean
+
+help:            ## list the targets
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: $(READY)   ## play the game on the bundled data
+	$(BIN)/python -m hedgeclipper.demo
+
+test: $(READY)   ## the tests, without the slow ones
+	$(BIN)/python -m pytest -n auto -m "not slow" src README.md tests
+
+test-slow: $(READY)  ## the slow tests: simulations and large inputs
+	$(BIN)/python -m pytest -m slow tests
+
+lint: $(READY)   ## style, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint test  ## what CI runs
+
+bench: $(READY)  ## the speed table, as ratios to peers in one run
+	$(BIN)/python -m benchmarks.game_speed
+
+clean:           ## remove everything that can be made again
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Measurements, printed as tables; run one with ``python -m benchmarks.<name>``."""

@@ -1,0 +1,80 @@
+"""Generated votes: a hidden label z, voters that are right with probability 0.55 to 0.8.
+
+The correlations b come from 2,000 labelled rows of the same kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+N_LABELED = 2_000
+
+
+@dataclass(frozen=True)
+class GeneratedVotes:
+    """Votes on unlabelled rows, the hidden labels, and b from the labelled rows."""
+
+    votes: Any
+    labels: np.ndarray
+    label_correlations: np.ndarray
+
+
+def soft_votes(n_samples: int, n_voters: int, seed: int = 0) -> GeneratedVotes:
+    """Dense votes: right with the voter's probability, uniform in size."""
+    rng = np.random.default_rng(seed)
+    accuracies = rng.uniform(0.55, 0.8, n_voters)
+    votes, labels = _dense_batch(rng, accuracies, n_samples)
+    known, known_labels = _dense_batch(rng, accuracies, N_LABELED)
+    return GeneratedVotes(votes, labels, known_labels @ known / N_LABELED)
+
+
+def soft_vote_batches(n_samples: int, n_voters: int, batch_rows: int = 50_000, seed: int = 0):
+    """Return (b, function that makes the same batches of soft votes again on every call)."""
+    rng = np.random.default_rng(seed)
+    accuracies = rng.uniform(0.55, 0.8, n_voters)
+    known, known_labels = _dense_batch(rng, accuracies, N_LABELED)
+
+    def batches():
+        for number, start in enumerate(range(0, n_samples, batch_rows)):
+            batch_rng = np.random.default_rng([seed, number])
+            rows = min(batch_rows, n_samples - start)
+            yield _dense_batch(batch_rng, accuracies, rows)[0]
+
+    return known_labels @ known / N_LABELED, batches
+
+
+def sparse_votes(
+    n_samples: int, n_voters: int, votes_per_row: int, seed: int = 0
+) -> GeneratedVotes:
+    """Sparse votes of -1 or 1: voters form groups, and one of each is awake on a row."""
+    rng = np.random.default_rng(seed)
+    accuracies = rng.uniform(0.55, 0.8, n_voters)
+    votes, labels = _sparse_batch(rng, accuracies, n_samples, votes_per_row)
+    known, known_labels = _sparse_batch(rng, accuracies, N_LABELED, votes_per_row)
+    counts = np.bincount(known.indices, minlength=n_voters)
+    return GeneratedVotes(votes, labels, known_labels @ known / np.maximum(counts, 1))
+
+
+def _dense_batch(rng, accuracies, n_rows):
+    labels = rng.choice([-1.0, 1.0], n_rows)
+    shape = (n_rows, accuracies.size)
+    votes = rng.random(shape)
+    votes[rng.random(shape) >= accuracies] *= -1.0
+    votes *= labels[:, None]
+    return votes, labels
+
+
+def _sparse_batch(rng, accuracies, n_rows, votes_per_row):
+    labels = rng.choice([-1.0, 1.0], n_rows)
+    groups = np.arange(votes_per_row) * (accuracies.size // votes_per_row)
+    places = rng.integers(0, accuracies.size // votes_per_row, (n_rows, votes_per_row))
+    voters = (groups + places).astype(np.int32)
+    right = rng.random(voters.shape) < accuracies[voters]
+    values = np.where(right, labels[:, None], -labels[:, None])
+    starts = np.arange(0, voters.size + 1, votes_per_row, dtype=np.int32)
+    shape = (n_rows, accuracies.size)
+    return sparse.csr_array((values.ravel(), voters.ravel(), starts), shape=shape), labels

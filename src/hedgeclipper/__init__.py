@@ -1,0 +1,70 @@
+"""Combine imperfect predictors with few labels and many unlabelled rows.
+
+The stages, each a module of its own that hands plain data to the next:
+
+batches
+    where rows come from
+specialists
+    which voters are awake where, and what they say
+correlations
+    what the labels tell about each voter
+game
+    the weights that are best whatever the unlabelled rows' labels are, and what they guarantee
+
+Names are loaded when they are first used, so that importing the package is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hedgeclipper.correlations import LabelCorrelations, lower_bounds
+    from hedgeclipper.game.api import UnboundedGameWarning, solve_game
+    from hedgeclipper.game.certificates import Certificate, certificate
+    from hedgeclipper.game.contradiction import Contradiction, Relaxation, smallest_relaxation
+    from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
+    from hedgeclipper.game.solution import GameSolution
+
+__version__ = "0.1.0.dev0"
+
+_HOME = {
+    "LabelCorrelations": "correlations",
+    "lower_bounds": "correlations",
+    "UnboundedGameWarning": "game.api",
+    "solve_game": "game.api",
+    "Certificate": "game.certificates",
+    "certificate": "game.certificates",
+    "Contradiction": "game.contradiction",
+    "Relaxation": "game.contradiction",
+    "smallest_relaxation": "game.contradiction",
+    "Loss": "game.losses",
+    "abstention_loss": "game.losses",
+    "cost_weighted_loss": "game.losses",
+    "GameSolution": "game.solution",
+}
+
+__all__ = [
+    "Certificate",
+    "Contradiction",
+    "GameSolution",
+    "LabelCorrelations",
+    "Loss",
+    "Relaxation",
+    "UnboundedGameWarning",
+    "abstention_loss",
+    "certificate",
+    "cost_weighted_loss",
+    "lower_bounds",
+    "smallest_relaxation",
+    "solve_game",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'hedgeclipper' has no attribute {name!r}")
+    return getattr(import_module(f"hedgeclipper.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,175 @@
+"""`solve_game`: set up, solve, describe."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.game.batch import Progress, solve_batch, warm_start
+from hedgeclipper.game.equations import Game
+from hedgeclipper.game.exact import solve_exact
+from hedgeclipper.game.losses import Loss, PiecewiseLinearLoss
+from hedgeclipper.game.setup import is_small, is_streamed, set_up_game
+from hedgeclipper.game.solution import GameSolution, describe
+from hedgeclipper.game.stream import solve_stream
+from hedgeclipper.progress import pass_printer
+
+METHODS = ("auto", "exact", "batch", "stream")
+
+
+class UnboundedGameWarning(UserWarning):
+    """The correlations contradict each other and nothing keeps the weights in bounds."""
+
+
+def solve_game(
+    votes: Any,
+    label_correlations: Any,
+    *,
+    participation: Any = None,
+    widths: Any = None,
+    class_balance: float | tuple[float, float] | None = None,
+    unlabeled_weight: float = 1.0,
+    cap: float | None = 1.0,
+    ridge: float = 0.0,
+    anchor: Any = None,
+    loss: str | Loss = "zero_one",
+    abstain_cost: float | None = None,
+    method: str = "auto",
+    tol: float = 1e-3,
+    max_passes: int = 500,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> GameSolution:
+    """Return the weights that aggregate votes best whatever the labels are.
+
+    A predictor picks a prediction for every row, an adversary then picks the labels, limited only
+    by the correlation each voter is known to have with them. The predictor's best play is a
+    function of a weighted sum of the votes, and the weights solve one convex problem.
+
+    Parameters
+    ----------
+    votes : array-like or sparse matrix of shape (n_samples, n_voters), or re-iterable of these
+        Votes in [-1, 1]. A voter abstains where a dense entry is NaN or a sparse entry absent (a
+        stored 0, like a dense 0, is a vote of 0). Integer and float32 votes are converted a batch
+        at a time. Batches may come from a list, any object that can be iterated over again, or a
+        function that returns a fresh iterable.
+    label_correlations : array-like of shape (n_voters,) or LabelCorrelations
+        b: at least this is the mean of vote times label over the rows a voter is awake on, each in
+        [-1, 1]. See `lower_bounds`.
+    participation : like votes, optional
+        Probability v of voting, in [0, 1].
+    widths : float or array-like of shape (n_voters,), optional
+        Makes the knowledge two-sided: the correlations lie within ``widths`` of
+        ``label_correlations``. Weights may then be negative.
+    class_balance : float or (float, float), optional
+        Share of + among the rows, or the share and the width within which it is known.
+    unlabeled_weight : float
+        alpha, the weight of the rows' term; below 1 it stands for label noise.
+    cap : float or None
+        Largest size of a weight; the adversary may break the constraint of voter i at the price of
+        cap * c_i per unit. 1 is right for hard votes. Soft votes and log loss want more: one voter
+        with correlation b needs 2 artanh(b) there. With None and no ridge the problem has no
+        minimum if the correlations contradict each other.
+    ridge : float
+        Strength of the anchor, (ridge / 2) * sum c_i (theta_i - anchor_i)^2.
+    anchor : float or array-like of shape (n_voters,), optional
+        Where the anchor pulls, the weights of a plain vote for instance. 0 if not given.
+    loss : {"zero_one", "log", "square", "abstain"} or Loss
+        What the predictor wants to be small; see also `cost_weighted_loss`.
+    abstain_cost : float, optional
+        Price of no answer, in (0, 1/2], where an error costs 1.
+    method : {"auto", "exact", "batch", "stream"}
+        "exact" is a linear program, "batch" quasi-Newton steps over all rows in memory, "stream"
+        stochastic steps and then full passes over batches, in memory that does not depend on the
+        number of rows. "auto" takes "exact" for tiny problems, "stream" for batches, and else
+        "batch".
+    tol : float
+        Stop when the duality gap is at most tol times the objective (which counts as at least
+        0.001).
+    max_passes : int
+        Stop after so many passes over the rows.
+    random_state : int, Generator or None
+        Order of the stochastic steps.
+    verbose : int
+        1 prints a line per pass.
+
+    Returns
+    -------
+    GameSolution
+        Weights, worst cases, and the gap to the optimum.
+
+    Examples
+    --------
+    Three voters who are right twice in three times beat three who are right five times in six,
+    because of where they disagree (the first example of the paper):
+
+    >>> a_rules = [[-1, 1, 1], [-1, 1, 1], [1, -1, 1], [1, -1, 1], [1, 1, -1], [1, 1, -1]]
+    >>> b_rules = [[1, 1, 1]] * 5 + [[-1, -1, -1]]
+    >>> votes = np.hstack([a_rules, b_rules])
+    >>> solution = solve_game(votes, [1 / 3] * 3 + [2 / 3] * 3)
+    >>> round(abs(solution.worst_case_error), 6)
+    0.0
+    >>> solution.predictions(votes).round(6).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    if method not in METHODS:
+        raise ValueError(f"The 'method' parameter must be one of {METHODS}. Got {method!r}.")
+    if not (isinstance(max_passes, Integral) and max_passes >= 1):
+        raise ValueError(f"The 'max_passes' parameter must be at least 1. Got {max_passes!r}.")
+    if not (np.isreal(tol) and 0 < tol < np.inf):
+        raise ValueError(f"The 'tol' parameter must be a positive number. Got {tol!r}.")
+    game = set_up_game(
+        votes,
+        label_correlations,
+        participation=participation,
+        widths=widths,
+        class_balance=class_balance,
+        unlabeled_weight=unlabeled_weight,
+        cap=cap,
+        ridge=ridge,
+        anchor=anchor,
+        loss=loss,
+        abstain_cost=abstain_cost,
+    )
+    progress = Progress(tol, max_passes, report=pass_printer() if verbose else None)
+    return play(game, progress, method, random_state)
+
+
+def play(game: Game, progress: Progress, method: str, random_state: Any = None) -> GameSolution:
+    """Solve a game that is set up, by the method of that name, and describe the solution."""
+    start = np.clip(game.terms.anchor, game.terms.lower, game.terms.upper)
+    method = _choose(game) if method == "auto" else method
+    if method == "exact":
+        stop_reason = solve_exact(game, progress)
+    elif method == "batch":
+        stop_reason = solve_batch(game, progress, warm_start(game, start, progress.tol))
+    else:
+        rng = np.random.default_rng(random_state)
+        stop_reason = solve_stream(game, progress, start, rng)
+    if stop_reason == "unbounded":
+        warnings.warn(
+            "The label correlations contradict each other and there is neither a cap nor a ridge, "
+            "so the slack has no minimum; the weights are arbitrary in size. Lower the "
+            "correlations, or set cap or ridge.",
+            UnboundedGameWarning,
+            stacklevel=3,
+        )
+    assert progress.theta is not None
+    return describe(
+        game,
+        progress.theta,
+        stop_reason,
+        np.inf if stop_reason == "unbounded" else progress.gap,
+        n_passes=progress.n_passes,
+        history=tuple(progress.history),
+    )
+
+
+def _choose(game: Game) -> str:
+    if is_streamed(game):
+        return "stream"
+    is_linear = isinstance(game.loss, PiecewiseLinearLoss) and not np.any(game.terms.curvature)
+    return "exact" if is_linear and is_small(game) else "batch"

@@ -1,0 +1,202 @@
+"""Do the correlations contradict each other, which voters show it, and by how much.
+
+Labels z with the given correlations exist if and only if no weights theta (>= 0 for one-sided
+bounds) earn more than they can: sum c_i b_i theta_i - sum c_i eps_i abs(theta_i) <= mean abs(m_j).
+The smallest amount r by which every b must be lowered (every interval widened) is
+
+    r = max(0, max over sum c_i abs(theta_i) = 1 of edge . theta - width . abs(theta) - mean abs(m))
+      = max(0, min over z in [-1, 1]^n of the largest violation of a constraint),
+
+so any theta bounds it from below and any z from above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.game.batch import PassRecord, Progress, solve_batch
+from hedgeclipper.game.equations import Evaluation, Game
+from hedgeclipper.game.exact import solve_exact
+from hedgeclipper.game.losses import absolute_loss
+from hedgeclipper.game.setup import is_small, set_up_game
+
+BALANCE = -1
+MAX_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Proof that no labels can have all the correlations that were given.
+
+    Parameters
+    ----------
+    excess : float
+        Every correlation has to be lowered (every interval widened) by at least this much.
+    voters : ndarray
+        Numbers of the voters that carry the proof, the heaviest first; -1 is the class balance.
+    shares : ndarray
+        Their shares of the proof.
+    """
+
+    excess: float
+    voters: np.ndarray
+    shares: np.ndarray
+
+    def __str__(self) -> str:
+        return (
+            f"The correlations contradict each other: no labels of these rows can have all of "
+            f"them, unless each gives way by {self.excess:.3g} or more. {self._carriers()}"
+        )
+
+    def _carriers(self) -> str:
+        named = [
+            f"voter {voter}" if voter != BALANCE else "the class balance" for voter in self.voters
+        ]
+        if len(named) > 8:
+            return f"It shows in {len(named)} voters together, {named[0]} the heaviest."
+        parts = [f"{name} ({share:.0%})" for name, share in zip(named, self.shares, strict=True)]
+        return f"It shows in {', '.join(parts)}."
+
+
+def find_contradiction(game: Game, theta: np.ndarray, mean_size: float) -> Contradiction | None:
+    """Return the contradiction that theta proves, if it does: edge > mean abs(m).
+
+    The test is scale-free: any multiple of theta proves the same.
+
+    Parameters
+    ----------
+    game : Game
+        Its edges, widths and coverages are used, not its loss, alpha, box or anchor.
+    theta : ndarray of shape (n_voters,)
+        Weights.
+    mean_size : float
+        Mean of abs(m) over the rows, at theta.
+    """
+    excess = -game.terms.slack(theta) - mean_size
+    load = game.specialists.coverage * np.abs(theta)
+    if load.sum() == 0 or excess <= 1e-9 * max(mean_size, 1.0):
+        return None
+    shares = load / load.sum()
+    heaviest = np.argsort(-shares, kind="stable")
+    n_needed = int(np.searchsorted(np.cumsum(shares[heaviest]), 0.9)) + 1
+    voters = heaviest[:n_needed]
+    is_balance = game.has_balance & (voters == theta.size - 1)
+    named = np.where(is_balance, BALANCE, voters)
+    return Contradiction(float(excess / load.sum()), named, shares[voters])
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """The smallest amount by which all correlations must give way to be consistent.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Bracket of that amount; equal to within 1e-6 if ``is_exact``. 0 and 0: no contradiction.
+    is_exact : bool
+        Whether it comes from a linear program.
+    contradiction : Contradiction or None
+        The proof of the lower end.
+    """
+
+    lower: float
+    upper: float
+    is_exact: bool
+    contradiction: Contradiction | None
+
+
+def smallest_relaxation(
+    votes: Any,
+    label_correlations: Any,
+    *,
+    participation: Any = None,
+    widths: Any = None,
+    class_balance: Any = None,
+    max_passes: int = 300,
+) -> Relaxation:
+    """Return by how much all correlations must be lowered so that some labels have them.
+
+    With ``widths`` or a class balance, intervals are widened instead. Small problems are solved
+    exactly, large ones up to the bracket that ``max_passes`` over the rows give.
+
+    Parameters
+    ----------
+    votes, label_correlations, participation, widths, class_balance
+        As in `solve_game`.
+    max_passes : int
+        Passes over the rows at most, for large problems.
+
+    Examples
+    --------
+    Two voters who never agree cannot both be right three times in four:
+
+    >>> votes = np.array([[1, -1], [1, -1], [-1, 1], [-1, 1]])
+    >>> result = smallest_relaxation(votes, [0.5, 0.5])
+    >>> round(result.lower, 6), result.contradiction.voters.tolist()
+    (0.5, [0, 1])
+    """
+    game = set_up_game(
+        votes,
+        label_correlations,
+        participation=participation,
+        widths=widths,
+        class_balance=class_balance,
+        loss=absolute_loss(),
+    )
+    search = _Search(game, is_exact=is_small(game))
+    for _ in range(MAX_ROUNDS):
+        if not search.improve(max_passes - search.n_passes) or search.n_passes >= max_passes:
+            break
+    return search.result()
+
+
+class _Search:
+    """Dinkelbach's iteration for the ratio (edge - width - mean abs(m)) / load.
+
+    With every correlation lowered by the best ratio so far, weights that still earn more than they
+    cost have a better ratio; if there are none, that ratio was the largest.
+    """
+
+    def __init__(self, game: Game, is_exact: bool):
+        self.game, self.is_exact = game, is_exact
+        self.coverage = game.specialists.coverage
+        self.best: Contradiction | None = None
+        self.lower, self.upper, self.n_passes = 0.0, np.inf, 0
+
+    def improve(self, max_passes: int) -> bool:
+        """Play with the correlations lowered by ``lower``; return whether that raised it."""
+        terms = self.game.terms
+        lowered = replace(terms, width=terms.width + self.lower * self.coverage)
+        progress = Progress(1e-6 if self.is_exact else 1e-3, max_passes, report=self._note_labels)
+        relaxed = replace(self.game, terms=lowered)
+        if self.is_exact:
+            solve_exact(relaxed, progress)
+        else:
+            solve_batch(relaxed, progress, np.clip(0.0, terms.lower, terms.upper))
+        self.n_passes += progress.n_passes
+        if self.is_exact and self.best is None and progress.dual > -1e-9:
+            self.upper = 0.0
+        theta = progress.theta
+        assert theta is not None
+        mean_size = progress.primal - lowered.slack(theta)
+        proof = find_contradiction(self.game, theta, mean_size)
+        if proof is None or proof.excess <= self.lower * (1 + 1e-9):
+            return False
+        self.best, self.lower = proof, proof.excess
+        return True
+
+    def _note_labels(self, record: PassRecord, evaluation: Evaluation) -> None:
+        """Take the largest violation under this pass's labels as an upper end."""
+        terms = self.game.terms
+        missing = terms.edge - evaluation.tilt
+        violation = np.where(terms.lower < 0, np.abs(missing), missing) - terms.width
+        self.upper = min(self.upper, max(0.0, float(np.max(violation / self.coverage))))
+
+    def result(self) -> Relaxation:
+        upper = max(self.upper, self.lower)
+        if self.is_exact:
+            upper = self.lower
+        return Relaxation(self.lower, upper, self.is_exact, self.best)

@@ -1,0 +1,155 @@
+"""The game and its two sides: the slack to be minimised and the dual that bounds it from below.
+
+In the variables of this package, theta_i = sigma_i / c_i in the paper's letters,
+
+    m_j       = sum_i v_i(x_j) h_i(x_j) theta_i                                  awake prediction
+    primal    = sum_i terms_i(theta_i) + alpha * mean_j (Psi(m_j) - Psi(0))      paper, eq. (slack)
+    dual(z)   = min_theta [terms(theta) + alpha * theta . mean_j z_j v h]
+                - alpha * mean_j (Psi*(z_j) + Psi(0)),   z in [-1, 1]^n.
+
+For zero-one loss Psi(m) - Psi(0) = max(abs(m) - 1, 0), the paper's hinge. For every theta in the
+box and every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed potential
+at m, the difference falls into two parts that are never negative: what smoothing costs (a sum over
+rows) and what the optimiser has left to do (a sum over voters).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.game.losses import Loss
+from hedgeclipper.game.terms import WeightTerms
+from hedgeclipper.specialists.matrix import Specialists
+
+SMALLEST_SCALE = 1e-3
+
+
+@dataclass(frozen=True)
+class Game:
+    """Voters, what is known of them, the loss, and alpha (``unlabeled_weight``).
+
+    ``has_balance``: the last voter always says + and stands for the class balance.
+    """
+
+    specialists: Specialists
+    terms: WeightTerms
+    loss: Loss
+    unlabeled_weight: float = 1.0
+    has_balance: bool = False
+
+    @property
+    def is_boxed(self) -> bool:
+        """Whether the dual is finite for every z: a box or an anchor for each voter."""
+        boxed = np.isfinite(self.terms.lower) & np.isfinite(self.terms.upper)
+        return bool(np.all(boxed | (self.terms.curvature > 0)))
+
+    def within(self, reach: float) -> Game:
+        """Return the same game with weights no larger than ``reach``."""
+        return replace(self, terms=self.terms.within(reach))
+
+    def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
+        """Take one pass over the rows and return both sides of the game at theta."""
+        sums = sum_over_rows(self.specialists, theta, self.loss, eps)
+        alpha, n, terms = self.unlabeled_weight, self.specialists.n_samples, self.terms
+        tilt = alpha * sums.signed_votes / n
+        base = alpha * self.loss.at_zero
+        left_over = alpha * sums.smoothing_gap / n
+        own = terms.value(theta)
+        to_go = own + float(tilt @ theta) - terms.minimum(tilt)
+        primal = own + alpha * sums.potential / n - base
+        return Evaluation(
+            theta=theta,
+            primal=primal,
+            dual=primal - left_over - to_go,
+            smoothed=alpha * sums.smoothed / n - base,
+            tilt=tilt,
+            smoothing_gap=left_over,
+            weights_gap=to_go,
+        )
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Both sides of the game at one theta.
+
+    ``smoothed`` is the rows' share of the smoothed primal and ``tilt`` its gradient;
+    ``primal - dual`` is ``smoothing_gap + weights_gap``.
+    """
+
+    theta: np.ndarray
+    primal: float
+    dual: float
+    smoothed: float
+    tilt: np.ndarray
+    smoothing_gap: float
+    weights_gap: float
+
+    def with_dual(self, dual: float) -> Evaluation:
+        """Return the same with the dual value of other labels, if that is higher."""
+        return replace(self, dual=max(self.dual, dual))
+
+
+def dual_value(game: Game, z: np.ndarray) -> float:
+    """Return dual(z) for labels z in [-1, 1], one per row."""
+    signed_votes, conjugates, start = np.zeros(game.specialists.n_voters), 0.0, 0
+    for block in game.specialists.blocks():
+        part = z[start : start + block.shape[0]]
+        signed_votes += part @ block
+        conjugates += float(game.loss.conjugate(part).sum())
+        start += block.shape[0]
+    alpha, n = game.unlabeled_weight, game.specialists.n_samples
+    rows_share = alpha * (conjugates / n + game.loss.at_zero)
+    return game.terms.minimum(alpha * signed_votes / n) - rows_share
+
+
+@dataclass
+class RowSums:
+    """What a pass adds up over the rows."""
+
+    potential: float
+    smoothed: float
+    smoothing_gap: float
+    signed_votes: np.ndarray
+
+    def __iadd__(self, other: RowSums) -> RowSums:
+        self.potential += other.potential
+        self.smoothed += other.smoothed
+        self.smoothing_gap += other.smoothing_gap
+        self.signed_votes += other.signed_votes
+        return self
+
+
+def sum_over_rows(specialists: Specialists, theta: np.ndarray, loss: Loss, eps: float) -> RowSums:
+    """Add up `block_sums` over all blocks of rows: one pass."""
+    total = RowSums(0.0, 0.0, 0.0, np.zeros(specialists.n_voters))
+    for block in specialists.blocks():
+        total += block_sums(block, theta, loss, eps)
+    return total
+
+
+def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> RowSums:
+    """Return the sums over one block: Psi, smoothed Psi, its Fenchel-Young gap, and z v h."""
+    m = block @ theta
+    potential = loss.potential(m)
+    added, z = loss.smoothing(m, eps)
+    gap = potential + loss.conjugate(z) - z * m
+    total = float(potential.sum())
+    return RowSums(total, total + float(np.sum(added)), float(gap.sum()), z @ block)
+
+
+def awake_predictions(specialists: Specialists, theta: np.ndarray) -> np.ndarray:
+    """Return m for all rows."""
+    return np.concatenate([block @ theta for block in specialists.blocks()])
+
+
+def relative_gap(gap: float, primal: float) -> float:
+    """Return the gap as a share of the primal's scale."""
+    return gap / scale_of(primal)
+
+
+def scale_of(primal: float) -> float:
+    """Return the size of a primal value, which counts as at least 0.001."""
+    return max(abs(primal), SMALLEST_SCALE)

@@ -1,0 +1,247 @@
+"""Losses of the game: potential, conjugate, smoothing and link of each.
+
+A loss enters the game through its potential Psi (Balsubramani & Freund, NIPS 2016): the game's
+objective is ``-sum c_i b_i theta_i + alpha * mean Psi(m_j)``, where m is the awake prediction, and
+the prediction is a function of m, the link. Every potential here is convex, has slopes in [-1, 1]
+and grows like abs(m).
+
+Kinks. A piecewise linear potential has no slope at its kinks. Smoothed with width ``eps`` it is
+quadratic within ``eps / 2`` of a kink and exact elsewhere, and never below the potential. At a
+kink the smoothed slope lies halfway between the slopes beside it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import entr, expit
+
+
+class Loss(ABC):
+    """What the game needs to know of a loss; all methods work elementwise."""
+
+    name: str
+    is_smooth: bool
+    may_abstain: bool = False
+
+    @abstractmethod
+    def potential(self, m: np.ndarray) -> np.ndarray:
+        """Return Psi(m)."""
+
+    @abstractmethod
+    def conjugate(self, z: np.ndarray) -> np.ndarray:
+        """Return Psi*(z) = max over m of (z m - Psi(m)), for abs(z) <= 1."""
+
+    @abstractmethod
+    def smoothing(self, m: np.ndarray, eps: float) -> tuple[np.ndarray | float, np.ndarray]:
+        """Return what smoothing adds to the potential, and the slope z of the sum, in [-1, 1]."""
+
+    @abstractmethod
+    def link(self, m: np.ndarray) -> np.ndarray:
+        """Return the prediction g in [-1, 1] that is minimax optimal at awake prediction m."""
+
+    @property
+    def at_zero(self) -> float:
+        """Psi(0): what the game costs a predictor who knows nothing, times two."""
+        return float(self.potential(np.zeros(1))[0])
+
+
+@dataclass(frozen=True)
+class PiecewiseLinearLoss(Loss):
+    """A loss whose potential is piecewise linear: zero-one, cost-weighted, abstention.
+
+    Parameters
+    ----------
+    name : str
+        How the loss is called in messages.
+    kinks : tuple of float
+        Where the slope changes, ascending.
+    values : tuple of float
+        Psi at each kink.
+    slopes : tuple of float
+        Slope of each piece, ascending, one more than there are kinks.
+    link_shift, link_scale : float
+        The link is ``clip((m + link_shift) * link_scale, -1, 1)``.
+    may_abstain : bool
+        Whether abs(g) is a probability of answering rather than a lean of the coin.
+    """
+
+    name: str
+    kinks: tuple[float, ...]
+    values: tuple[float, ...]
+    slopes: tuple[float, ...]
+    link_shift: float = 0.0
+    link_scale: float = 1.0
+    may_abstain: bool = False
+    is_smooth = False
+
+    @property
+    def pieces(self) -> list[tuple[float, float]]:
+        """(slope, intercept) of each piece; Psi is their maximum."""
+        first = (self.slopes[0], self.values[0] - self.slopes[0] * self.kinks[0])
+        rest = [
+            (slope, value - slope * kink)
+            for slope, value, kink in zip(self.slopes[1:], self.values, self.kinks, strict=True)
+        ]
+        return [first, *rest]
+
+    def potential(self, m):
+        """Return the largest of the pieces at m."""
+        return np.maximum.reduce([slope * m + intercept for slope, intercept in self.pieces])
+
+    def conjugate(self, z):
+        """Return the largest of ``kink * z - Psi(kink)``."""
+        lines = [kink * z - value for kink, value in zip(self.kinks, self.values, strict=True)]
+        return np.maximum.reduce(lines)
+
+    def smoothing(self, m, eps):
+        """Return what rounding every kink over the width eps adds, and the slope."""
+        added, z = np.zeros_like(m), np.full_like(m, self.slopes[0])
+        for kink, below, above in zip(self.kinks, self.slopes, self.slopes[1:], strict=False):
+            distance = m - kink
+            z += (above - below) * np.clip(distance / eps + 0.5, 0.0, 1.0)
+            inside = np.maximum(eps / 2 - np.abs(distance), 0.0)
+            added += (above - below) / (2 * eps) * inside * inside
+        return added, z
+
+    def link(self, m):
+        """Return the linear function of m, clipped to [-1, 1]."""
+        return np.clip((m + self.link_shift) * self.link_scale, -1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class LogLoss(Loss):
+    """Log loss: Psi(m) = 2 ln(1 + e^m) - m, and P(+) = sigmoid(m)."""
+
+    name = "log"
+    is_smooth = True
+
+    def potential(self, m):
+        """Return ln(1 + e^m) + ln(1 + e^-m), which is the same and even in m."""
+        return np.logaddexp(0.0, m) + np.logaddexp(0.0, -m)
+
+    def conjugate(self, z):
+        """Return -2 H((1 + z) / 2), H the binary entropy in nats."""
+        return -2.0 * (entr((1.0 + z) / 2.0) + entr((1.0 - z) / 2.0))
+
+    def smoothing(self, m, eps):
+        """Return 0 and the slope, which is the link; the width plays no part."""
+        return 0.0, self.link(m)
+
+    def link(self, m):
+        """Return tanh(m / 2) = 2 sigmoid(m) - 1."""
+        return 2.0 * expit(m) - 1.0
+
+
+@dataclass(frozen=True)
+class SquareLoss(Loss):
+    """Square loss ((1 - z g) / 2)^2: Psi(m) = (1 + m^2) / 2 inside [-1, 1], abs(m) outside."""
+
+    name = "square"
+    is_smooth = True
+
+    def potential(self, m):
+        """Return (1 + m^2) / 2 inside [-1, 1] and abs(m) outside."""
+        inside = np.clip(m, -1.0, 1.0)
+        return (1.0 + inside * inside) / 2.0 + np.abs(m) - np.abs(inside)
+
+    def conjugate(self, z):
+        """Return (z^2 - 1) / 2."""
+        return (z * z - 1.0) / 2.0
+
+    def smoothing(self, m, eps):
+        """Return 0 and the slope, which is the link; the width plays no part."""
+        return 0.0, self.link(m)
+
+    def link(self, m):
+        """Return m clipped to [-1, 1]."""
+        return np.clip(m, -1.0, 1.0)
+
+
+def zero_one_loss() -> PiecewiseLinearLoss:
+    """Return the paper's loss, the probability of an error: Psi(m) = max(1, abs(m))."""
+    return PiecewiseLinearLoss("zero_one", (-1.0, 1.0), (1.0, 1.0), (-1.0, 0.0, 1.0))
+
+
+def cost_weighted_loss(positive: float, negative: float) -> PiecewiseLinearLoss:
+    """Return zero-one loss with a price for each kind of error.
+
+    Parameters
+    ----------
+    positive, negative : float
+        What an error on a row whose label is + (a miss) or - (a false alarm) costs.
+
+    Examples
+    --------
+    >>> loss = cost_weighted_loss(positive=3.0, negative=1.0)
+    >>> loss.link(np.array([-1.0, 0.0, 1.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    for name, price in (("positive", positive), ("negative", negative)):
+        if not (np.isfinite(price) and price > 0):
+            raise ValueError(f"The price '{name}' of an error must be positive. Got {price!r}.")
+    total = positive + negative
+    return PiecewiseLinearLoss(
+        f"cost_weighted({positive:g}, {negative:g})",
+        kinks=(-positive, negative),
+        values=(positive, negative),
+        slopes=(-1.0, (negative - positive) / total, 1.0),
+        link_shift=(positive - negative) / 2.0,
+        link_scale=2.0 / total,
+    )
+
+
+def abstention_loss(cost: float) -> PiecewiseLinearLoss:
+    """Return zero-one loss for a predictor who may decline to answer at a price.
+
+    The link is the mean answer: abs(g) is the probability of answering at all, and its sign the
+    answer. Psi(m) = abs(m) + 2 cost max(1 - abs(m), 0).
+
+    Parameters
+    ----------
+    cost : float
+        Price of no answer, in (0, 1/2]; an error costs 1.
+    """
+    if not 0.0 < cost <= 0.5:
+        raise ValueError(
+            f"abstain_cost must lie in (0, 0.5]: at more than a half a coin toss is cheaper "
+            f"than no answer. Got {cost!r}."
+        )
+    slope = 1.0 - 2.0 * cost
+    return PiecewiseLinearLoss(
+        f"abstain({cost:g})",
+        kinks=(-1.0, 0.0, 1.0),
+        values=(1.0, 2.0 * cost, 1.0),
+        slopes=(-1.0, -slope, slope, 1.0),
+        may_abstain=True,
+    )
+
+
+def absolute_loss() -> PiecewiseLinearLoss:
+    """Return Psi(m) = abs(m), what every potential looks like from far away."""
+    return PiecewiseLinearLoss("absolute", (0.0,), (0.0,), (-1.0, 1.0))
+
+
+_BY_NAME = {"zero_one": zero_one_loss, "log": LogLoss, "square": SquareLoss}
+
+
+def resolve_loss(loss: str | Loss, abstain_cost: float | None = None) -> Loss:
+    """Return the loss of that name, or the one given; ``abstain_cost`` makes it abstention."""
+    if abstain_cost is not None:
+        if loss not in ("zero_one", "abstain"):
+            raise ValueError(
+                f"abstain_cost belongs to zero-one loss. Got loss={loss!r}; leave out one of them."
+            )
+        return abstention_loss(abstain_cost)
+    if isinstance(loss, Loss):
+        return loss
+    if loss == "abstain":
+        raise ValueError("loss='abstain' needs the price of no answer: pass abstain_cost.")
+    if loss not in _BY_NAME:
+        raise ValueError(
+            f"The 'loss' parameter must be one of {sorted([*_BY_NAME, 'abstain'])} or a Loss such "
+            f"as cost_weighted_loss(3, 1). Got {loss!r} instead."
+        )
+    return _BY_NAME[loss]()

@@ -1,0 +1,130 @@
+"""From what a caller passes to a `Game`: every check of the parameters is here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.correlations import LabelCorrelations
+from hedgeclipper.game.equations import Game
+from hedgeclipper.game.losses import Loss, resolve_loss
+from hedgeclipper.game.terms import WeightTerms
+from hedgeclipper.specialists.extended import with_constant_voter
+from hedgeclipper.specialists.matrix import Specialists, VoteMatrix, as_vote_matrix
+
+ENTRIES_WHEN_SMALL = 20_000
+
+
+def set_up_game(
+    votes: Any,
+    label_correlations: Any,
+    *,
+    participation: Any = None,
+    widths: Any = None,
+    class_balance: Any = None,
+    unlabeled_weight: float = 1.0,
+    cap: float | None = 1.0,
+    ridge: float = 0.0,
+    anchor: Any = None,
+    loss: str | Loss = "zero_one",
+    abstain_cost: float | None = None,
+) -> Game:
+    """Check everything and return the game; parameters as in `solve_game`."""
+    resolved_loss = resolve_loss(loss, abstain_cost)
+    alpha = _positive("unlabeled_weight", unlabeled_weight)
+    bound = np.inf if cap is None else _positive("cap", cap, hint=" Pass None for no cap.")
+    strength = _nonnegative("ridge", ridge)
+    specialists: Specialists = as_vote_matrix(votes, participation)
+    p = specialists.n_voters
+    b = _check_correlations(label_correlations, p)
+    eps = None if widths is None else _check_widths(widths, p)
+    center = _per_voter("anchor", 0.0 if anchor is None else anchor, p)
+    lower = np.zeros(p) if eps is None else np.full(p, -bound)
+    eps = np.zeros(p) if eps is None else eps
+    if class_balance is not None:
+        share, width = _check_balance(class_balance)
+        specialists = with_constant_voter(specialists)
+        b, eps = np.append(b, 2 * share - 1), np.append(eps, 2 * width)
+        center, lower = np.append(center, 0.0), np.append(lower, -bound)
+    c = specialists.coverage
+    terms = WeightTerms(c * b, c * eps, strength * c, center, lower, np.full(c.size, bound))
+    return Game(specialists, terms, resolved_loss, alpha, class_balance is not None)
+
+
+def is_small(game: Game) -> bool:
+    """Return whether the linear program takes a blink."""
+    return game.specialists.n_samples * game.specialists.n_voters <= ENTRIES_WHEN_SMALL
+
+
+def is_streamed(game: Game) -> bool:
+    """Return whether the votes come in batches that are made anew on every pass."""
+    specialists: Any = game.specialists
+    base = specialists.base if game.has_balance else specialists
+    return isinstance(base, VoteMatrix) and not base.votes.in_memory
+
+
+def _check_correlations(label_correlations: Any, n_voters: int) -> np.ndarray:
+    if isinstance(label_correlations, LabelCorrelations):
+        label_correlations = label_correlations.lower
+    b = np.asarray(label_correlations, dtype=float)
+    if b.shape != (n_voters,):
+        raise ValueError(
+            f"label_correlations must have one entry per voter, shape ({n_voters},). Got shape "
+            f"{b.shape}."
+        )
+    unknown = np.flatnonzero(np.isnan(b))
+    if unknown.size:
+        raise ValueError(
+            f"label_correlations has NaN for voter {unknown[0]} ({unknown.size} in all). Drop "
+            "voters nothing is known of from votes and label_correlations, or say -1, which "
+            "claims nothing."
+        )
+    outside = np.flatnonzero(np.abs(b) > 1)
+    if outside.size:
+        raise ValueError(
+            f"label_correlations must lie in [-1, 1]. Got {b[outside[0]]:g} for voter "
+            f"{outside[0]}. From an accuracy it is 2 * accuracy - 1."
+        )
+    return b
+
+
+def _check_widths(widths: Any, n_voters: int) -> np.ndarray:
+    eps = _per_voter("widths", widths, n_voters)
+    if np.any(eps < 0):
+        raise ValueError(f"widths must not be negative. Got {eps.min():g}.")
+    return eps
+
+
+def _per_voter(name: str, value: Any, n_voters: int) -> np.ndarray:
+    array = np.asarray(value, dtype=float)
+    if array.shape not in ((), (n_voters,)):
+        raise ValueError(
+            f"{name} must be a number or have one entry per voter, shape ({n_voters},). Got shape "
+            f"{array.shape}."
+        )
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be finite. Got {array[~np.isfinite(array)].flat[0]}.")
+    return np.broadcast_to(array, (n_voters,)).copy()
+
+
+def _check_balance(class_balance: Any) -> tuple[float, float]:
+    share, width = class_balance if np.ndim(class_balance) else (class_balance, 0.0)
+    if not (0.0 <= share <= 1.0 and 0.0 <= width <= 1.0):
+        raise ValueError(
+            "class_balance must be the share of + among the rows, in [0, 1], or a pair (share, "
+            f"width). Got {class_balance!r}."
+        )
+    return float(share), float(width)
+
+
+def _positive(name: str, value: Any, hint: str = "") -> float:
+    if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
+        raise ValueError(f"The '{name}' parameter must be a positive number.{hint} Got {value!r}.")
+    return float(value)
+
+
+def _nonnegative(name: str, value: Any) -> float:
+    if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value >= 0):
+        raise ValueError(f"The '{name}' parameter must be a number >= 0. Got {value!r}.")
+    return float(value)

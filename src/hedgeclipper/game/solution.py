@@ -1,0 +1,182 @@
+"""The solution of a game, as plain data that can predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.game.batch import PassRecord
+from hedgeclipper.game.contradiction import Contradiction, find_contradiction
+from hedgeclipper.game.equations import Game, awake_predictions, relative_gap
+from hedgeclipper.game.losses import Loss
+from hedgeclipper.specialists.matrix import Specialists, as_vote_matrix
+
+
+@dataclass(frozen=True)
+class GameSolution:
+    """Weights of the voters and what they guarantee on the rows of the game.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_voters,)
+        theta; the awake prediction is the sum of the awake votes times these.
+    balance_weight : float
+        Weight of the voter that always says + and carries the class balance; 0 without one.
+    slack : float
+        -sum c_i b_i theta_i + alpha * mean (Psi(m) - Psi(0)) with the widths' term, at the weights.
+    objective : float
+        The slack and the anchor's term: what was minimised.
+    duality_gap : float
+        The objective is at most this much above its minimum (over weights up to 1000 in size where
+        there is neither a cap nor a ridge).
+    worst_case_correlation : float
+        V: whatever the labels are, if the correlations hold then clip(m) has at least this mean
+        correlation with them. Always at alpha = 1, with neither box nor anchor.
+    worst_case_error : float
+        (1 - V) / 2, at least 0: error of the randomised prediction clip(m) at the worst.
+    worst_case_loss : float
+        Mean loss of `predictions` at the worst, for the loss of the game.
+    n_passes : int
+        Passes over the rows.
+    stop_reason : {"converged", "exact", "max_passes", "stalled", "unbounded"}
+        Why the solver stopped. "unbounded": the correlations contradict each other so much that
+        the slack has no minimum; lower them, or set a cap or a ridge.
+    contradiction : Contradiction or None
+        Proof that the correlations cannot all hold, if these weights are one.
+    coverage : ndarray of shape (n_voters,)
+        Mean participation of each voter.
+    loss : Loss
+        The loss that was played for.
+    unlabeled_weight : float
+        alpha.
+    history : tuple of PassRecord
+        Both sides of the game after each full pass.
+    """
+
+    weights: np.ndarray
+    balance_weight: float
+    slack: float
+    objective: float
+    duality_gap: float
+    worst_case_correlation: float
+    worst_case_error: float
+    worst_case_loss: float
+    n_passes: int
+    stop_reason: str
+    contradiction: Contradiction | None
+    coverage: np.ndarray
+    loss: Loss
+    unlabeled_weight: float
+    history: tuple[PassRecord, ...] = field(repr=False)
+
+    def awake_predictions(self, votes: Any, *, participation: Any = None) -> np.ndarray:
+        """Return m, the weighted sum of the awake votes, for each row of votes.
+
+        Parameters
+        ----------
+        votes, participation
+            As in `solve_game`; new rows too, and voters may be asleep on all of them.
+        """
+        matrix = as_vote_matrix(votes, participation, allow_silent=True)
+        if matrix.n_samples == 0:
+            return np.zeros(0)
+        if matrix.n_voters != self.weights.size:
+            raise ValueError(
+                f"The game was solved for {self.weights.size} voters. Got votes of "
+                f"{matrix.n_voters}."
+            )
+        return awake_predictions(matrix, self.weights) + self.balance_weight
+
+    def predictions(
+        self,
+        votes: Any,
+        *,
+        participation: Any = None,
+        randomized: bool = False,
+        random_state: Any = None,
+    ) -> np.ndarray:
+        """Return the minimax prediction g in [-1, 1] for each row of votes.
+
+        (1 + g) / 2 is the probability of +; in the abstention game abs(g) is the probability of
+        answering, and sign(g) the answer.
+
+        Parameters
+        ----------
+        votes, participation
+            As in `solve_game`.
+        randomized : bool
+            Whether to toss the coin: -1 or 1 with mean g, and 0 for no answer in the abstention
+            game. It is this prediction whose expected loss ``worst_case_loss`` bounds.
+        random_state : int, Generator or None
+            Seed of the coin.
+        """
+        mean = self.loss.link(self.awake_predictions(votes, participation=participation))
+        if not randomized:
+            return mean
+        coin = np.random.default_rng(random_state).random(mean.size)
+        if self.loss.may_abstain:
+            return np.where(coin < np.abs(mean), np.sign(mean), 0.0)
+        return np.where(coin < (1.0 + mean) / 2.0, 1.0, -1.0)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.weights.size} voters, {np.count_nonzero(self.weights)} with weight; "
+            f"{self.stop_reason} after {self.n_passes} passes, relative gap "
+            f"{relative_gap(self.duality_gap, self.objective):.1e}",
+            f"worst-case correlation {self.worst_case_correlation:.4f}, worst-case error "
+            f"{self.worst_case_error:.4f}, if the given correlations hold on these rows",
+        ]
+        if self.contradiction is not None:
+            lines.append(str(self.contradiction))
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class ClipSums:
+    """Means over the rows that every certificate is made of."""
+
+    potential: float
+    excess: float
+    size: float
+
+
+def clip_means(specialists: Specialists, theta: np.ndarray, loss: Loss) -> ClipSums:
+    """Take one pass and return the means of Psi(m), max(abs(m) - 1, 0) and abs(m)."""
+    potential = excess = size = 0.0
+    for block in specialists.blocks():
+        m = block @ theta
+        magnitude = np.abs(m)
+        potential += float(loss.potential(m).sum())
+        excess += float(np.maximum(magnitude - 1.0, 0.0).sum())
+        size += float(magnitude.sum())
+    n = specialists.n_samples
+    return ClipSums(potential / n, excess / n, size / n)
+
+
+def describe(
+    game: Game, theta: np.ndarray, stop_reason: str, gap: float, **record: Any
+) -> GameSolution:
+    """Return the solution for these weights, with its worst cases at alpha = 1."""
+    means = clip_means(game.specialists, theta, game.loss)
+    earned = -game.terms.slack(theta)
+    correlation = earned - means.excess
+    slack = game.unlabeled_weight * (means.potential - game.loss.at_zero) - earned
+    n_voters = theta.size - game.has_balance
+    return GameSolution(
+        weights=theta[:n_voters],
+        balance_weight=float(theta[-1]) if game.has_balance else 0.0,
+        slack=slack,
+        objective=slack + game.terms.pull(theta),
+        duality_gap=gap,
+        worst_case_correlation=correlation,
+        worst_case_error=max((1.0 - correlation) / 2.0, 0.0),
+        worst_case_loss=max((means.potential - earned) / 2.0, 0.0),
+        stop_reason=stop_reason,
+        contradiction=find_contradiction(game, theta, means.size),
+        coverage=game.specialists.coverage[:n_voters],
+        loss=game.loss,
+        unlabeled_weight=game.unlabeled_weight,
+        **record,
+    )

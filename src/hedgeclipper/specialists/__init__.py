@@ -1,0 +1,1 @@
+"""Who is awake where: vote matrices, and voters beside them."""
