@@ -108,7 +108,9 @@ def _row_slice(rows: Any, start: int, stop: int) -> Any:
         return rows[start:stop]
     stop = min(stop, rows.shape[0])
     first, last = rows.indptr[start], rows.indptr[stop]
-    parts = (rows.data[first:last], rows.indices[first:last], rows.indptr[start : stop + 1] - first)
-    batch = sparse.csr_array(parts, shape=(stop - start, rows.shape[1]))
+    # set by hand, since the constructor copies parts of larger arrays
+    batch = sparse.csr_array((stop - start, rows.shape[1]), dtype=rows.dtype)
+    batch.data, batch.indices = rows.data[first:last], rows.indices[first:last]
+    batch.indptr = rows.indptr[start : stop + 1] - first
     batch.has_canonical_format = True
     return batch

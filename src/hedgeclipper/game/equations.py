@@ -47,7 +47,7 @@ class Game:
         return bool(np.all(boxed | (self.terms.curvature > 0)))
 
     def within(self, reach: float) -> Game:
-        """Return the same game with weights no larger than ``reach``."""
+        """Return the same game with weights up to ``reach`` where nothing else bounds them."""
         return replace(self, terms=self.terms.within(reach))
 
     def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:

@@ -22,6 +22,7 @@ from hedgeclipper.game.losses import PiecewiseLinearLoss
 
 UNBOUNDED_REACH = 10.0
 MAX_ROUNDS = 100
+EXACT = 1e-7
 INFEASIBLE = 2
 
 
@@ -43,7 +44,8 @@ def solve_exact(game: Game, progress: Progress) -> str:
             solve_exact(game.within(UNBOUNDED_REACH), progress)
             return "unbounded"
         progress.add(program.evaluate(result))
-        if relative_gap(progress.gap, progress.primal) <= min(progress.tol, 1e-7):
+        is_anchored = np.any(game.terms.curvature > 0)
+        if not is_anchored or relative_gap(progress.gap, progress.primal) <= EXACT:
             return "exact"
         program.add_points(program.best_response(result))
     return "max_passes"
@@ -86,10 +88,15 @@ class _AdversaryProgram:
         return result
 
     def evaluate(self, result: OptimizeResult) -> Evaluation:
-        """Return both sides of the game at the program's weights and labels."""
+        """Return both sides of the game at the program's weights and labels.
+
+        Without a box the labels break the constraints by a rounding error, at any price; it is
+        counted at that of weights ten times as large as the program's.
+        """
         terms = self.game.terms
         theta = np.clip(result.eqlin.marginals, terms.lower, terms.upper)
-        return self.game.evaluate(theta, eps=1e-9).with_dual(dual_value(self.game, self._z(result)))
+        bounded = self.game.within(10.0 * max(1.0, float(np.abs(theta).max())))
+        return bounded.evaluate(theta, eps=1e-9).with_dual(dual_value(bounded, self._z(result)))
 
     def best_response(self, result: OptimizeResult) -> np.ndarray:
         """Return the weights that are best against the program's labels."""

@@ -182,6 +182,7 @@ def cost_weighted_loss(positive: float, negative: float) -> PiecewiseLinearLoss:
     for name, price in (("positive", positive), ("negative", negative)):
         if not (np.isfinite(price) and price > 0):
             raise ValueError(f"The price '{name}' of an error must be positive. Got {price!r}.")
+    positive, negative = float(positive), float(negative)
     total = positive + negative
     return PiecewiseLinearLoss(
         f"cost_weighted({positive:g}, {negative:g})",

@@ -10,7 +10,7 @@ the pull to the plain vote, and the box is what the adversary pays for breaking 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,13 +76,10 @@ class WeightTerms:
 
     def within(self, reach: float) -> WeightTerms:
         """Return the same terms with infinite sides of the box brought in to ``reach``."""
-        return WeightTerms(
-            self.edge,
-            self.width,
-            self.curvature,
-            self.anchor,
-            np.maximum(self.lower, -reach),
-            np.minimum(self.upper, reach),
+        return replace(
+            self,
+            lower=np.where(np.isinf(self.lower), -reach, self.lower),
+            upper=np.where(np.isinf(self.upper), reach, self.upper),
         )
 
 

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from hedgeclipper.game.batch import Progress, runs_away, solve_batch, warm_start
+from hedgeclipper.game.setup import set_up_game
+
+
+def game_of(n=2000, p=20, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    return set_up_game(rng.uniform(-1, 1, (n, p)), rng.uniform(0, 0.25, p), **options)
+
+
+def test_progress_keeps_the_best_of_both_sides():
+    game, progress = game_of(), Progress(tol=1e-3, max_passes=100)
+    solve_batch(game, progress, np.zeros(20))
+    primals = [record.primal for record in progress.history]
+    duals = [record.dual for record in progress.history]
+    assert primals == sorted(primals, reverse=True)
+    assert duals == sorted(duals)
+    assert game.evaluate(progress.theta, 0.1).primal == progress.primal
+
+
+def test_tighter_tolerance_gives_a_smaller_gap():
+    gaps = []
+    for tol in (1e-2, 1e-4, 1e-6):
+        progress = Progress(tol, max_passes=3000)
+        assert solve_batch(game_of(), progress, np.zeros(20)) == "converged"
+        gaps.append(progress.gap)
+    assert gaps[2] <= 1e-6 * abs(progress.primal)
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_where_all_is_clipped_the_corner_is_found_at_once():
+    rng = np.random.default_rng(0)
+    z = rng.choice([-1.0, 1.0], 3000)
+    votes = np.where(rng.random((3000, 200)) < 0.7, z[:, None], -z[:, None])
+    game, progress = set_up_game(votes, np.full(200, 0.4)), Progress(1e-6, 500)
+    assert solve_batch(game, progress, np.zeros(200)) == "converged"
+    assert progress.n_passes < 40
+
+
+def test_unreachable_tolerance_stalls_instead_of_looping():
+    progress = Progress(tol=1e-300, max_passes=10**6)
+    assert solve_batch(game_of(200, 5), progress, np.zeros(5)) == "stalled"
+    smooth = Progress(tol=1e-300, max_passes=10**6)
+    assert solve_batch(game_of(200, 5, loss="log"), smooth, np.zeros(5)) == "stalled"
+
+
+def test_runs_away_only_along_a_contradiction():
+    votes = np.array([[1.0, -1.0]] * 3)
+    game = set_up_game(votes, [0.3, 0.3], cap=None)
+    assert runs_away(game, np.ones(2))
+    assert not runs_away(game, np.array([1.0, 0.0]))
+    assert not runs_away(set_up_game(votes, [0.3, 0.3], cap=None, ridge=1.0), np.ones(2))
+
+
+def test_warm_start_is_near_the_optimum_and_skipped_for_few_rows():
+    few, zero = game_of(), np.zeros(20)
+    assert warm_start(few, zero, 1e-3) is zero
+    many = game_of(n=400_000, p=3)
+    theta = warm_start(many, np.zeros(3), 1e-3)
+    progress = Progress(1e-3, 100)
+    solve_batch(many, progress, np.zeros(3))
+    assert many.evaluate(theta, 0.1).primal == pytest.approx(progress.primal, rel=0.05)

@@ -1,0 +1,73 @@
+"""Bad parameters: what is wrong, what was got, what to do."""
+
+import numpy as np
+import pytest
+
+from hedgeclipper import solve_game
+
+VOTES = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+B = [0.2, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("b", "message"),
+    [
+        ([0.2], r"one entry per voter, shape \(2,\). Got shape \(1,\)"),
+        ([[0.2, 0.1]], r"Got shape \(1, 2\)"),
+        ([0.2, 1.5], r"must lie in \[-1, 1\]. Got 1.5 for voter 1.*2 \* accuracy - 1"),
+        ([0.2, np.nan], "NaN for voter 1.*say -1, which claims nothing"),
+        ([0.2, -np.inf], r"must lie in \[-1, 1\]"),
+    ],
+)
+def test_bad_correlations(b, message):
+    with pytest.raises(ValueError, match=message):
+        solve_game(VOTES, b)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cap", 0.0),
+        ("cap", -1.0),
+        ("cap", np.nan),
+        ("cap", "big"),
+        ("tol", 0.0),
+        ("tol", -1e-3),
+        ("unlabeled_weight", 0.0),
+        ("unlabeled_weight", np.inf),
+        ("ridge", -1.0),
+        ("max_passes", 0),
+        ("max_passes", 2.5),
+        ("method", "newton"),
+        ("loss", "hinge"),
+    ],
+)
+def test_bad_parameter_is_named(name, value):
+    with pytest.raises((ValueError, TypeError), match=f"'{name}' parameter must be"):
+        solve_game(VOTES, B, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"widths": [0.1]}, r"widths must be a number or have one entry per voter"),
+        ({"widths": -0.1}, "widths must not be negative"),
+        ({"widths": np.nan}, "widths must be finite"),
+        ({"anchor": [0.1, 0.2, 0.3]}, "anchor must be a number or have one entry per voter"),
+        ({"class_balance": 1.2}, r"share of \+ among the rows"),
+        ({"class_balance": (0.5, -0.1)}, r"share of \+ among the rows"),
+        ({"abstain_cost": 0.7}, r"abstain_cost must lie in \(0, 0.5\]"),
+        ({"loss": "log", "method": "exact"}, "needs a piecewise linear loss"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        solve_game(VOTES, B, **options)
+
+
+def test_correlations_of_a_label_correlations_object_are_its_lower_bounds():
+    from hedgeclipper import lower_bounds
+
+    known = lower_bounds(VOTES, [1, 1, -1], method="wilson")
+    ours, theirs = solve_game(VOTES, known), solve_game(VOTES, known.lower)
+    assert ours.slack == theirs.slack
