@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hedgeclipper.game.batch import Progress
 from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.setup import set_up_game
+from hedgeclipper.game.track import Progress
 
 
 def solved(game):
@@ -36,7 +36,7 @@ def test_fixed_weight_stays_where_it_is():
     fixed = np.array([0.25, 0.0])
     terms = replace(game.terms, lower=fixed, upper=np.array([0.25, 1.0]))
     _, progress = solved(replace(game, terms=terms))
-    assert progress.theta[0] == 0.25
+    assert progress.best.theta[0] == 0.25
 
 
 def test_sparse_batches_and_class_balance():

@@ -1,4 +1,4 @@
-from hedgeclipper.game.batch import PassRecord
+from hedgeclipper.game.track import PassRecord
 from hedgeclipper.progress import pass_printer
 
 

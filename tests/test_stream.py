@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.game.batch import Progress
 from hedgeclipper.game.setup import set_up_game
 from hedgeclipper.game.stream import AdaGradWalk, solve_stream
+from hedgeclipper.game.track import Progress
 
 
 def test_steps_stay_in_the_box_and_shrink_towards_zero_width():

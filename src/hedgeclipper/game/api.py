@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.batch import Progress, solve_batch, warm_start
+from hedgeclipper.game.batch import solve_batch, warm_start
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import Loss, PiecewiseLinearLoss
 from hedgeclipper.game.setup import is_small, is_streamed, set_up_game
 from hedgeclipper.game.solution import GameSolution, describe
 from hedgeclipper.game.stream import solve_stream
+from hedgeclipper.game.track import Progress
 from hedgeclipper.progress import pass_printer
 
 METHODS = ("auto", "exact", "batch", "stream")
@@ -145,7 +146,7 @@ def play(game: Game, progress: Progress, method: str, random_state: Any = None) 
     if method == "exact":
         stop_reason = solve_exact(game, progress)
     elif method == "batch":
-        stop_reason = solve_batch(game, progress, warm_start(game, start, progress.tol))
+        stop_reason = solve_batch(game, progress, warm_start(game, progress, start))
     else:
         rng = np.random.default_rng(random_state)
         stop_reason = solve_stream(game, progress, start, rng)
@@ -157,15 +158,7 @@ def play(game: Game, progress: Progress, method: str, random_state: Any = None) 
             UnboundedGameWarning,
             stacklevel=3,
         )
-    assert progress.theta is not None
-    return describe(
-        game,
-        progress.theta,
-        stop_reason,
-        np.inf if stop_reason == "unbounded" else progress.gap,
-        n_passes=progress.n_passes,
-        history=tuple(progress.history),
-    )
+    return describe(game, progress, stop_reason)
 
 
 def _choose(game: Game) -> str:

@@ -21,13 +21,14 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.correlations import LabelCorrelations
-from hedgeclipper.game.batch import Progress, solve_batch
+from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.contradiction import Contradiction, find_contradiction
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import absolute_loss
 from hedgeclipper.game.setup import set_up_game
 from hedgeclipper.game.solution import GameSolution
 from hedgeclipper.game.terms import WeightTerms
+from hedgeclipper.game.track import Progress
 from hedgeclipper.specialists.extended import ExtendedSpecialists
 
 RULES = ("randomized", "hard")

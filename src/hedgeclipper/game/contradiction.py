@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.batch import PassRecord, Progress, solve_batch
+from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Evaluation, Game
 from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import absolute_loss
 from hedgeclipper.game.setup import is_small, set_up_game
+from hedgeclipper.game.track import PassRecord, Progress
 
 BALANCE = -1
 MAX_ROUNDS = 20
@@ -177,12 +178,7 @@ class _Search:
         else:
             solve_batch(relaxed, progress, np.clip(0.0, terms.lower, terms.upper))
         self.n_passes += progress.n_passes
-        if self.is_exact and self.best is None and progress.dual > -1e-9:
-            self.upper = 0.0
-        theta = progress.theta
-        assert theta is not None
-        mean_size = progress.primal - lowered.slack(theta)
-        proof = find_contradiction(self.game, theta, mean_size)
+        proof = find_contradiction(self.game, progress.best.theta, progress.best.mean_size)
         if proof is None or proof.excess <= self.lower * (1 + 1e-9):
             return False
         self.best, self.lower = proof, proof.excess

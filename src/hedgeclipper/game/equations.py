@@ -68,6 +68,9 @@ class Game:
             tilt=tilt,
             smoothing_gap=left_over,
             weights_gap=to_go,
+            mean_potential=sums.potential / n,
+            mean_excess=sums.excess / n,
+            mean_size=sums.size / n,
         )
 
 
@@ -76,7 +79,8 @@ class Evaluation:
     """Both sides of the game at one theta.
 
     ``smoothed`` is the rows' share of the smoothed primal and ``tilt`` its gradient;
-    ``primal - dual`` is ``smoothing_gap + weights_gap``.
+    ``primal - dual`` is ``smoothing_gap + weights_gap``. The means over the rows of Psi(m),
+    max(abs(m) - 1, 0) and abs(m) are what certificates are made of.
     """
 
     theta: np.ndarray
@@ -86,6 +90,9 @@ class Evaluation:
     tilt: np.ndarray
     smoothing_gap: float
     weights_gap: float
+    mean_potential: float
+    mean_excess: float
+    mean_size: float
 
     def with_dual(self, dual: float) -> Evaluation:
         """Return the same with the dual value of other labels, if that is higher."""
@@ -107,37 +114,49 @@ def dual_value(game: Game, z: np.ndarray) -> float:
 
 @dataclass
 class RowSums:
-    """What a pass adds up over the rows."""
+    """What a pass adds up over the rows: see `block_sums`."""
 
     potential: float
     smoothed: float
     smoothing_gap: float
+    excess: float
+    size: float
     signed_votes: np.ndarray
 
     def __iadd__(self, other: RowSums) -> RowSums:
-        self.potential += other.potential
-        self.smoothed += other.smoothed
-        self.smoothing_gap += other.smoothing_gap
-        self.signed_votes += other.signed_votes
+        for name in self.__dataclass_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
 
 
 def sum_over_rows(specialists: Specialists, theta: np.ndarray, loss: Loss, eps: float) -> RowSums:
     """Add up `block_sums` over all blocks of rows: one pass."""
-    total = RowSums(0.0, 0.0, 0.0, np.zeros(specialists.n_voters))
+    total = RowSums(0.0, 0.0, 0.0, 0.0, 0.0, np.zeros(specialists.n_voters))
     for block in specialists.blocks():
         total += block_sums(block, theta, loss, eps)
     return total
 
 
 def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> RowSums:
-    """Return the sums over one block: Psi, smoothed Psi, its Fenchel-Young gap, and z v h."""
+    """Return the sums over one block of rows.
+
+    They are: Psi(m), smoothed Psi(m), the Fenchel-Young gap of the smoothed slope,
+    max(abs(m) - 1, 0), abs(m), and the vector of z v h.
+    """
     m = block @ theta
     potential = loss.potential(m)
     added, z = loss.smoothing(m, eps)
     gap = potential + loss.conjugate(z) - z * m
+    size = np.abs(m)
     total = float(potential.sum())
-    return RowSums(total, total + float(np.sum(added)), float(gap.sum()), z @ block)
+    return RowSums(
+        potential=total,
+        smoothed=total + float(np.sum(added)),
+        smoothing_gap=float(gap.sum()),
+        excess=float(np.maximum(size - 1.0, 0.0).sum()),
+        size=float(size.sum()),
+        signed_votes=z @ block,
+    )
 
 
 def awake_predictions(specialists: Specialists, theta: np.ndarray) -> np.ndarray:

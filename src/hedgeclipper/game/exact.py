@@ -16,9 +16,9 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
-from hedgeclipper.game.batch import Progress
 from hedgeclipper.game.equations import Evaluation, Game, dual_value, relative_gap
 from hedgeclipper.game.losses import PiecewiseLinearLoss
+from hedgeclipper.game.track import Progress
 
 UNBOUNDED_REACH = 10.0
 MAX_ROUNDS = 100

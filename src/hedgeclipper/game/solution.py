@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.batch import PassRecord
 from hedgeclipper.game.contradiction import Contradiction, find_contradiction
 from hedgeclipper.game.equations import Game, awake_predictions, relative_gap
 from hedgeclipper.game.losses import Loss
-from hedgeclipper.specialists.matrix import Specialists, as_vote_matrix
+from hedgeclipper.game.track import PassRecord, Progress
+from hedgeclipper.specialists.matrix import as_vote_matrix
 
 
 @dataclass(frozen=True)
@@ -133,50 +133,27 @@ class GameSolution:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class ClipSums:
-    """Means over the rows that every certificate is made of."""
-
-    potential: float
-    excess: float
-    size: float
-
-
-def clip_means(specialists: Specialists, theta: np.ndarray, loss: Loss) -> ClipSums:
-    """Take one pass and return the means of Psi(m), max(abs(m) - 1, 0) and abs(m)."""
-    potential = excess = size = 0.0
-    for block in specialists.blocks():
-        m = block @ theta
-        magnitude = np.abs(m)
-        potential += float(loss.potential(m).sum())
-        excess += float(np.maximum(magnitude - 1.0, 0.0).sum())
-        size += float(magnitude.sum())
-    n = specialists.n_samples
-    return ClipSums(potential / n, excess / n, size / n)
-
-
-def describe(
-    game: Game, theta: np.ndarray, stop_reason: str, gap: float, **record: Any
-) -> GameSolution:
-    """Return the solution for these weights, with its worst cases at alpha = 1."""
-    means = clip_means(game.specialists, theta, game.loss)
-    earned = -game.terms.slack(theta)
-    correlation = earned - means.excess
-    slack = game.unlabeled_weight * (means.potential - game.loss.at_zero) - earned
+def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
+    """Return the solution where the solver stopped, with its worst cases at alpha = 1."""
+    best = progress.best
+    theta, earned = best.theta, -game.terms.slack(best.theta)
+    correlation = earned - best.mean_excess
+    slack = game.unlabeled_weight * (best.mean_potential - game.loss.at_zero) - earned
     n_voters = theta.size - game.has_balance
     return GameSolution(
         weights=theta[:n_voters],
         balance_weight=float(theta[-1]) if game.has_balance else 0.0,
         slack=slack,
         objective=slack + game.terms.pull(theta),
-        duality_gap=gap,
+        duality_gap=np.inf if stop_reason == "unbounded" else progress.gap,
         worst_case_correlation=correlation,
         worst_case_error=max((1.0 - correlation) / 2.0, 0.0),
-        worst_case_loss=max((means.potential - earned) / 2.0, 0.0),
+        worst_case_loss=max((best.mean_potential - earned) / 2.0, 0.0),
+        n_passes=progress.n_passes,
         stop_reason=stop_reason,
-        contradiction=find_contradiction(game, theta, means.size),
+        contradiction=find_contradiction(game, theta, best.mean_size),
         coverage=game.specialists.coverage[:n_voters],
         loss=game.loss,
         unlabeled_weight=game.unlabeled_weight,
-        **record,
+        history=tuple(progress.history),
     )

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.batch import Progress, solve_batch
+from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game
+from hedgeclipper.game.track import Progress
 
 STEP = 0.1
 MINIBATCH = 1024

@@ -1,0 +1,88 @@
+"""Speed of the game, as ratios to linear models and to the linear program, in one run.
+
+    python -m benchmarks.game_speed
+
+Votes are generated: a hidden label z, voters right with probability 0.55 to 0.8, b from 2,000
+labelled rows. The linear models fit z on the same matrix. alpha = 1, relative gap 1e-3.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+
+from benchmarks.generated import GeneratedVotes, soft_votes, sparse_votes
+from benchmarks.timing import interleaved, print_rows
+from hedgeclipper import solve_game
+
+TOL = 1e-3
+
+
+def ours(data: GeneratedVotes, method: str = "batch"):
+    return solve_game(data.votes, data.label_correlations, method=method, tol=TOL)
+
+
+def dense_row() -> tuple[str, ...]:
+    data = soft_votes(1_000_000, 50)
+    seconds = interleaved(
+        {
+            "ours": lambda: ours(data),
+            "theirs": lambda: LogisticRegression().fit(data.votes, data.labels),
+        }
+    )
+    return _row("1,000,000 x 50 dense, soft", "LogisticRegression", seconds, "at most 0.5")
+
+
+def sparse_row() -> tuple[str, ...]:
+    data = sparse_votes(1_000_000, 1_000, 20)
+    seconds = interleaved(
+        {
+            "ours": lambda: ours(data),
+            "theirs": lambda: SGDClassifier(max_iter=5, tol=None).fit(data.votes, data.labels),
+        }
+    )
+    return _row(
+        "1,000,000 x 1,000 sparse, 20 a row", "SGDClassifier, 5 epochs", seconds, "at most 1"
+    )
+
+
+def exact_row() -> tuple[str, ...]:
+    data = soft_votes(5_000, 500)
+    seconds = interleaved(
+        {"ours": lambda: ours(data), "theirs": lambda: ours(data, "exact")}, n_rounds=3
+    )
+    return _row("5,000 x 500 dense, soft", "method='exact'", seconds, "at most 0.05")
+
+
+def _row(problem: str, peer: str, seconds: dict[str, float], aim: str) -> tuple[str, ...]:
+    ratio = seconds["ours"] / seconds["theirs"]
+    return (
+        problem,
+        f"{seconds['ours']:.3f} s",
+        f"{peer} {seconds['theirs']:.3f} s",
+        f"{ratio:.3f}",
+        aim,
+    )
+
+
+def print_memory() -> None:
+    print("\nPeak memory of method='stream' on generated batches of 20 voters:")
+    for n_samples in (1_000_000, 4_000_000):
+        command = [sys.executable, "-m", "benchmarks.stream_memory", str(n_samples)]
+        print(
+            " ", subprocess.run(command, capture_output=True, text=True, check=True).stdout, end=""
+        )
+
+
+def main() -> None:
+    print(__doc__)
+    rows = [("problem", "solve_game", "peer", "ratio", "aim")]
+    rows += [dense_row(), sparse_row(), exact_row()]
+    print_rows(rows)
+    print_memory()
+
+
+if __name__ == "__main__":
+    main()

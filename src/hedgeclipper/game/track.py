@@ -1,0 +1,81 @@
+"""Where a solver stands: the best of both sides of the game, and when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hedgeclipper.game.equations import Evaluation, relative_gap
+
+FIRST_WIDTH = 0.3
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """The best primal and the best dual value known after a pass."""
+
+    n_passes: int
+    primal: float
+    dual: float
+
+
+@dataclass
+class Progress:
+    """Keeps the best of both sides and says when to stop.
+
+    ``eps`` is the width of the smoothing and ``curvature`` the slack's, as the solver last saw it.
+    """
+
+    tol: float
+    max_passes: int
+    report: Callable[[PassRecord, Evaluation], None] | None = None
+    eps: float = FIRST_WIDTH
+    curvature: float = 1.0
+    dual: float = -np.inf
+    n_passes: int = 0
+    history: list[PassRecord] = field(default_factory=list)
+    _best: Evaluation | None = None
+
+    @property
+    def best(self) -> Evaluation:
+        """The evaluation with the lowest primal value."""
+        if self._best is None:
+            raise RuntimeError("No pass has been taken yet.")
+        return self._best
+
+    @property
+    def primal(self) -> float:
+        """The lowest primal value, infinite before the first pass."""
+        return np.inf if self._best is None else self._best.primal
+
+    @property
+    def gap(self) -> float:
+        """Best primal less best dual, never negative but for rounding."""
+        return max(self.primal - self.dual, 0.0)
+
+    @property
+    def is_converged(self) -> bool:
+        """Whether the relative gap is within tol."""
+        return relative_gap(self.gap, self.primal) <= self.tol
+
+    @property
+    def is_over(self) -> bool:
+        """Whether to stop, for either reason."""
+        return self.is_converged or self.n_passes >= self.max_passes
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Take in the result of a pass."""
+        self.n_passes += 1
+        if evaluation.primal < self.primal:
+            self._best = evaluation
+        self.dual = max(self.dual, evaluation.dual)
+        record = PassRecord(self.n_passes, self.primal, self.dual)
+        self.history.append(record)
+        if self.report is not None:
+            self.report(record, evaluation)
+
+    def restart(self) -> None:
+        """Forget both sides, since the game has changed, but not the count."""
+        self._best, self.dual, self.eps = None, -np.inf, FIRST_WIDTH

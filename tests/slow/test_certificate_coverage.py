@@ -1,0 +1,53 @@
+"""Does the guarantee hold as often as it says, and does it say anything?"""
+
+import numpy as np
+import pytest
+
+from hedgeclipper import certificate, lower_bounds, solve_game
+
+DELTA, N_DRAWS = 0.05, 1000
+RULES = ("randomized", "hard")
+pytestmark = pytest.mark.slow
+
+
+def population(rng, n, p, abstain):
+    """Rows of one population: voters right with their own probability, asleep at random."""
+    z = rng.choice([-1.0, 1.0], n, p=[0.4, 0.6])
+    accuracies = np.linspace(0.55, 0.95, p)
+    votes = np.where(rng.random((n, p)) < accuracies, z[:, None], -z[:, None])
+    votes[rng.random((n, p)) < abstain] = np.nan
+    return votes, z
+
+
+def one_draw(rng, m, n, p, abstain):
+    """Return, per rule, the bound's two ends and the error it is about."""
+    votes, z = population(rng, m + n, p, abstain)
+    known, rest, truth = votes[:m], votes[m:], z[m:]
+    awake = (~np.isnan(rest)).sum(axis=0)
+    b = lower_bounds(known, z[:m], method="transductive", delta=DELTA, n_unlabeled=awake)
+    solution = solve_game(rest, b, tol=1e-2)
+    g = solution.predictions(rest)
+    results = {}
+    for rule in RULES:
+        bound = certificate(solution, rest, b, rule=rule)
+        error = np.mean((1 - truth * (np.sign(g) if rule == "hard" else g)) / 2)
+        results[rule] = (bound.error_lower, error, bound.error_upper)
+    return results
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "p", "abstain", "informative"),
+    [(60, 300, 4, 0.0, False), (200, 500, 6, 0.3, False), (2000, 4000, 6, 0.2, True)],
+)
+def test_guarantee_is_violated_no_more_often_than_delta(m, n, p, abstain, informative):
+    rng = np.random.default_rng(0)
+    draws = [one_draw(rng, m, n, p, abstain) for _ in range(N_DRAWS)]
+    allowed = DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / N_DRAWS)
+    for rule in RULES:
+        lower, error, upper = np.array([draw[rule] for draw in draws]).T
+        violated = np.mean((error < lower - 1e-9) | (error > upper + 1e-9))
+        print(f"m={m} n={n} p={p} {rule}: violated {violated:.3f}, median error")
+        print(f"  {np.median(error):.3f}, median bound {np.median(upper):.3f}")
+        assert violated <= allowed
+        if informative:
+            assert np.median(upper) < 0.3
