@@ -76,12 +76,30 @@ def print_memory() -> None:
         )
 
 
+def print_import_time() -> None:
+    imports = {
+        "import hedgeclipper": "import hedgeclipper",
+        "all its public names": "from hedgeclipper import *",
+        "import sklearn.ensemble": "import sklearn.ensemble",
+    }
+    seconds = interleaved(
+        {
+            name: lambda code=code: subprocess.run([sys.executable, "-c", code], check=True)
+            for name, code in imports.items()
+        }
+    )
+    print("\nImport, in a fresh process each:")
+    for name, value in seconds.items():
+        print(f"  {name:<24} {value:.2f} s")
+
+
 def main() -> None:
     print(__doc__)
     rows = [("problem", "solve_game", "peer", "ratio", "aim")]
     rows += [dense_row(), sparse_row(), exact_row()]
     print_rows(rows)
     print_memory()
+    print_import_time()
 
 
 if __name__ == "__main__":

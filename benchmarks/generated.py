@@ -56,7 +56,9 @@ def sparse_votes(
     votes, labels = _sparse_batch(rng, accuracies, n_samples, votes_per_row)
     known, known_labels = _sparse_batch(rng, accuracies, N_LABELED, votes_per_row)
     counts = np.bincount(known.indices, minlength=n_voters)
-    return GeneratedVotes(votes, labels, known_labels @ known / np.maximum(counts, 1))
+    # a voter without a labelled row claims nothing
+    b = np.divide(known_labels @ known, counts, out=np.full(n_voters, -1.0), where=counts > 0)
+    return GeneratedVotes(votes, labels, b)
 
 
 def _dense_batch(rng, accuracies, n_rows):

@@ -60,7 +60,7 @@ def small_games(draw, losses=tuple(LOSSES), ridge=True, cap=True, two_sided=True
         options["cap"] = draw(st.sampled_from([0.5, 1.0, 4.0]))
     if ridge and draw(st.booleans()):
         options["ridge"] = draw(st.sampled_from([0.05, 1.0]))
-        options["anchor"] = rng.uniform(0, 0.6, p)
+        options["anchor"] = rng.uniform(-0.3, 1.5, p)
     if two_sided and draw(st.booleans()):
         options["widths"] = rng.uniform(0, 0.4, p)
     if two_sided and draw(st.booleans()):

@@ -57,7 +57,8 @@ def test_exact_with_an_anchor_matches_a_quadratic_program(game):
     theirs = reference_minimum(game)
     assert solution.objective <= theirs + 1e-6
     assert solution.objective - solution.duality_gap <= theirs + 1e-6
-    assert solution.duality_gap <= 1e-6
+    assert solution.stop_reason == "exact"
+    assert solution.duality_gap <= 1e-6 * max(abs(solution.objective), 1.0)
 
 
 @settings(max_examples=150)
@@ -192,11 +193,44 @@ def test_same_random_state_same_weights():
 def test_without_cap_or_ridge_a_contradiction_is_unbounded():
     votes = np.array([[1.0, -1.0]] * 4)
     for method in ("exact", "batch", "stream"):
-        with pytest.warns(UnboundedGameWarning, match="contradict each other"):
+        with pytest.warns(UnboundedGameWarning, match="no minimum.*contradict each other"):
             solution = solve_game(votes, [0.5, 0.5], cap=None, method=method)
         assert solution.stop_reason == "unbounded"
         assert solution.duality_gap == np.inf
         assert solution.contradiction is not None
+
+
+def test_small_alpha_without_cap_is_unbounded_without_a_contradiction():
+    with pytest.warns(UnboundedGameWarning, match="larger than unlabeled_weight allows"):
+        solution = solve_game(np.ones((5, 1)), [0.5], cap=None, unlabeled_weight=0.3)
+    assert solution.contradiction is None
+
+
+@pytest.mark.parametrize("method", ["batch", "stream"])
+def test_weights_that_want_to_be_larger_than_the_reach_are_said_so(method):
+    solution = solve_game(np.full((200, 1), 1e-4), [0.9e-4], cap=None, method=method)
+    assert solution.stop_reason == "at_reach"
+    assert solution.weights[0] == pytest.approx(1000.0)
+
+
+@pytest.mark.parametrize("method", ["batch", "stream"])
+def test_without_cap_a_weak_voter_is_not_overlooked(method):
+    rng = np.random.default_rng(0)
+    z = rng.choice([-1.0, 1.0], 4000)
+    strong = np.where(rng.random(4000) < 0.8, z, -z)
+    votes = np.column_stack([strong, 0.01 * z * rng.random(4000)])
+    b = (votes * z[:, None]).mean(axis=0) * [1.0, 0.999]
+    ours = solve_game(votes, b, cap=None, method=method, random_state=0, max_passes=5000)
+    theirs = solve_game(votes, b, cap=1000.0, method="exact")
+    assert theirs.weights[1] > 10
+    assert ours.objective - theirs.objective <= ours.duality_gap + 1e-9
+
+
+def test_exact_keeps_small_votes():
+    small = np.random.default_rng(0).uniform(0, 1, (4000, 1)) * 1e-5
+    ours = solve_game(small, [small.mean() * 0.99], cap=1e5, method="exact")
+    assert ours.stop_reason == "exact"
+    assert ours.worst_case_correlation > 0.4
 
 
 @pytest.mark.parametrize("method", ["exact", "batch", "stream"])
@@ -261,5 +295,9 @@ def test_max_passes_is_kept():
     for method in ("batch", "stream"):
         solution = solve_game(votes, b, method=method, tol=1e-9, max_passes=6, random_state=0)
         assert solution.stop_reason == "max_passes"
-        assert solution.n_passes <= 6
+        assert solution.n_passes == 6
     assert solve_game(votes, b, method="stream", max_passes=1).n_passes == 1
+    hard = rng.choice([-1.0, 1.0], (500, 30))
+    for max_passes in (13, 14, 25):
+        solution = solve_game(hard, [0.2] * 30, tol=1e-9, method="batch", max_passes=max_passes)
+        assert solution.n_passes <= max_passes

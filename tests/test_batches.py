@@ -3,12 +3,12 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from hedgeclipper.batches import ArraySource, as_rows, as_source
+from hedgeclipper.batches import ArraySource, as_rows, as_source, cut, row_slice
 
 
 def test_array_is_handed_out_in_views():
     rows = np.zeros((100_000, 50))
-    batches = list(as_source(rows))
+    batches = [row_slice(rows, part) for part in cut(100_000, rows)]
     assert len(batches) > 1
     assert sum(batch.shape[0] for batch in batches) == 100_000
     assert all(np.shares_memory(batch, rows) for batch in batches)
@@ -17,7 +17,7 @@ def test_array_is_handed_out_in_views():
 def test_csr_slices_share_memory_and_add_up():
     rows = sparse.random_array((50_000, 30), density=0.1, format="csr", rng=0)
     rows.sum_duplicates()
-    batches = list(as_source(rows))
+    batches = [row_slice(rows, part) for part in cut(50_000, rows)]
     assert len(batches) > 1
     assert np.shares_memory(batches[1].data, rows.data)
     assert (sparse.vstack(batches) != rows).nnz == 0
@@ -67,6 +67,19 @@ def test_batches_can_be_read_twice(data):
 def test_iterator_is_refused():
     with pytest.raises(TypeError, match=r"can be read only once: got generator.*several passes"):
         as_source(batch for batch in [np.zeros((2, 3))])
+
+
+def test_masked_entries_become_nan():
+    masked = np.ma.masked_array(np.ones((2, 2), dtype=int), mask=[[True, False], [False, False]])
+    rows = as_rows(masked)
+    assert np.isnan(rows[0, 0])
+    assert np.nansum(rows) == 3
+
+
+def test_no_rows_still_have_columns():
+    parts = list(cut(0, np.ones((0, 4))))
+    assert len(parts) == 1
+    assert row_slice(np.ones((0, 4)), parts[0]).shape == (0, 4)
 
 
 def test_frame_and_nested_lists_are_arrays():

@@ -119,11 +119,61 @@ def test_contradicting_correlations_void_it():
 
 
 def test_class_balance_counts():
-    votes, z = drawn_votes(np.random.default_rng(6), 200, 2)
+    votes, z = drawn_votes(np.random.default_rng(6), 60, 2)
     b, share = true_correlations(votes, z), float(np.mean(z > 0))
     solution = solve_game(votes, b, class_balance=share)
-    bound = certificate(solution, votes, b, class_balance=share)
-    assert error_of("randomized", solution, votes, z) <= bound.error_upper + 1e-9
+    with_it = certificate(solution, votes, b, class_balance=share)
+    without = certificate(solution, votes, b)
+    column = np.column_stack([votes, np.ones(60), -np.ones(60)])
+    both = np.append(b, [2 * share - 1, 1 - 2 * share])
+    worst = extreme_error(column, both, np.zeros(4), solution.predictions(votes), 1)
+    assert with_it.error_upper == pytest.approx(worst, abs=5e-3)
+    assert with_it.error_upper < without.error_upper - 0.01
+
+
+def test_knowledge_other_than_the_games_with_weights_of_the_wrong_sign():
+    votes = np.array([[1.0], [-1.0]] * 50)
+    solution = solve_game(votes, [-0.8], widths=0.1)
+    assert solution.weights[0] < 0
+    bound = certificate(solution, votes, [-0.8])
+    assert bound.error_upper == pytest.approx(1.0)
+
+
+def test_bounds_that_cross_void_it():
+    votes = np.array([[1.0, -1.0], [-1.0, 1.0]] * 20)
+    solution = solve_game(votes, [0.9, 0.0])
+    assert certificate(solution, votes, [0.9, 0.9]).kind == "void"
+
+
+def test_guarantee_only_for_the_rows_the_bounds_were_made_for():
+    rng = np.random.default_rng(7)
+    votes, z = drawn_votes(rng, 1200, 2, abstain=0.5)
+    known, rest = votes[:1000], votes[1000:]
+    awake = (~np.isnan(rest)).sum(axis=0)
+    right, wrong = (
+        lower_bounds(known, z[:1000], method="transductive", n_unlabeled=n) for n in (awake, 200)
+    )
+    solution = solve_game(rest, right)
+    assert certificate(solution, rest, right).kind == "guarantee"
+    assert certificate(solution, rest, wrong).kind == "estimate"
+    few = certificate(solution, rest[:9], right)
+    assert few.kind == "estimate"
+    assert "more rows than some voters are awake on" in str(few)
+    part = certificate(solution, rest, right, participation=np.full(rest.shape, 0.5))
+    assert part.kind == "estimate"
+    assert "participation" in part.reason
+
+
+def test_two_sided_guarantee():
+    rng = np.random.default_rng(8)
+    votes, z = drawn_votes(rng, 8000, 3, abstain=0.0)
+    known = lower_bounds(votes[:4000], z[:4000], method="transductive", n_unlabeled=4000)
+    rest = votes[4000:]
+    solution = solve_game(rest, known, widths="bounds")
+    bound = certificate(solution, rest, known, widths="bounds", rule="hard")
+    assert bound.kind == "guarantee"
+    error = error_of("hard", solution, rest, z[4000:])
+    assert 0 < bound.error_lower <= error <= bound.error_upper
 
 
 def test_bad_rule_and_wrong_voters():
@@ -133,3 +183,5 @@ def test_bad_rule_and_wrong_voters():
         certificate(solution, votes, [0.1, 0.1], rule="soft")
     with pytest.raises(ValueError, match=r"solution has 2 voters\. Got votes of 1"):
         certificate(solution, votes[:, :1], [0.1])
+    with pytest.raises(TypeError, match="solution must be what solve_game returns"):
+        certificate(solution.weights, votes, [0.1, 0.1])

@@ -40,8 +40,8 @@ def relaxation(game):
 def test_smallest_relaxation_is_the_least_of_the_largest_violations(game):
     ours, theirs = relaxation(game), largest_violation(game)
     assert ours.is_exact
-    assert ours.lower == pytest.approx(theirs, abs=1e-6)
-    assert ours.lower == ours.upper
+    assert ours.lower == pytest.approx(theirs, abs=2e-6)
+    assert ours.upper == pytest.approx(theirs, abs=2e-6)
     assert (ours.contradiction is None) == (ours.lower == 0.0)
 
 
@@ -52,7 +52,6 @@ def test_bracket_of_large_problems_holds_the_relaxation(game):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "is_small", lambda game: False)
         ours = relaxation(game)
-    assert not ours.is_exact
     assert ours.lower <= theirs + 1e-7
     assert ours.upper >= theirs - 1e-7
     assert ours.upper - ours.lower <= 0.05
@@ -64,6 +63,31 @@ def test_a_solution_never_claims_a_contradiction_that_is_none(game):
     solution = solve_game(game.votes, game.b, **game.arguments)
     assume(solution.contradiction is not None)
     assert solution.contradiction.excess <= largest_violation(game) + 1e-7
+
+
+def test_stopping_early_leaves_a_bracket_that_says_so():
+    rng = np.random.default_rng(0)
+    votes, b = rng.choice([-1.0, 1.0], (30, 6)), np.full(6, 0.7)
+    early, whole = (smallest_relaxation(votes, b, max_passes=n) for n in (1, 300))
+    assert whole.is_exact
+    assert not early.is_exact
+    assert early.lower < whole.lower <= early.upper
+    with pytest.raises(ValueError, match="'max_passes' parameter"):
+        smallest_relaxation(votes, b, max_passes=0)
+
+
+def test_rounding_is_no_contradiction():
+    votes = np.ones((6, 2))
+    b = np.full(2, 1.0, dtype=np.float32)
+    assert solve_game(votes * 0.1, b * np.float32(0.1)).contradiction is None
+
+
+def test_contradiction_of_rare_specialists_is_found_whatever_its_size():
+    votes = np.full((10_000, 3), np.nan)
+    votes[:, 2] = 1.0
+    votes[:5, 0], votes[:5, 1] = 1.0, -1.0
+    found = smallest_relaxation(votes, [0.9, 0.9, 0.1])
+    assert found.lower == pytest.approx(0.9, abs=1e-3)
 
 
 def test_correlations_that_are_true_do_not_contradict():

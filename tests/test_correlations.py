@@ -123,6 +123,8 @@ def test_centers_and_widths_span_the_interval():
     [
         ({"method": "bayes"}, "'method' parameter must be one of"),
         ({"delta": 0.0}, "delta must lie strictly between 0 and 1"),
+        ({"delta": "x"}, "delta must lie strictly between 0 and 1"),
+        ({"delta": 0.6, "method": "wilson"}, "not above 0.5"),
         ({"method": "transductive"}, "pass n_unlabeled"),
         ({"method": "transductive", "n_unlabeled": -5}, "n_unlabeled must be a count"),
         ({"method": "transductive", "n_unlabeled": [1, 2]}, "one count for each of the 3 voters"),
@@ -140,3 +142,13 @@ def test_bad_options(options, message):
 def test_bad_labels(labels, message):
     with pytest.raises(ValueError, match=message):
         lower_bounds(VOTES, labels)
+
+
+def test_labels_that_are_names():
+    with pytest.raises(TypeError, match=r"numbers -1 and 1\. Got dtype <U"):
+        lower_bounds(VOTES, ["a", "b", "a", "b"])
+
+
+def test_no_rows_leave_every_voter_unknown():
+    known = lower_bounds(np.ones((0, 4)), np.ones(0))
+    assert known.lower.tolist() == [-1.0] * 4

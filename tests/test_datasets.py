@@ -1,5 +1,7 @@
+import os
 import sys
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,11 +38,9 @@ def test_frame_without_pandas_says_what_to_install(monkeypatch):
 
 
 def test_a1a_agrees_with_the_shared_copy():
-    import os
-
-    folder = os.environ.get("HEDGECLIPPER_DATA", "../shared/data")
-    path = os.path.join(folder, "a1a.npz")
-    if not os.path.exists(path):
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    path = Path(os.environ.get("HEDGECLIPPER_DATA", beside)) / "a1a.npz"
+    if not path.exists():
         pytest.skip(f"no independent copy of a1a at {path}")
     theirs, ours = np.load(path), load_a1a()
     labels = np.concatenate([theirs["y_train"], theirs["y_test"]])

@@ -48,6 +48,23 @@ def test_any_numbers_become_float64_block_by_block(dtype):
     np.testing.assert_array_equal(block, votes)
 
 
+def test_large_batches_are_cut():
+    batch = np.ones((200_000, 20), dtype=np.int8)
+    assert max(block.shape[0] for block in as_vote_matrix([batch]).blocks()) < 50_000
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.bool_])
+def test_coverage_is_added_up_in_double_precision(dtype):
+    participation = np.ones((100_000, 1), dtype=dtype)
+    assert as_vote_matrix(np.ones((100_000, 1)), participation).coverage[0] == 1.0
+
+
+def test_fractional_participation_is_noted():
+    votes = np.ones((3, 1))
+    assert not as_vote_matrix(votes, votes).is_fractional
+    assert as_vote_matrix(votes, votes / 2).is_fractional
+
+
 def test_float64_rows_are_not_copied():
     votes = np.ones((10, 2))
     assert np.shares_memory(next(as_vote_matrix(votes).blocks()), votes)

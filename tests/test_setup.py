@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hedgeclipper import solve_game
+from hedgeclipper import lower_bounds, solve_game
 
 VOTES = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 B = [0.2, 0.1]
@@ -38,6 +38,8 @@ def test_bad_correlations(b, message):
         ("ridge", -1.0),
         ("max_passes", 0),
         ("max_passes", 2.5),
+        ("tol", None),
+        ("loss", ["log"]),
         ("method", "newton"),
         ("loss", "hinge"),
     ],
@@ -57,17 +59,28 @@ def test_bad_parameter_is_named(name, value):
         ({"class_balance": 1.2}, r"share of \+ among the rows"),
         ({"class_balance": (0.5, -0.1)}, r"share of \+ among the rows"),
         ({"abstain_cost": 0.7}, r"abstain_cost must lie in \(0, 0.5\]"),
+        ({"class_balance": (0.1, 0.2, 0.3)}, r"share of \+ among the rows"),
+        ({"class_balance": "x"}, "class_balance must be numbers"),
+        ({"anchor": 0.5}, "An anchor pulls only with a ridge"),
+        ({"widths": "bounds"}, "takes them from LabelCorrelations"),
         ({"loss": "log", "method": "exact"}, "needs a piecewise linear loss"),
     ],
 )
 def test_bad_options(options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         solve_game(VOTES, B, **options)
 
 
 def test_correlations_of_a_label_correlations_object_are_its_lower_bounds():
-    from hedgeclipper import lower_bounds
-
     known = lower_bounds(VOTES, [1, 1, -1], method="wilson")
     ours, theirs = solve_game(VOTES, known), solve_game(VOTES, known.lower)
     assert ours.slack == theirs.slack
+
+
+def test_both_bounds_of_a_label_correlations_object():
+    known = lower_bounds(VOTES, [1, 1, -1], method="wilson")
+    ours = solve_game(VOTES, known, widths="bounds")
+    theirs = solve_game(VOTES, known.centers, widths=known.widths)
+    assert ours.slack == theirs.slack
+    with pytest.raises(ValueError, match="bring their widths along"):
+        solve_game(VOTES, known, widths=known.widths)

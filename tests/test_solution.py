@@ -22,6 +22,8 @@ def test_new_rows_need_only_the_weights():
     expected = solution.weights[0] + solution.balance_weight
     assert solution.awake_predictions(new)[0] == pytest.approx(expected)
     assert solution.awake_predictions(new[:0]).shape == (0,)
+    with pytest.raises(ValueError, match=r"solved for 3 voters\. Got votes of 7"):
+        solution.predictions(np.ones((0, 7)))
 
 
 def test_predictions_clip_for_zero_one_loss():
@@ -68,9 +70,21 @@ def test_worst_cases_speak_of_alpha_one_whatever_alpha_was():
     assert solution.worst_case_loss == pytest.approx((1 - value) / 2)
 
 
+def test_worst_cases_stay_in_range_when_alpha_inflates_the_weights():
+    votes = RNG.choice([-1.0, 1.0], (2000, 50))
+    solution = solve_game(votes, [0.4] * 50, unlabeled_weight=0.3)
+    assert solution.worst_case_correlation >= -1.0
+    assert 0.0 <= solution.worst_case_error <= 1.0
+
+
+def test_weights_cannot_be_overwritten():
+    with pytest.raises(ValueError, match="read-only"):
+        solve_game(VOTES, B).weights[0] = 5.0
+
+
 def test_text_says_what_was_found():
     text = str(solve_game(VOTES, B))
     assert "3 voters" in text
-    assert "exact after 1 passes" in text
+    assert "exact after 1 pass," in text
     assert "worst-case error" in text
     assert "contradict" in str(solve_game(np.array([[1.0, -1.0]]), [0.9, 0.9]))

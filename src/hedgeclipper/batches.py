@@ -19,19 +19,18 @@ ROWS_PER_SPARSE_BATCH = 1 << 14
 
 @dataclass(frozen=True)
 class ArraySource:
-    """Rows of one array or CSR matrix, handed out in slices that share its memory."""
+    """Rows of one array or CSR matrix, a single batch."""
 
     rows: Any
-    batch_rows: int
     in_memory = True
 
     def __iter__(self) -> Iterator[Any]:
-        for start in range(0, self.rows.shape[0], self.batch_rows):
-            yield _row_slice(self.rows, start, start + self.batch_rows)
+        yield self.rows
 
     def every(self, stride: int) -> ArraySource:
-        """Return a source of every stride-th row, copied."""
-        return ArraySource(self.rows[::stride], self.batch_rows)
+        """Return a source of a copy of every stride-th row."""
+        rows = self.rows[::stride]
+        return ArraySource(rows if sparse.issparse(rows) else np.ascontiguousarray(rows))
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,12 @@ class BatchSource:
     """Batches that somebody else makes, read anew on every pass."""
 
     batches: Callable[[], Iterable[Any]]
+    name: str
     in_memory = False
 
     def __iter__(self) -> Iterator[Any]:
         for batch in self.batches():
-            yield as_rows(batch)
+            yield as_rows(batch, name=self.name)
 
 
 Source = ArraySource | BatchSource
@@ -60,7 +60,7 @@ def as_source(data: Any, *, name: str = "votes") -> Source:
         What to call the data in errors.
     """
     if callable(data) and not hasattr(data, "__array__"):
-        return BatchSource(data)
+        return BatchSource(data, name)
     if hasattr(data, "__next__"):
         raise TypeError(
             f"{name} can be read only once: got {type(data).__name__}, an iterator, but the game "
@@ -68,9 +68,8 @@ def as_source(data: Any, *, name: str = "votes") -> Source:
             "that returns a fresh iterator."
         )
     if _holds_batches(data):
-        return BatchSource(lambda: data)
-    rows = as_rows(data, name=name)
-    return ArraySource(rows, _batch_rows(rows))
+        return BatchSource(lambda: data, name)
+    return ArraySource(as_rows(data, name=name))
 
 
 def as_rows(data: Any, *, name: str = "votes") -> Any:
@@ -80,14 +79,39 @@ def as_rows(data: Any, *, name: str = "votes") -> Any:
         if not rows.has_canonical_format:
             rows = rows.copy()
             rows.sum_duplicates()
+    elif isinstance(data, np.ma.MaskedArray):
+        rows = np.ma.filled(data.astype(float), np.nan)
     else:
         rows = np.asarray(data)
     if rows.ndim != 2:
         raise ValueError(
-            f"{name} must be two-dimensional, (n_samples, n_voters). Got shape {rows.shape}. "
-            "Reshape one voter with votes[:, None] and one row with votes[None, :]."
+            f"{name} must be two-dimensional, (n_samples, n_voters). Got {type(data).__name__} of "
+            f"shape {rows.shape}. Reshape one voter with {name}[:, None] and one row with "
+            f"{name}[None, :]."
         )
     return rows
+
+
+def cut(n_rows: int, batch: Any) -> Iterator[slice]:
+    """Yield slices that cut n_rows into blocks of a handy size for rows like those of a batch."""
+    is_sparse = sparse.issparse(batch)
+    size = ROWS_PER_SPARSE_BATCH if is_sparse else ENTRIES_PER_BATCH // max(1, batch.shape[1])
+    size = max(1, size)
+    for start in range(0, max(n_rows, 1), size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def row_slice(rows: Any, part: slice) -> Any:
+    """Return some rows of an array or CSR matrix, sharing its memory."""
+    if not sparse.issparse(rows):
+        return rows[part]
+    first, last = rows.indptr[part.start], rows.indptr[part.stop]
+    # set by hand, since the constructor copies parts of larger arrays
+    block = sparse.csr_array((part.stop - part.start, rows.shape[1]), dtype=rows.dtype)
+    block.data, block.indices = rows.data[first:last], rows.indices[first:last]
+    block.indptr = rows.indptr[part.start : part.stop + 1] - first
+    block.has_canonical_format = True
+    return block
 
 
 def _holds_batches(data: Any) -> bool:
@@ -95,22 +119,3 @@ def _holds_batches(data: Any) -> bool:
         return bool(data) and np.ndim(data[0]) == 2
     is_array = hasattr(data, "__array__") or hasattr(data, "shape") or sparse.issparse(data)
     return hasattr(data, "__iter__") and not is_array
-
-
-def _batch_rows(rows: Any) -> int:
-    if sparse.issparse(rows):
-        return ROWS_PER_SPARSE_BATCH
-    return max(1, ENTRIES_PER_BATCH // max(1, rows.shape[1]))
-
-
-def _row_slice(rows: Any, start: int, stop: int) -> Any:
-    if not sparse.issparse(rows):
-        return rows[start:stop]
-    stop = min(stop, rows.shape[0])
-    first, last = rows.indptr[start], rows.indptr[stop]
-    # set by hand, since the constructor copies parts of larger arrays
-    batch = sparse.csr_array((stop - start, rows.shape[1]), dtype=rows.dtype)
-    batch.data, batch.indices = rows.data[first:last], rows.indices[first:last]
-    batch.indptr = rows.indptr[start : stop + 1] - first
-    batch.has_canonical_format = True
-    return batch

@@ -14,13 +14,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from hedgeclipper.batches import as_source
 from hedgeclipper.specialists.matrix import VoteMatrix, as_vote_matrix
 
 METHODS = ("plug_in", "wilson", "transductive")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LabelCorrelations:
     """Correlations of voters with the labels, and bounds on them.
 
@@ -40,6 +39,8 @@ class LabelCorrelations:
     is_guarantee : bool
         Whether the bounds hold for the unlabelled rows with probability 1 - delta. Everything
         else is an estimate.
+    n_unlabeled : ndarray of shape (n_voters,) or None
+        For "transductive": the number of unlabelled rows, awake on, that each bound was made for.
     """
 
     estimate: np.ndarray
@@ -49,6 +50,7 @@ class LabelCorrelations:
     method: str
     delta: float | None
     is_guarantee: bool
+    n_unlabeled: np.ndarray | None = None
 
     @property
     def centers(self) -> np.ndarray:
@@ -62,7 +64,8 @@ class LabelCorrelations:
 
     def select(self, voters: Any) -> LabelCorrelations:
         """Return those of some voters; a simultaneous bound goes on counting all of them."""
-        parts = ("estimate", "lower", "upper", "n_labeled")
+        parts = ["estimate", "lower", "upper", "n_labeled"]
+        parts += [] if self.n_unlabeled is None else ["n_unlabeled"]
         return replace(self, **{name: getattr(self, name)[voters] for name in parts})
 
 
@@ -93,11 +96,12 @@ def lower_bounds(
         for all voters at once: estimate - 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), with m
         labelled and n unlabelled rows a voter is awake on.
     delta : float
-        Probability of failure, in (0, 1); see `LabelCorrelations`.
+        Probability of failure, in (0, 1), at most 1/2 for "wilson"; see `LabelCorrelations`.
     two_sided : bool
         Whether "wilson" shares delta between its two bounds. "transductive" always covers both.
     n_unlabeled : int or array-like of shape (n_voters,)
-        For "transductive": unlabelled rows, or unlabelled rows each voter is awake on.
+        For "transductive": the unlabelled rows each voter is awake on, or their number if all
+        voters are awake on all of them. A `certificate` for fewer rows is no guarantee.
 
     Returns
     -------
@@ -113,18 +117,18 @@ def lower_bounds(
     """
     if method not in METHODS:
         raise ValueError(f"The 'method' parameter must be one of {METHODS}. Got {method!r}.")
-    if not 0.0 < delta < 1.0:
-        raise ValueError(f"delta must lie strictly between 0 and 1. Got {delta!r}.")
+    _check_delta(delta, method)
     matrix = as_vote_matrix(votes, participation, allow_silent=True)
     signs = _check_labels(labels, matrix.n_samples)
     n_labeled = matrix.coverage * matrix.n_samples
     estimate = _mean_where_awake(_label_sums(matrix, signs), n_labeled)
-    lower, upper = estimate, estimate
+    lower, upper, counts = estimate, estimate, None
     if method == "wilson":
         _check_hard_votes(matrix, n_labeled)
         lower, upper = _wilson(estimate, n_labeled, delta / 2 if two_sided else delta)
     elif method == "transductive":
-        radius = transductive_radius(n_labeled, _check_counts(n_unlabeled, n_labeled), delta)
+        counts = _check_counts(n_unlabeled, n_labeled)
+        radius = transductive_radius(n_labeled, counts, delta)
         lower, upper = estimate - radius, estimate + radius
     return LabelCorrelations(
         estimate=estimate,
@@ -133,7 +137,8 @@ def lower_bounds(
         n_labeled=n_labeled,
         method=method,
         delta=None if method == "plug_in" else delta,
-        is_guarantee=method == "transductive" and not _is_fractional(participation),
+        is_guarantee=method == "transductive" and not matrix.is_fractional,
+        n_unlabeled=counts,
     )
 
 
@@ -143,7 +148,7 @@ def transductive_radius(n_labeled: np.ndarray, n_unlabeled: np.ndarray, delta: f
     Hoeffding's bound on the difference between the labelled and the unlabelled mean of a quantity
     in [-1, 1], on both sides and for all p voters together.
     """
-    log_term = np.log(2 * n_labeled.size / delta)
+    log_term = np.log(2 * max(n_labeled.size, 1) / delta)
     with np.errstate(divide="ignore"):
         return 2.0 * np.sqrt((1.0 / n_labeled + 1.0 / n_unlabeled) * log_term / 2.0)
 
@@ -172,8 +177,23 @@ def _mean_where_awake(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 
+def _check_delta(delta: Any, method: str) -> None:
+    highest = 0.5 if method == "wilson" else 1.0
+    if not (isinstance(delta, (int, float, np.number)) and 0.0 < delta < 1.0 and delta <= highest):
+        raise ValueError(
+            "delta must lie strictly between 0 and 1, and not above 0.5 for 'wilson'. Got "
+            f"{delta!r}."
+        )
+
+
 def _check_labels(labels: Any, n_samples: int) -> np.ndarray:
-    signs = np.asarray(labels, dtype=float)
+    signs = np.asarray(labels)
+    if signs.dtype.kind not in "fiu":
+        raise TypeError(
+            f"labels must be the numbers -1 and 1. Got dtype {signs.dtype}. Encode them, for "
+            "instance with np.where(labels == positive, 1, -1)."
+        )
+    signs = signs.astype(float)
     if signs.shape != (n_samples,):
         raise ValueError(
             f"labels must have one entry per row of votes, shape ({n_samples},). Got shape "
@@ -214,11 +234,3 @@ def _check_hard_votes(matrix: VoteMatrix, n_labeled: np.ndarray) -> None:
             f"method='wilson' needs votes of -1 or 1, each wholly awake or asleep. Got others from "
             f"voter {soft[0]}. Take np.sign of the votes, or method='transductive'."
         )
-
-
-def _is_fractional(participation: Any) -> bool:
-    if participation is None:
-        return False
-    batches = as_source(participation, name="participation")
-    values = (batch.data if sparse.issparse(batch) else batch for batch in batches)
-    return any(bool(np.any((value != 0) & (value != 1))) for value in values)

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from hedgeclipper.console import pass_printer
 from hedgeclipper.game.batch import solve_batch, warm_start
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import Loss, PiecewiseLinearLoss
-from hedgeclipper.game.setup import is_small, is_streamed, set_up_game
+from hedgeclipper.game.setup import check_positive, is_small, set_up_game
 from hedgeclipper.game.solution import GameSolution, describe
 from hedgeclipper.game.stream import solve_stream
 from hedgeclipper.game.track import Progress
-from hedgeclipper.progress import pass_printer
 
 METHODS = ("auto", "exact", "batch", "stream")
 
 
 class UnboundedGameWarning(UserWarning):
-    """The correlations contradict each other and nothing keeps the weights in bounds."""
+    """The slack has no minimum: nothing keeps the weights in bounds."""
 
 
 def solve_game(
@@ -62,9 +62,10 @@ def solve_game(
         [-1, 1]. See `lower_bounds`.
     participation : like votes, optional
         Probability v of voting, in [0, 1].
-    widths : float or array-like of shape (n_voters,), optional
+    widths : float, array-like of shape (n_voters,), or "bounds", optional
         Makes the knowledge two-sided: the correlations lie within ``widths`` of
-        ``label_correlations``. Weights may then be negative.
+        ``label_correlations``, or between the two bounds of a `LabelCorrelations` if "bounds".
+        Weights may then be negative.
     class_balance : float or (float, float), optional
         Share of + among the rows, or the share and the width within which it is known.
     unlabeled_weight : float
@@ -77,7 +78,7 @@ def solve_game(
     ridge : float
         Strength of the anchor, (ridge / 2) * sum c_i (theta_i - anchor_i)^2.
     anchor : float or array-like of shape (n_voters,), optional
-        Where the anchor pulls, the weights of a plain vote for instance. 0 if not given.
+        Where the ridge pulls, the weights of a plain vote for instance. 0 if not given.
     loss : {"zero_one", "log", "square", "abstain"} or Loss
         What the predictor wants to be small; see also `cost_weighted_loss`.
     abstain_cost : float, optional
@@ -95,7 +96,7 @@ def solve_game(
     random_state : int, Generator or None
         Order of the stochastic steps.
     verbose : int
-        1 prints a line per pass.
+        1 prints a line to standard error after each full pass.
 
     Returns
     -------
@@ -120,8 +121,7 @@ def solve_game(
         raise ValueError(f"The 'method' parameter must be one of {METHODS}. Got {method!r}.")
     if not (isinstance(max_passes, Integral) and max_passes >= 1):
         raise ValueError(f"The 'max_passes' parameter must be at least 1. Got {max_passes!r}.")
-    if not (np.isreal(tol) and 0 < tol < np.inf):
-        raise ValueError(f"The 'tol' parameter must be a positive number. Got {tol!r}.")
+    check_positive("tol", tol)
     game = set_up_game(
         votes,
         label_correlations,
@@ -151,10 +151,14 @@ def play(game: Game, progress: Progress, method: str, random_state: Any = None) 
         rng = np.random.default_rng(random_state)
         stop_reason = solve_stream(game, progress, start, rng)
     if stop_reason == "unbounded":
+        cause = (
+            "some label correlations are larger than unlabeled_weight allows"
+            if game.unlabeled_weight < 1
+            else "the label correlations contradict each other"
+        )
         warnings.warn(
-            "The label correlations contradict each other and there is neither a cap nor a ridge, "
-            "so the slack has no minimum; the weights are arbitrary in size. Lower the "
-            "correlations, or set cap or ridge.",
+            f"Without a cap or a ridge the slack has no minimum here, since {cause}; the weights "
+            "are arbitrary in size. Set cap or ridge, or lower the correlations.",
             UnboundedGameWarning,
             stacklevel=3,
         )
@@ -162,7 +166,7 @@ def play(game: Game, progress: Progress, method: str, random_state: Any = None) 
 
 
 def _choose(game: Game) -> str:
-    if is_streamed(game):
+    if not game.specialists.in_memory:
         return "stream"
     is_linear = isinstance(game.loss, PiecewiseLinearLoss) and not np.any(game.terms.curvature)
     return "exact" if is_linear and is_small(game) else "batch"

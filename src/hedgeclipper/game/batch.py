@@ -14,30 +14,33 @@ from scipy.optimize import minimize
 
 from hedgeclipper.game.equations import Evaluation, Game, scale_of
 from hedgeclipper.game.terms import SplitWeights
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.track import REACH, Progress
 
 SMALLEST_WIDTH = 1e-9
 FIRST_PATIENCE = 12
 ROWS_FOR_START = 20_000
-REACHES = (10.0, 100.0, 1_000.0)
+FIRST_REACH = 10.0
 
 
 def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
     """Minimise the slack from ``theta`` on; the result is in ``progress``.
 
-    Returns why it stopped: "converged", "max_passes", "stalled" or "unbounded".
+    Returns why it stopped: "converged", "max_passes", "stalled", "unbounded", or "at_reach" where
+    weights without a cap have grown to ``REACH``.
     """
     if game.is_boxed:
         return _descend(game, progress, theta)
-    for reach in REACHES:
-        progress.restart()
-        reason = _descend(game.within(reach), progress, theta)
-        theta = progress.best.theta
-        if runs_away(game, progress.best):
-            return "unbounded"
-        if reason != "converged" or np.max(np.abs(theta)) < reach / 2:
-            break
-    return reason
+    _descend(game.within(FIRST_REACH), progress, theta)
+    near = progress.best
+    if runs_away(game, near):
+        return "unbounded"
+    if progress.n_passes >= progress.max_passes:
+        return "max_passes"
+    progress.restart()
+    reason = _descend(game.within(REACH), progress, near.theta)
+    if runs_away(game, progress.best):
+        return "unbounded"
+    return "at_reach" if np.max(np.abs(progress.best.theta)) >= REACH else reason
 
 
 def runs_away(game: Game, evaluation: Evaluation) -> bool:
@@ -58,7 +61,7 @@ def warm_start(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
     sample = game.specialists.thinned(stride) if stride >= 8 and game.is_boxed else None
     if sample is None:
         return theta
-    start = Progress(progress.tol, max_passes=50)
+    start = Progress(progress.tol, max_passes=min(50, progress.max_passes))
     _descend(replace(game, specialists=sample), start, theta)
     progress.eps, progress.curvature = start.eps, start.curvature
     return start.best.theta
@@ -67,12 +70,10 @@ def warm_start(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
 def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
     """Run stages of L-BFGS-B, smoothing less when smoothing is most of what is left."""
     patience = FIRST_PATIENCE
-    while True:
+    while not progress.is_over:
         last, n_passes = _stage(game, progress, theta, patience)
-        if progress.is_converged:
-            return "converged"
-        if progress.n_passes >= progress.max_passes:
-            return "max_passes"
+        if progress.is_over:
+            break
         theta = last.theta
         if last.smoothing_gap > last.weights_gap:
             progress.eps *= _shrinkage(last, progress)
@@ -85,6 +86,7 @@ def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
             progress.eps /= 2
         if progress.eps < SMALLEST_WIDTH:
             return "stalled"
+    return "converged" if progress.is_converged else "max_passes"
 
 
 def _better_response(game: Game, progress: Progress, last: Evaluation) -> np.ndarray:

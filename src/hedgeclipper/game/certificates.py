@@ -1,16 +1,19 @@
 """Bounds on the error of a prediction, at whatever weights were found.
 
-If the correlations hold on the rows, then for every rule g in [-1, 1]^n, every theta of the right
-signs and every t >= 0
+If the correlations hold on the rows, then for every rule g in [-1, 1]^n and every theta of the
+right signs
 
-    mean z_j g_j >= t (edge . theta - width . abs(theta)) - mean abs(t m_j - g_j)
+    mean z_j g_j >= edge . theta - width . abs(theta) - mean abs(m_j - g_j)
 
-whatever the labels z, and in the other direction, for every theta' of the right signs,
+whatever the labels z, and in the other direction
 
-    mean z_j g_j <= mean abs(g_j + m'_j) - edge . theta' + width . abs(theta').
+    mean z_j g_j <= mean abs(m_j + g_j) - edge . theta + width . abs(theta).
 
-The error is (1 - mean z g) / 2. With g = clip(m) and t = 1 the first line is the paper's bound,
-with g = sign(m) that of the hard vote. alpha, box and anchor play no part.
+The error is (1 - mean z g) / 2. With g = clip(m) the first line is the paper's bound, with
+g = sign(m) that of the hard vote. Both are games of their own, with the rule (or its opposite) as
+one more voter whose weight is 1, and Psi = abs; every value of their slack is a bound, so that
+they need not be solved to the end. alpha, box and anchor of the game that was played have no part
+in it.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import numpy as np
 
 from hedgeclipper.correlations import LabelCorrelations
 from hedgeclipper.game.batch import solve_batch
-from hedgeclipper.game.contradiction import Contradiction, find_contradiction
+from hedgeclipper.game.contradiction import find_contradiction
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import absolute_loss
 from hedgeclipper.game.setup import set_up_game
@@ -32,7 +35,8 @@ from hedgeclipper.game.track import Progress
 from hedgeclipper.specialists.extended import ExtendedSpecialists
 
 RULES = ("randomized", "hard")
-SCALES = np.concatenate([[0.0], 2.0 ** (np.arange(-24, 13) / 4)])
+MAX_PASSES = 40
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -44,18 +48,20 @@ class Certificate:
     error_upper, error_lower : float
         The error lies between these if the correlations hold on the rows.
     rule : {"randomized", "hard"}
-        Which predictions: the game's own, with a coin where they are not -1 or 1, or their signs
-        (a 0 counts as a coin toss).
+        Which predictions: the game's own, with a coin where they are not -1 or 1, or their signs.
+        No answer, and a sign of 0, count as a coin toss: half an error.
     kind : {"guarantee", "estimate", "void"}
-        "guarantee": holds with probability at least 1 - delta, under the assumptions below.
-        "estimate": rests on correlations that are estimates. "void": the correlations contradict
-        each other, so that they cannot all hold, and the bounds are 0 and 1.
+        "guarantee": holds with probability at least 1 - delta, if no voter was fitted on the
+        labelled rows and these are drawn like the unlabelled ones.
+        "estimate": rests on correlations that are estimates, or that were bounded for more rows
+        than these. "void": the correlations contradict each other, so that they cannot all hold,
+        and the bounds are 0 and 1.
     delta : float or None
         Probability that the correlations do not hold, if known.
     n_unlabeled : int
         Number of rows the bound speaks of. It does not speak of later rows.
-    contradiction : Contradiction or None
-        What is wrong where it is void.
+    reason : str
+        Why it is not a guarantee, where it is not.
     """
 
     error_upper: float
@@ -64,7 +70,7 @@ class Certificate:
     kind: str
     delta: float | None
     n_unlabeled: int
-    contradiction: Contradiction | None
+    reason: str
 
     @property
     def is_guarantee(self) -> bool:
@@ -83,8 +89,8 @@ class Certificate:
                 "fitted on the labelled rows and these are drawn like the unlabelled ones"
             )
         if self.kind == "void":
-            return f"void: {self.contradiction}"
-        return f"estimate: {bounds}, as far as the correlations are right"
+            return f"void: {self.reason}"
+        return f"estimate: {bounds}; {self.reason}"
 
 
 def certificate(
@@ -106,11 +112,11 @@ def certificate(
     votes, participation
         The unlabelled rows, as in `solve_game`.
     label_correlations : LabelCorrelations or array-like of shape (n_voters,)
-        What is known of the voters; only a `LabelCorrelations` from
-        ``lower_bounds(method="transductive")`` makes it a guarantee. Need not be what the game was
-        solved with.
+        What is known of the voters, whatever the game was solved with; only a `LabelCorrelations`
+        from ``lower_bounds(method="transductive")``, made for no more unlabelled rows than each
+        voter is awake on here, makes it a guarantee.
     widths, class_balance
-        As in `solve_game`; a guarantee then takes them for true.
+        As in `solve_game`. A guarantee takes a class balance for true.
     rule : {"randomized", "hard"}
         Which predictions.
 
@@ -136,41 +142,41 @@ def certificate(
         loss=absolute_loss(),
         cap=None,
     )
+    if not isinstance(solution, GameSolution):
+        raise TypeError(f"solution must be what solve_game returns. Got {type(solution).__name__}.")
     if game.specialists.n_voters - game.has_balance != solution.weights.size:
         raise ValueError(
             f"The solution has {solution.weights.size} voters. Got votes of "
             f"{game.specialists.n_voters - game.has_balance}."
         )
     play = _Rule(solution, game, rule)
-    upper, contradiction = _upper_bound(game, play)
-    lower = _lower_bound(game, play) if contradiction is None else 0.0
-    known = label_correlations if isinstance(label_correlations, LabelCorrelations) else None
-    is_guarantee = known is not None and known.is_guarantee
+    void = _contradiction(game, play)
+    upper = (1.0 + _least(game, play, against=True)) / 2.0
+    lower = (1.0 - _least(game, play, against=False)) / 2.0
+    if void is None and lower > upper + ROUNDING:
+        void = "The correlations contradict each other: the bounds cross."
+    doubt = void or _doubt(game, label_correlations)
     return Certificate(
-        error_upper=upper if contradiction is None else 1.0,
-        error_lower=min(lower, upper),
+        error_upper=1.0 if void else float(np.clip(upper, 0.0, 1.0)),
+        error_lower=0.0 if void else float(np.clip(min(lower, upper), 0.0, 1.0)),
         rule=rule,
-        kind="void" if contradiction else "guarantee" if is_guarantee else "estimate",
-        delta=known.delta if known is not None else None,
+        kind="void" if void else "estimate" if doubt else "guarantee",
+        delta=getattr(label_correlations, "delta", None),
         n_unlabeled=game.specialists.n_samples,
-        contradiction=contradiction,
+        reason=doubt,
     )
 
 
 class _Rule:
-    """The predictions whose error is bounded, block by block."""
+    """The predictions whose error is bounded, block by block, and the weights they came from."""
 
     def __init__(self, solution: GameSolution, game: Game, rule: str):
         self.link = solution.loss.link
         self.is_hard = rule == "hard"
-        self.balance = solution.balance_weight
         self.has_balance = game.has_balance
-        self.weights = solution.weights
-        self.witness = (
-            np.append(solution.weights, solution.balance_weight)
-            if game.has_balance
-            else solution.weights
-        )
+        self.weights, self.balance = solution.weights, solution.balance_weight
+        both = np.append(self.weights, self.balance) if game.has_balance else self.weights
+        self.witness = np.clip(both, game.terms.lower, game.terms.upper)
 
     def predict(self, block: Any) -> np.ndarray:
         """Return g on the rows of a block."""
@@ -179,38 +185,51 @@ class _Rule:
         return np.sign(mean) if self.is_hard else mean
 
 
-def _upper_bound(game: Game, play: _Rule) -> tuple[float, Contradiction | None]:
-    """Return the best upper bound over the scales t, and the contradiction the weights show."""
-    earned = -game.terms.slack(play.witness)
-    distance, size = np.zeros(SCALES.size), 0.0
-    for block in game.specialists.blocks():
-        m, g = block @ play.witness, play.predict(block)
-        size += float(np.abs(m).sum())
-        distance += [float(np.abs(t * m - g).sum()) for t in SCALES]
-    n = game.specialists.n_samples
-    contradiction = find_contradiction(game, play.witness, size / n)
-    correlation = float(np.max(SCALES * earned - distance / n))
-    return float(np.clip((1.0 - correlation) / 2.0, 0.0, 1.0)), contradiction
+def _contradiction(game: Game, play: _Rule) -> str | None:
+    """Return the contradiction that the weights prove, in words."""
+    size = game.evaluate(play.witness, eps=1.0).mean_size
+    found = find_contradiction(game, play.witness, size)
+    return None if found is None else str(found)
 
 
-def _lower_bound(game: Game, play: _Rule) -> float:
-    """Return a lower bound: the labels cannot agree with the rule more than voters allow.
+def _least(game: Game, play: _Rule, against: bool) -> float:
+    """Return an upper bound on mean z g, or on -mean z g if ``against``.
 
-    It is a game of its own, with the rule as one more voter whose weight is 1 and Psi = abs. Every
-    value of its slack is a bound, so that it need not be solved to the end.
+    It is at most the one that the rule's own weights give.
     """
-    beside = ExtendedSpecialists(game.specialists, play.predict)
-    terms = game.terms.within(1.0)
-    extended = WeightTerms(
-        edge=np.append(terms.edge, 0.0),
-        width=np.append(terms.width, 0.0),
-        curvature=np.append(terms.curvature, 0.0),
-        anchor=np.append(terms.anchor, 1.0),
-        lower=np.append(terms.lower, 1.0),
-        upper=np.append(terms.upper, 1.0),
+    sign = -1.0 if against else 1.0
+    terms = game.terms.within(max(1.0, float(np.abs(play.witness).max(initial=0.0))))
+    beside = replace(
+        game,
+        specialists=ExtendedSpecialists(game.specialists, lambda rows: sign * play.predict(rows)),
+        terms=WeightTerms(
+            edge=np.append(terms.edge, 0.0),
+            width=np.append(terms.width, 0.0),
+            curvature=np.append(terms.curvature, 0.0),
+            anchor=np.append(terms.anchor, 0.0),
+            lower=np.append(terms.lower, 1.0),
+            upper=np.append(terms.upper, 1.0),
+        ),
     )
-    progress = Progress(tol=1e-2, max_passes=40)
-    start = np.append(np.zeros(terms.edge.size), 1.0)
-    opposing = replace(game, specialists=beside, terms=extended)
-    solve_batch(opposing, progress, start)
-    return float(np.clip((1.0 - progress.primal) / 2.0, 0.0, 1.0))
+    start = play.witness if against else np.zeros(play.witness.size)
+    progress = Progress(tol=1e-2, max_passes=MAX_PASSES)
+    solve_batch(beside, progress, np.append(start, 1.0))
+    return progress.primal
+
+
+def _doubt(game: Game, label_correlations: Any) -> str:
+    """Return why these correlations make no guarantee for the rows of the game, if they do not."""
+    if not isinstance(label_correlations, LabelCorrelations) or (
+        not label_correlations.is_guarantee or label_correlations.n_unlabeled is None
+    ):
+        return "as far as the correlations, which are estimates, are right"
+    specialists: Any = game.specialists
+    voters = specialists.base if game.has_balance else specialists
+    if voters.is_fractional:
+        return "participation other than 0 and 1 makes no guarantee"
+    if np.any(label_correlations.n_unlabeled > voters.coverage * voters.n_samples + 0.5):
+        return (
+            "the correlations were bounded for more rows than some voters are awake on here (pass "
+            "lower_bounds the number of these)"
+        )
+    return ""

@@ -21,14 +21,15 @@ from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Evaluation, Game
 from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import absolute_loss
-from hedgeclipper.game.setup import is_small, set_up_game
+from hedgeclipper.game.setup import check_positive, is_small, set_up_game
 from hedgeclipper.game.track import PassRecord, Progress
 
 BALANCE = -1
-MAX_ROUNDS = 20
+MAX_ROUNDS = 50
+NEGLIGIBLE = 1e-6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contradiction:
     """Proof that no labels can have all the correlations that were given.
 
@@ -65,7 +66,8 @@ class Contradiction:
 def find_contradiction(game: Game, theta: np.ndarray, mean_size: float) -> Contradiction | None:
     """Return the contradiction that theta proves, if it does: edge > mean abs(m).
 
-    The test is scale-free: any multiple of theta proves the same.
+    The test is scale-free: any multiple of theta proves the same. An excess below a millionth is
+    taken for rounding.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ def find_contradiction(game: Game, theta: np.ndarray, mean_size: float) -> Contr
     """
     excess = -game.terms.slack(theta) - mean_size
     load = game.specialists.coverage * np.abs(theta)
-    if load.sum() == 0 or excess <= 1e-9 * max(mean_size, 1.0):
+    if excess <= NEGLIGIBLE * load.sum():
         return None
     shares = load / load.sum()
     heaviest = np.argsort(-shares, kind="stable")
@@ -96,9 +98,10 @@ class Relaxation:
     Parameters
     ----------
     lower, upper : float
-        Bracket of that amount; equal to within 1e-6 if ``is_exact``. 0 and 0: no contradiction.
+        Bracket of that amount. If ``lower`` is 0, no contradiction was found; if ``upper`` is,
+        there is none.
     is_exact : bool
-        Whether it comes from a linear program.
+        Whether the ends are within 1e-6 of each other.
     contradiction : Contradiction or None
         The proof of the lower end.
     """
@@ -120,15 +123,15 @@ def smallest_relaxation(
 ) -> Relaxation:
     """Return by how much all correlations must be lowered so that some labels have them.
 
-    With ``widths`` or a class balance, intervals are widened instead. Small problems are solved
-    exactly, large ones up to the bracket that ``max_passes`` over the rows give.
+    With ``widths`` or a class balance, intervals are widened instead. Small problems are solved by
+    linear programs, large ones up to the bracket that ``max_passes`` over the rows give.
 
     Parameters
     ----------
     votes, label_correlations, participation, widths, class_balance
         As in `solve_game`.
     max_passes : int
-        Passes over the rows at most, for large problems.
+        Passes over the rows at most.
 
     Examples
     --------
@@ -147,9 +150,10 @@ def smallest_relaxation(
         class_balance=class_balance,
         loss=absolute_loss(),
     )
-    search = _Search(game, is_exact=is_small(game))
+    check_positive("max_passes", max_passes)
+    search = _Search(game, is_small(game))
     for _ in range(MAX_ROUNDS):
-        if not search.improve(max_passes - search.n_passes) or search.n_passes >= max_passes:
+        if search.n_passes >= max_passes or not search.improve(max_passes - search.n_passes):
             break
     return search.result()
 
@@ -161,8 +165,8 @@ class _Search:
     cost have a better ratio; if there are none, that ratio was the largest.
     """
 
-    def __init__(self, game: Game, is_exact: bool):
-        self.game, self.is_exact = game, is_exact
+    def __init__(self, game: Game, by_program: bool):
+        self.game, self.by_program = game, by_program
         self.coverage = game.specialists.coverage
         self.best: Contradiction | None = None
         self.lower, self.upper, self.n_passes = 0.0, np.inf, 0
@@ -171,9 +175,9 @@ class _Search:
         """Play with the correlations lowered by ``lower``; return whether that raised it."""
         terms = self.game.terms
         lowered = replace(terms, width=terms.width + self.lower * self.coverage)
-        progress = Progress(1e-6 if self.is_exact else 1e-3, max_passes, report=self._note_labels)
+        progress = Progress(1e-3, max_passes, report=self._note_labels)
         relaxed = replace(self.game, terms=lowered)
-        if self.is_exact:
+        if self.by_program:
             solve_exact(relaxed, progress)
         else:
             solve_batch(relaxed, progress, np.clip(0.0, terms.lower, terms.upper))
@@ -192,7 +196,6 @@ class _Search:
         self.upper = min(self.upper, max(0.0, float(np.max(violation / self.coverage))))
 
     def result(self) -> Relaxation:
-        upper = max(self.upper, self.lower)
-        if self.is_exact:
-            upper = self.lower
-        return Relaxation(self.lower, upper, self.is_exact, self.best)
+        upper = self.upper if self.upper > NEGLIGIBLE else 0.0
+        upper = max(upper, self.lower)
+        return Relaxation(self.lower, upper, upper - self.lower <= NEGLIGIBLE, self.best)

@@ -27,7 +27,7 @@ from hedgeclipper.specialists.matrix import Specialists
 SMALLEST_SCALE = 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Game:
     """Voters, what is known of them, the loss, and alpha (``unlabeled_weight``).
 
@@ -74,7 +74,7 @@ class Game:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """Both sides of the game at one theta.
 
@@ -94,13 +94,9 @@ class Evaluation:
     mean_excess: float
     mean_size: float
 
-    def with_dual(self, dual: float) -> Evaluation:
-        """Return the same with the dual value of other labels, if that is higher."""
-        return replace(self, dual=max(self.dual, dual))
 
-
-def dual_value(game: Game, z: np.ndarray) -> float:
-    """Return dual(z) for labels z in [-1, 1], one per row."""
+def dual_value(game: Game, z: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return dual(z) for labels z in [-1, 1], one per row, and alpha * mean z v h."""
     signed_votes, conjugates, start = np.zeros(game.specialists.n_voters), 0.0, 0
     for block in game.specialists.blocks():
         part = z[start : start + block.shape[0]]
@@ -108,8 +104,9 @@ def dual_value(game: Game, z: np.ndarray) -> float:
         conjugates += float(game.loss.conjugate(part).sum())
         start += block.shape[0]
     alpha, n = game.unlabeled_weight, game.specialists.n_samples
+    tilt = alpha * signed_votes / n
     rows_share = alpha * (conjugates / n + game.loss.at_zero)
-    return game.terms.minimum(alpha * signed_votes / n) - rows_share
+    return game.terms.minimum(tilt) - rows_share, tilt
 
 
 @dataclass

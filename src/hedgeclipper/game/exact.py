@@ -1,36 +1,37 @@
 """The exact solver: the adversary's linear program, for small problems and as the reference.
 
 The adversary picks labels z to maximise the dual. Each z_j climbs from the least slope of Psi to
-the largest through one variable per kink, at the kink's price; ``r_i = c_i b_i - alpha mean z v h``
-is what voter i has left to earn, and ``y_i`` what the weights make of it: at least
-``r_i theta - own terms`` at every theta of the box that is listed as a point. Without an anchor
-the corners of the box and 0 suffice; with one, points are added where the square is touched. The
-prices of the equations for r are the weights.
+the largest through one variable per kink, at the kink's price; r_i = b_i - alpha mean z v h / c_i
+is what voter i has left to earn on the rows it is awake on, and y_i what the weights make of it:
+at least r_i theta - own terms / c_i at every theta of the box that is listed as a point. Without
+an anchor the corners of the box and 0 suffice; with one, points are added where the square is
+touched. The prices of the equations for r are the weights. Everything is scaled so that a row
+counts as 1, since the solver takes small numbers for 0.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
-from hedgeclipper.game.equations import Evaluation, Game, dual_value, relative_gap
+from hedgeclipper.game.equations import Evaluation, Game, dual_value
 from hedgeclipper.game.losses import PiecewiseLinearLoss
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.track import REACH, Progress
 
 UNBOUNDED_REACH = 10.0
-MAX_ROUNDS = 100
-EXACT = 1e-7
+EXACT = 1e-6
 INFEASIBLE = 2
 
 
 def solve_exact(game: Game, progress: Progress) -> str:
     """Solve the game as a linear program; the result is in ``progress``.
 
-    Returns why it stopped: "exact" or "unbounded", or "max_passes" where the anchor's square needs
-    more points than are allowed.
+    Returns why it stopped: "exact" or "unbounded", "max_passes" where the anchor's square needs
+    more points than there may be passes, or "stalled" where the program's rounding leaves a gap.
     """
     if not isinstance(game.loss, PiecewiseLinearLoss):
         raise ValueError(
@@ -38,15 +39,17 @@ def solve_exact(game: Game, progress: Progress) -> str:
             f"Got loss={game.loss.name!r}; use method='batch'."
         )
     program = _AdversaryProgram(game, game.loss)
-    for _ in range(MAX_ROUNDS):
+    is_anchored = bool(np.any(game.terms.curvature > 0))
+    while progress.n_passes < progress.max_passes:
         result = program.solve()
         if result.status == INFEASIBLE:
             solve_exact(game.within(UNBOUNDED_REACH), progress)
             return "unbounded"
         progress.add(program.evaluate(result))
-        is_anchored = np.any(game.terms.curvature > 0)
-        if not is_anchored or relative_gap(progress.gap, progress.primal) <= EXACT:
+        if progress.gap <= EXACT * max(1.0, abs(progress.primal)):
             return "exact"
+        if not is_anchored:
+            return "stalled"
         program.add_points(program.best_response(result))
     return "max_passes"
 
@@ -57,7 +60,7 @@ class _AdversaryProgram:
     def __init__(self, game: Game, loss: PiecewiseLinearLoss):
         self.game, self.loss = game, loss
         terms, self.n, self.p = game.terms, game.specialists.n_samples, game.specialists.n_voters
-        self.share = game.unlabeled_weight / self.n
+        self.alpha, self.coverage = game.unlabeled_weight, game.specialists.coverage
         self.votes = sparse.vstack([_as_csr(block) for block in game.specialists.blocks()])
         self.jumps = np.diff(loss.slopes)
         self.points: list[np.ndarray] = []
@@ -68,14 +71,16 @@ class _AdversaryProgram:
             self.add_points(np.where(np.isfinite(corner), corner, 0.0))
 
     def solve(self) -> OptimizeResult:
-        climb = np.repeat(self.loss.kinks, self.n) * self.share
-        steps = self.share * self.votes.T
+        climb = self.alpha * np.repeat(self.loss.kinks, self.n)
+        awake_rows = self.n * self.coverage
+        steps = sparse.diags_array(self.alpha / awake_rows) @ self.votes.T
+        at_first = self.loss.slopes[0] * np.asarray(steps.sum(axis=1)).ravel()
         result = linprog(
-            np.concatenate([climb, np.zeros(self.p), np.ones(self.p)]),
+            np.concatenate([climb, np.zeros(self.p), awake_rows]),
             A_eq=sparse.hstack(
                 [*[steps] * self.jumps.size, sparse.eye_array(self.p), self._nothing()]
             ),
-            b_eq=self.game.terms.edge - self.loss.slopes[0] * np.asarray(steps.sum(axis=1)).ravel(),
+            b_eq=self.game.terms.edge / self.coverage - at_first,
             A_ub=sparse.vstack(self.rows),
             b_ub=np.concatenate(self.limits),
             bounds=[
@@ -91,29 +96,32 @@ class _AdversaryProgram:
         """Return both sides of the game at the program's weights and labels.
 
         Without a box the labels break the constraints by a rounding error, at any price; it is
-        counted at that of weights ten times as large as the program's.
+        counted at that of weights up to REACH.
         """
         terms = self.game.terms
-        theta = np.clip(result.eqlin.marginals, terms.lower, terms.upper)
-        bounded = self.game.within(10.0 * max(1.0, float(np.abs(theta).max())))
-        return bounded.evaluate(theta, eps=1e-9).with_dual(dual_value(bounded, self._z(result)))
+        theta = result.eqlin.marginals / (self.n * self.coverage)
+        bounded = self.game.within(max(REACH, 2.0 * float(np.abs(theta).max())))
+        evaluation = bounded.evaluate(np.clip(theta, terms.lower, terms.upper), eps=1e-9)
+        dual, tilt = dual_value(bounded, self._z(result))
+        return replace(evaluation, dual=dual, tilt=tilt)
 
     def best_response(self, result: OptimizeResult) -> np.ndarray:
         """Return the weights that are best against the program's labels."""
-        return self.game.terms.minimiser(self.share * (self._z(result) @ self.votes))
+        tilt = self.alpha / self.n * (self._z(result) @ self.votes)
+        return self.game.terms.minimiser(tilt)
 
     def add_points(self, theta: np.ndarray) -> None:
         """Require y_i >= r_i theta_i - own terms of theta_i."""
         terms = self.game.terms
         own = terms.width * np.abs(theta) + terms.curvature * (theta - terms.anchor) ** 2 / 2
-        self._add_rows(theta, -np.ones(self.p), own)
+        self._add_rows(theta, -np.ones(self.p), own / self.coverage)
 
     def _add_rays(self) -> None:
         """Require r_i <= width_i (and >= -width_i) where nothing else bounds the weight."""
         terms = self.game.terms
         for side, sign in ((terms.upper, 1.0), (terms.lower, -1.0)):
             endless = np.isinf(side) & (terms.curvature == 0)
-            limit = np.where(endless, terms.width, 0.0)
+            limit = np.where(endless, terms.width / self.coverage, 0.0)
             self._add_rows(sign * endless, np.zeros(self.p), limit)
 
     def _add_rows(self, on_r: np.ndarray, on_y: np.ndarray, limit: np.ndarray) -> None:

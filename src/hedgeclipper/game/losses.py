@@ -205,7 +205,7 @@ def abstention_loss(cost: float) -> PiecewiseLinearLoss:
     cost : float
         Price of no answer, in (0, 1/2]; an error costs 1.
     """
-    if not 0.0 < cost <= 0.5:
+    if not (isinstance(cost, (int, float, np.number)) and 0.0 < cost <= 0.5):
         raise ValueError(
             f"abstain_cost must lie in (0, 0.5]: at more than a half a coin toss is cheaper "
             f"than no answer. Got {cost!r}."
@@ -231,7 +231,7 @@ _BY_NAME = {"zero_one": zero_one_loss, "log": LogLoss, "square": SquareLoss}
 def resolve_loss(loss: str | Loss, abstain_cost: float | None = None) -> Loss:
     """Return the loss of that name, or the one given; ``abstain_cost`` makes it abstention."""
     if abstain_cost is not None:
-        if loss not in ("zero_one", "abstain"):
+        if not (isinstance(loss, str) and loss in ("zero_one", "abstain")):
             raise ValueError(
                 f"abstain_cost belongs to zero-one loss. Got loss={loss!r}; leave out one of them."
             )
@@ -240,7 +240,7 @@ def resolve_loss(loss: str | Loss, abstain_cost: float | None = None) -> Loss:
         return loss
     if loss == "abstain":
         raise ValueError("loss='abstain' needs the price of no answer: pass abstain_cost.")
-    if loss not in _BY_NAME:
+    if not (isinstance(loss, str) and loss in _BY_NAME):
         raise ValueError(
             f"The 'loss' parameter must be one of {sorted([*_BY_NAME, 'abstain'])} or a Loss such "
             f"as cost_weighted_loss(3, 1). Got {loss!r} instead."

@@ -1,4 +1,4 @@
-"""From what a caller passes to a `Game`: every check of the parameters is here."""
+"""From what a caller passes to a `Game`: the checks of the game's own parameters are here."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import Loss, resolve_loss
 from hedgeclipper.game.terms import WeightTerms
 from hedgeclipper.specialists.extended import with_constant_voter
-from hedgeclipper.specialists.matrix import Specialists, VoteMatrix, as_vote_matrix
+from hedgeclipper.specialists.matrix import Specialists, as_vote_matrix
 
 ENTRIES_WHEN_SMALL = 20_000
+VOTERS_WHEN_SMALL = 100
+BOUNDS = "bounds"
 
 
 def set_up_game(
@@ -32,14 +34,15 @@ def set_up_game(
 ) -> Game:
     """Check everything and return the game; parameters as in `solve_game`."""
     resolved_loss = resolve_loss(loss, abstain_cost)
-    alpha = _positive("unlabeled_weight", unlabeled_weight)
-    bound = np.inf if cap is None else _positive("cap", cap, hint=" Pass None for no cap.")
+    alpha = check_positive("unlabeled_weight", unlabeled_weight)
+    bound = np.inf if cap is None else check_positive("cap", cap, hint=" Pass None for no cap.")
     strength = _nonnegative("ridge", ridge)
     specialists: Specialists = as_vote_matrix(votes, participation)
     p = specialists.n_voters
-    b = _check_correlations(label_correlations, p)
-    eps = None if widths is None else _check_widths(widths, p)
+    b, eps = _check_knowledge(label_correlations, widths, p)
     center = _per_voter("anchor", 0.0 if anchor is None else anchor, p)
+    if anchor is not None and strength == 0:
+        raise ValueError("An anchor pulls only with a ridge. Got ridge=0: set it, or no anchor.")
     lower = np.zeros(p) if eps is None else np.full(p, -bound)
     eps = np.zeros(p) if eps is None else eps
     if class_balance is not None:
@@ -54,20 +57,34 @@ def set_up_game(
 
 def is_small(game: Game) -> bool:
     """Return whether the linear program takes a blink."""
-    return game.specialists.n_samples * game.specialists.n_voters <= ENTRIES_WHEN_SMALL
+    n, p = game.specialists.n_samples, game.specialists.n_voters
+    return p <= VOTERS_WHEN_SMALL and n * p <= ENTRIES_WHEN_SMALL
 
 
-def is_streamed(game: Game) -> bool:
-    """Return whether the votes come in batches that are made anew on every pass."""
-    specialists: Any = game.specialists
-    base = specialists.base if game.has_balance else specialists
-    return isinstance(base, VoteMatrix) and not base.votes.in_memory
+def _check_knowledge(
+    label_correlations: Any, widths: Any, n_voters: int
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the correlations and the widths around them, None for one-sided knowledge."""
+    if not isinstance(label_correlations, LabelCorrelations):
+        if isinstance(widths, str):
+            raise ValueError(
+                f"widths={widths!r} takes them from LabelCorrelations, as lower_bounds returns. "
+                f"Got label_correlations of type {type(label_correlations).__name__}."
+            )
+        b = _check_correlations(label_correlations, n_voters)
+        return b, None if widths is None else _check_widths(widths, n_voters)
+    if widths is None:
+        return _check_correlations(label_correlations.lower, n_voters), None
+    if not (isinstance(widths, str) and widths == BOUNDS):
+        raise ValueError(
+            "Label correlations with bounds of their own bring their widths along: pass "
+            f"widths={BOUNDS!r} to use both bounds, or arrays for both. Got widths={widths!r}."
+        )
+    return _check_correlations(label_correlations.centers, n_voters), label_correlations.widths
 
 
 def _check_correlations(label_correlations: Any, n_voters: int) -> np.ndarray:
-    if isinstance(label_correlations, LabelCorrelations):
-        label_correlations = label_correlations.lower
-    b = np.asarray(label_correlations, dtype=float)
+    b = _numbers("label_correlations", label_correlations)
     if b.shape != (n_voters,):
         raise ValueError(
             f"label_correlations must have one entry per voter, shape ({n_voters},). Got shape "
@@ -97,7 +114,7 @@ def _check_widths(widths: Any, n_voters: int) -> np.ndarray:
 
 
 def _per_voter(name: str, value: Any, n_voters: int) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
+    array = _numbers(name, value)
     if array.shape not in ((), (n_voters,)):
         raise ValueError(
             f"{name} must be a number or have one entry per voter, shape ({n_voters},). Got shape "
@@ -109,8 +126,9 @@ def _per_voter(name: str, value: Any, n_voters: int) -> np.ndarray:
 
 
 def _check_balance(class_balance: Any) -> tuple[float, float]:
-    share, width = class_balance if np.ndim(class_balance) else (class_balance, 0.0)
-    if not (0.0 <= share <= 1.0 and 0.0 <= width <= 1.0):
+    pair = _numbers("class_balance", class_balance)
+    share, width = pair if pair.shape == (2,) else (pair, 0.0)
+    if pair.shape not in ((), (2,)) or not (0.0 <= share <= 1.0 and 0.0 <= width <= 1.0):
         raise ValueError(
             "class_balance must be the share of + among the rows, in [0, 1], or a pair (share, "
             f"width). Got {class_balance!r}."
@@ -118,7 +136,15 @@ def _check_balance(class_balance: Any) -> tuple[float, float]:
     return float(share), float(width)
 
 
-def _positive(name: str, value: Any, hint: str = "") -> float:
+def _numbers(name: str, value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be numbers. Got {value!r} of dtype {array.dtype}.")
+    return array.astype(float)
+
+
+def check_positive(name: str, value: Any, hint: str = "") -> float:
+    """Return the parameter as a float if it is a positive finite number, else raise."""
     if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
         raise ValueError(f"The '{name}' parameter must be a positive number.{hint} Got {value!r}.")
     return float(value)

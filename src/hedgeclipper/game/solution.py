@@ -14,7 +14,7 @@ from hedgeclipper.game.track import PassRecord, Progress
 from hedgeclipper.specialists.matrix import as_vote_matrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GameSolution:
     """Weights of the voters and what they guarantee on the rows of the game.
 
@@ -29,22 +29,25 @@ class GameSolution:
     objective : float
         The slack and the anchor's term: what was minimised.
     duality_gap : float
-        The objective is at most this much above its minimum (over weights up to 1000 in size where
-        there is neither a cap nor a ridge).
+        The objective is at most this much above its minimum; over weights up to 1000 where there is
+        neither a cap nor a ridge, and infinite if the problem is unbounded.
     worst_case_correlation : float
         V: whatever the labels are, if the correlations hold then clip(m) has at least this mean
-        correlation with them. Always at alpha = 1, with neither box nor anchor.
+        correlation with them (at least -1). Always at alpha = 1, with neither box nor anchor. Above
+        1 it shows a contradiction. `certificate` may give more.
     worst_case_error : float
-        (1 - V) / 2, at least 0: error of the randomised prediction clip(m) at the worst.
+        (1 - V) / 2, not below 0: error of the randomised prediction clip(m) at the worst.
     worst_case_loss : float
         Mean loss of `predictions` at the worst, for the loss of the game.
     n_passes : int
-        Passes over the rows.
-    stop_reason : {"converged", "exact", "max_passes", "stalled", "unbounded"}
-        Why the solver stopped. "unbounded": the correlations contradict each other so much that
-        the slack has no minimum; lower them, or set a cap or a ridge.
+        Passes of the solver over the rows, stochastic ones included; the first check of the votes
+        and a start on a sample of them are not.
+    stop_reason : {"converged", "exact", "max_passes", "stalled", "unbounded", "at_reach"}
+        Why the solver stopped. "unbounded" and "at_reach" need a cap or a ridge: the slack has no
+        minimum, or it lies at weights beyond 1000.
     contradiction : Contradiction or None
-        Proof that the correlations cannot all hold, if these weights are one.
+        Proof that the correlations cannot all hold, if these weights are one. If they are none,
+        there may be another; `smallest_relaxation` tells for certain.
     coverage : ndarray of shape (n_voters,)
         Mean participation of each voter.
     loss : Loss
@@ -52,7 +55,7 @@ class GameSolution:
     unlabeled_weight : float
         alpha.
     history : tuple of PassRecord
-        Both sides of the game after each full pass.
+        Both sides of the game after each full pass; see ``duality_gap``.
     """
 
     weights: np.ndarray
@@ -80,8 +83,6 @@ class GameSolution:
             As in `solve_game`; new rows too, and voters may be asleep on all of them.
         """
         matrix = as_vote_matrix(votes, participation, allow_silent=True)
-        if matrix.n_samples == 0:
-            return np.zeros(0)
         if matrix.n_voters != self.weights.size:
             raise ValueError(
                 f"The game was solved for {self.weights.size} voters. Got votes of "
@@ -123,8 +124,8 @@ class GameSolution:
     def __str__(self) -> str:
         lines = [
             f"{self.weights.size} voters, {np.count_nonzero(self.weights)} with weight; "
-            f"{self.stop_reason} after {self.n_passes} passes, relative gap "
-            f"{relative_gap(self.duality_gap, self.objective):.1e}",
+            f"{self.stop_reason} after {self.n_passes} pass{'es' * (self.n_passes > 1)}, "
+            f"relative gap {relative_gap(self.duality_gap, self.objective):.1e}",
             f"worst-case correlation {self.worst_case_correlation:.4f}, worst-case error "
             f"{self.worst_case_error:.4f}, if the given correlations hold on these rows",
         ]
@@ -137,11 +138,13 @@ def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
     """Return the solution where the solver stopped, with its worst cases at alpha = 1."""
     best = progress.best
     theta, earned = best.theta, -game.terms.slack(best.theta)
-    correlation = earned - best.mean_excess
+    correlation = max(earned - best.mean_excess, -1.0)
     slack = game.unlabeled_weight * (best.mean_potential - game.loss.at_zero) - earned
     n_voters = theta.size - game.has_balance
+    weights = theta[:n_voters].copy()
+    weights.flags.writeable = False
     return GameSolution(
-        weights=theta[:n_voters],
+        weights=weights,
         balance_weight=float(theta[-1]) if game.has_balance else 0.0,
         slack=slack,
         objective=slack + game.terms.pull(theta),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WeightTerms:
     """Coefficients of the weights' own terms; arrays of length n_voters.
 

@@ -1,4 +1,8 @@
-"""Where a solver stands: the best of both sides of the game, and when to stop."""
+"""Where a solver stands: the best of both sides of the game, and when to stop.
+
+Without a cap and a ridge there is no lower bound unless labels z meet every constraint to the
+last digit. What is reported then is the bound over weights up to ``REACH``.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import numpy as np
 from hedgeclipper.game.equations import Evaluation, relative_gap
 
 FIRST_WIDTH = 0.3
+REACH = 1000.0
 
 
 @dataclass(frozen=True)
@@ -77,5 +82,6 @@ class Progress:
             self.report(record, evaluation)
 
     def restart(self) -> None:
-        """Forget both sides, since the game has changed, but not the count."""
+        """Forget both sides and the history, since the game has changed, but not the count."""
         self._best, self.dual, self.eps = None, -np.inf, FIRST_WIDTH
+        self.history.clear()

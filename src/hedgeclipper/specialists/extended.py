@@ -69,6 +69,11 @@ class ExtendedSpecialists:
         """Coverage of the others, then 1."""
         return np.append(self.base.coverage, 1.0)
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether a pass over the others reads memory only."""
+        return self.base.in_memory
+
     def blocks(self) -> Iterator[ExtendedBlock]:
         """Yield the blocks of the others with the extra voter's column."""
         for block in self.base.blocks():

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.batches import ArraySource, Source, as_source
+from hedgeclipper.batches import ArraySource, Source, as_source, cut, row_slice
 
 
 class Specialists(Protocol):
@@ -32,6 +33,10 @@ class Specialists(Protocol):
     def coverage(self) -> np.ndarray:
         """Mean participation of each voter, all positive."""
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether a pass reads memory only."""
+
     def blocks(self) -> Iterator[Any]:
         """Yield the awake votes in blocks of rows that know ``block @ w`` and ``z @ block``."""
 
@@ -43,7 +48,8 @@ class Specialists(Protocol):
 class VoteMatrix:
     """Votes and participation, checked, with the coverage of each voter.
 
-    Build one with `as_vote_matrix`.
+    Build one with `as_vote_matrix`. ``has_nan``: some dense vote abstains by NaN;
+    ``is_fractional``: somebody takes part with a probability other than 0 and 1.
     """
 
     votes: Source
@@ -52,6 +58,12 @@ class VoteMatrix:
     n_voters: int
     coverage: np.ndarray
     has_nan: bool
+    is_fractional: bool
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the votes are an array and not batches that are made anew on every pass."""
+        return self.votes.in_memory
 
     def blocks(self) -> Iterator[Any]:
         """Yield the awake votes v h in blocks: float64 arrays or CSR matrices."""
@@ -92,9 +104,9 @@ def as_vote_matrix(
     """
     vote_source = as_source(votes)
     part_source = None if participation is None else as_source(participation, name="participation")
-    n_samples, awake, has_nan = 0, np.zeros(0), False
+    n_samples, awake, has_nan, is_fractional = 0, None, False, False
     for block, part in _paired(vote_source, part_source):
-        awake = np.zeros(block.shape[1]) if n_samples == 0 else awake
+        awake = np.zeros(block.shape[1]) if awake is None else awake
         if block.shape[1] != awake.size:
             raise ValueError(
                 f"Batches of votes differ in their number of voters: {awake.size} at first, then "
@@ -102,35 +114,44 @@ def as_vote_matrix(
             )
         block_has_nan = _check_votes(block, n_samples)
         if part is not None:
-            _check_participation(part, n_samples)
+            is_fractional |= _check_participation(part, n_samples)
         awake += _awake_counts(block, part, block_has_nan)
         has_nan |= block_has_nan
         n_samples += block.shape[0]
+    awake = np.zeros(0) if awake is None else awake
     if not allow_silent:
         _check_somebody_votes(n_samples, awake)
-    coverage = awake / max(n_samples, 1)
-    return VoteMatrix(vote_source, part_source, n_samples, awake.size, coverage, has_nan)
+    return VoteMatrix(
+        votes=vote_source,
+        participation=part_source,
+        n_samples=n_samples,
+        n_voters=awake.size,
+        coverage=awake / max(n_samples, 1),
+        has_nan=has_nan,
+        is_fractional=is_fractional,
+    )
 
 
 def _paired(votes: Source, participation: Source | None) -> Iterator[tuple[Any, Any]]:
     """Yield blocks of votes beside their blocks of participation (None where there is none)."""
+    for batch, part in _paired_batches(votes, participation):
+        for rows in cut(batch.shape[0], batch):
+            yield row_slice(batch, rows), None if part is None else row_slice(part, rows)
+
+
+def _paired_batches(votes: Source, participation: Source | None) -> Iterator[tuple[Any, Any]]:
     if participation is None:
-        yield from ((block, None) for block in votes)
+        yield from ((batch, None) for batch in votes)
         return
-    if isinstance(votes, ArraySource) and isinstance(participation, ArraySource):
-        _check_same_shape(votes.rows, participation.rows)
-        participation = ArraySource(participation.rows, votes.batch_rows)
-    try:
-        for block, part in zip(votes, participation, strict=True):
-            _check_same_shape(block, part)
-            yield block, part
-    except ValueError as error:
-        if "zip()" not in str(error):
-            raise
-        raise ValueError(
-            "participation and votes come in different numbers of batches. Cut both at the same "
-            "rows."
-        ) from error
+    nothing = object()
+    for batch, part in zip_longest(votes, participation, fillvalue=nothing):
+        if batch is nothing or part is nothing:
+            raise ValueError(
+                "participation and votes come in different numbers of batches. Cut both at the "
+                "same rows, and make sure that both can be read again on every pass."
+            )
+        _check_same_shape(batch, part)
+        yield batch, part
 
 
 def _check_same_shape(votes: Any, participation: Any) -> None:
@@ -138,6 +159,16 @@ def _check_same_shape(votes: Any, participation: Any) -> None:
         raise ValueError(
             f"participation must have the shape of votes, {votes.shape}. Got {participation.shape}."
         )
+
+
+_ENCODING = {
+    "votes": "Encode -1 and 1, with NaN (dense) or no entry (sparse) for an abstention.",
+    "participation": "Say 1 where a voter takes part and 0 where it does not.",
+}
+_RESCALING = {
+    "votes": "Rescale that column, for instance to 2 * probability - 1.",
+    "participation": "It is the probability of voting.",
+}
 
 
 def _check_votes(block: Any, first_row: int) -> bool:
@@ -151,18 +182,20 @@ def _check_votes(block: Any, first_row: int) -> bool:
     return has_nan
 
 
-def _check_participation(block: Any, first_row: int) -> None:
+def _check_participation(block: Any, first_row: int) -> bool:
+    """Raise unless the participation lies in [0, 1]; return whether it is ever in between."""
     if _check_range(block, 0.0, first_row, "participation"):
         raise ValueError("participation contains NaN. Say 0 where a voter abstains.")
+    values = block.data if sparse.issparse(block) else block
+    return bool(np.any((values != 0) & (values != 1)))
 
 
 def _check_range(block: Any, low: float, first_row: int, name: str) -> bool:
     """Raise unless all entries but NaN lie in [low, 1]; return whether there is a NaN."""
     values = block.data if sparse.issparse(block) else block
-    if values.dtype.kind not in "fiu":
+    if values.dtype.kind not in ("fiub" if name == "participation" else "fiu"):
         raise TypeError(
-            f"{name} must be numbers in [{low:g}, 1]. Got dtype {values.dtype}. Encode the votes "
-            "as -1 and 1, with NaN (dense) or no entry (sparse) for an abstention."
+            f"{name} must be numbers in [{low:g}, 1]. Got dtype {values.dtype}. {_ENCODING[name]}"
         )
     if values.size == 0:
         return False
@@ -174,7 +207,7 @@ def _check_range(block: Any, low: float, first_row: int, name: str) -> bool:
         row, voter, value = _first_outside(block, low)
         raise ValueError(
             f"{name} must lie in [{low:g}, 1]. Got {value:g} in row {first_row + row}, voter "
-            f"{voter}. Rescale that column, for instance to 2 * probability - 1."
+            f"{voter}. {_RESCALING[name]}"
         )
     return has_nan
 
@@ -196,7 +229,7 @@ def _awake_counts(votes: Any, participation: Any, has_nan: bool) -> np.ndarray:
     if not (has_nan or sparse.issparse(votes)):
         if participation is None:
             return np.full(votes.shape[1], float(votes.shape[0]))
-        return np.asarray(participation.sum(axis=0), dtype=float).ravel()
+        return np.asarray(participation.sum(axis=0, dtype=np.float64)).ravel()
     present = _presence(votes)
     taking_part = present if participation is None else _times(present, participation)
     return np.asarray(taking_part.sum(axis=0), dtype=float).ravel()

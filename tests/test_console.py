@@ -1,5 +1,5 @@
+from hedgeclipper.console import pass_printer
 from hedgeclipper.game.track import PassRecord
-from hedgeclipper.progress import pass_printer
 
 
 def test_a_line_has_pass_slack_and_gap(capsys):
