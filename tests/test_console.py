@@ -1,9 +1,41 @@
+import sys
+
+import pytest
+
 from hedgeclipper.console import pass_printer
 from hedgeclipper.game.track import PassRecord
 
 
-def test_a_line_has_pass_slack_and_gap(capsys):
-    pass_printer()(PassRecord(3, -0.25, -0.5), None)
+def test_a_line_has_pass_slack_gap_and_time_left(capsys):
+    report = pass_printer(tol=1e-3)
+    report(PassRecord(1, -0.25, -0.5), None)
+    report(PassRecord(2, -0.26, -0.28), None)
+    report(PassRecord(3, -0.27, -0.27), None)
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "pass    3  slack -0.250000  gap 2.50e-01" in captured.err
+    lines = captured.err.splitlines()
+    assert "pass    1  slack -0.250000  gap 2.50e-01" in lines[0]
+    assert lines[1].endswith("s left")
+    assert lines[2].endswith("done")
+
+
+def test_an_endless_gap_says_nothing_about_time(capsys):
+    report = pass_printer()
+    report(PassRecord(1, -0.25, float("-inf")), None)
+    assert capsys.readouterr().err.strip().endswith("...")
+
+
+def test_a_bar_on_a_terminal(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    report = pass_printer(tol=1e-2)
+    report(PassRecord(1, -0.25, -0.5), None)
+    report(PassRecord(2, -0.27, -0.27), None)
+    assert "pass 2" in capsys.readouterr().err
+
+
+def test_lines_on_a_terminal_without_rich(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    pass_printer()(PassRecord(1, -0.25, -0.5), None)
+    assert "pass    1  slack" in capsys.readouterr().err

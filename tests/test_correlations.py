@@ -72,7 +72,7 @@ def test_transductive_bound_is_the_one_in_the_docs():
 
 def test_transductive_bound_counts_awake_rows():
     n_labeled, n_unlabeled = np.array([10.0, 0.0]), np.array([100.0, 50.0])
-    radius = transductive_radius(n_labeled, n_unlabeled, 0.05)
+    radius = transductive_radius(n_labeled, n_unlabeled, 0.05, 2)
     assert np.isfinite(radius[0])
     assert radius[1] == np.inf
 

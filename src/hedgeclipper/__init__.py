@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgeclipper.correlations import LabelCorrelations, lower_bounds
+    from hedgeclipper.forest import HedgeClipperClassifier, ShiftWarning
     from hedgeclipper.game.api import UnboundedGameWarning, solve_game
     from hedgeclipper.game.certificates import Certificate, certificate
     from hedgeclipper.game.contradiction import Contradiction, Relaxation, smallest_relaxation
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.solution import GameSolution
+    from hedgeclipper.semi_supervised import NoUnlabeledRowsWarning, SemiSupervisedSplit
 
 __version__ = "0.1.0.dev0"
 
@@ -41,15 +43,23 @@ _HOME = {
     "abstention_loss": "game.losses",
     "cost_weighted_loss": "game.losses",
     "GameSolution": "game.solution",
+    "HedgeClipperClassifier": "forest",
+    "ShiftWarning": "forest",
+    "NoUnlabeledRowsWarning": "semi_supervised",
+    "SemiSupervisedSplit": "semi_supervised",
 }
 
 __all__ = [
     "Certificate",
     "Contradiction",
     "GameSolution",
+    "HedgeClipperClassifier",
     "LabelCorrelations",
     "Loss",
+    "NoUnlabeledRowsWarning",
     "Relaxation",
+    "SemiSupervisedSplit",
+    "ShiftWarning",
     "UnboundedGameWarning",
     "abstention_loss",
     "certificate",

@@ -125,10 +125,10 @@ def lower_bounds(
     lower, upper, counts = estimate, estimate, None
     if method == "wilson":
         _check_hard_votes(matrix, n_labeled)
-        lower, upper = _wilson(estimate, n_labeled, delta / 2 if two_sided else delta)
+        lower, upper = wilson_bounds(estimate, n_labeled, delta / 2 if two_sided else delta)
     elif method == "transductive":
         counts = _check_counts(n_unlabeled, n_labeled)
-        radius = transductive_radius(n_labeled, counts, delta)
+        radius = transductive_radius(n_labeled, counts, delta, n_labeled.size)
         lower, upper = estimate - radius, estimate + radius
     return LabelCorrelations(
         estimate=estimate,
@@ -142,18 +142,21 @@ def lower_bounds(
     )
 
 
-def transductive_radius(n_labeled: np.ndarray, n_unlabeled: np.ndarray, delta: float) -> np.ndarray:
+def transductive_radius(
+    n_labeled: np.ndarray, n_unlabeled: np.ndarray, delta: float, n_voters: int
+) -> np.ndarray:
     """Return 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), infinite where m or n is 0.
 
     Hoeffding's bound on the difference between the labelled and the unlabelled mean of a quantity
-    in [-1, 1], on both sides and for all p voters together.
+    in [-1, 1], on both sides and for all p voters together; p counts the voters before any of them
+    is dropped.
     """
-    log_term = np.log(2 * max(n_labeled.size, 1) / delta)
+    log_term = np.log(2 * max(n_voters, 1) / delta)
     with np.errstate(divide="ignore"):
         return 2.0 * np.sqrt((1.0 / n_labeled + 1.0 / n_unlabeled) * log_term / 2.0)
 
 
-def _wilson(
+def wilson_bounds(
     estimate: np.ndarray, n_labeled: np.ndarray, delta: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Wilson's score bounds on the correlation, each missing with probability delta."""

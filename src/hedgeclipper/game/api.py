@@ -15,10 +15,10 @@ from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import Loss, PiecewiseLinearLoss
 from hedgeclipper.game.setup import check_positive, is_small, set_up_game
 from hedgeclipper.game.solution import GameSolution, describe
-from hedgeclipper.game.stream import solve_stream
+from hedgeclipper.game.stream import solve_sgd, solve_stream
 from hedgeclipper.game.track import Progress
 
-METHODS = ("auto", "exact", "batch", "stream")
+METHODS = ("auto", "exact", "batch", "stream", "sgd")
 
 
 class UnboundedGameWarning(UserWarning):
@@ -83,11 +83,11 @@ def solve_game(
         What the predictor wants to be small; see also `cost_weighted_loss`.
     abstain_cost : float, optional
         Price of no answer, in (0, 1/2], where an error costs 1.
-    method : {"auto", "exact", "batch", "stream"}
+    method : {"auto", "exact", "batch", "stream", "sgd"}
         "exact" is a linear program, "batch" quasi-Newton steps over all rows in memory, "stream"
         stochastic steps and then full passes over batches, in memory that does not depend on the
-        number of rows. "auto" takes "exact" for tiny problems, "stream" for batches, and else
-        "batch".
+        number of rows, "sgd" the stochastic steps alone, as in the paper. "auto" takes "exact" for
+        tiny problems, "stream" for batches, and else "batch".
     tol : float
         Stop when the duality gap is at most tol times the objective (which counts as at least
         0.001).
@@ -135,7 +135,7 @@ def solve_game(
         loss=loss,
         abstain_cost=abstain_cost,
     )
-    progress = Progress(tol, max_passes, report=pass_printer() if verbose else None)
+    progress = Progress(tol, max_passes, report=pass_printer(tol) if verbose else None)
     return play(game, progress, method, random_state)
 
 
@@ -148,8 +148,8 @@ def play(game: Game, progress: Progress, method: str, random_state: Any = None) 
     elif method == "batch":
         stop_reason = solve_batch(game, progress, warm_start(game, progress, start))
     else:
-        rng = np.random.default_rng(random_state)
-        stop_reason = solve_stream(game, progress, start, rng)
+        solve = solve_sgd if method == "sgd" else solve_stream
+        stop_reason = solve(game, progress, start, np.random.default_rng(random_state))
     if stop_reason == "unbounded":
         cause = (
             "some label correlations are larger than unlabeled_weight allows"

@@ -16,6 +16,7 @@ from hedgeclipper.game.equations import Evaluation, Game, scale_of
 from hedgeclipper.game.terms import SplitWeights
 from hedgeclipper.game.track import REACH, Progress
 
+MEMORY, MEMORY_OF_MANY, MANY_VOTERS = 10, 5, 5_000
 SMALLEST_WIDTH = 1e-9
 FIRST_PATIENCE = 12
 ROWS_FOR_START = 20_000
@@ -121,6 +122,7 @@ def _stage(
     terms = game.terms
     scale = np.sqrt(game.specialists.coverage * progress.curvature)
     split = SplitWeights(terms.lower, terms.upper, scale)
+    memory = MEMORY if terms.edge.size <= MANY_VOTERS else MEMORY_OF_MANY
     seen: list[Evaluation] = []
 
     def smoothed_slack(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -143,7 +145,7 @@ def _stage(
             jac=True,
             method="L-BFGS-B",
             bounds=split.bounds,
-            options={"maxcor": 20, "maxiter": 10**6, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0},
+            options={"maxcor": memory, "maxiter": 10**6, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0},
         )
     if len(seen) > 1:
         progress.curvature = _curvature_between(game, seen[-2], seen[-1], progress.curvature)

@@ -18,6 +18,7 @@ in it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +37,7 @@ from hedgeclipper.specialists.extended import ExtendedSpecialists
 
 RULES = ("randomized", "hard")
 MAX_PASSES = 40
+ROWS_FOR_PROOF = 20_000
 ROUNDING = 1e-6
 
 
@@ -149,59 +151,85 @@ def certificate(
             f"The solution has {solution.weights.size} voters. Got votes of "
             f"{game.specialists.n_voters - game.has_balance}."
         )
-    play = _Rule(solution, game, rule)
-    void = _contradiction(game, play)
-    upper = (1.0 + _least(game, play, against=True)) / 2.0
-    lower = (1.0 - _least(game, play, against=False)) / 2.0
+    both = np.append(solution.weights, solution.balance_weight)
+    witness = both if game.has_balance else solution.weights
+
+    def predict(block: Any) -> np.ndarray:
+        votes = block.block if game.has_balance else block
+        mean = solution.loss.link(votes @ solution.weights + solution.balance_weight)
+        return np.sign(mean) if rule == "hard" else mean
+
+    return certify(game, predict, witness, rule=rule, knowledge=label_correlations)
+
+
+def certify(
+    game: Game,
+    predict: Callable[[Any], np.ndarray],
+    witness: np.ndarray,
+    *,
+    rule: str,
+    knowledge: Any,
+    max_passes: int = MAX_PASSES,
+    both_ends: bool = True,
+) -> Certificate:
+    """Return bounds on the error of any rule, given a game that says what is known.
+
+    Parameters
+    ----------
+    game : Game
+        Voters and what is known of them; Psi must be abs, and there must be no anchor.
+    predict : callable
+        The rule: takes a block of votes and returns g in [-1, 1] for its rows.
+    witness : ndarray of shape (n_voters,)
+        Weights to start the proof from.
+    rule : {"randomized", "hard"}
+        What to call the rule.
+    knowledge : LabelCorrelations or anything else
+        Where the game's correlations come from, for telling a guarantee from an estimate.
+    max_passes : int
+        Passes over the rows for each end.
+    both_ends : bool
+        Whether to look for a lower bound, and for a contradiction, too; it is 0 otherwise.
+    """
+    witness = np.clip(witness, game.terms.lower, game.terms.upper)
+    void = _contradiction(game, witness) if both_ends else None
+    upper = (1.0 + _least(game, lambda rows: -predict(rows), witness, max_passes)) / 2.0
+    lower = 0.0
+    if both_ends:
+        lower = (1.0 - _least(game, predict, np.zeros(witness.size), max_passes)) / 2.0
     if void is None and lower > upper + ROUNDING:
         void = "The correlations contradict each other: the bounds cross."
-    doubt = void or _doubt(game, label_correlations)
+    doubt = void or _doubt(game, knowledge)
     return Certificate(
         error_upper=1.0 if void else float(np.clip(upper, 0.0, 1.0)),
         error_lower=0.0 if void else float(np.clip(min(lower, upper), 0.0, 1.0)),
         rule=rule,
         kind="void" if void else "estimate" if doubt else "guarantee",
-        delta=getattr(label_correlations, "delta", None),
+        delta=getattr(knowledge, "delta", None),
         n_unlabeled=game.specialists.n_samples,
         reason=doubt,
     )
 
 
-class _Rule:
-    """The predictions whose error is bounded, block by block, and the weights they came from."""
-
-    def __init__(self, solution: GameSolution, game: Game, rule: str):
-        self.link = solution.loss.link
-        self.is_hard = rule == "hard"
-        self.has_balance = game.has_balance
-        self.weights, self.balance = solution.weights, solution.balance_weight
-        both = np.append(self.weights, self.balance) if game.has_balance else self.weights
-        self.witness = np.clip(both, game.terms.lower, game.terms.upper)
-
-    def predict(self, block: Any) -> np.ndarray:
-        """Return g on the rows of a block."""
-        votes = block.block if self.has_balance else block
-        mean = self.link(votes @ self.weights + self.balance)
-        return np.sign(mean) if self.is_hard else mean
-
-
-def _contradiction(game: Game, play: _Rule) -> str | None:
+def _contradiction(game: Game, witness: np.ndarray) -> str | None:
     """Return the contradiction that the weights prove, in words."""
-    size = game.evaluate(play.witness, eps=1.0).mean_size
-    found = find_contradiction(game, play.witness, size)
+    size = game.evaluate(witness, eps=1.0).mean_size
+    found = find_contradiction(game, witness, size)
     return None if found is None else str(found)
 
 
-def _least(game: Game, play: _Rule, against: bool) -> float:
-    """Return an upper bound on mean z g, or on -mean z g if ``against``.
+def _least(
+    game: Game, column: Callable[[Any], np.ndarray], start: np.ndarray, max_passes: int
+) -> float:
+    """Return an upper bound on the mean of z times the column.
 
-    It is at most the one that the rule's own weights give.
+    It is no larger than the one at ``start``; but where there are many rows, the weights that prove
+    it are sought on a sample of them, and a pass over all rows then says what they prove.
     """
-    sign = -1.0 if against else 1.0
-    terms = game.terms.within(max(1.0, float(np.abs(play.witness).max(initial=0.0))))
+    terms = game.terms.within(max(1.0, float(np.abs(start).max(initial=0.0))))
     beside = replace(
         game,
-        specialists=ExtendedSpecialists(game.specialists, lambda rows: sign * play.predict(rows)),
+        specialists=ExtendedSpecialists(game.specialists, column),
         terms=WeightTerms(
             edge=np.append(terms.edge, 0.0),
             width=np.append(terms.width, 0.0),
@@ -211,10 +239,15 @@ def _least(game: Game, play: _Rule, against: bool) -> float:
             upper=np.append(terms.upper, 1.0),
         ),
     )
-    start = play.witness if against else np.zeros(play.witness.size)
-    progress = Progress(tol=1e-2, max_passes=MAX_PASSES)
-    solve_batch(beside, progress, np.append(start, 1.0))
-    return progress.primal
+    theta = np.append(start, 1.0)
+    sample = beside.specialists.thinned(max(1, game.specialists.n_samples // ROWS_FOR_PROOF))
+    if game.specialists.n_samples < 8 * ROWS_FOR_PROOF or sample is None:
+        progress = Progress(tol=1e-2, max_passes=max_passes)
+        solve_batch(beside, progress, theta)
+        return progress.primal
+    on_sample = Progress(tol=1e-2, max_passes=max_passes)
+    solve_batch(replace(beside, specialists=sample), on_sample, theta)
+    return beside.primal(on_sample.best.theta)
 
 
 def _doubt(game: Game, label_correlations: Any) -> str:

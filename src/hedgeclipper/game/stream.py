@@ -14,27 +14,53 @@ import numpy as np
 
 from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.losses import Loss
+from hedgeclipper.game.track import REACH, Progress
 
 STEP = 0.1
 MINIBATCH = 1024
 SMOOTHING = 0.1
 STOCHASTIC_PASSES = 2
+SGD_PASSES = 10
+PAPER_STEP = 1e-2
 
 
 def solve_stream(
     game: Game, progress: Progress, theta: np.ndarray, rng: np.random.Generator
 ) -> str:
     """Take stochastic passes from ``theta`` on and finish with full ones; see `solve_batch`."""
-    walk = AdaGradWalk(theta.copy())
-    for _ in range(min(STOCHASTIC_PASSES, progress.max_passes - 1)):
-        walk.forget_average()
+    n_passes = min(STOCHASTIC_PASSES, progress.max_passes - 1)
+    walked = _walk(game, progress, AdaGradWalk(theta.copy()), rng, n_passes)
+    return solve_batch(game, progress, walked)
+
+
+def solve_sgd(game: Game, progress: Progress, theta: np.ndarray, rng: np.random.Generator) -> str:
+    """Take stochastic passes alone, as the paper does, and one full pass to see where they led.
+
+    Stopping early is what keeps the weights finite where there is neither a box nor an anchor.
+    """
+    walk = PaperWalk(theta.copy())
+    walked = _walk(game, progress, walk, rng, min(SGD_PASSES, max(progress.max_passes - 1, 1)))
+    progress.add(game.within(REACH).evaluate(walked, SMOOTHING))
+    return "converged" if progress.is_converged else "max_passes"
+
+
+def _walk(
+    game: Game,
+    progress: Progress,
+    walk: AdaGradWalk | PaperWalk,
+    rng: np.random.Generator,
+    n_passes: int,
+) -> np.ndarray:
+    """Return where stochastic passes lead; blocks come in order, their parts in any."""
+    for _ in range(n_passes):
+        walk.start_pass()
         for block in game.specialists.blocks():
             starts = np.arange(0, block.shape[0], MINIBATCH)
             for start in rng.permutation(starts):
                 walk.step(game, block[start : start + MINIBATCH])
         progress.n_passes += 1
-    return solve_batch(game, progress, walk.average if walk.n_steps else theta)
+    return walk.result
 
 
 @dataclass
@@ -50,8 +76,13 @@ class AdaGradWalk:
         self.squares = np.full_like(self.theta, 1e-12)
         self.average = self.theta.copy()
 
-    def forget_average(self) -> None:
-        """Start the mean anew, as at the beginning of a pass."""
+    @property
+    def result(self) -> np.ndarray:
+        """The mean of the last pass."""
+        return self.average
+
+    def start_pass(self) -> None:
+        """Start the mean anew."""
         self.n_steps = 0
 
     def step(self, game: Game, rows: Any) -> None:
@@ -67,3 +98,34 @@ class AdaGradWalk:
         self.theta = np.clip(shrunk, terms.lower, terms.upper)
         self.n_steps += 1
         self.average += (self.theta - self.average) / self.n_steps
+
+
+@dataclass
+class PaperWalk:
+    """The paper's stochastic gradient steps, in its own variables sigma = c theta.
+
+    There a rare specialist moves as far as a common one, so that its theta, and with it the awake
+    prediction, is large: the paper's steps that "vary wildly".
+    """
+
+    result: np.ndarray
+    n_steps: int = 0
+
+    def start_pass(self) -> None:
+        """Go on as before."""
+
+    def step(self, game: Game, rows: Any) -> None:
+        """Move against the slope with respect to sigma, then back to where weights may be."""
+        terms, coverage = game.terms, game.specialists.coverage
+        z = clipped_signs(game.loss, rows @ self.result)
+        slope = game.unlabeled_weight * (z @ rows) / rows.shape[0] - terms.edge
+        slope += terms.curvature * (self.result - terms.anchor)
+        self.n_steps += 1
+        step = PAPER_STEP / np.sqrt(self.n_steps)
+        moved = self.result - step * slope / coverage**2
+        self.result = np.clip(moved, terms.lower, terms.upper)
+
+
+def clipped_signs(loss: Loss, m: np.ndarray) -> np.ndarray:
+    """Return a slope of the potential at m, not smoothed."""
+    return loss.smoothing(m, 1e-9)[1]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import Bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +97,7 @@ class SplitWeights:
         free = self.is_free
         lowest = np.concatenate([np.maximum(lower, 0.0) * scale, np.zeros(int(free.sum()))])
         highest = np.concatenate([upper * scale, -lower[free] * scale[free]])
-        self.bounds = [
-            (low, high if np.isfinite(high) else None)
-            for low, high in zip(lowest, highest, strict=True)
-        ]
+        self.bounds = Bounds(lowest, highest)
 
     def divide(self, theta: np.ndarray) -> np.ndarray:
         """Return the variables for theta."""

@@ -7,7 +7,7 @@ with the members of `Specialists` can take its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Protocol
@@ -39,6 +39,9 @@ class Specialists(Protocol):
 
     def blocks(self) -> Iterator[Any]:
         """Yield the awake votes in blocks of rows that know ``block @ w`` and ``z @ block``."""
+
+    def map_blocks(self, work: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield the result of the work on each block, in order; blocks may run side by side."""
 
     def thinned(self, stride: int) -> Specialists | None:
         """Return a view of every stride-th row, or None where that would not be cheap."""
@@ -76,6 +79,10 @@ class VoteMatrix:
                 f"The batches of votes changed between passes: {self.n_samples} rows at first, "
                 f"then {n_read}. Pass batches that yield the same rows every time."
             )
+
+    def map_blocks(self, work: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield the result of the work on each block, one after the other."""
+        return map(work, self.blocks())
 
     def thinned(self, stride: int) -> VoteMatrix | None:
         """Return every stride-th row with the coverage of all of them; None for batches."""

@@ -1,0 +1,491 @@
+"""HedgeClipperClassifier: the paper's algorithm on forests and boosters."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite, check_random_state, get_tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from hedgeclipper.console import pass_printer
+from hedgeclipper.game.losses import Loss
+from hedgeclipper.grow import GrownTrees, default_forest, grow_trees, leaf_size
+from hedgeclipper.leaf_correlations import Labeled, shift_score
+from hedgeclipper.leaf_game import LeafGameOptions, LeafSolution, play_leaf_game
+from hedgeclipper.leaf_predictor import LeafPredictor
+from hedgeclipper.semi_supervised import SemiSupervisedRows, split_rows
+from hedgeclipper.specialists.leaves import KINDS, leaf_table
+
+SHIFT_THRESHOLD = 8.0
+ROWS_FOR_SHIFT = 100_000
+
+
+class ShiftWarning(UserWarning):
+    """Unlabelled rows fall into the leaves in other shares than labelled ones."""
+
+
+class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
+    """Semi-supervised classifier that re-weighs the leaves of a forest by unlabelled rows.
+
+    Trees are grown on the labelled rows. Every leaf becomes a specialist, awake on the rows that
+    fall into it. Labelled rows a tree has not seen tell how good its leaves are, the unlabelled
+    rows where leaves of different trees meet, and a zero-sum game against an adversary who picks
+    the labels gives each leaf its weight (Balsubramani & Freund, NIPS 2015).
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        A tree ensemble: random forest, extra trees, bagged trees or gradient boosting of
+        scikit-learn, LightGBM or XGBoost. None is a random forest. A fitted one is used as it is;
+        the labelled rows given to ``fit`` then only judge its trees and must be new to it.
+    n_estimators : int
+        Number of trees of the default forest.
+    min_samples_leaf : int or "auto"
+        Least leaf of the default forest; "auto" is 10 from 1,000 labels on, else 4.
+    min_specialist_size : int or None
+        Leave out specialists with fewer training rows than this. The default forest is then grown
+        without a least leaf (the paper's alternative).
+    specialists : {"leaves", "nodes", "trees"} or sequence of these
+        Who plays: every leaf, every node below the roots (leaves included), every tree.
+    correlations : {"oob", "holdout"}
+        Which labelled rows judge a tree: those out of its bag, or a held-out share. Ensembles that
+        draw no bootstrap sample always hold out.
+    holdout : float
+        Share of the labelled rows that is held out.
+    bound : {"shrunk", "plug_in", "wilson"}
+        What the judges say of a specialist. "shrunk": the forest's vote where it is awake,
+        corrected by what the vote gets wrong there, shrunk, with balanced labels. The others are
+        correlations in natural proportions, taken at their word or lowered by Wilson's bound at 95
+        %; specialists without a positive one are dropped.
+    delta : float or None
+        Use lower bounds that hold for all specialists together, on these unlabelled rows, with
+        probability 1 - delta. With held-out labels the certificate is then a guarantee.
+    unlabeled_weight : float or "auto"
+        alpha, the weight of the unlabelled rows. "auto" is 1, and 3 where that clips most rows.
+    cap : float, "auto" or None
+        Largest weight. "auto" lets a leaf have between half and three times its weight in the
+        forest's vote ("shrunk"), else up to 1. None is no cap.
+    ridge : float or "auto"
+        Pull to the forest's vote. "auto" falls with the number of labels of the rarer class.
+    loss : {"square", "zero_one", "log"} or Loss
+        What the game is played for.
+    tol : float
+        Relative duality gap to stop at.
+    max_passes : int
+        Passes over the unlabelled rows at most.
+    method : {"batch", "stream", "sgd"}
+        How the slack is minimised; "sgd" is the paper's: a few passes of stochastic steps.
+    n_jobs : int or None
+        Threads for growing, finding leaves and predicting.
+    random_state : int, RandomState or None
+        Seed.
+    verbose : int
+        1 shows passes, slack, gap and time left.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    estimator_ : estimator
+        The fitted ensemble.
+    specialist_weights_ : ndarray of shape (n_specialists_,) or list of these
+        theta, one array per class with more than two classes.
+    label_correlations_, coverage_ : ndarray or list
+        b, and share of the unlabelled rows, of each specialist.
+    unlabeled_weight_ : float or list
+        alpha.
+    slack_, duality_gap_, n_iter_, stop_reason_
+        What the solver reached, in how many passes, and why it stopped; lists with more than two
+        classes.
+    certificate_ : Certificate or list of these
+        Bound on the error of ``predict`` on the unlabelled rows (for more than two classes, of each
+        class against the rest), and whether it is a guarantee or an estimate.
+    worst_case_error_, worst_case_correlation_ : float or list
+        Its upper bound, and the correlation that belongs to it.
+    transduction_ : ndarray of shape (n_samples,) or (n_unlabeled_,)
+        Labels of all rows passed to ``fit``, given or predicted; of ``X_unlabeled`` where that was
+        passed.
+    n_unlabeled_ : int
+        Number of unlabelled rows.
+
+    Examples
+    --------
+    >>> from hedgeclipper.datasets import load_a1a
+    >>> X, y = load_a1a(return_X_y=True)
+    >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
+    >>> model = HedgeClipperClassifier(random_state=0)
+    >>> model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled]).score(X[3000:], y[3000:]) > 0.8
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimator": "no_validation",
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "min_specialist_size": [Interval(Integral, 1, None, closed="left"), None],
+        "specialists": [StrOptions(set(KINDS)), list, tuple],
+        "correlations": [StrOptions({"oob", "holdout"})],
+        "holdout": [Interval(Real, 0, 1, closed="neither")],
+        "bound": [StrOptions({"shrunk", "plug_in", "wilson"})],
+        "delta": [Interval(Real, 0, 1, closed="neither"), None],
+        "unlabeled_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "loss": [StrOptions({"square", "zero_one", "log"}), Loss],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_passes": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions({"batch", "stream", "sgd"})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        n_estimators=100,
+        min_samples_leaf="auto",
+        min_specialist_size=None,
+        specialists="leaves",
+        correlations="oob",
+        holdout=0.5,
+        bound="shrunk",
+        delta=None,
+        unlabeled_weight="auto",
+        cap="auto",
+        ridge="auto",
+        loss="square",
+        tol=1e-2,
+        max_passes=100,
+        method="batch",
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.min_samples_leaf = min_samples_leaf
+        self.min_specialist_size = min_specialist_size
+        self.specialists = specialists
+        self.correlations = correlations
+        self.holdout = holdout
+        self.bound = bound
+        self.delta = delta
+        self.unlabeled_weight = unlabeled_weight
+        self.cap = cap
+        self.ridge = ridge
+        self.loss = loss
+        self.tol = tol
+        self.max_passes = max_passes
+        self.method = method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @classmethod
+    def as_in_paper(cls, **parameters: Any) -> HedgeClipperClassifier:
+        """Return the classifier with the paper's own settings, and those given.
+
+        Plug-in out-of-bag correlations, zero-one loss, alpha = 1, neither box nor anchor, and a few
+        passes of stochastic gradient steps, whose early stop is what keeps the weights finite.
+        """
+        paper: dict[str, Any] = {
+            "bound": "plug_in",
+            "loss": "zero_one",
+            "unlabeled_weight": 1.0,
+            "cap": None,
+            "ridge": 0.0,
+            "method": "sgd",
+        }
+        return cls(**{**paper, **parameters})
+
+    def fit(self, X, y, X_unlabeled=None, sample_weight=None):
+        """Grow trees on the labelled rows and weigh their leaves by the unlabelled ones.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels. Without ``X_unlabeled``, -1 marks unlabelled rows.
+        X_unlabeled : like X, optional
+            Unlabelled rows; every label in y, -1 too, is then a class.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the labelled rows.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        given = self._check_rows(X, y, X_unlabeled, sample_weight)
+        rows = given.without_weightless()
+        codes = self._encode(rows.y_labeled)
+        random_state = check_random_state(self.random_state)
+        grown = self._grow(rows, random_state)
+        leaves = grown.finder.find(rows.X_unlabeled, self.n_jobs)
+        seen = grown.finder.find(rows.X_labeled, self.n_jobs)
+        self._warn_of_shift(grown, seen, leaves)
+        table = leaf_table(grown.finder, self._kinds())
+        solutions = [
+            play_leaf_game(
+                self._labeled(grown, seen, codes == k, rows.weight_labeled),
+                leaves,
+                grown.finder,
+                table,
+                self._model_values(grown, seen, k),
+                self._options(grown),
+            )
+            for k in self._games()
+        ]
+        self._store(grown, solutions)
+        self.n_unlabeled_ = leaves.shape[1]
+        awake = np.column_stack([solution.awake for solution in solutions])
+        self.transduction_ = self._transduction(awake, given)
+        return self
+
+    def decision_function(self, X):
+        """Return the awake prediction, with the class balance's share: positive means the class.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For more than two classes, the log-odds of each class against the rest.
+        """
+        awake = self._awake(X)
+        return self._predictor.decision(awake)
+
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities; never quite 0 or 1, and in the order of ``decision_function``.
+        """
+        awake = self._awake(X)
+        return self._predictor.probabilities(awake)
+
+    def predict(self, X):
+        """Return the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        awake = self._awake(X)
+        return self.classes_[self._predictor.classes(awake)]
+
+    def __sklearn_tags__(self):
+        """Return scikit-learn's tags."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        model = self.estimator if self.estimator is not None else default_forest(1, 1, None, None)
+        tags.input_tags.allow_nan = _allows_nan(model)
+        return tags
+
+    def _checks(self) -> dict[str, Any]:
+        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        return {"accept_sparse": "csr", "dtype": np.float32, "ensure_all_finite": finite}
+
+    def _check_rows(
+        self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any
+    ) -> SemiSupervisedRows:
+        checks = self._checks()
+        if y is None:
+            raise ValueError(
+                "This HedgeClipperClassifier estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        X = validate_data(self, X, **checks)
+        if X_unlabeled is not None:
+            X_unlabeled = validate_data(self, X_unlabeled, reset=False, **checks)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        return split_rows(X, y, X_unlabeled, sample_weight)
+
+    def _encode(self, y: np.ndarray) -> np.ndarray:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"y must have at least two classes among the labelled rows. Got one class, "
+                f"{self.classes_[0]}."
+            )
+        return codes
+
+    def _grow(self, rows: SemiSupervisedRows, random_state: np.random.RandomState) -> GrownTrees:
+        estimator = self.estimator
+        if estimator is None:
+            size = leaf_size(self.min_samples_leaf, self.min_specialist_size, rows.y_labeled.size)
+            seed = random_state.randint(np.iinfo(np.int32).max)
+            estimator = default_forest(self.n_estimators, size, self.n_jobs, seed)
+        grown = grow_trees(
+            estimator,
+            rows.X_labeled,
+            rows.y_labeled,
+            rows.weight_labeled,
+            correlations=self.correlations,
+            holdout=self.holdout,
+            random_state=random_state,
+        )
+        if not np.array_equal(grown.model.classes_, self.classes_):
+            raise ValueError(
+                f"The fitted estimator knows the classes {grown.model.classes_!r}. Got labelled "
+                f"rows of the classes {self.classes_!r}; both must be the same."
+            )
+        return grown
+
+    def _kinds(self) -> tuple[str, ...]:
+        kinds = (self.specialists,) if isinstance(self.specialists, str) else self.specialists
+        if not kinds or not set(kinds) <= set(KINDS):
+            raise ValueError(
+                f"The 'specialists' parameter must name some of {KINDS}. Got {self.specialists!r}."
+            )
+        return tuple(kinds)
+
+    def _games(self) -> list[int]:
+        """Return the classes that play: the second one of two, or all of more."""
+        n_classes = self.classes_.size
+        return [1] if n_classes == 2 else list(range(n_classes))
+
+    def _labeled(
+        self,
+        grown: GrownTrees,
+        seen: np.ndarray,
+        is_positive: np.ndarray,
+        weights: np.ndarray | None,
+    ) -> Labeled:
+        n_leaves = int(grown.finder.n_leaves.sum())
+        return Labeled(
+            leaves=seen,
+            offsets=grown.finder.offsets,
+            n_leaves=n_leaves,
+            signs=np.where(is_positive, 1.0, -1.0),
+            weights=np.ones(is_positive.size) if weights is None else weights,
+            unseen=grown.unseen,
+            bags=grown.bags,
+        )
+
+    def _model_values(self, grown: GrownTrees, seen: np.ndarray, k: int) -> np.ndarray | None:
+        """Return the model's own leaf values for class k, each tree's centred on the labelled rows.
+
+        A forest grown here is asked through the labels in its leaves instead.
+        """
+        finder = grown.finder
+        is_forest = finder.tree_output is None
+        if is_forest and grown.source != "prefit":
+            return None
+        assert finder.leaf_values is not None
+        column = 0 if finder.leaf_values.shape[1] == 1 else k
+        values = finder.leaf_values[:, column].copy()
+        for tree, offset in enumerate(finder.offsets):
+            own = slice(offset, offset + finder.n_leaves[tree])
+            if finder.tree_output is None or finder.tree_output[tree] == column:
+                values[own] -= values[offset + seen[tree].astype(np.int64)].mean()
+        return values
+
+    def _options(self, grown: GrownTrees) -> LeafGameOptions:
+        return LeafGameOptions(
+            min_specialist_size=self.min_specialist_size,
+            bound=self.bound,
+            delta=self.delta,
+            unlabeled_weight=self.unlabeled_weight,
+            cap=self.cap,
+            ridge=self.ridge,
+            loss=self.loss,
+            tol=self.tol,
+            max_passes=self.max_passes,
+            method=self.method,
+            is_guarantee=self.delta is not None and grown.source == "holdout",
+            n_jobs=self.n_jobs,
+            report=pass_printer(self.tol) if self.verbose else None,
+        )
+
+    def _warn_of_shift(self, grown: GrownTrees, seen: np.ndarray, leaves: np.ndarray) -> None:
+        sample = leaves[:, :: max(1, leaves.shape[1] // ROWS_FOR_SHIFT)]
+        score = shift_score(seen, sample, grown.finder.n_leaves, grown.unseen)
+        if score > SHIFT_THRESHOLD:
+            warnings.warn(
+                "The unlabelled rows look unlike the labelled ones: they fall into the leaves of "
+                f"the trees in other shares, far beyond chance (score {score:.0f}, up to 3 is "
+                "usual). What the labels say of a leaf may not hold for them.",
+                ShiftWarning,
+                stacklevel=3,
+            )
+
+    def _store(self, grown: GrownTrees, solutions: list[LeafSolution]) -> None:
+        self.estimator_ = grown.model
+        self._predictor = LeafPredictor(
+            finder=grown.finder,
+            leaf_scores=np.column_stack([s.leaf_scores for s in solutions]),
+            offsets=np.array([s.offset for s in solutions]),
+            priors=np.array([s.prior for s in solutions]),
+            loss=solutions[0].game.loss,
+        )
+        one = self.classes_.size == 2
+
+        def per_class(values: list) -> Any:
+            return values[0] if one else values
+
+        games = [s.game for s in solutions]
+        self.specialist_weights_ = per_class([g.weights for g in games])
+        self.n_specialists_ = per_class([g.weights.size for g in games])
+        self.label_correlations_ = per_class([s.label_correlations for s in solutions])
+        self.coverage_ = per_class([s.coverage for s in solutions])
+        self.unlabeled_weight_ = per_class([g.unlabeled_weight for g in games])
+        self.slack_ = per_class([g.slack for g in games])
+        self.duality_gap_ = per_class([g.duality_gap for g in games])
+        self.n_iter_ = per_class([g.n_passes for g in games])
+        self.stop_reason_ = per_class([g.stop_reason for g in games])
+        self.certificate_ = per_class([s.certificate for s in solutions])
+        bounds = [s.certificate.error_upper for s in solutions]
+        self.worst_case_error_ = per_class(bounds)
+        self.worst_case_correlation_ = per_class([1.0 - 2.0 * bound for bound in bounds])
+
+    def _transduction(self, awake: np.ndarray, rows: SemiSupervisedRows) -> np.ndarray:
+        labels = self.classes_[self._predictor.classes(awake)]
+        if rows.marked is None:
+            return labels
+        whole = np.empty(rows.marked.size, dtype=self.classes_.dtype)
+        whole[~rows.marked] = rows.y_labeled
+        if rows.marked.any():
+            whole[rows.marked] = labels
+        return whole
+
+    def _awake(self, X: Any) -> np.ndarray:
+        """Return the awake prediction of each game, shape (n_samples, n_games)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **self._checks())
+        return self._predictor.awake(X, self.n_jobs)
+
+
+def _allows_nan(model: Any) -> bool:
+    try:
+        return bool(get_tags(model).input_tags.allow_nan)
+    except (AttributeError, TypeError):
+        return True

@@ -1,0 +1,139 @@
+"""Growing the trees, and keeping book of which labelled rows each of them has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from hedgeclipper.specialists.trees import LeafFinder, leaf_finder
+
+FEW_LABELS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTrees:
+    """A fitted tree ensemble and its view of the labelled rows.
+
+    Parameters
+    ----------
+    model : estimator
+        The fitted ensemble.
+    finder : LeafFinder
+        Its leaves.
+    bags : ndarray of shape (n_trees, n_labeled)
+        How often each labelled row is in each tree's sample.
+    unseen : ndarray of shape (n_trees, n_labeled), bool
+        Whether the tree was grown without the row, so that the row may judge it.
+    source : {"oob", "holdout", "prefit"}
+        Where unseen rows come from.
+    """
+
+    model: Any
+    finder: LeafFinder
+    bags: np.ndarray
+    unseen: np.ndarray
+    source: str
+
+
+def default_forest(
+    n_estimators: int, min_samples_leaf: int, n_jobs: int | None, random_state: Any
+) -> RandomForestClassifier:
+    """Return the paper's forest, not fitted: bootstrapped, its leaves not too small."""
+    return RandomForestClassifier(
+        n_estimators,
+        min_samples_leaf=min_samples_leaf,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+
+
+def leaf_size(min_samples_leaf: Any, min_specialist_size: int | None, n_labeled: int) -> int:
+    """Return the least leaf: the paper's 10, or 4 below 1,000 labels, where it is "auto"."""
+    if min_samples_leaf != "auto":
+        return min_samples_leaf
+    if min_specialist_size is not None:
+        return 1
+    return 10 if n_labeled >= FEW_LABELS else 4
+
+
+def grow_trees(
+    estimator: Any,
+    X: Any,
+    y: np.ndarray,
+    sample_weight: np.ndarray | None,
+    *,
+    correlations: str,
+    holdout: float,
+    random_state: np.random.RandomState,
+) -> GrownTrees:
+    """Fit the ensemble unless it is fitted already, and note what each tree has seen.
+
+    Out-of-bag rows need a bootstrap; an ensemble without one gets a share of the labels held out
+    instead. For a fitted ensemble all rows count as unseen.
+    """
+    shape = (0, X.shape[0])
+    if is_fitted(estimator):
+        finder = leaf_finder(estimator)
+        shape = (finder.n_trees, X.shape[0])
+        return GrownTrees(estimator, finder, np.zeros(shape), np.ones(shape, bool), "prefit")
+    if correlations == "oob" and getattr(estimator, "bootstrap", False):
+        model = _fit(estimator, X, y, sample_weight, random_state)
+        bags = np.array(
+            [np.bincount(rows, minlength=X.shape[0]) for rows in model.estimators_samples_]
+        )
+        return GrownTrees(model, leaf_finder(model), bags, bags == 0, "oob")
+    is_grown = _draw_grown(y, holdout, random_state)
+    weights = None if sample_weight is None else sample_weight[is_grown]
+    model = _fit(estimator, X[is_grown], y[is_grown], weights, random_state)
+    finder = leaf_finder(model)
+    bags = np.tile(is_grown.astype(float), (finder.n_trees, 1))
+    return GrownTrees(model, finder, bags, bags == 0, "holdout")
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Return whether the ensemble has been fitted before."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _fit(
+    estimator: Any,
+    X: Any,
+    y: np.ndarray,
+    sample_weight: np.ndarray | None,
+    random_state: np.random.RandomState,
+) -> Any:
+    model = clone(estimator)
+    if "random_state" in model.get_params(deep=False) and model.random_state is None:
+        model.set_params(random_state=random_state.randint(np.iinfo(np.int32).max))
+    if sample_weight is None:
+        return model.fit(X, y)
+    if not has_fit_parameter(model, "sample_weight"):
+        raise ValueError(f"{type(model).__name__}.fit takes no sample_weight. Leave it out.")
+    return model.fit(X, y, sample_weight=sample_weight)
+
+
+def _draw_grown(y: np.ndarray, holdout: float, random_state: Any) -> np.ndarray:
+    """Return which rows grow the trees; the others judge them. Every class is on both sides."""
+    classes, counts = np.unique(y, return_counts=True)
+    if counts.min() < 2:
+        raise ValueError(
+            f"Holding out labels needs two rows of every class. Got {counts.min()} of class "
+            f"{classes[counts.argmin()]!r}. Label more rows, or use correlations='oob' with a "
+            "bootstrapped forest."
+        )
+    n_held = int(np.clip(round(holdout * y.size), classes.size, y.size - classes.size))
+    grown, _ = train_test_split(
+        np.arange(y.size), test_size=n_held, stratify=y, random_state=random_state
+    )
+    return np.isin(np.arange(y.size), grown)

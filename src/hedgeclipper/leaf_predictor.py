@@ -1,0 +1,85 @@
+"""From leaf scores to awake predictions, probabilities and classes; all a new row needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+
+from hedgeclipper.game.losses import Loss
+from hedgeclipper.specialists.trees import LeafFinder
+
+SOFT_EDGE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class LeafPredictor:
+    """Leaf scores of one game (two classes) or of one per class.
+
+    Parameters
+    ----------
+    finder : LeafFinder
+        Finds the leaves of new rows.
+    leaf_scores : ndarray of shape (all leaves, n_games)
+        Score of each leaf in each game.
+    offsets : ndarray of shape (n_games,)
+        What the class balance adds to the awake prediction.
+    priors : ndarray of shape (n_games,)
+        Share of the class that the labels were weighted away from; 1/2 where they were not.
+    loss : Loss
+        Its link turns awake predictions into predictions.
+    """
+
+    finder: LeafFinder
+    leaf_scores: np.ndarray
+    offsets: np.ndarray
+    priors: np.ndarray
+    loss: Loss
+
+    @property
+    def n_games(self) -> int:
+        """Number of games: 1 for two classes."""
+        return self.offsets.size
+
+    def awake(self, X: Any, n_jobs: int | None) -> np.ndarray:
+        """Return the awake predictions of rows, shape (n_samples, n_games)."""
+        return self.finder.sum_scores(X, self.leaf_scores, n_jobs) + self.offsets
+
+    def decision(self, awake: np.ndarray) -> np.ndarray:
+        """Return the awake prediction of one game, or each class's log-odds of several."""
+        return awake[:, 0] if self.n_games == 1 else logit(self._shares(awake))
+
+    def probabilities(self, awake: np.ndarray) -> np.ndarray:
+        """Return the probability of each class, shape (n_samples, n_classes)."""
+        shares = self._shares(awake)
+        if self.n_games == 1:
+            return np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    def classes(self, awake: np.ndarray) -> np.ndarray:
+        """Return the number of the most probable class of each row."""
+        if self.n_games == 1:
+            return (awake[:, 0] > 0).astype(int)
+        return np.argmax(self._shares(awake), axis=1)
+
+    def _shares(self, awake: np.ndarray) -> np.ndarray:
+        """Return the probability of each game's class: the link, then Bayes' rule for the prior."""
+        mean = soft_link(self.loss, awake - self.offsets)
+        positive = self.priors * (1.0 + mean)
+        negative = (1.0 - self.priors) * (1.0 - mean)
+        return positive / (positive + negative)
+
+
+def soft_link(loss: Loss, m: np.ndarray) -> np.ndarray:
+    """Return the link of m, but strictly between -1 and 1 and increasing.
+
+    Where the link comes within 0.05 of 1 it bends into an exponential approach, so that
+    probabilities keep the order of the awake predictions and do not claim certainty.
+    """
+    mean = loss.link(m)
+    edge = 1.0 - SOFT_EDGE
+    beyond = np.minimum((np.abs(m) - edge) / SOFT_EDGE, 30.0)
+    tail = np.sign(m) * (1.0 - SOFT_EDGE * np.exp(-np.maximum(beyond, 0.0)))
+    return np.where(np.abs(mean) < edge, mean, tail)

@@ -1,0 +1,240 @@
+"""Leaves, nodes and trees as specialists, on leaf numbers alone.
+
+A row is in one leaf of each tree, so the matrix of the game is an array of leaf numbers and a small
+table: what each specialist says in each leaf. A leaf speaks in itself, a node in the leaves below
+it, a tree in all of its leaves. The awake prediction is then a sum of leaf scores, table @ theta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from hedgeclipper.specialists.trees import ROWS_PER_BLOCK, LeafFinder, PackedTrees, map_in_threads
+
+KINDS = ("leaves", "nodes", "trees")
+RUN = 64
+
+
+@dataclass(frozen=True, eq=False)
+class LeafTable:
+    """Which specialist is awake in which leaf.
+
+    Parameters
+    ----------
+    awake : CSR matrix of shape (all leaves, n_specialists)
+        1 where the specialist is awake in the leaf.
+    own_leaf : ndarray of shape (n_specialists,)
+        The leaf a specialist is, or -1 for inner nodes and trees.
+    is_tree : ndarray of shape (n_specialists,), bool
+        Whether it is a whole tree, which says in each leaf what the leaf says.
+    """
+
+    awake: sparse.csr_array
+    own_leaf: np.ndarray
+    is_tree: np.ndarray
+
+    def select(self, specialists: np.ndarray) -> LeafTable:
+        """Return the table of some specialists."""
+        return LeafTable(
+            self.awake[:, specialists], self.own_leaf[specialists], self.is_tree[specialists]
+        )
+
+    def votes(self, scores: np.ndarray, counts: np.ndarray) -> sparse.csr_array:
+        """Return what each specialist says in each leaf, -1, 0 or 1.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (all leaves,)
+            The leaves' scores, whose signs are their votes; a node has the sign of their mean.
+        counts : ndarray of shape (all leaves,)
+            Rows in each leaf, which weigh the leaves below a node.
+        """
+        by_leaf = sparse.diags_array(np.sign(scores)) @ self.awake
+        by_column = self.awake @ sparse.diags_array(np.sign(self.sum_leaves(scores * counts)))
+        is_tree = sparse.diags_array(self.is_tree.astype(float))
+        is_node = sparse.diags_array((~self.is_tree).astype(float))
+        says = sparse.csr_array(by_leaf @ is_tree + by_column @ is_node)
+        says.eliminate_zeros()
+        return says
+
+    def sum_leaves(self, per_leaf: np.ndarray) -> np.ndarray:
+        """Return for each specialist the sum of something over the leaves it is awake in."""
+        return self.awake.T @ per_leaf
+
+
+def leaf_table(finder: LeafFinder, kinds: Sequence[str]) -> LeafTable:
+    """Return the table of the specialists of these kinds: "leaves", "nodes", "trees"."""
+    n_leaves = int(finder.n_leaves.sum())
+    parts, own, is_tree = [], [], []
+    if "nodes" in kinds:
+        awake, own_leaf = _inner_nodes_and_leaves(finder)
+        parts.append(awake)
+        own.append(own_leaf)
+        is_tree.append(np.zeros(own_leaf.size, dtype=bool))
+    elif "leaves" in kinds:
+        parts.append(sparse.eye_array(n_leaves, format="csr"))
+        own.append(np.arange(n_leaves))
+        is_tree.append(np.zeros(n_leaves, dtype=bool))
+    if "trees" in kinds:
+        trees = np.repeat(np.arange(finder.n_trees), finder.n_leaves)
+        ones = np.ones(n_leaves)
+        parts.append(sparse.csr_array((ones, (np.arange(n_leaves), trees))))
+        own.append(np.full(finder.n_trees, -1))
+        is_tree.append(np.ones(finder.n_trees, dtype=bool))
+    awake = sparse.hstack(parts, format="csr")
+    return LeafTable(awake, np.concatenate(own), np.concatenate(is_tree))
+
+
+def _inner_nodes_and_leaves(finder: LeafFinder) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return who is awake where, and own leaves, of all nodes but the roots.
+
+    A root is awake everywhere and knows no more than the class balance.
+    """
+    if not isinstance(finder, PackedTrees):
+        raise ValueError(
+            "specialists='nodes' needs trees of scikit-learn, whose inner nodes can be read. Use "
+            "'leaves' or 'trees' with LightGBM and XGBoost."
+        )
+    leaf_nodes = np.flatnonzero(finder.left < 0)
+    rows, columns, climbing = [], [], leaf_nodes.copy()
+    leaves = np.arange(leaf_nodes.size)
+    while climbing.size:
+        inside = finder.parent[climbing] >= 0
+        leaves, climbing = leaves[inside], climbing[inside]
+        rows.append(leaves)
+        columns.append(climbing)
+        climbing = finder.parent[climbing]
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    shape = (leaf_nodes.size, finder.left.size)
+    awake = sparse.csr_array((np.ones(row.size), (row, column)), shape=shape)
+    own = np.full(finder.left.size, -1)
+    own[leaf_nodes] = np.arange(leaf_nodes.size)
+    below = np.flatnonzero(finder.parent >= 0)
+    return awake[:, below], own[below]
+
+
+@dataclass(frozen=True, eq=False)
+class LeafSpecialists:
+    """Specialists of a forest on rows whose leaf numbers are known.
+
+    Parameters
+    ----------
+    leaves : ndarray of shape (n_trees, n_samples)
+        Leaf numbers, counted in each tree.
+    offsets : ndarray of shape (n_trees,)
+        Number of the first leaf of each tree.
+    says : CSR matrix of shape (all leaves, n_specialists)
+        Awake vote of each specialist in each leaf.
+    coverage : ndarray of shape (n_specialists,)
+        Share of the rows each specialist is awake on.
+    n_jobs : int or None
+        Threads for a pass.
+    """
+
+    leaves: np.ndarray
+    offsets: np.ndarray
+    says: sparse.csr_array
+    coverage: np.ndarray
+    n_jobs: int | None = None
+    in_memory = True
+    is_fractional = False
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self.leaves.shape[1]
+
+    @property
+    def n_voters(self) -> int:
+        """Number of specialists."""
+        return self.says.shape[1]
+
+    def blocks(self) -> Iterator[LeafBlock]:
+        """Yield the rows in blocks."""
+        said = self.says.T.tocsr()
+        for start in range(0, self.n_samples, ROWS_PER_BLOCK):
+            rows = self.leaves[:, start : start + ROWS_PER_BLOCK]
+            yield LeafBlock(rows, self.offsets, self.says, said)
+
+    def map_blocks(self, work: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield the result of the work on each block, in order, blocks side by side."""
+        return map_in_threads(work, self.blocks(), self.n_jobs)
+
+    def thinned(self, stride: int) -> LeafSpecialists:
+        """Return about every stride-th row, in runs, which are quicker to read than single rows."""
+        n_runs = self.n_samples // (RUN * stride)
+        if n_runs == 0:
+            return replace(self, leaves=np.ascontiguousarray(self.leaves[:, ::stride]))
+        cut = self.leaves[:, : n_runs * RUN * stride].reshape(-1, n_runs, RUN * stride)
+        return replace(self, leaves=cut[:, :, :RUN].reshape(self.leaves.shape[0], -1))
+
+
+@dataclass(frozen=True, eq=False)
+class LeafBlock:
+    """Awake votes on a block of rows; knows ``block @ theta``, ``z @ block`` and ``block[a:b]``."""
+
+    leaves: np.ndarray
+    offsets: np.ndarray
+    says: sparse.csr_array
+    said: sparse.csr_array
+    __array_ufunc__ = None  # so that NumPy leaves ``z @ block`` to us
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and specialists."""
+        return self.leaves.shape[1], self.says.shape[1]
+
+    def __matmul__(self, theta: np.ndarray) -> np.ndarray:
+        return sum_scores(self.leaves, self.offsets, self.says @ theta)
+
+    def __rmatmul__(self, z: np.ndarray) -> np.ndarray:
+        return self.said @ sum_in_leaves(self.leaves, self.offsets, z, self.says.shape[0])
+
+    def __getitem__(self, rows: slice) -> LeafBlock:
+        return replace(self, leaves=self.leaves[:, rows])
+
+
+def sum_scores(leaves: np.ndarray, offsets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return for each row the sum over the trees of the score of its leaf."""
+    from hedgeclipper.kernels import sum_leaf_scores
+
+    out = np.empty(leaves.shape[1])
+    for start in range(0, out.size, ROWS_PER_BLOCK):
+        rows = slice(start, start + ROWS_PER_BLOCK)
+        sum_leaf_scores(leaves[:, rows], offsets, scores, out[rows])
+    return out
+
+
+def sum_in_leaves(
+    leaves: np.ndarray, offsets: np.ndarray, values: np.ndarray, n_leaves: int
+) -> np.ndarray:
+    """Return for each leaf the sum of the values of the rows in it; rows with 0 cost nothing."""
+    from hedgeclipper.kernels import add_to_leaves
+
+    out = np.zeros(n_leaves)
+    for start in range(0, values.size, ROWS_PER_BLOCK):
+        part = values[start : start + ROWS_PER_BLOCK]
+        rows = np.flatnonzero(part)
+        add_to_leaves(leaves[:, start : start + part.size], offsets, rows, part[rows], out)
+    return out
+
+
+def count_in_leaves(
+    leaves: np.ndarray, offsets: np.ndarray, n_leaves: int, n_jobs: int | None = None
+) -> np.ndarray:
+    """Return the number of rows in each leaf."""
+    from hedgeclipper.kernels import count_leaves
+
+    counts = np.zeros(n_leaves)
+
+    def count(tree: int) -> None:
+        count_leaves(leaves[tree], counts[offsets[tree] :])
+
+    for _ in map_in_threads(count, range(offsets.size), n_jobs):
+        pass
+    return counts
