@@ -31,8 +31,10 @@ lint: $(READY)   ## style, types, import rules
 
 check: lint test  ## what CI runs
 
-bench: $(READY)  ## the speed table, as ratios to peers in one run
+bench: $(READY)  ## speed as ratios to peers in one run, and accuracy on real data
 	$(BIN)/python -m benchmarks.game_speed
+	$(BIN)/python -m benchmarks.forest_speed
+	$(BIN)/python -m benchmarks.forest_accuracy
 
 clean:           ## remove everything that can be made again
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -214,6 +214,8 @@ def test_guarantee_only_with_held_out_labels_and_delta():
     bound = model.certificate_
     assert bound.kind == "guarantee"
     assert bound.delta == 0.05
+    weighted = clone(model).fit(X[:1500], Y[:1500], X[1500:], np.linspace(1, 2, 1500))
+    assert weighted.certificate_.kind == "estimate"
     error = np.mean(model.transduction_ != Y[1500:])
     assert error <= bound.error_upper == model.worst_case_error_ < 0.5
     assert model.worst_case_correlation_ == pytest.approx(1 - 2 * bound.error_upper)

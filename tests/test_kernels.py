@@ -25,6 +25,14 @@ def test_add_to_leaves():
     np.testing.assert_allclose(ours, theirs)
 
 
+def test_add_all_to_leaves():
+    values, ours = RNG.normal(size=50), np.zeros(21)
+    kernels.add_all_to_leaves(LEAVES, OFFSETS, values, ours)
+    theirs = np.zeros(21)
+    kernels.add_to_leaves(LEAVES, OFFSETS, np.arange(50), values, theirs)
+    np.testing.assert_allclose(ours, theirs)
+
+
 def test_count_leaves():
     ours = np.zeros(7)
     kernels.count_leaves(LEAVES[0], ours)

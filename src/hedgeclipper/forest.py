@@ -241,7 +241,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 grown.finder,
                 table,
                 self._model_values(grown, seen, k),
-                self._options(grown),
+                self._options(grown, rows.weight_labeled is None),
             )
             for k in self._games()
         ]
@@ -351,6 +351,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             rows.weight_labeled,
             correlations=self.correlations,
             holdout=self.holdout,
+            stratify=self.delta is None,
             random_state=random_state,
         )
         if not np.array_equal(grown.model.classes_, self.classes_):
@@ -409,7 +410,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 values[own] -= values[offset + seen[tree].astype(np.int64)].mean()
         return values
 
-    def _options(self, grown: GrownTrees) -> LeafGameOptions:
+    def _options(self, grown: GrownTrees, unweighted: bool) -> LeafGameOptions:
+        unseen = self.delta is not None and grown.source == "holdout"
         return LeafGameOptions(
             min_specialist_size=self.min_specialist_size,
             bound=self.bound,
@@ -421,7 +423,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             tol=self.tol,
             max_passes=self.max_passes,
             method=self.method,
-            is_guarantee=self.delta is not None and grown.source == "holdout",
+            is_guarantee=unseen and unweighted,
             n_jobs=self.n_jobs,
             report=pass_printer(self.tol) if self.verbose else None,
         )

@@ -71,12 +71,15 @@ def grow_trees(
     *,
     correlations: str,
     holdout: float,
+    stratify: bool,
     random_state: np.random.RandomState,
 ) -> GrownTrees:
     """Fit the ensemble unless it is fitted already, and note what each tree has seen.
 
     Out-of-bag rows need a bootstrap; an ensemble without one gets a share of the labels held out
-    instead. For a fitted ensemble all rows count as unseen.
+    instead, ``stratify`` by class or, as a guarantee needs it, wholly at random: a stratified share
+    would tell of the class balance of the rows that grew the trees. For a fitted ensemble all rows
+    count as unseen.
     """
     shape = (0, X.shape[0])
     if is_fitted(estimator):
@@ -89,7 +92,7 @@ def grow_trees(
             [np.bincount(rows, minlength=X.shape[0]) for rows in model.estimators_samples_]
         )
         return GrownTrees(model, leaf_finder(model), bags, bags == 0, "oob")
-    is_grown = _draw_grown(y, holdout, random_state)
+    is_grown = _draw_grown(y, holdout, stratify, random_state)
     weights = None if sample_weight is None else sample_weight[is_grown]
     model = _fit(estimator, X[is_grown], y[is_grown], weights, random_state)
     finder = leaf_finder(model)
@@ -123,8 +126,8 @@ def _fit(
     return model.fit(X, y, sample_weight=sample_weight)
 
 
-def _draw_grown(y: np.ndarray, holdout: float, random_state: Any) -> np.ndarray:
-    """Return which rows grow the trees; the others judge them. Every class is on both sides."""
+def _draw_grown(y: np.ndarray, holdout: float, stratify: bool, random_state: Any) -> np.ndarray:
+    """Return which rows grow the trees, some of every class; the others judge them."""
     classes, counts = np.unique(y, return_counts=True)
     if counts.min() < 2:
         raise ValueError(
@@ -134,6 +137,14 @@ def _draw_grown(y: np.ndarray, holdout: float, random_state: Any) -> np.ndarray:
         )
     n_held = int(np.clip(round(holdout * y.size), classes.size, y.size - classes.size))
     grown, _ = train_test_split(
-        np.arange(y.size), test_size=n_held, stratify=y, random_state=random_state
+        np.arange(y.size),
+        test_size=n_held,
+        stratify=y if stratify else None,
+        random_state=random_state,
     )
+    if np.unique(y[grown]).size < classes.size:
+        raise ValueError(
+            "Holding out labels at random has left no row of some class to grow trees on. Label "
+            "more rows, hold out fewer, or do without delta."
+        )
     return np.isin(np.arange(y.size), grown)

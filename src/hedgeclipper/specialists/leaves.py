@@ -213,14 +213,15 @@ def sum_scores(leaves: np.ndarray, offsets: np.ndarray, scores: np.ndarray) -> n
 def sum_in_leaves(
     leaves: np.ndarray, offsets: np.ndarray, values: np.ndarray, n_leaves: int
 ) -> np.ndarray:
-    """Return for each leaf the sum of the values of the rows in it; rows with 0 cost nothing."""
-    from hedgeclipper.kernels import add_to_leaves
+    """Return for each leaf the sum of the values of a block's rows in it; zeros cost little."""
+    from hedgeclipper.kernels import add_all_to_leaves, add_to_leaves
 
     out = np.zeros(n_leaves)
-    for start in range(0, values.size, ROWS_PER_BLOCK):
-        part = values[start : start + ROWS_PER_BLOCK]
-        rows = np.flatnonzero(part)
-        add_to_leaves(leaves[:, start : start + part.size], offsets, rows, part[rows], out)
+    rows = np.flatnonzero(values)
+    if 2 * rows.size > values.size:
+        add_all_to_leaves(leaves, offsets, values, out)
+    else:
+        add_to_leaves(leaves, offsets, rows, values[rows], out)
     return out
 
 
