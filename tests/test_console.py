@@ -2,12 +2,12 @@ import sys
 
 import pytest
 
-from hedgeclipper.console import pass_printer
+from hedgeclipper.console import PassReporter, pass_reporter
 from hedgeclipper.game.track import PassRecord
 
 
 def test_a_line_has_pass_slack_gap_and_time_left(capsys):
-    report = pass_printer(tol=1e-3)
+    report = PassReporter(tol=1e-3)
     report(PassRecord(1, -0.25, -0.5), None)
     report(PassRecord(2, -0.26, -0.28), None)
     report(PassRecord(3, -0.27, -0.27), None)
@@ -20,7 +20,7 @@ def test_a_line_has_pass_slack_gap_and_time_left(capsys):
 
 
 def test_an_endless_gap_says_nothing_about_time(capsys):
-    report = pass_printer()
+    report = PassReporter(1e-3)
     report(PassRecord(1, -0.25, float("-inf")), None)
     assert capsys.readouterr().err.strip().endswith("...")
 
@@ -28,14 +28,21 @@ def test_an_endless_gap_says_nothing_about_time(capsys):
 def test_a_bar_on_a_terminal(monkeypatch, capsys):
     pytest.importorskip("rich")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    report = pass_printer(tol=1e-2)
-    report(PassRecord(1, -0.25, -0.5), None)
-    report(PassRecord(2, -0.27, -0.27), None)
-    assert "pass 2" in capsys.readouterr().err
+    with pass_reporter(1, 1e-2) as report:
+        report(PassRecord(1, -0.25, -0.5), None)
+        report(PassRecord(2, -0.26, -0.3), None)
+    assert report.bar.finished is False
+    assert not report.bar.live.is_started
+    assert "slack -0.26" in capsys.readouterr().err
+
+
+def test_silence():
+    with pass_reporter(0, 1e-2) as report:
+        assert report is None
 
 
 def test_lines_on_a_terminal_without_rich(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setitem(sys.modules, "rich.console", None)
-    pass_printer()(PassRecord(1, -0.25, -0.5), None)
+    PassReporter(1e-3)(PassRecord(1, -0.25, -0.5), None)
     assert "pass    1  slack" in capsys.readouterr().err

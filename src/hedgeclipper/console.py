@@ -5,37 +5,54 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 
-def pass_printer(tol: float = 1e-3) -> Callable[[Any, Any], None]:
-    """Return a function that shows each pass on standard error.
+class PassReporter:
+    """Shows each pass on standard error: a bar on a terminal with rich, else a line.
 
     Parameters
     ----------
     tol : float
         Relative gap the run stops at, from which the time left is guessed.
     """
-    show = _bar() if sys.stderr.isatty() else None
-    started = time.perf_counter()
-    first: list[float] = []
 
-    def report(record: Any, evaluation: Any) -> None:
+    def __init__(self, tol: float):
+        self.tol = tol
+        self.bar = _make_bar() if sys.stderr.isatty() else None
+        self.started = time.perf_counter()
+        self.first = math.inf
+
+    def __enter__(self) -> PassReporter:
+        if self.bar is not None:
+            self.bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, record: Any, evaluation: Any) -> None:
+        """Show a pass; a first pass starts the count anew."""
         gap = max(record.primal - record.dual, 0.0)
         relative = gap / max(abs(record.primal), 1e-3)
-        first.append(relative) if not first else None
-        seconds = time.perf_counter() - started
-        done = _share_done(first[0], relative, tol)
-        left = f"{seconds * (1 - done) / done:.0f} s left" if 0.05 < done < 1 else "..."
+        if record.n_passes == 1 or not math.isfinite(self.first):
+            self.first, self.started = relative, time.perf_counter()
+        seconds = time.perf_counter() - self.started
+        done = _share_done(self.first, relative, self.tol)
         text = f"slack {record.primal:+.6f}  gap {gap:.2e}  {seconds:6.1f} s"
-        if show is not None:
-            show(done, f"pass {record.n_passes}  {text}")
-        else:
-            line = f"pass {record.n_passes:4d}  {text}  {'done' if done == 1 else left}"
-            print(line, file=sys.stderr, flush=True)
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], completed=done, description=text)
+            return
+        left = f"{seconds * (1 - done) / done:.0f} s left" if 0.05 < done < 1 else "..."
+        ending = "done" if done == 1 else left
+        print(f"pass {record.n_passes:4d}  {text}  {ending}", file=sys.stderr, flush=True)
 
-    return report
+
+def pass_reporter(verbose: int, tol: float) -> AbstractContextManager:
+    """Return a context that yields a reporter of passes, or None where nothing is to be said."""
+    return PassReporter(tol) if verbose else nullcontext()
 
 
 def _share_done(first: float, now: float, tol: float) -> float:
@@ -47,8 +64,8 @@ def _share_done(first: float, now: float, tol: float) -> float:
     return math.log(first / now) / math.log(first / tol)
 
 
-def _bar() -> Callable[[float, str], None] | None:
-    """Return a function that moves a bar, or None where rich is not installed."""
+def _make_bar() -> Any:
+    """Return a bar of rich with one task, or None where rich is not installed."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -56,12 +73,5 @@ def _bar() -> Callable[[float, str], None] | None:
         return None
     columns = (BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     bar = Progress(*columns, console=Console(stderr=True))
-    task = bar.add_task("", total=1.0)
-    bar.start()
-
-    def show(done: float, text: str) -> None:
-        bar.update(task, completed=done, description=text)
-        if done == 1.0:
-            bar.stop()
-
-    return show
+    bar.add_task("", total=1.0)
+    return bar

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite, check_random_state, get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from hedgeclipper.console import pass_printer
+from hedgeclipper.console import pass_reporter
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.grow import GrownTrees, default_forest, grow_trees, leaf_size
-from hedgeclipper.leaf_correlations import Labeled, shift_score
+from hedgeclipper.leaf_correlations import Labeled, LeafValues, shift_score
 from hedgeclipper.leaf_game import LeafGameOptions, LeafSolution, play_leaf_game
 from hedgeclipper.leaf_predictor import LeafPredictor
 from hedgeclipper.semi_supervised import SemiSupervisedRows, split_rows
@@ -34,7 +35,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
     """Semi-supervised classifier that re-weighs the leaves of a forest by unlabelled rows.
 
     Trees are grown on the labelled rows. Every leaf becomes a specialist, awake on the rows that
-    fall into it. Labelled rows a tree has not seen tell how good its leaves are, the unlabelled
+    fall into it. Labelled rows a tree has not seen tell how good its leaves are, unlabelled
     rows where leaves of different trees meet, and a zero-sum game against an adversary who picks
     the labels gives each leaf its weight (Balsubramani & Freund, NIPS 2015).
 
@@ -43,7 +44,9 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
     estimator : estimator or None
         A tree ensemble: random forest, extra trees, bagged trees or gradient boosting of
         scikit-learn, LightGBM or XGBoost. None is a random forest. A fitted one is used as it is;
-        the labelled rows given to ``fit`` then only judge its trees and must be new to it.
+        the labelled rows given to ``fit`` then only judge its trees and must be new to it. (A clone
+        is not fitted: wrap it in ``sklearn.frozen.FrozenEstimator`` for a grid search.) Rows reach
+        it as float32.
     n_estimators : int
         Number of trees of the default forest.
     min_samples_leaf : int or "auto"
@@ -65,7 +68,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         %; specialists without a positive one are dropped.
     delta : float or None
         Use lower bounds that hold for all specialists together, on these unlabelled rows, with
-        probability 1 - delta. With held-out labels the certificate is then a guarantee.
+        probability 1 - delta, in place of ``bound``. With held-out labels, no sample weights, and
+        unlabelled rows that are not among the labelled ones, the certificate is then a guarantee.
     unlabeled_weight : float or "auto"
         alpha, the weight of the unlabelled rows. "auto" is 1, and 3 where that clips most rows.
     cap : float, "auto" or None
@@ -104,8 +108,10 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         What the solver reached, in how many passes, and why it stopped; lists with more than two
         classes.
     certificate_ : Certificate or list of these
-        Bound on the error of ``predict`` on the unlabelled rows (for more than two classes, of each
-        class against the rest), and whether it is a guarantee or an estimate.
+        Bound on the error of ``predict`` on the unlabelled rows, from what is known of the trees,
+        and whether it is a guarantee or an estimate. For more than two classes there is one per
+        class, each by itself, on the error of telling it from the rest by the sign of its awake
+        prediction.
     worst_case_error_, worst_case_correlation_ : float or list
         Its upper bound, and the correlation that belongs to it.
     transduction_ : ndarray of shape (n_samples,) or (n_unlabeled_,)
@@ -229,22 +235,24 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         rows = given.without_weightless()
         codes = self._encode(rows.y_labeled)
         random_state = check_random_state(self.random_state)
-        grown = self._grow(rows, random_state)
+        grown = self._grow(rows, codes, random_state)
         leaves = grown.finder.find(rows.X_unlabeled, self.n_jobs)
         seen = grown.finder.find(rows.X_labeled, self.n_jobs)
         self._warn_of_shift(grown, seen, leaves)
         table = leaf_table(grown.finder, self._kinds())
-        solutions = [
-            play_leaf_game(
-                self._labeled(grown, seen, codes == k, rows.weight_labeled),
-                leaves,
-                grown.finder,
-                table,
-                self._model_values(grown, seen, k),
-                self._options(grown, rows.weight_labeled is None),
-            )
-            for k in self._games()
-        ]
+        options = self._options(grown, rows, random_state)
+        with pass_reporter(self.verbose, self.tol) as report:
+            solutions = [
+                play_leaf_game(
+                    self._labeled(grown, seen, codes == k, rows.weight_labeled),
+                    leaves,
+                    grown.finder,
+                    table,
+                    self._leaf_values(grown, seen, k),
+                    replace(options, report=report),
+                )
+                for k in self._games()
+            ]
         self._store(grown, solutions)
         self.n_unlabeled_ = leaves.shape[1]
         awake = np.column_stack([solution.awake for solution in solutions])
@@ -323,11 +331,11 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, **checks)
         if X_unlabeled is not None:
             X_unlabeled = validate_data(self, X_unlabeled, reset=False, **checks)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        return split_rows(X, y, X_unlabeled, sample_weight)
+        rows = split_rows(X, y, X_unlabeled, sample_weight)
+        check_classification_targets(rows.y_labeled)
+        return rows
 
     def _encode(self, y: np.ndarray) -> np.ndarray:
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -338,8 +346,11 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             )
         return codes
 
-    def _grow(self, rows: SemiSupervisedRows, random_state: np.random.RandomState) -> GrownTrees:
+    def _grow(
+        self, rows: SemiSupervisedRows, codes: np.ndarray, random_state: np.random.RandomState
+    ) -> GrownTrees:
         estimator = self.estimator
+        self._check_estimator_names(estimator)
         if estimator is None:
             size = leaf_size(self.min_samples_leaf, self.min_specialist_size, rows.y_labeled.size)
             seed = random_state.randint(np.iinfo(np.int32).max)
@@ -347,19 +358,29 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         grown = grow_trees(
             estimator,
             rows.X_labeled,
-            rows.y_labeled,
+            codes,
             rows.weight_labeled,
             correlations=self.correlations,
             holdout=self.holdout,
             stratify=self.delta is None,
             random_state=random_state,
         )
-        if not np.array_equal(grown.model.classes_, self.classes_):
+        if grown.source == "prefit" and not np.array_equal(grown.model.classes_, self.classes_):
             raise ValueError(
                 f"The fitted estimator knows the classes {grown.model.classes_!r}. Got labelled "
                 f"rows of the classes {self.classes_!r}; both must be the same."
             )
         return grown
+
+    def _check_estimator_names(self, estimator: Any) -> None:
+        """Raise if a fitted estimator saw other columns, or in another order, than it would now."""
+        theirs = getattr(estimator, "feature_names_in_", None)
+        ours = getattr(self, "feature_names_in_", None)
+        if theirs is not None and ours is not None and not np.array_equal(theirs, ours):
+            raise ValueError(
+                "The fitted estimator knows other feature names, or in another order. Got "
+                f"{list(ours)[:5]}, expected {list(theirs)[:5]}; order the columns alike."
+            )
 
     def _kinds(self) -> tuple[str, ...]:
         kinds = (self.specialists,) if isinstance(self.specialists, str) else self.specialists
@@ -392,26 +413,29 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             bags=grown.bags,
         )
 
-    def _model_values(self, grown: GrownTrees, seen: np.ndarray, k: int) -> np.ndarray | None:
-        """Return the model's own leaf values for class k, each tree's centred on the labelled rows.
+    def _leaf_values(self, grown: GrownTrees, seen: np.ndarray, k: int) -> LeafValues:
+        """Return what the model says in its leaves about class k.
 
-        A forest grown here is asked through the labels in its leaves instead.
+        A forest grown here says the share of the class. Of other models, each tree's values are
+        centred on the labelled rows, without those that are held out to judge it.
         """
         finder = grown.finder
-        is_forest = finder.tree_output is None
-        if is_forest and grown.source != "prefit":
-            return None
         assert finder.leaf_values is not None
         column = 0 if finder.leaf_values.shape[1] == 1 else k
         values = finder.leaf_values[:, column].copy()
+        if finder.tree_output is None and grown.source != "prefit":
+            return LeafValues(values, are_shares=True)
         for tree, offset in enumerate(finder.offsets):
             own = slice(offset, offset + finder.n_leaves[tree])
+            rows = grown.bags[tree] > 0 if grown.source == "holdout" else slice(None)
             if finder.tree_output is None or finder.tree_output[tree] == column:
-                values[own] -= values[offset + seen[tree].astype(np.int64)].mean()
-        return values
+                values[own] -= values[offset + seen[tree, rows].astype(np.int64)].mean()
+        return LeafValues(values, are_shares=False)
 
-    def _options(self, grown: GrownTrees, unweighted: bool) -> LeafGameOptions:
-        unseen = self.delta is not None and grown.source == "holdout"
+    def _options(
+        self, grown: GrownTrees, rows: SemiSupervisedRows, random_state: np.random.RandomState
+    ) -> LeafGameOptions:
+        held_out = self.delta is not None and grown.source == "holdout"
         return LeafGameOptions(
             min_specialist_size=self.min_specialist_size,
             bound=self.bound,
@@ -423,9 +447,9 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             tol=self.tol,
             max_passes=self.max_passes,
             method=self.method,
-            is_guarantee=unseen and unweighted,
+            is_guarantee=held_out and rows.weight_labeled is None and rows.has_unlabeled,
             n_jobs=self.n_jobs,
-            report=pass_printer(self.tol) if self.verbose else None,
+            seed=random_state.randint(np.iinfo(np.int32).max),
         )
 
     def _warn_of_shift(self, grown: GrownTrees, seen: np.ndarray, leaves: np.ndarray) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -81,8 +82,10 @@ def grow_trees(
     would tell of the class balance of the rows that grew the trees. For a fitted ensemble all rows
     count as unseen.
     """
-    shape = (0, X.shape[0])
+    if isinstance(estimator, FrozenEstimator):
+        estimator = estimator.estimator
     if is_fitted(estimator):
+        _check_columns(estimator, X)
         finder = leaf_finder(estimator)
         shape = (finder.n_trees, X.shape[0])
         return GrownTrees(estimator, finder, np.zeros(shape), np.ones(shape, bool), "prefit")
@@ -107,6 +110,14 @@ def is_fitted(estimator: Any) -> bool:
     except NotFittedError:
         return False
     return True
+
+
+def _check_columns(model: Any, X: Any) -> None:
+    expected = getattr(model, "n_features_in_", X.shape[1])
+    if expected != X.shape[1]:
+        raise ValueError(
+            f"The fitted estimator expects {expected} features. Got rows with {X.shape[1]}."
+        )
 
 
 def _fit(

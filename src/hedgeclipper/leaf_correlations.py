@@ -85,82 +85,94 @@ class Labeled:
 
 
 @dataclass(frozen=True, eq=False)
+class LeafValues:
+    """What the model says in each leaf about one class.
+
+    Parameters
+    ----------
+    values : ndarray of shape (all leaves,)
+        Share of the class among the rows in the bag, or a booster's output, centred.
+    are_shares : bool
+        Which of the two.
+    """
+
+    values: np.ndarray
+    are_shares: bool
+
+    def plain(self) -> np.ndarray:
+        """Return scores whose signs are the leaves' votes: 2 p - 1, or the output."""
+        return 2.0 * self.values - 1.0 if self.are_shares else self.values
+
+
+@dataclass(frozen=True, eq=False)
 class ForestVote:
     """The vote of the forest as leaf scores, in the scale of balanced labels.
 
     Parameters
     ----------
+    in_bag : ndarray of shape (all leaves,)
+        Scores by the rows in the bag alone, whose signs are the leaves' votes.
     scores : ndarray of shape (all leaves,)
-        Their mean over the trees is the vote, 0 where a row is as likely positive as any.
+        Scores with some say for unseen rows; their mean over the trees is the vote, 0 where a row
+        is as likely positive as any.
     on_labeled : ndarray of shape (n_labeled,)
-        Vote of the trees that have not seen the row, clipped to [-1, 1].
+        Vote of the trees that have not seen the row, by in-bag scores, clipped to [-1, 1].
     has_vote : ndarray of shape (n_labeled,), bool
         Whether there is any such tree.
     """
 
+    in_bag: np.ndarray
     scores: np.ndarray
     on_labeled: np.ndarray
     has_vote: np.ndarray
 
 
-def plain_vote(labeled: Labeled, values: np.ndarray | None) -> np.ndarray:
-    """Return the leaves' scores in natural proportions: 2 p - 1, p the share of positives in bag.
-
-    Parameters
-    ----------
-    labeled : Labeled
-        Labelled rows.
-    values : ndarray of shape (all leaves,) or None
-        What the model says in each leaf, centred; None to take it from the labels in the leaf.
-    """
-    if values is not None:
-        return values
-    total = labeled.sum_in_leaves(labeled.weights, labeled.bags)
-    signed = labeled.sum_in_leaves(labeled.weights * labeled.signs, labeled.bags)
-    return np.divide(signed, total, out=np.zeros_like(total), where=total > 0)
-
-
-def balanced_vote(labeled: Labeled, values: np.ndarray | None, out_of_bag: float) -> ForestVote:
+def balanced_vote(labeled: Labeled, leaf_values: LeafValues, out_of_bag: float) -> ForestVote:
     """Return the forest's vote, scaled so that it predicts unseen balanced labels best.
 
     Parameters
     ----------
     labeled : Labeled
         Labelled rows.
-    values : ndarray of shape (all leaves,) or None
-        What the model says in each leaf, centred; None to take it from the labels in the leaf.
+    leaf_values : LeafValues
+        What the model says in each leaf.
     out_of_bag : float
-        Weight of unseen rows beside those in the bag in the leaf's value.
+        Weight of unseen rows beside those in the bag, where values are shares of these.
     """
-    if values is None:
-        in_bag = _leaf_shares(labeled, 0.0)
-        mixed = _leaf_shares(labeled, out_of_bag)
+    if leaf_values.are_shares:
+        in_bag = _in_balanced_scale(labeled, leaf_values.values)
+        mixed = _in_balanced_scale(labeled, _with_unseen(labeled, leaf_values.values, out_of_bag))
+        least, largest = LEAST_SCALE, LARGEST_SCALE
     else:
-        in_bag = mixed = values
+        in_bag = mixed = leaf_values.values
+        least, largest = 1e-6, np.inf
     vote, has_vote = labeled.unseen_vote(in_bag)
     weights = labeled.balanced * has_vote
     norm = float(weights @ vote**2)
     scale = float(weights @ (vote * labeled.signs)) / norm if norm > 0 else 1.0
-    if values is None:
-        scale = float(np.clip(scale, LEAST_SCALE, LARGEST_SCALE))
-    else:
-        scale = max(scale, 1e-6)
-    return ForestVote(scale * mixed, np.clip(scale * vote, -1.0, 1.0), has_vote)
+    scale = float(np.clip(scale, least, largest))
+    return ForestVote(scale * in_bag, scale * mixed, np.clip(scale * vote, -1.0, 1.0), has_vote)
 
 
-def _leaf_shares(labeled: Labeled, out_of_bag: float) -> np.ndarray:
+def _in_balanced_scale(labeled: Labeled, shares: np.ndarray) -> np.ndarray:
     """Return (p - pi) / (2 pi (1 - pi)) of each leaf, p its share of positives and pi that of all.
 
     At p near pi it is 2 q - 1, q the share of positives with balanced labels, and it ranks rows as
-    the forest's own probabilities do. A leaf without rows gets 0.
+    the forest's own probabilities do.
     """
-    rows = labeled.bags + out_of_bag * labeled.unseen
-    total = labeled.sum_in_leaves(labeled.weights, rows)
-    positive = labeled.sum_in_leaves(labeled.weights * (labeled.signs > 0), rows)
     pi = labeled.share
-    excess = positive - pi * total
-    mean = np.divide(excess, total, out=np.zeros_like(total), where=total > 0)
-    return mean / (2.0 * pi * (1.0 - pi))
+    return (shares - pi) / (2.0 * pi * (1.0 - pi))
+
+
+def _with_unseen(labeled: Labeled, shares: np.ndarray, out_of_bag: float) -> np.ndarray:
+    """Return the shares with unseen rows counted as so much of a row in the bag each."""
+    weights = labeled.weights / labeled.weights.mean()
+    in_bag = labeled.sum_in_leaves(np.ones(weights.size), labeled.bags)
+    unseen = out_of_bag * labeled.sum_in_leaves(weights, labeled.unseen)
+    positive = out_of_bag * labeled.sum_in_leaves(weights * (labeled.signs > 0), labeled.unseen)
+    total = in_bag + unseen
+    mixed = shares * in_bag + positive
+    return np.divide(mixed, total, out=shares.copy(), where=in_bag > 0)
 
 
 def residual_correlations(

@@ -20,9 +20,9 @@ from hedgeclipper.game.track import Progress
 from hedgeclipper.leaf_correlations import (
     ForestVote,
     Labeled,
+    LeafValues,
     balanced_vote,
     natural_correlations,
-    plain_vote,
     residual_correlations,
 )
 from hedgeclipper.specialists.extended import with_constant_voter
@@ -61,6 +61,7 @@ class LeafGameOptions:
     method: str
     is_guarantee: bool
     n_jobs: int | None
+    seed: int
     report: Callable[..., None] | None = None
 
     @property
@@ -80,13 +81,14 @@ class LeafSolution:
     leaf_scores : ndarray of shape (all leaves,)
         Score of each leaf; their sum over a row's leaves, and ``offset``, is the awake prediction.
     offset : float
-        2 pi - 1 where labels were balanced, what the class balance adds; else 0.
+        What makes the sign of the awake prediction the more probable class: 2 pi - 1 for balanced
+        labels and square loss.
     prior : float
         pi, the share of positive labels, where labels were balanced; else 1/2.
     game : GameSolution
         Weights and gap.
-    label_correlations, coverage, own_leaf : ndarray of shape (n_specialists,)
-        b, share of the unlabelled rows, and leaf (-1: a node or tree) of each specialist.
+    label_correlations, coverage : ndarray of shape (n_specialists,)
+        b, and share of the unlabelled rows, of each specialist.
     certificate : Certificate
         Bound on the error of the predictions on the unlabelled rows.
     """
@@ -98,7 +100,6 @@ class LeafSolution:
     game: GameSolution
     label_correlations: np.ndarray
     coverage: np.ndarray
-    own_leaf: np.ndarray
     certificate: Certificate
 
 
@@ -107,7 +108,7 @@ def play_leaf_game(
     leaves: np.ndarray,
     finder: LeafFinder,
     table: LeafTable,
-    values: np.ndarray | None,
+    values: LeafValues,
     options: LeafGameOptions,
 ) -> LeafSolution:
     """Estimate b, minimise the slack and bound the error.
@@ -120,41 +121,50 @@ def play_leaf_game(
         Leaf numbers of the unlabelled rows.
     finder, table : LeafFinder, LeafTable
         The trees and their specialists.
-    values : ndarray of shape (all leaves,) or None
-        What the model says in each leaf, centred, or None to ask the labels in the leaf.
+    values : LeafValues
+        What the model says in each leaf.
     options : LeafGameOptions
         The rest.
     """
     counts = count_in_leaves(leaves, finder.offsets, labeled.n_leaves, options.n_jobs)
     vote = balanced_vote(labeled, values, OUT_OF_BAG_WEIGHT) if options.is_shrunk else None
-    scores = plain_vote(labeled, values) if vote is None else vote.scores
-    says = table.votes(scores, counts)
+    votes = values.plain() if vote is None else vote.in_bag
+    says = table.votes(votes, counts)
     n_awake = table.sum_leaves(counts)
     b = _correlations(labeled, leaves, vote, table, says, n_awake, options)
     keep = np.flatnonzero(_is_useful(labeled, table, says, b, n_awake, options))
     if keep.size == 0:
         raise ValueError(
-            "No specialist is left: none has a positive correlation with the labels on rows its "
-            "tree has not seen. Label more rows, or use bound='shrunk'."
+            "No specialist is left: each one has no vote, is asleep on all unlabelled rows, is "
+            "smaller than min_specialist_size, or (unless bound='shrunk') has no positive "
+            "correlation with labels its tree has not seen. Label more rows, or grow larger trees."
         )
     table, says, b, n_awake = table.select(keep), says[:, keep], b[keep], n_awake[keep]
     coverage = n_awake / leaves.shape[1]
     specialists = LeafSpecialists(leaves, finder.offsets, says, coverage, options.n_jobs)
-    anchor = _forest_weights(finder, table, scores, counts)
+    # a leaf has the weight of the forest's vote, or none where unseen rows turn its vote around
+    sizes = np.abs(votes) if vote is None else np.maximum(vote.scores * np.sign(votes), 0.0)
+    anchor = _forest_weights(finder, table, sizes, counts)
     terms = _terms(labeled, finder, anchor, b, coverage, options)
     solution, awake = _solve(specialists, terms, options)
-    offset = 2.0 * labeled.share - 1.0 if options.is_shrunk else 0.0
+    prior = labeled.share if options.is_shrunk else 0.5
+    offset = -solution.loss.awake_at(1.0 - 2.0 * prior)
     return LeafSolution(
         awake=awake + offset,
         leaf_scores=says @ solution.weights,
         offset=offset,
-        prior=labeled.share if options.is_shrunk else 0.5,
+        prior=prior,
         game=solution,
         label_correlations=b,
         coverage=coverage,
-        own_leaf=table.own_leaf,
         certificate=_certificate(
-            labeled, specialists, solution, leaf_table(finder, ["trees"]), scores, offset, options
+            labeled,
+            specialists,
+            solution,
+            leaf_table(finder, ["trees"]),
+            values.plain(),
+            offset,
+            options,
         ),
     )
 
@@ -216,7 +226,8 @@ def _terms(
     lower, upper = np.zeros_like(anchor), np.full_like(anchor, np.inf)
     if options.cap == "auto" and options.is_shrunk:
         # whoever has no weight in the forest's vote may get a usual one
-        usual = np.where(anchor > 0, anchor, anchor[anchor > 0].mean() / LARGEST_SHARE)
+        some = anchor[anchor > 0].mean() if np.any(anchor > 0) else 1.0
+        usual = np.where(anchor > 0, anchor, some / LARGEST_SHARE)
         lower, upper = LEAST_SHARE * anchor, LARGEST_SHARE * usual
     elif options.cap is not None:
         upper = np.full_like(anchor, 1.0 if options.cap == "auto" else options.cap)
@@ -234,13 +245,13 @@ def _terms(
 
 
 def _forest_weights(
-    finder: LeafFinder, table: LeafTable, scores: np.ndarray, counts: np.ndarray
+    finder: LeafFinder, table: LeafTable, sizes: np.ndarray, counts: np.ndarray
 ) -> np.ndarray:
     """Return the weights with which the specialists give the forest's vote.
 
     Leaves carry it; where there are none, each tree the mean size of its vote.
     """
-    size = np.abs(scores) / finder.n_trees
+    size = sizes / finder.n_trees
     is_leaf = table.own_leaf >= 0
     weights = np.where(is_leaf, size[table.own_leaf], 0.0)
     if not is_leaf.any():
@@ -268,7 +279,7 @@ def _solve(
 
 def _play(game: Game, options: LeafGameOptions) -> tuple[GameSolution, np.ndarray]:
     progress = Progress(options.tol, options.max_passes, report=options.report)
-    solution = play(game, progress, options.method, random_state=0)
+    solution = play(game, progress, options.method, options.seed)
     awake = np.concatenate(list(game.specialists.map_blocks(lambda rows: rows @ solution.weights)))
     return solution, awake
 
@@ -311,7 +322,8 @@ def _certificate(
 
     def predict(block: Any) -> np.ndarray:
         leaves = block.block
-        return np.sign(sum_scores(leaves.leaves, leaves.offsets, leaf_scores) + offset)
+        awake = sum_scores(leaves.leaves, leaves.offsets, leaf_scores) + offset
+        return np.where(awake > 0, 1.0, -1.0)
 
     return certify(
         _certificate_game(labeled, voters, b, width),

@@ -25,7 +25,8 @@ class LeafPredictor:
     leaf_scores : ndarray of shape (all leaves, n_games)
         Score of each leaf in each game.
     offsets : ndarray of shape (n_games,)
-        What the class balance adds to the awake prediction.
+        What the class balance (and prices of errors) add to the awake prediction, so that its
+        sign is the more probable (the cheaper) answer.
     priors : ndarray of shape (n_games,)
         Share of the class that the labels were weighted away from; 1/2 where they were not.
     loss : Loss
@@ -66,20 +67,8 @@ class LeafPredictor:
 
     def _shares(self, awake: np.ndarray) -> np.ndarray:
         """Return the probability of each game's class: the link, then Bayes' rule for the prior."""
-        mean = soft_link(self.loss, awake - self.offsets)
+        room = np.minimum(SOFT_EDGE, np.minimum(self.priors, 1.0 - self.priors))
+        mean = self.loss.soft_link(awake - self.offsets, room)
         positive = self.priors * (1.0 + mean)
         negative = (1.0 - self.priors) * (1.0 - mean)
         return positive / (positive + negative)
-
-
-def soft_link(loss: Loss, m: np.ndarray) -> np.ndarray:
-    """Return the link of m, but strictly between -1 and 1 and increasing.
-
-    Where the link comes within 0.05 of 1 it bends into an exponential approach, so that
-    probabilities keep the order of the awake predictions and do not claim certainty.
-    """
-    mean = loss.link(m)
-    edge = 1.0 - SOFT_EDGE
-    beyond = np.minimum((np.abs(m) - edge) / SOFT_EDGE, 30.0)
-    tail = np.sign(m) * (1.0 - SOFT_EDGE * np.exp(-np.maximum(beyond, 0.0)))
-    return np.where(np.abs(mean) < edge, mean, tail)

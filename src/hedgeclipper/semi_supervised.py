@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
 UNLABELED = -1
@@ -32,6 +32,11 @@ class SemiSupervisedRows:
     weight_labeled: np.ndarray | None
     X_unlabeled: Any
     marked: np.ndarray | None
+
+    @property
+    def has_unlabeled(self) -> bool:
+        """Whether there are unlabelled rows, or labelled ones stand in for them."""
+        return self.marked is None or bool(self.marked.any())
 
     def without_weightless(self) -> SemiSupervisedRows:
         """Return the same without labelled rows of weight 0."""
@@ -66,6 +71,8 @@ def split_rows(X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> SemiSupe
     """
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
+    if y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
     if X_unlabeled is not None:
         return SemiSupervisedRows(X, y, sample_weight, X_unlabeled, None)
     marked = is_unlabeled(y)
@@ -74,7 +81,7 @@ def split_rows(X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> SemiSupe
             "There are no unlabelled rows: pass X_unlabeled, or mark them with y = -1. The "
             "labelled rows take their place, and nothing is learnt beyond them.",
             NoUnlabeledRowsWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return SemiSupervisedRows(X, y, sample_weight, X, marked)
     labeled, unlabeled = np.flatnonzero(~marked), np.flatnonzero(marked)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.console import pass_printer
+from hedgeclipper.console import pass_reporter
 from hedgeclipper.game.batch import solve_batch, warm_start
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.exact import solve_exact
@@ -135,8 +135,8 @@ def solve_game(
         loss=loss,
         abstain_cost=abstain_cost,
     )
-    progress = Progress(tol, max_passes, report=pass_printer(tol) if verbose else None)
-    return play(game, progress, method, random_state)
+    with pass_reporter(verbose, tol) as report:
+        return play(game, Progress(tol, max_passes, report), method, random_state)
 
 
 def play(game: Game, progress: Progress, method: str, random_state: Any = None) -> GameSolution:

@@ -197,7 +197,7 @@ def certify(
     lower = 0.0
     if both_ends:
         lower = (1.0 - _least(game, predict, np.zeros(witness.size), max_passes)) / 2.0
-    if void is None and lower > upper + ROUNDING:
+    if void is None and (lower > upper + ROUNDING or upper < -ROUNDING):
         void = "The correlations contradict each other: the bounds cross."
     doubt = void or _doubt(game, knowledge)
     return Certificate(
@@ -223,8 +223,8 @@ def _least(
 ) -> float:
     """Return an upper bound on the mean of z times the column.
 
-    It is no larger than the one at ``start``; but where there are many rows, the weights that prove
-    it are sought on a sample of them, and a pass over all rows then says what they prove.
+    Where there are many rows, the weights that prove it are sought on a sample of them, and a pass
+    over all rows then says what they prove; else it is no larger than the bound at ``start``.
     """
     terms = game.terms.within(max(1.0, float(np.abs(start).max(initial=0.0))))
     beside = replace(

@@ -42,6 +42,25 @@ class Loss(ABC):
     def link(self, m: np.ndarray) -> np.ndarray:
         """Return the prediction g in [-1, 1] that is minimax optimal at awake prediction m."""
 
+    @abstractmethod
+    def unclipped(self, m: np.ndarray) -> np.ndarray:
+        """Return the link continued beyond [-1, 1], where it is linear, and strictly increasing."""
+
+    @abstractmethod
+    def awake_at(self, g: float) -> float:
+        """Return the m whose link is g, for g strictly between -1 and 1."""
+
+    def soft_link(self, m: np.ndarray, room: np.ndarray) -> np.ndarray:
+        """Return the link of m, but strictly between -1 and 1 and strictly increasing.
+
+        Within ``room`` of -1 and 1 it bends into an exponential approach, so that probabilities
+        keep the order of the awake predictions and do not claim certainty.
+        """
+        mean = self.unclipped(m)
+        beyond = np.maximum(np.abs(mean) - (1.0 - room), 0.0)
+        tail = np.sign(mean) * (1.0 - room * np.exp(-np.minimum(beyond / room, 25.0)))
+        return np.where(beyond > 0, tail, mean)
+
     @property
     def at_zero(self) -> float:
         """Psi(0): what the game costs a predictor who knows nothing, times two."""
@@ -108,7 +127,15 @@ class PiecewiseLinearLoss(Loss):
 
     def link(self, m):
         """Return the linear function of m, clipped to [-1, 1]."""
-        return np.clip((m + self.link_shift) * self.link_scale, -1.0, 1.0)
+        return np.clip(self.unclipped(m), -1.0, 1.0)
+
+    def unclipped(self, m):
+        """Return the linear function of m."""
+        return (m + self.link_shift) * self.link_scale
+
+    def awake_at(self, g):
+        """Return the m at which the linear function is g."""
+        return g / self.link_scale - self.link_shift
 
 
 @dataclass(frozen=True)
@@ -134,6 +161,18 @@ class LogLoss(Loss):
         """Return tanh(m / 2) = 2 sigmoid(m) - 1."""
         return 2.0 * expit(m) - 1.0
 
+    def unclipped(self, m):
+        """Return the link itself, which never reaches 1."""
+        return self.link(m)
+
+    def awake_at(self, g):
+        """Return 2 artanh(g)."""
+        return 2.0 * float(np.arctanh(g))
+
+    def soft_link(self, m, room):
+        """Return the link itself, which is soft already."""
+        return self.link(m)
+
 
 @dataclass(frozen=True)
 class SquareLoss(Loss):
@@ -158,6 +197,14 @@ class SquareLoss(Loss):
     def link(self, m):
         """Return m clipped to [-1, 1]."""
         return np.clip(m, -1.0, 1.0)
+
+    def unclipped(self, m):
+        """Return m."""
+        return m
+
+    def awake_at(self, g):
+        """Return g."""
+        return g
 
 
 def zero_one_loss() -> PiecewiseLinearLoss:

@@ -14,7 +14,6 @@ import numpy as np
 
 from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game
-from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.track import REACH, Progress
 
 STEP = 0.1
@@ -23,6 +22,7 @@ SMOOTHING = 0.1
 STOCHASTIC_PASSES = 2
 SGD_PASSES = 10
 PAPER_STEP = 1e-2
+UNSMOOTHED = 1e-9
 
 
 def solve_stream(
@@ -39,9 +39,10 @@ def solve_sgd(game: Game, progress: Progress, theta: np.ndarray, rng: np.random.
 
     Stopping early is what keeps the weights finite where there is neither a box nor an anchor.
     """
-    walk = PaperWalk(theta.copy())
-    walked = _walk(game, progress, walk, rng, min(SGD_PASSES, max(progress.max_passes - 1, 1)))
-    progress.add(game.within(REACH).evaluate(walked, SMOOTHING))
+    bounded = game.within(REACH)
+    n_passes = min(SGD_PASSES, progress.max_passes - 1)
+    walked = _walk(bounded, progress, PaperWalk(theta.copy()), rng, n_passes)
+    progress.add(bounded.evaluate(walked, SMOOTHING))
     return "converged" if progress.is_converged else "max_passes"
 
 
@@ -117,15 +118,11 @@ class PaperWalk:
     def step(self, game: Game, rows: Any) -> None:
         """Move against the slope with respect to sigma, then back to where weights may be."""
         terms, coverage = game.terms, game.specialists.coverage
-        z = clipped_signs(game.loss, rows @ self.result)
+        _, z = game.loss.smoothing(rows @ self.result, UNSMOOTHED)
         slope = game.unlabeled_weight * (z @ rows) / rows.shape[0] - terms.edge
         slope += terms.curvature * (self.result - terms.anchor)
         self.n_steps += 1
-        step = PAPER_STEP / np.sqrt(self.n_steps)
-        moved = self.result - step * slope / coverage**2
-        self.result = np.clip(moved, terms.lower, terms.upper)
-
-
-def clipped_signs(loss: Loss, m: np.ndarray) -> np.ndarray:
-    """Return a slope of the potential at m, not smoothed."""
-    return loss.smoothing(m, 1e-9)[1]
+        step = PAPER_STEP / np.sqrt(self.n_steps) / coverage**2
+        moved = self.result - step * slope
+        shrunk = np.sign(moved) * np.maximum(np.abs(moved) - step * terms.width, 0.0)
+        self.result = np.clip(shrunk, terms.lower, terms.upper)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
+from sklearn.base import is_classifier
 from sklearn.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
@@ -258,21 +259,24 @@ class LightGBMLeaves(LeafFinder):
     def __init__(self, model: Any):
         self.model = model
         booster = model.booster_
-        self.n_outputs = max(1, booster.num_model_per_iteration())
+        n_outputs = max(1, booster.num_model_per_iteration())
+        n_rounds = booster.best_iteration if booster.best_iteration > 0 else None
+        n_trees = n_outputs * n_rounds if n_rounds else booster.num_trees()
         frame = booster.trees_to_dataframe()
-        leaves = frame[frame["node_index"].str.contains("-L")].copy()
+        is_leaf = frame["node_index"].str.contains("-L") & (frame["tree_index"] < n_trees)
+        leaves = frame[is_leaf]
         # a tree without a split is a single leaf, "0-L"
         numbers = leaves["node_index"].str.extract(r"-L(\d*)$")[0].replace("", "0").astype(int)
         order = np.lexsort([numbers, leaves["tree_index"]])
         trees = leaves["tree_index"].to_numpy()[order]
-        self.n_leaves = np.bincount(trees, minlength=booster.num_trees())
-        self.tree_output = np.arange(self.n_leaves.size) % self.n_outputs
+        self.n_leaves = np.bincount(trees, minlength=n_trees)
+        self.tree_output = np.arange(n_trees) % n_outputs
         self.leaf_values = _spread(leaves["value"].to_numpy()[order], trees, self.tree_output)
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
         found = self.model.booster_.predict(X, pred_leaf=True, num_threads=1)
-        out[:] = np.asarray(found).reshape(X.shape[0], -1).T
+        out[:] = np.asarray(found).reshape(X.shape[0], self.n_trees).T
 
 
 class XGBoostLeaves(LeafFinder):
@@ -281,19 +285,22 @@ class XGBoostLeaves(LeafFinder):
     def __init__(self, model: Any):
         self.model = model
         booster = model.get_booster()
+        best = getattr(model, "best_iteration", None) if model.early_stopping_rounds else None
+        booster = booster if best is None else booster[: best + 1]
         frame = booster.trees_to_dataframe()
         leaves = frame[frame["Feature"] == "Leaf"].sort_values(["Tree", "Node"])
         trees, nodes = leaves["Tree"].to_numpy(), leaves["Node"].to_numpy()
         self.n_leaves = np.bincount(trees)
-        n_rounds = booster.num_boosted_rounds()
-        n_outputs = max(1, self.n_leaves.size // max(1, n_rounds))
-        self.tree_output = np.arange(self.n_leaves.size) % n_outputs
+        n_outputs = 1 if len(model.classes_) == 2 else len(model.classes_)
+        # of one round: all trees of the first class, then all of the next
+        n_parallel = max(1, self.n_trees // (n_outputs * booster.num_boosted_rounds()))
+        self.tree_output = np.arange(self.n_trees) // n_parallel % n_outputs
         self.leaf_values = _spread(leaves["Gain"].to_numpy(), trees, self.tree_output)
-        self._numbers = [_numbering(nodes[trees == tree]) for tree in range(self.n_leaves.size)]
+        self._numbers = [_numbering(nodes[trees == tree]) for tree in range(self.n_trees)]
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
-        found = np.asarray(self.model.apply(X)).reshape(X.shape[0], -1).astype(np.int64)
+        found = np.asarray(self.model.apply(X)).reshape(X.shape[0], self.n_trees).astype(np.int64)
         for tree, numbers in enumerate(self._numbers):
             out[tree] = numbers[found[:, tree]]
 
@@ -313,6 +320,8 @@ def _spread(values: np.ndarray, trees: np.ndarray, tree_output: np.ndarray) -> n
 
 def leaf_finder(model: Any) -> LeafFinder:
     """Return the leaf finder of a fitted tree ensemble, or say why there is none."""
+    if not is_classifier(model):
+        raise TypeError(f"The 'estimator' parameter must be a classifier. Got {model!r}.")
     if isinstance(model, (RandomForestClassifier, ExtraTreesClassifier)):
         return pack_trees(model.estimators_)
     if isinstance(model, BaggingClassifier):
