@@ -14,6 +14,7 @@ from sklearn.ensemble import (
     GradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import make_pipeline
@@ -21,7 +22,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning, ShiftWarning
+from hedgeclipper import (
+    HedgeClipperClassifier,
+    NoUnlabeledRowsWarning,
+    ShiftWarning,
+    cost_weighted_loss,
+)
 
 X, Y = make_classification(3000, 8, n_informative=5, flip_y=0.05, random_state=0)
 X = X.astype(np.float32)
@@ -88,10 +94,21 @@ def test_any_labels_with_unlabelled_rows_of_their_own(names):
     assert model.score(X[T], y[T]) > 0.75
 
 
-def test_threads_and_seeds_do_not_change_the_result():
-    one, two = fitted(n_jobs=1), fitted(n_jobs=2)
+def test_threads_do_not_change_the_result():
+    many = np.tile(X, (15, 1)) + np.linspace(0, 0.1, 45_000, dtype=np.float32)[:, None]
+    one, two = (
+        HedgeClipperClassifier(n_estimators=10, n_jobs=n_jobs, random_state=0).fit(
+            X[L], Y[L], X_unlabeled=many
+        )
+        for n_jobs in (1, 2)
+    )
     np.testing.assert_array_equal(one.specialist_weights_, two.specialist_weights_)
-    np.testing.assert_array_equal(one.decision_function(X[T]), two.decision_function(X[T]))
+    np.testing.assert_array_equal(one.transduction_, two.transduction_)
+    np.testing.assert_array_equal(one.decision_function(many), two.decision_function(many))
+
+
+def test_the_way_of_passing_unlabelled_rows_does_not_change_the_result_and_seeds_do():
+    one = fitted()
     y = Y[:2000].copy()
     y[300:] = -1
     marked = HedgeClipperClassifier(n_estimators=20, random_state=0).fit(X[:2000], y)
@@ -160,7 +177,7 @@ def test_every_kind_of_ensemble_fitted_or_not(name, prefit):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_boosters_of_other_libraries(library, n_classes):
     module = pytest.importorskip(library)
-    y = np.where((n_classes == 3) & (X[:, 0] > 1), 2, Y)
+    y = np.array(["a", "b", "c"])[np.where((n_classes == 3) & (X[:, 0] > 1), 2, Y)]
     options = {"n_estimators": 20, "n_jobs": 1}
     model = (
         module.LGBMClassifier(verbose=-1, **options)
@@ -171,6 +188,8 @@ def test_boosters_of_other_libraries(library, n_classes):
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         ours = HedgeClipperClassifier(model, random_state=0).fit(X[L], y[L], X_unlabeled=X[U])
         assert ours.score(X[T], y[T]) > 0.7
+        again = pickle.loads(pickle.dumps(ours))
+        np.testing.assert_array_equal(again.predict(X[T]), ours.predict(X[T]))
 
 
 @pytest.mark.parametrize("kinds", ["leaves", "nodes", "trees", ("trees", "leaves")])
@@ -186,7 +205,11 @@ def test_only_large_enough_specialists():
     small, large = fitted(), fitted(min_specialist_size=10)
     assert large.estimator_.min_samples_leaf == 1
     assert small.estimator_.min_samples_leaf == 4
-    assert large.score(X[T], Y[T]) > 0.7
+    bags = [np.bincount(rows, minlength=300) for rows in large.estimator_.estimators_samples_]
+    nodes = large.estimator_.apply(X[L])
+    sizes = [np.bincount(nodes[:, tree], bag) for tree, bag in enumerate(bags)]
+    assert large.n_specialists_ <= sum(int((size >= 10).sum()) for size in sizes)
+    assert large.n_specialists_ < sum(tree.tree_.n_leaves for tree in large.estimator_.estimators_)
 
 
 def test_leaf_size_follows_the_number_of_labels():
@@ -214,11 +237,63 @@ def test_guarantee_only_with_held_out_labels_and_delta():
     bound = model.certificate_
     assert bound.kind == "guarantee"
     assert bound.delta == 0.05
+    with pytest.warns(NoUnlabeledRowsWarning):
+        alone = clone(model).fit(X[:1500], Y[:1500])
+    assert alone.certificate_.kind == "estimate"
     weighted = clone(model).fit(X[:1500], Y[:1500], X[1500:], np.linspace(1, 2, 1500))
     assert weighted.certificate_.kind == "estimate"
     error = np.mean(model.transduction_ != Y[1500:])
     assert error <= bound.error_upper == model.worst_case_error_ < 0.5
     assert model.worst_case_correlation_ == pytest.approx(1 - 2 * bound.error_upper)
+
+
+def test_certificate_of_noise_does_not_flatter_the_trees():
+    noise = np.random.default_rng(1).integers(0, 2, 3000)
+    model = fitted(noise, n_estimators=50)
+    assert model.certificate_.error_upper > 0.42
+
+
+@pytest.mark.parametrize("loss", ["square", "zero_one", "log", cost_weighted_loss(3.0, 1.0)])
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
+def test_predictions_are_the_most_probable_class_for_every_loss_and_balance(loss, share):
+    score = X[:, 0] + 0.5 * X[:, 1]
+    y = (score > np.quantile(score, share)).astype(int)
+    model = fitted(y, loss=loss)
+    p, m = model.predict_proba(X[T])[:, 1], model.decision_function(X[T])
+    np.testing.assert_array_equal(model.predict(X[T]), (p > 0.5).astype(int))
+    np.testing.assert_array_equal(m > 0, p > 0.5)
+    assert np.all(np.diff(p[np.argsort(m)]) >= 0)
+
+
+def test_a_dear_miss_makes_positives_more_frequent():
+    dear, plain = fitted(loss=cost_weighted_loss(5.0, 1.0)), fitted(loss="zero_one")
+    assert dear.predict(X[T]).mean() > plain.predict(X[T]).mean() + 0.02
+
+
+def test_prefit_models_see_the_columns_they_know():
+    narrow = RandomForestClassifier(3).fit(X[U, :5], Y[U])
+    with pytest.raises(ValueError, match="expects 5 features"):
+        fitted(estimator=narrow)
+    frame = pd.DataFrame(X, columns=[f"x{number}" for number in range(8)])
+    named = RandomForestClassifier(3).fit(frame[U], Y[U])
+    backwards = frame.iloc[:, ::-1]
+    with pytest.raises(ValueError, match="other feature names"):
+        HedgeClipperClassifier(named).fit(backwards[L], Y[L], X_unlabeled=backwards[U])
+
+
+def test_frozen_models_stay_fitted_in_a_clone():
+    forest = RandomForestClassifier(20, min_samples_leaf=4, random_state=0).fit(X[U], Y[U])
+    model = clone(HedgeClipperClassifier(FrozenEstimator(forest)))
+    model.fit(X[L], Y[L], X_unlabeled=X[T])
+    assert model.estimator_.n_estimators == 20
+    np.testing.assert_array_equal(model.estimator_.predict(X[T]), forest.predict(X[T]))
+
+
+def test_names_beside_minus_one_marks():
+    y = np.array(["no", "yes"], dtype=object)[Y[:1000]]
+    y[300:] = -1
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0).fit(X[:1000], y)
+    assert model.classes_.tolist() == ["no", "yes"]
 
 
 def test_shift_is_noticed_and_its_absence_too():
@@ -263,6 +338,8 @@ def test_sample_weight_reaches_trees_and_correlations():
     model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     model.fit(X[L], Y[L], X_unlabeled=X[U], sample_weight=weights)
     assert not np.array_equal(model.predict_proba(X[T]), fitted().predict_proba(X[T]))
+    doubled = clone(model).fit(X[L], Y[L], X_unlabeled=X[U], sample_weight=2 * weights)
+    np.testing.assert_allclose(doubled.decision_function(X[T]), model.decision_function(X[T]))
 
 
 def test_unlabelled_rows_in_a_pipeline_are_transformed():
@@ -319,9 +396,10 @@ def test_bad_calls():
 
 
 def test_ten_labels_and_no_unlabelled_rows():
+    easy = X + 3 * Y[:, None]
     rows = np.r_[np.flatnonzero(Y == 0)[:5], np.flatnonzero(Y == 1)[:5]]
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
-    assert model.fit(X[rows], Y[rows], X_unlabeled=X[U]).score(X[T], Y[T]) > 0.4
+    model = HedgeClipperClassifier(n_estimators=50, random_state=0)
+    assert model.fit(easy[rows], Y[rows], X_unlabeled=easy[U]).score(easy[T], Y[T]) > 0.8
     with pytest.warns(NoUnlabeledRowsWarning):
         model.fit(X[L], Y[L])
     assert model.score(X[T], Y[T]) > 0.75

@@ -73,6 +73,7 @@ def test_thinned_and_threads():
     table = leaf_table(FINDER, ["leaves"])
     says = table.votes(np.ones(N_LEAVES), np.ones(N_LEAVES))
     many = np.tile(LEAVES, (1, 200))
+    scores = RNG.normal(size=N_LEAVES)
     whole = LeafSpecialists(many, FINDER.offsets, says, np.ones(N_LEAVES))
     assert 900 <= whole.thinned(60).n_samples <= 1000
     few = LeafSpecialists(LEAVES, FINDER.offsets, says, np.ones(N_LEAVES))
@@ -80,8 +81,8 @@ def test_thinned_and_threads():
     threaded = LeafSpecialists(many, FINDER.offsets, says, np.ones(N_LEAVES), n_jobs=2)
 
     def total(block):
-        return float((block @ np.ones(N_LEAVES)).sum())
+        return float((block @ scores)[0])
 
     sums = [list(specialists.map_blocks(total)) for specialists in (whole, threaded)]
     assert sums[0] == sums[1]
-    assert len(sums[0]) > 2
+    assert len(set(sums[0])) > 2

@@ -72,6 +72,21 @@ def test_link_equalises_the_losses_of_both_labels(m, name):
         assert abs(difference) <= abs(m) + 1e-9
 
 
+@pytest.mark.parametrize("loss", ALL.values(), ids=lambda loss: loss.name)
+def test_soft_link_is_the_link_but_near_one_where_it_still_grows(loss):
+    soft, link = loss.soft_link(GRID, np.array(0.05)), loss.link(GRID)
+    assert np.all(np.abs(soft) < 1)
+    near = np.abs(link) <= 0.95
+    np.testing.assert_allclose(soft[near], link[near], atol=1e-12)
+    assert np.all(np.diff(soft[np.abs(loss.unclipped(GRID)) < 2]) > 0)
+
+
+@pytest.mark.parametrize("loss", ALL.values(), ids=lambda loss: loss.name)
+def test_awake_at_inverts_the_link(loss):
+    for g in (-0.9, 0.0, 0.4):
+        assert loss.link(np.array([loss.awake_at(g)]))[0] == pytest.approx(g)
+
+
 def test_cost_weighted_with_equal_prices_is_zero_one():
     ours, theirs = cost_weighted_loss(1, 1), zero_one_loss()
     np.testing.assert_allclose(ours.potential(GRID), theirs.potential(GRID))

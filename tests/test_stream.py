@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from hedgeclipper.game.setup import set_up_game
-from hedgeclipper.game.stream import AdaGradWalk, solve_stream
+from hedgeclipper.game.stream import AdaGradWalk, solve_sgd, solve_stream
 from hedgeclipper.game.track import Progress
 
 
@@ -38,3 +38,23 @@ def test_batches_give_the_value_of_the_whole():
     batches = [votes[:100], votes[100:4000], votes[4000:]]
     assert solve_stream(set_up_game(batches, b), cut, np.zeros(5), rng) == "converged"
     assert cut.primal == pytest.approx(whole.primal, abs=cut.gap + whole.gap)
+
+
+def test_the_papers_steps_alone_stop_early_and_stay_within_reach():
+    votes = np.array([[1.0, -1.0]] * 3000)
+    game = set_up_game(votes, [0.9, 0.9], cap=None)
+    progress = Progress(1e-3, 500)
+    assert solve_sgd(game, progress, np.zeros(2), np.random.default_rng(0)) == "max_passes"
+    assert 0 < progress.best.theta.max() <= 1000
+    assert progress.n_passes == 11
+    once = Progress(1e-3, 1)
+    solve_sgd(game, once, np.zeros(2), np.random.default_rng(0))
+    assert once.n_passes == 1
+
+
+def test_the_papers_steps_respect_widths():
+    votes = np.random.default_rng(0).choice([-1.0, 1.0], (3000, 1))
+    game = set_up_game(votes, [0.1], widths=0.5)
+    progress = Progress(1e-3, 500)
+    solve_sgd(game, progress, np.zeros(1), np.random.default_rng(0))
+    assert progress.best.theta[0] == 0.0

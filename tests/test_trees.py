@@ -9,6 +9,7 @@ from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -98,6 +99,39 @@ def test_boosters_scores_are_sums_of_leaf_values(library, n_classes):
     np.testing.assert_allclose(difference - difference.mean(axis=0), 0, atol=1e-5)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_xgboost_forests_and_early_stopping(n_classes):
+    xgboost = pytest.importorskip("xgboost")
+    y = np.minimum(Y, n_classes - 1)
+    several = xgboost.XGBClassifier(n_estimators=3, num_parallel_tree=4, subsample=0.5).fit(X, y)
+    stopped = xgboost.XGBClassifier(n_estimators=50, early_stopping_rounds=1)
+    stopped.fit(X, y, eval_set=[(NEW, np.roll(y, 7)[:300])], verbose=False)
+    for model in (several, stopped):
+        finder = leaf_finder(model)
+        ours = finder.sum_scores(NEW, finder.leaf_values)
+        theirs = model.predict(NEW, output_margin=True).reshape(len(NEW), -1)
+        difference = ours - theirs
+        np.testing.assert_allclose(difference - difference.mean(axis=0), 0, atol=1e-5)
+
+
+def test_lightgbm_early_stopping():
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMClassifier(n_estimators=50, verbose=-1)
+    stop = lightgbm.early_stopping(1, verbose=False)
+    model.fit(X, Y > 0, eval_X=NEW, eval_y=np.roll(Y > 0, 7)[:300], callbacks=[stop])
+    finder = leaf_finder(model)
+    assert finder.n_trees == model.best_iteration_ < 50
+    ours = finder.sum_scores(NEW, finder.leaf_values)[:, 0]
+    np.testing.assert_allclose(ours, model.predict(NEW, raw_score=True))
+
+
+def test_several_blocks_in_threads():
+    rows = np.tile(NEW, (150, 1))
+    model = RandomForestClassifier(4, random_state=0).fit(X, Y)
+    finder = leaf_finder(model)
+    np.testing.assert_array_equal(finder.find(rows, 2), numbered(model, model.apply(rows)))
+
+
 def test_single_leaves():
     model = RandomForestClassifier(3, max_depth=1, min_samples_leaf=400).fit(X, Y)
     assert leaf_finder(model).find(NEW).max() == 0
@@ -108,6 +142,7 @@ def test_single_leaves():
     [
         (HistGradientBoostingClassifier(max_iter=2), "does not give out its leaves"),
         (LogisticRegression(), "must be a tree ensemble"),
+        (RandomForestRegressor(2), "must be a classifier"),
         (BaggingClassifier(LogisticRegression(), 2), "must hold decision trees"),
     ],
 )
