@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from hedgeclipper.console import pass_reporter
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.grow import GrownTrees, default_forest, grow_trees, leaf_size
-from hedgeclipper.leaf_correlations import Labeled, LeafValues, shift_score
+from hedgeclipper.leaf_correlations import shift_score
 from hedgeclipper.leaf_game import LeafGameOptions, LeafSolution, play_leaf_game
 from hedgeclipper.leaf_predictor import LeafPredictor
 from hedgeclipper.semi_supervised import SemiSupervisedRows, split_rows
@@ -244,11 +244,11 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         with pass_reporter(self.verbose, self.tol) as report:
             solutions = [
                 play_leaf_game(
-                    self._labeled(grown, seen, codes == k, rows.weight_labeled),
+                    grown.labeled(seen, codes == k, rows.weight_labeled),
                     leaves,
                     grown.finder,
                     table,
-                    self._leaf_values(grown, seen, k),
+                    grown.leaf_values(seen, k),
                     replace(options, report=report),
                 )
                 for k in self._games()
@@ -394,43 +394,6 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         """Return the classes that play: the second one of two, or all of more."""
         n_classes = self.classes_.size
         return [1] if n_classes == 2 else list(range(n_classes))
-
-    def _labeled(
-        self,
-        grown: GrownTrees,
-        seen: np.ndarray,
-        is_positive: np.ndarray,
-        weights: np.ndarray | None,
-    ) -> Labeled:
-        n_leaves = int(grown.finder.n_leaves.sum())
-        return Labeled(
-            leaves=seen,
-            offsets=grown.finder.offsets,
-            n_leaves=n_leaves,
-            signs=np.where(is_positive, 1.0, -1.0),
-            weights=np.ones(is_positive.size) if weights is None else weights,
-            unseen=grown.unseen,
-            bags=grown.bags,
-        )
-
-    def _leaf_values(self, grown: GrownTrees, seen: np.ndarray, k: int) -> LeafValues:
-        """Return what the model says in its leaves about class k.
-
-        A forest grown here says the share of the class. Of other models, each tree's values are
-        centred on the labelled rows, without those that are held out to judge it.
-        """
-        finder = grown.finder
-        assert finder.leaf_values is not None
-        column = 0 if finder.leaf_values.shape[1] == 1 else k
-        values = finder.leaf_values[:, column].copy()
-        if finder.tree_output is None and grown.source != "prefit":
-            return LeafValues(values, are_shares=True)
-        for tree, offset in enumerate(finder.offsets):
-            own = slice(offset, offset + finder.n_leaves[tree])
-            rows = grown.bags[tree] > 0 if grown.source == "holdout" else slice(None)
-            if finder.tree_output is None or finder.tree_output[tree] == column:
-                values[own] -= values[offset + seen[tree, rows].astype(np.int64)].mean()
-        return LeafValues(values, are_shares=False)
 
     def _options(
         self, grown: GrownTrees, rows: SemiSupervisedRows, random_state: np.random.RandomState

@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from hedgeclipper.leaf_correlations import Labeled, LeafValues
 from hedgeclipper.specialists.trees import LeafFinder, leaf_finder
 
 FEW_LABELS = 1000
@@ -41,6 +42,56 @@ class GrownTrees:
     bags: np.ndarray
     unseen: np.ndarray
     source: str
+
+    def labeled(
+        self, leaves: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None
+    ) -> Labeled:
+        """Return the labelled rows as the leaves see them, one class against the rest.
+
+        Parameters
+        ----------
+        leaves : ndarray of shape (n_trees, n_labeled)
+            Leaf numbers of the labelled rows.
+        is_positive : ndarray of shape (n_labeled,), bool
+            Whether they are of the class.
+        weights : ndarray of shape (n_labeled,) or None
+            Their weights.
+        """
+        return Labeled(
+            leaves=leaves,
+            offsets=self.finder.offsets,
+            n_leaves=int(self.finder.n_leaves.sum()),
+            signs=np.where(is_positive, 1.0, -1.0),
+            weights=np.ones(is_positive.size) if weights is None else weights,
+            unseen=self.unseen,
+            bags=self.bags,
+        )
+
+    def leaf_values(self, leaves: np.ndarray, k: int) -> LeafValues:
+        """Return what the model says in its leaves about class k.
+
+        A forest grown here says the share of the class. Of other models, each tree's values are
+        centred on the labelled rows, without those that are held out to judge it.
+
+        Parameters
+        ----------
+        leaves : ndarray of shape (n_trees, n_labeled)
+            Leaf numbers of the labelled rows.
+        k : int
+            Number of the class.
+        """
+        finder = self.finder
+        assert finder.leaf_values is not None
+        column = 0 if finder.leaf_values.shape[1] == 1 else k
+        values = finder.leaf_values[:, column].copy()
+        if finder.tree_output is None and self.source != "prefit":
+            return LeafValues(values, are_shares=True)
+        for tree, offset in enumerate(finder.offsets):
+            own = slice(offset, offset + finder.n_leaves[tree])
+            rows = self.bags[tree] > 0 if self.source == "holdout" else slice(None)
+            if finder.tree_output is None or finder.tree_output[tree] == column:
+                values[own] -= values[offset + leaves[tree, rows].astype(np.int64)].mean()
+        return LeafValues(values, are_shares=False)
 
 
 def default_forest(

@@ -154,6 +154,8 @@ class PackedTrees(LeafFinder):
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
         from hedgeclipper.kernels import find_leaves
 
+        # a block of its own is quicker to write to, row by row, than a part of a larger array
+        block = np.empty(out.shape, out.dtype)
         find_leaves(
             self._columns(X),
             self.feature,
@@ -164,8 +166,9 @@ class PackedTrees(LeafFinder):
             self.leaf,
             self.roots,
             self.depth,
-            out,
+            block,
         )
+        out[:] = block
 
     def _columns(self, X: Any) -> np.ndarray:
         """Return the features in use as contiguous float32 columns."""
