@@ -43,7 +43,8 @@ class PassReporter:
         done = _share_done(self.first, relative, self.tol)
         text = f"slack {record.primal:+.6f}  gap {gap:.2e}  {seconds:6.1f} s"
         if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], completed=done, description=text)
+            description = f"pass {record.n_passes}  {text}"
+            self.bar.update(self.bar.task_ids[0], completed=done, description=description)
             return
         left = f"{seconds * (1 - done) / done:.0f} s left" if 0.05 < done < 1 else "..."
         ending = "done" if done == 1 else left
