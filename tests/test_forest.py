@@ -333,6 +333,14 @@ def test_paper_settings():
     assert roc_auc_score(Y[T], model.decision_function(X[T])) > 0.75
 
 
+@pytest.mark.parametrize("method", ["stream", "sgd"])
+def test_batch_size_is_that_of_the_stochastic_steps(method):
+    small, large = (fitted(method=method, batch_size=size, max_passes=3) for size in (64, 1024))
+    assert not np.array_equal(small.specialist_weights_, large.specialist_weights_)
+    again = fitted(method=method, batch_size=64, max_passes=3)
+    np.testing.assert_array_equal(again.specialist_weights_, small.specialist_weights_)
+
+
 def test_sample_weight_reaches_trees_and_correlations():
     weights = np.where(X[L, 0] > 0, 3.0, 1.0)
     model = HedgeClipperClassifier(n_estimators=20, random_state=0)

@@ -83,8 +83,11 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         Relative duality gap to stop at.
     max_passes : int
         Passes over the unlabelled rows at most.
+    batch_size : int
+        Rows of a stochastic step, for the methods that take such steps.
     method : {"batch", "stream", "sgd"}
-        How the slack is minimised; "sgd" is the paper's: a few passes of stochastic steps.
+        How the slack is minimised: quasi-Newton steps over all rows; stochastic steps and then
+        full passes; or, as in the paper, a few passes of stochastic steps alone.
     n_jobs : int or None
         Threads for growing, finding leaves and predicting.
     random_state : int, RandomState or None
@@ -146,6 +149,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         "loss": [StrOptions({"square", "zero_one", "log"}), Loss],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"batch", "stream", "sgd"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -170,6 +174,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         loss="square",
         tol=1e-2,
         max_passes=100,
+        batch_size=1024,
         method="batch",
         n_jobs=None,
         random_state=None,
@@ -190,6 +195,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         self.loss = loss
         self.tol = tol
         self.max_passes = max_passes
+        self.batch_size = batch_size
         self.method = method
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -410,6 +416,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             tol=self.tol,
             max_passes=self.max_passes,
             method=self.method,
+            batch_size=self.batch_size,
             is_guarantee=held_out and rows.weight_labeled is None and rows.has_unlabeled,
             n_jobs=self.n_jobs,
             seed=random_state.randint(np.iinfo(np.int32).max),

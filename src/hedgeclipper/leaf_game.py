@@ -59,6 +59,7 @@ class LeafGameOptions:
     tol: float
     max_passes: int
     method: str
+    batch_size: int
     is_guarantee: bool
     n_jobs: int | None
     seed: int
@@ -279,7 +280,7 @@ def _solve(
 
 def _play(game: Game, options: LeafGameOptions) -> tuple[GameSolution, np.ndarray]:
     progress = Progress(options.tol, options.max_passes, report=options.report)
-    solution = play(game, progress, options.method, options.seed)
+    solution = play(game, progress, options.method, options.seed, options.batch_size)
     awake = np.concatenate(list(game.specialists.map_blocks(lambda rows: rows @ solution.weights)))
     return solution, awake
 

@@ -15,7 +15,7 @@ from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import Loss, PiecewiseLinearLoss
 from hedgeclipper.game.setup import check_positive, is_small, set_up_game
 from hedgeclipper.game.solution import GameSolution, describe
-from hedgeclipper.game.stream import solve_sgd, solve_stream
+from hedgeclipper.game.stream import MINIBATCH, solve_sgd, solve_stream
 from hedgeclipper.game.track import Progress
 
 METHODS = ("auto", "exact", "batch", "stream", "sgd")
@@ -139,7 +139,13 @@ def solve_game(
         return play(game, Progress(tol, max_passes, report), method, random_state)
 
 
-def play(game: Game, progress: Progress, method: str, random_state: Any = None) -> GameSolution:
+def play(
+    game: Game,
+    progress: Progress,
+    method: str,
+    random_state: Any = None,
+    minibatch: int = MINIBATCH,
+) -> GameSolution:
     """Solve a game that is set up, by the method of that name, and describe the solution."""
     start = np.clip(game.terms.anchor, game.terms.lower, game.terms.upper)
     method = _choose(game) if method == "auto" else method
@@ -149,7 +155,8 @@ def play(game: Game, progress: Progress, method: str, random_state: Any = None) 
         stop_reason = solve_batch(game, progress, warm_start(game, progress, start))
     else:
         solve = solve_sgd if method == "sgd" else solve_stream
-        stop_reason = solve(game, progress, start, np.random.default_rng(random_state))
+        rng = np.random.default_rng(random_state)
+        stop_reason = solve(game, progress, start, rng, minibatch)
     if stop_reason == "unbounded":
         cause = (
             "some label correlations are larger than unlabeled_weight allows"

@@ -26,42 +26,53 @@ UNSMOOTHED = 1e-9
 
 
 def solve_stream(
-    game: Game, progress: Progress, theta: np.ndarray, rng: np.random.Generator
+    game: Game,
+    progress: Progress,
+    theta: np.ndarray,
+    rng: np.random.Generator,
+    minibatch: int = MINIBATCH,
 ) -> str:
     """Take stochastic passes from ``theta`` on and finish with full ones; see `solve_batch`."""
     n_passes = min(STOCHASTIC_PASSES, progress.max_passes - 1)
-    walked = _walk(game, progress, AdaGradWalk(theta.copy()), rng, n_passes)
-    return solve_batch(game, progress, walked)
+    walk = AdaGradWalk(theta.copy())
+    _take_passes(game, progress, walk, rng, n_passes, minibatch)
+    return solve_batch(game, progress, walk.result)
 
 
-def solve_sgd(game: Game, progress: Progress, theta: np.ndarray, rng: np.random.Generator) -> str:
+def solve_sgd(
+    game: Game,
+    progress: Progress,
+    theta: np.ndarray,
+    rng: np.random.Generator,
+    minibatch: int = MINIBATCH,
+) -> str:
     """Take stochastic passes alone, as the paper does, and one full pass to see where they led.
 
     Stopping early is what keeps the weights finite where there is neither a box nor an anchor.
     """
-    bounded = game.within(REACH)
+    bounded, walk = game.within(REACH), PaperWalk(theta.copy())
     n_passes = min(SGD_PASSES, progress.max_passes - 1)
-    walked = _walk(bounded, progress, PaperWalk(theta.copy()), rng, n_passes)
-    progress.add(bounded.evaluate(walked, SMOOTHING))
+    _take_passes(bounded, progress, walk, rng, n_passes, minibatch)
+    progress.add(bounded.evaluate(walk.result, SMOOTHING))
     return "converged" if progress.is_converged else "max_passes"
 
 
-def _walk(
+def _take_passes(
     game: Game,
     progress: Progress,
     walk: AdaGradWalk | PaperWalk,
     rng: np.random.Generator,
     n_passes: int,
-) -> np.ndarray:
-    """Return where stochastic passes lead; blocks come in order, their parts in any."""
+    minibatch: int,
+) -> None:
+    """Let the walk take stochastic passes; blocks come in order, their parts in any."""
     for _ in range(n_passes):
         walk.start_pass()
         for block in game.specialists.blocks():
-            starts = np.arange(0, block.shape[0], MINIBATCH)
+            starts = np.arange(0, block.shape[0], minibatch)
             for start in rng.permutation(starts):
-                walk.step(game, block[start : start + MINIBATCH])
+                walk.step(game, block[start : start + minibatch])
         progress.n_passes += 1
-    return walk.result
 
 
 @dataclass
