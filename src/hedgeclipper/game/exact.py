@@ -63,7 +63,6 @@ class _AdversaryProgram:
         self.alpha, self.coverage = game.unlabeled_weight, game.specialists.coverage
         self.votes = sparse.vstack([_as_csr(block) for block in game.specialists.blocks()])
         self.jumps = np.diff(loss.slopes)
-        self.points: list[np.ndarray] = []
         self.rows: list[Any] = []
         self.limits: list[np.ndarray] = []
         self._add_rays()
