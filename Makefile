@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test test-slow lint check bench clean
+.PHONY: help demo test test-slow lint check bench table clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,6 +35,10 @@ bench: $(READY)  ## speed as ratios to peers in one run, and accuracy on real da
 	$(BIN)/python -m benchmarks.game_speed
 	$(BIN)/python -m benchmarks.forest_speed
 	$(BIN)/python -m benchmarks.forest_accuracy
+
+table: $(READY)  ## the paper's table on its real data: runs what is missing, writes docs and README
+	$(BIN)/python -m benchmarks.run_table
+	$(BIN)/python -m benchmarks.render_table
 
 clean:           ## remove everything that can be made again
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

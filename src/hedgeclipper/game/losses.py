@@ -53,12 +53,12 @@ class Loss(ABC):
     def soft_link(self, m: np.ndarray, room: np.ndarray) -> np.ndarray:
         """Return the link of m, but strictly between -1 and 1 and strictly increasing.
 
-        Within ``room`` of -1 and 1 it bends into an exponential approach, so that probabilities
-        keep the order of the awake predictions and do not claim certainty.
+        Within ``room`` of -1 and 1 it bends into an approach like 1 / m, so that probabilities keep
+        the order of the awake predictions, however large those are, and do not claim certainty.
         """
         mean = self.unclipped(m)
         beyond = np.maximum(np.abs(mean) - (1.0 - room), 0.0)
-        tail = np.sign(mean) * (1.0 - room * np.exp(-np.minimum(beyond / room, 25.0)))
+        tail = np.sign(mean) * (1.0 - room * room / (room + beyond))
         return np.where(beyond > 0, tail, mean)
 
     @property

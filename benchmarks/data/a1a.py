@@ -1,0 +1,12 @@
+"""The Adult data as 123 indicators, 24 % positive; the file has a test set."""
+
+from benchmarks.data.printed import PaperData
+
+DATA = PaperData(
+    name="a1a",
+    budgets=(100, 1000),
+    printed={
+        100: (0.779, 0.619, 0.525, 0.680, 0.682, 0.725),
+        1_000: (0.808, 0.714, 0.655, 0.734, 0.722, 0.768),
+    },
+)

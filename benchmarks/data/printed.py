@@ -1,0 +1,36 @@
+"""What a data set's file says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+PRINTED_COLUMNS = (
+    "hedgeclipper-paper",
+    "random-forest",
+    "base-forest",
+    "adaboost",
+    "mart",
+    "logistic-unscaled",
+)
+
+
+@dataclass(frozen=True)
+class PaperData:
+    """A data set of the paper.
+
+    Parameters
+    ----------
+    name : str
+        Its name in ``hedgeclipper.datasets.fetch``.
+    budgets : tuple of int
+        Numbers of labels that are run.
+    printed : dict
+        Number of labels to the AUCs in the paper's table, in the order of ``PRINTED_COLUMNS``.
+    remarks : dict
+        Number of labels to a sentence on why our figures may be far from the printed ones.
+    """
+
+    name: str
+    budgets: tuple[int, ...]
+    printed: dict[int, tuple[float, ...]]
+    remarks: dict[int, str] = field(default_factory=dict)

@@ -1,0 +1,136 @@
+"""Draws: some rows get labels, the others are unlabelled, and some of those are scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.real_data import fetch_real
+
+MAX_UNLABELED = 50_000
+LEAST_PER_CLASS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """What every method gets, and the labels that only the scorer sees.
+
+    Parameters
+    ----------
+    X, y : ndarray
+        Labelled rows and their labels, 0 or 1.
+    X_unlabeled : ndarray of shape (n_unlabeled, n_features)
+        Unlabelled rows, those to score first.
+    y_scored : ndarray of shape (n_scored,)
+        Labels of the leading unlabelled rows, hidden from the methods.
+    seed : int
+        Number of the draw; also the seed of the methods.
+    is_sparse : bool
+        Whether most entries are zero by nature (counts, indicators).
+    """
+
+    X: Any
+    y: np.ndarray
+    X_unlabeled: Any
+    y_scored: np.ndarray
+    seed: int
+    is_sparse: bool
+
+    @property
+    def n_scored(self) -> int:
+        """Return the number of rows to score."""
+        return self.y_scored.size
+
+    @property
+    def X_scored(self) -> Any:
+        """Return the rows to score."""
+        return self.X_unlabeled[: self.n_scored]
+
+    def fold(self, kept: np.ndarray, held_out: np.ndarray, n_unlabeled: int) -> Draw:
+        """Return the draw in which held-out labelled rows are the ones to score.
+
+        Only the first ``n_unlabeled`` of the other unlabelled rows, which lie in random order,
+        come along.
+        """
+        return replace(
+            self,
+            X=self.X[kept],
+            y=self.y[kept],
+            X_unlabeled=np.vstack([self.X[held_out], self.X_unlabeled[:n_unlabeled]]),
+            y_scored=self.y[held_out],
+        )
+
+
+@cache
+def whole(name: str) -> Any:
+    """Return the data set, kept for the next draw."""
+    return fetch_real(name)
+
+
+def make_draw(
+    name: str, n_labels: int, seed: int, *, max_unlabeled: int | None = MAX_UNLABELED
+) -> Draw:
+    """Return a random draw of a data set.
+
+    Labels are drawn from the training rows until each class has two. Scored are the test rows
+    where the file has a split, and the unused training rows otherwise. The other unlabelled rows
+    are the unused training rows and the extra ones. Where all are more than
+    ``max_unlabeled``, as many are drawn, up to half of them from the rows that are not scored.
+    """
+    bunch = whole(name)
+    rng = np.random.default_rng([seed, n_labels])
+    labeled, unused = _draw_labels(bunch.target[: bunch.n_train], n_labels, rng)
+    test = rng.permutation(np.arange(bunch.n_train, bunch.target.size))
+    scored, others = (test, unused) if test.size else (unused, test)
+    extra = bunch.data_unlabeled
+    n_extra = 0 if extra is None else extra.shape[0]
+    n_scored, n_others = _shares(scored.size, others.size + n_extra, max_unlabeled)
+    scored = scored[:n_scored]
+    picked = rng.permutation(others.size + n_extra)[:n_others]
+    parts = [bunch.data[scored], bunch.data[others[picked[picked < others.size]]]]
+    if n_extra:
+        parts.append(extra[np.sort(picked[picked >= others.size]) - others.size])
+    return Draw(
+        X=_dense(bunch.data[labeled]),
+        y=bunch.target[labeled],
+        X_unlabeled=_stack(parts),
+        y_scored=bunch.target[scored],
+        seed=seed,
+        is_sparse=sparse.issparse(bunch.data),
+    )
+
+
+def _draw_labels(
+    y: np.ndarray, n_labels: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    while True:
+        order = rng.permutation(y.size)
+        counts = np.bincount(y[order[:n_labels]], minlength=2)
+        if counts.min() >= LEAST_PER_CLASS:
+            return order[:n_labels], order[n_labels:]
+
+
+def _shares(n_scored: int, n_others: int, limit: int | None) -> tuple[int, int]:
+    """Return how many rows of either kind are drawn."""
+    if limit is None or n_scored + n_others <= limit:
+        return n_scored, n_others
+    n_scored = min(n_scored, max(limit - n_others, limit // 2))
+    return n_scored, min(n_others, limit - n_scored)
+
+
+def _dense(rows: Any) -> np.ndarray:
+    return rows.toarray() if sparse.issparse(rows) else rows
+
+
+def _stack(parts: list[Any]) -> np.ndarray:
+    """Return the parts one below the other, dense, filled in one after the other."""
+    X = np.empty((sum(part.shape[0] for part in parts), parts[0].shape[1]), dtype=np.float32)
+    start = 0
+    for part in parts:
+        X[start : start + part.shape[0]] = _dense(part)
+        start += part.shape[0]
+    return X

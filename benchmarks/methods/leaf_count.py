@@ -1,0 +1,16 @@
+"""Control without unlabelled rows: the count of leaves with b > alpha, for less against."""
+
+import numpy as np
+
+from benchmarks.draws import Draw
+from benchmarks.methods.leaf_votes import sum_votes
+from benchmarks.methods.method import Method
+
+ALPHA = 0.3
+
+
+def scores(draw: Draw) -> np.ndarray:
+    return sum_votes(draw, lambda b: (b > ALPHA).astype(float))
+
+
+METHOD = Method("leaf-count", "Control: count of leaves", scores)

@@ -1,0 +1,86 @@
+"""The results: one CSV line per data set, number of labels, draw and method."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent / "results"
+
+
+class Key(NamedTuple):
+    """What is run: a row of the table, a draw of it, and a column."""
+
+    data: str
+    n_labels: int
+    draw: int
+    method: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out. ``auc_hard`` is the AUC of the predicted classes, as in the paper."""
+
+    data: str
+    n_labels: int
+    draw: int
+    method: str
+    auc: float
+    auc_hard: float
+    log_loss: float
+    accuracy: float
+    n_unlabeled: int
+    n_scored: int
+    seconds: float
+    date: str
+    versions: str
+
+    @property
+    def key(self) -> Key:
+        """Return what was run."""
+        return Key(self.data, self.n_labels, self.draw, self.method)
+
+
+@cache
+def versions() -> str:
+    """Return the versions that a result depends on."""
+    names = ("hedgeclipper", "scikit-learn", "lightgbm", "numpy", "scipy", "numba")
+    parts = [f"python {python_version()}", *[f"{name} {version(name)}" for name in names]]
+    return "; ".join(parts)
+
+
+def today() -> str:
+    """Return the date."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def read_results(path: Path) -> list[Result]:
+    """Return the results in the file; none where it is absent."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [Result(**_typed(line)) for line in csv.DictReader(file)]
+
+
+def write_results(path: Path, results: Iterable[Result]) -> None:
+    """Write results in a fixed order, under a temporary name that then replaces the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".partial")
+    with temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Result)])
+        writer.writeheader()
+        writer.writerows(asdict(result) for result in sorted(results, key=lambda r: r.key))
+    os.replace(temporary, path)
+
+
+def _typed(line: dict[str, str]) -> dict:
+    casts = {"int": int, "float": float, "str": str}
+    return {field.name: casts[str(field.type)](line[field.name]) for field in fields(Result)}
