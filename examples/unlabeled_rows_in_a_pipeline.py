@@ -11,11 +11,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.datasets import load_a1a
+from hedgeclipper.datasets import fetch_a1a
 
 sklearn.set_config(enable_metadata_routing=True)
 
-X, y = load_a1a(return_X_y=True)
+X, y = fetch_a1a(return_X_y=True)
 order = np.random.default_rng(0).permutation(y.size)
 labeled, unlabeled = order[:1000], order[1000:]
 

@@ -78,7 +78,13 @@ def test_soft_link_is_the_link_but_near_one_where_it_still_grows(loss):
     assert np.all(np.abs(soft) < 1)
     near = np.abs(link) <= 0.95
     np.testing.assert_allclose(soft[near], link[near], atol=1e-12)
-    assert np.all(np.diff(soft[np.abs(loss.unclipped(GRID)) < 2]) > 0)
+    assert np.all(np.diff(soft) > 0)
+
+
+def test_soft_link_keeps_the_order_of_very_large_awake_predictions():
+    soft = zero_one_loss().soft_link(np.array([2.0, 50.0, 51.0, 5e3, 6e3]), np.array(0.05))
+    assert np.all(np.diff(soft) > 0)
+    assert soft[-1] < 1
 
 
 @pytest.mark.parametrize("loss", ALL.values(), ids=lambda loss: loss.name)

@@ -13,14 +13,14 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.datasets import load_a1a
+from hedgeclipper.datasets import fetch_a1a
 
 N_LABELED, N_GUARANTEED = 100, 1000
 
 
 def main(random_state: int = 0) -> None:
     """Fit the classifier to a1a and print what comes out."""
-    X, y = load_a1a(return_X_y=True)
+    X, y = fetch_a1a(return_X_y=True)
     order = np.random.default_rng(random_state).permutation(y.size)
     labeled, unlabeled = order[:N_LABELED], order[N_LABELED:]
     started = time.perf_counter()

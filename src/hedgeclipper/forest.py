@@ -125,8 +125,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from hedgeclipper.datasets import load_a1a
-    >>> X, y = load_a1a(return_X_y=True)
+    >>> from hedgeclipper.datasets import fetch_a1a
+    >>> X, y = fetch_a1a(return_X_y=True)
     >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
     >>> model = HedgeClipperClassifier(random_state=0)
     >>> model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled]).score(X[3000:], y[3000:]) > 0.8

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.datasets import load_a1a
+from hedgeclipper.datasets import fetch_a1a
 
 pytestmark = pytest.mark.slow
 N_SPLITS = 5
@@ -13,7 +13,7 @@ N_SPLITS = 5
 
 @pytest.mark.parametrize("n_labeled", [100, 1000])
 def test_no_worse_than_the_forest_it_was_built_from(n_labeled):
-    X, y = load_a1a(return_X_y=True)
+    X, y = fetch_a1a(return_X_y=True)
     gains = []
     for seed in range(N_SPLITS):
         order = np.random.default_rng(seed).permutation(y.size)
@@ -28,7 +28,7 @@ def test_no_worse_than_the_forest_it_was_built_from(n_labeled):
 
 @pytest.mark.parametrize(("n_labeled", "printed"), [(100, 0.779), (1000, 0.808)])
 def test_paper_settings_give_what_the_paper_prints(n_labeled, printed):
-    X, y = load_a1a(return_X_y=True)
+    X, y = fetch_a1a(return_X_y=True)
     test, aucs = np.arange(1605, y.size), []
     for seed in range(N_SPLITS):
         labeled = np.random.default_rng(seed).permutation(1605)[:n_labeled]
