@@ -11,7 +11,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent / "results"
 
@@ -62,25 +62,25 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def read_results(path: Path) -> list[Result]:
-    """Return the results in the file; none where it is absent."""
+def read_results(path: Path, kind: type = Result) -> list[Any]:
+    """Return the results in the file, lines of that kind; none where it is absent."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
-        return [Result(**_typed(line)) for line in csv.DictReader(file)]
+        return [kind(**_typed(line, kind)) for line in csv.DictReader(file)]
 
 
-def write_results(path: Path, results: Iterable[Result]) -> None:
+def write_results(path: Path, results: Iterable[Any], kind: type = Result) -> None:
     """Write results in a fixed order, under a temporary name that then replaces the file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".partial")
     with temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Result)])
+        writer = csv.DictWriter(file, [field.name for field in fields(kind)])
         writer.writeheader()
         writer.writerows(asdict(result) for result in sorted(results, key=lambda r: r.key))
     os.replace(temporary, path)
 
 
-def _typed(line: dict[str, str]) -> dict:
+def _typed(line: dict[str, str], kind: type) -> dict:
     casts = {"int": int, "float": float, "str": str}
-    return {field.name: casts[str(field.type)](line[field.name]) for field in fields(Result)}
+    return {field.name: casts[str(field.type)](line[field.name]) for field in fields(kind)}

@@ -13,9 +13,9 @@ import argparse
 import os
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -144,21 +144,28 @@ def _method(name: str) -> Method:
 
 
 def run_table(tasks: list[Task], path: Path, n_jobs: int) -> None:
-    """Run the tasks on all cores and add what they give to the results file, one by one."""
-    results = read_results(path)
-    for new in _with_progress(_run_all(tasks, n_jobs), len(tasks)):
+    """Run the tasks on all cores and add what they give to the results file."""
+    run_all(run_task, tasks, path, n_jobs)
+
+
+def run_all(
+    work: Callable[[Any], list[Any]], tasks: list[Any], path: Path, n_jobs: int, kind: type = Result
+) -> None:
+    """Do the work on each task and add the results, of that kind, to the file, one by one."""
+    results = read_results(path, kind)
+    for new in _with_progress(_map(work, tasks, n_jobs), len(tasks)):
         results += new
-        write_results(path, results)
+        write_results(path, results, kind)
 
 
-def _run_all(tasks: list[Task], n_jobs: int) -> Iterator[list[Result]]:
+def _map(work: Callable[[Any], list[Any]], tasks: list[Any], n_jobs: int) -> Iterator[list[Any]]:
     if n_jobs == 1:
-        return map(run_task, tasks)
+        return map(work, tasks)
     workers = Parallel(n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=n_jobs)
-    return workers(delayed(run_task)(task) for task in tasks)
+    return workers(delayed(work)(task) for task in tasks)
 
 
-def _with_progress(runs: Iterator[list[Result]], total: int) -> Iterator[list[Result]]:
+def _with_progress(runs: Iterator[list[Any]], total: int) -> Iterator[list[Any]]:
     columns = [
         TextColumn("draws"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
         TextColumn("left:"), TimeRemainingColumn(), TextColumn("{task.description}"),

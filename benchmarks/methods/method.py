@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
 from benchmarks.draws import Draw
 
@@ -67,6 +68,8 @@ def scaled(model: Any, draw: Draw) -> Any:
     """Return the model behind scaled columns.
 
     Columns that are mostly zero by nature are divided by their largest value, as scikit-learn
-    advises for sparse data; others get mean 0 and variance 1.
+    advises for sparse data, and handed on as such; others get mean 0 and variance 1.
     """
-    return imputed(make_pipeline(MaxAbsScaler() if draw.is_sparse else StandardScaler(), model))
+    if draw.is_sparse:
+        return make_pipeline(FunctionTransformer(sparse.csr_array), MaxAbsScaler(), model)
+    return imputed(make_pipeline(StandardScaler(), model))
