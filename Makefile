@@ -34,7 +34,7 @@ check: lint test  ## what CI runs
 bench: $(READY)  ## speed as ratios to peers in one run, and accuracy on real data
 	$(BIN)/python -m benchmarks.game_speed
 	$(BIN)/python -m benchmarks.forest_speed
-	$(BIN)/python -m benchmarks.forest_accuracy
+	$(BIN)/python -m benchmarks.other_data
 
 table: $(READY)  ## the paper's table on its real data: runs what is missing, writes docs and README
 	$(BIN)/python -m benchmarks.run_table

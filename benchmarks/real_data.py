@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 from sklearn.utils import Bunch
 
-from hedgeclipper.datasets import fetch
+from hedgeclipper.datasets import dataset_names, fetch
+from hedgeclipper.datasets.archives import read_archives
+from hedgeclipper.datasets.registry import find_dataset
 
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 
@@ -20,17 +22,20 @@ def data_folder() -> Path | None:
 
 
 def fetch_real(name: str) -> Bunch:
-    """Return a data set of the paper, from the archives where they are."""
+    """Return a data set by name, from the archives where they are; others than the paper's too."""
     folder = data_folder()
     if folder is not None:
         os.environ["HEDGECLIPPER_DATA"] = str(folder)
-    return fetch(name)
+    if name in dataset_names():
+        return fetch(name)
+    return _other_archive(name, folder)
 
 
-def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return dense rows (float32, NaN where missing) and labels 0 or 1 of another archive."""
-    folder = data_folder()
+def _other_archive(name: str, folder: Path | None) -> Bunch:
     if folder is None:
         raise FileNotFoundError("No data folder: set HEDGECLIPPER_DATA to where the archives are.")
-    with np.load(folder / f"{name}.npz", allow_pickle=False) as archive:
-        return archive["X"].astype(np.float32), archive["y"].astype(int)
+    # A record that is read the same way; this one's number of rows is not known beforehand.
+    record = replace(find_dataset("covtype"), name=name, n_train=-1)
+    contents = read_archives(record, (folder / f"{name}.npz",))
+    n_train = contents.target.size if contents.n_train == -1 else contents.n_train
+    return Bunch(data=contents.data, target=contents.target, n_train=n_train, data_unlabeled=None)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hedgeclipper.game.contradiction import Contradiction, Relaxation, smallest_relaxation
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.solution import GameSolution
+    from hedgeclipper.plots import MarginDisplay
     from hedgeclipper.semi_supervised import NoUnlabeledRowsWarning, SemiSupervisedSplit
 
 __version__ = "0.1.0.dev0"
@@ -45,6 +46,7 @@ _HOME = {
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest",
     "ShiftWarning": "forest",
+    "MarginDisplay": "plots",
     "NoUnlabeledRowsWarning": "semi_supervised",
     "SemiSupervisedSplit": "semi_supervised",
 }
@@ -56,6 +58,7 @@ __all__ = [
     "HedgeClipperClassifier",
     "LabelCorrelations",
     "Loss",
+    "MarginDisplay",
     "NoUnlabeledRowsWarning",
     "Relaxation",
     "SemiSupervisedSplit",

@@ -107,6 +107,9 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         b, and share of the unlabelled rows, of each specialist.
     unlabeled_weight_ : float or list
         alpha.
+    hedged_range_ : tuple of two floats or list of these
+        Between which awake predictions the game hedges; beyond, it clips. With two classes these
+        are values of ``decision_function``.
     slack_, duality_gap_, n_iter_, stop_reason_
         What the solver reached, in how many passes, and why it stopped; lists with more than two
         classes.
@@ -453,6 +456,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         self.n_specialists_ = per_class([g.weights.size for g in games])
         self.label_correlations_ = per_class([s.label_correlations for s in solutions])
         self.coverage_ = per_class([s.coverage for s in solutions])
+        self.hedged_range_ = per_class(self._predictor.hedged_ranges)
         self.unlabeled_weight_ = per_class([g.unlabeled_weight for g in games])
         self.slack_ = per_class([g.slack for g in games])
         self.duality_gap_ = per_class([g.duality_gap for g in games])

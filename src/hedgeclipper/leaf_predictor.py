@@ -44,6 +44,12 @@ class LeafPredictor:
         """Number of games: 1 for two classes."""
         return self.offsets.size
 
+    @property
+    def hedged_ranges(self) -> list[tuple[float, float]]:
+        """Return for each game between which awake predictions it hedges; infinite for log loss."""
+        low, high = self.loss.hedged_range
+        return [(low + offset, high + offset) for offset in self.offsets.tolist()]
+
     def awake(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return the awake predictions of rows, shape (n_samples, n_games)."""
         return self.finder.sum_scores(X, self.leaf_scores, n_jobs) + self.offsets

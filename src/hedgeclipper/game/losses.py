@@ -48,7 +48,7 @@ class Loss(ABC):
 
     @abstractmethod
     def awake_at(self, g: float) -> float:
-        """Return the m whose link is g, for g strictly between -1 and 1."""
+        """Return the m nearest 0 whose link is g; infinite where the link never gets there."""
 
     def soft_link(self, m: np.ndarray, room: np.ndarray) -> np.ndarray:
         """Return the link of m, but strictly between -1 and 1 and strictly increasing.
@@ -60,6 +60,12 @@ class Loss(ABC):
         beyond = np.maximum(np.abs(mean) - (1.0 - room), 0.0)
         tail = np.sign(mean) * (1.0 - room * room / (room + beyond))
         return np.where(beyond > 0, tail, mean)
+
+    @property
+    def hedged_range(self) -> tuple[float, float]:
+        """Between which m the link is strictly between -1 and 1."""
+        with np.errstate(divide="ignore"):
+            return float(self.awake_at(-1.0)), float(self.awake_at(1.0))
 
     @property
     def at_zero(self) -> float:

@@ -1,0 +1,65 @@
+"""Paired comparisons over draws: the best, its ties, and which gains are beyond chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import stats
+
+LEVEL = 0.05
+
+
+def best_and_ties(values: Mapping[str, np.ndarray], *, larger: bool = True) -> list[str]:
+    """Return the method with the best mean, and those that are not worse beyond chance.
+
+    Paired t-tests of the best against each of the others, two-sided, corrected by Holm.
+
+    Parameters
+    ----------
+    values : mapping from str to ndarray of shape (n_draws,)
+        A figure of each method on the same draws.
+    larger : bool
+        Whether larger is better.
+    """
+    sign = 1.0 if larger else -1.0
+    best = max(values, key=lambda name: sign * values[name].mean())
+    others = [name for name in values if name != best]
+    p_values = np.array([paired_p_value(values[best], values[name]) for name in others])
+    rejected = holm(p_values)
+    return [best, *[name for name, worse in zip(others, rejected, strict=True) if not worse]]
+
+
+def holm(p_values: np.ndarray, level: float = LEVEL) -> np.ndarray:
+    """Return which hypotheses Holm's step-down procedure rejects.
+
+    Parameters
+    ----------
+    p_values : ndarray of shape (n_tests,)
+        One for each test.
+    level : float
+        Probability of one or more false rejections.
+    """
+    order = np.argsort(p_values, kind="stable")
+    passes = p_values[order] <= level / np.arange(p_values.size, 0, -1)
+    rejected = np.zeros(p_values.size, dtype=bool)
+    rejected[order] = np.logical_and.accumulate(passes)
+    return rejected
+
+
+def paired_p_value(ours: np.ndarray, theirs: np.ndarray, alternative: str = "two-sided") -> float:
+    """Return the p-value of the paired t-test; 1 where all differences are 0."""
+    differences = ours - theirs
+    if np.allclose(differences, 0.0, atol=1e-12):
+        return 1.0
+    if np.ptp(differences) < 1e-12:
+        return 0.0 if alternative == "two-sided" or differences[0] > 0 else 1.0
+    return float(stats.ttest_rel(ours, theirs, alternative=alternative).pvalue)
+
+
+def beats_all(ours: np.ndarray, others: list[np.ndarray]) -> float:
+    """Return the p-value of the claim that ours is above every one of the others.
+
+    The largest of the one-sided p-values: all of them must be small (intersection-union).
+    """
+    return max(paired_p_value(ours, theirs, alternative="greater") for theirs in others)

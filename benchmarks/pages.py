@@ -1,0 +1,61 @@
+"""Writing pages and pictures: under a temporary name first, so that nothing is left half done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+FIGURES = DOCS / "figures"
+DPI = 110
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write a text file."""
+    _write(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a matplotlib figure as PNG, the same bytes for the same picture."""
+    metadata = {"Software": None}
+    _write(path, lambda temporary: figure.savefig(temporary, dpi=DPI, metadata=metadata))
+
+
+def with_section(page: str, name: str, text: str) -> str:
+    """Return a page with the text between the marks of a section replaced.
+
+    Parameters
+    ----------
+    page : str
+        Markdown with ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` on lines of their own.
+    name : str
+        Name of the section.
+    text : str
+        What goes between.
+    """
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    if page.count(begin) != 1 or page.count(end) != 1:
+        raise ValueError(f"The page must have the lines {begin!r} and {end!r} once each.")
+    head, rest = page.split(begin)
+    tail = rest.split(end)[1]
+    return f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}"
+
+
+def markdown_table(rows: list[list[str]]) -> str:
+    """Return rows, the first one a heading, as a Markdown table; numbers to the right."""
+    head, *body = rows
+    rule = [":---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *body])
+
+
+def _write(path: Path, write: Callable[[Path], Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"partial-{path.name}")
+    try:
+        write(temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,76 @@
+"""Writes docs/table.md, its picture and the README's table from the results.
+
+python -m benchmarks.render_table [--results FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from benchmarks.pages import DOCS, ROOT, save_figure, with_section, write_page
+from benchmarks.results_file import FOLDER, read_results
+from benchmarks.table_plot import draw_table
+from benchmarks.table_text import ONLY_IN_A, Figures, table_a, table_b
+from benchmarks.table_words import words_on_protocol, words_on_run, words_on_scores
+
+PAGE, README = DOCS / "table.md", ROOT / "README.md"
+IN_README = (
+    "hedgeclipper",
+    "base-forest",
+    "random-forest",
+    "adaboost",
+    "mart",
+    "logistic-regression",
+    "lightgbm",
+    "self-training",
+    "label-spreading",
+    "mean",
+    "stacking",
+)
+
+
+def sections(figures: Figures) -> dict[str, str]:
+    """Return the sections of docs/table.md that come from the results."""
+    methods = figures.methods(without=[ONLY_IN_A])
+    return {
+        "run": words_on_run(figures),
+        "table-a": table_a(figures),
+        "words-a": words_on_protocol(figures),
+        "table-b": table_b(figures, "auc", methods),
+        "words-b": words_on_scores(figures, methods),
+        "table-log-loss": table_b(figures, "log_loss", methods),
+        "table-accuracy": table_b(figures, "accuracy", methods),
+    }
+
+
+def readme_sections(figures: Figures) -> dict[str, str]:
+    """Return the README's table and the words on it."""
+    methods = [name for name in IN_README if name in figures.methods()]
+    return {
+        "table": table_b(figures, "auc", methods),
+        "words": words_on_scores(figures, methods),
+    }
+
+
+def render(results: Path, page: Path = PAGE, readme: Path = README) -> None:
+    """Write the picture, and the sections of the page and of the README."""
+    figures = Figures(read_results(results))
+    if not figures.results:
+        raise SystemExit(f"No results in {results}: run `make table` first.")
+    save_figure(draw_table(figures), page.parent / "figures" / "table.png")
+    for path, parts in ((page, sections(figures)), (readme, readme_sections(figures))):
+        text = path.read_text(encoding="utf-8")
+        for name, part in parts.items():
+            text = with_section(text, name, part)
+        write_page(path, text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--results", type=Path, default=FOLDER / "table.csv")
+    render(parser.parse_args().results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""The table as a picture: the paper's protocol beside everybody by scores."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from benchmarks.data.printed import PRINTED_COLUMNS
+from benchmarks.methods import METHODS
+from benchmarks.table_text import OURS, Figures, as_printed, row_name
+
+# Okabe and Ito's colours, told apart by the colour-blind; the markers differ as well.
+STYLES = {
+    OURS: ("#0072B2", "o"),
+    "hedgeclipper-paper": ("#56B4E9", "v"),
+    "random-forest": ("#D55E00", "s"),
+    "base-forest": ("#E69F00", "D"),
+    "adaboost": ("#009E73", "^"),
+    "mart": ("#CC79A7", "P"),
+    "logistic-regression": ("#000000", "x"),
+    "logistic-unscaled": ("#000000", "x"),
+}
+
+
+def draw_table(figures: Figures) -> Figure:
+    """Return the picture: AUC of the paper's columns in both protocols, on one scale."""
+    figure = Figure(figsize=(10.0, 6.4), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True, sharex=True)
+    columns_a = [OURS, *PRINTED_COLUMNS]
+    columns_b = ["logistic-regression" if c == "logistic-unscaled" else c for c in columns_a]
+    _panel(left, figures, columns_a, lambda row, m: as_printed(figures, row, m).mean())
+    _panel(right, figures, columns_b, lambda row, m: figures.mean(row, m, "auc"))
+    left.set_title("(a) as in the paper: HedgeClipper by scores,\nthe others by predicted classes")
+    right.set_title("(b) everybody by scores")
+    left.set_yticks(range(len(figures.rows)), [row_name(row) for row in figures.rows])
+    left.invert_yaxis()
+    figure.supxlabel("AUC, mean of the draws", fontsize=10)
+    handles, labels = right.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def _panel(ax, figures: Figures, columns: list[str], value) -> None:
+    for name in columns:
+        colour, marker = STYLES[name]
+        face = colour if marker == "x" or name.startswith("hedgeclipper") else "none"
+        ax.scatter(
+            [value(row, name) for row in figures.rows],
+            range(len(figures.rows)),
+            s=34,
+            marker=marker,
+            facecolors=face,
+            edgecolors=None if marker == "x" else colour,
+            label=METHODS[name].title,
+            zorder=3 if name == OURS else 2,
+        )
+    ax.axvline(0.5, color="0.7", linewidth=0.8)
+    ax.grid(axis="y", color="0.9")
+    ax.set_axisbelow(True)

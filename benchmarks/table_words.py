@@ -1,0 +1,175 @@
+"""What follows from the table, in plain words; every figure is computed from the results."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.comparison import paired_p_value
+from benchmarks.data import DATA
+from benchmarks.methods import METHODS
+from benchmarks.table_text import (
+    EVERY_ROW,
+    FAR_OFF,
+    FOREST,
+    OURS,
+    REPRODUCED,
+    Figures,
+    Gain,
+    distances,
+    far_off,
+    first_counts,
+    gains,
+    row_name,
+)
+
+
+def words_on_run(figures: Figures) -> str:
+    """Return when, with what, how often and how long it was run."""
+    dates = sorted({result.date for result in figures.results})
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    draws = len({result.draw for result in figures.results})
+    own = [r.seconds for r in figures.results if r.method not in ("mean", "stacking")]
+    versions = " / ".join(sorted({result.versions for result in figures.results}))
+    return (
+        f"Run on {when} with {versions}. {draws} draws of the labels for each row. All fits, "
+        f"without the mean and the stacking, took {sum(own) / 3600:.1f} hours of one core."
+    )
+
+
+def words_on_protocol(figures: Figures) -> str:
+    """Return what table (a) says about the paper's figures."""
+    hard, scores = distances(figures), distances(figures, measure="auc")
+    shifted = distances(figures, shift=10)
+    lines = [
+        "Mean distance from the print over the rows that the paper has: "
+        + _list([f"{METHODS[name].title} {hard[name]:.3f}" for name in REPRODUCED])
+        + f"; {_average(hard):.3f} on average. By scores it would be {_average(scores):.3f}: the "
+        "paper's comparators were judged by their predicted classes, its own method by its scores.",
+        "With ssl-secstr's rows read as 100, 1K and 10K labels instead of the printed 10, 100 and "
+        f"1K, the distance is {_average(shifted):.3f}.",
+    ]
+    remarks = [_remark(row, names) for row, names in far_off(figures)]
+    if remarks:
+        lines.append(f"Further off than {FAR_OFF}:\n\n" + "\n".join(f"- {r}" for r in remarks))
+    return "\n\n".join(lines)
+
+
+def _remark(row: tuple[str, int], names: list[str]) -> str:
+    data = next(data for data in DATA if data.name == row[0])
+    titles = _list([METHODS[name].title for name in names])
+    return f"{row_name(row)} ({titles}): {data.remarks[row[1]]}"
+
+
+def words_on_scores(figures: Figures, methods: list[str]) -> str:
+    """Return what table (b) says: who is first, what unlabelled rows give, what they do not."""
+    counts = first_counts(figures, "auc", methods)
+    order = sorted(counts, key=lambda name: -counts[name])
+    n_rows = len(figures.rows)
+    who = _list([f"{METHODS[name].title} {counts[name]}" for name in order])
+    return "\n\n".join(
+        [
+            f"First or tied with the first in AUC, of {n_rows} rows: {who}.",
+            words_on_gains(gains(figures)),
+            words_on_others(figures, methods),
+            words_on_self_training(figures),
+            words_on_probabilities(figures),
+            words_on_every_row(figures),
+        ]
+    )
+
+
+def words_on_gains(all_gains: list[Gain]) -> str:
+    """Return where unlabelled rows help HedgeClipper, where not, and by how much."""
+    credited = [gain for gain in all_gains if gain.is_credited]
+    worse = [gain for gain in all_gains if gain.is_worse]
+    mean = np.mean([gain.over_forest for gain in all_gains])
+    controls = np.mean([gain.over_controls for gain in all_gains])
+    text = (
+        f"Against the forest it is built from, HedgeClipper's AUC is {mean:+.4f} on average over "
+        f"the rows, and {controls:+.4f} against the better of the two controls. "
+    )
+    if credited:
+        where = _list([f"{row_name(gain.row)} ({gain.over_forest:+.4f})" for gain in credited])
+        text += (
+            f"Unlabelled rows help beyond chance, and beyond both controls, in {len(credited)} of "
+            f"{len(all_gains)} rows: {where}, where the figure is the gain over the forest. "
+        )
+    else:
+        text += "In no row do unlabelled rows help beyond chance and beyond both controls. "
+    if worse:
+        where = _list([f"{row_name(gain.row)} ({gain.over_forest:+.4f})" for gain in worse])
+        text += f"The forest itself is ahead beyond chance in {where}. "
+    else:
+        text += "In no row is the forest itself ahead beyond chance. "
+    rest = len(all_gains) - len(credited) - len(worse)
+    return text + f"In the other {rest} rows no gain is credited to unlabelled data."
+
+
+def words_on_others(figures: Figures, methods: list[str]) -> str:
+    """Return how HedgeClipper does against the other columns."""
+    parts = []
+    for name in methods:
+        if name in (OURS, FOREST) or name.startswith("leaf-"):
+            continue
+        gaps = [figures.mean(r, OURS, "auc") - figures.mean(r, name, "auc") for r in figures.rows]
+        ahead = sum(gap > 0 for gap in gaps)
+        parts.append(f"{METHODS[name].title} {np.mean(gaps):+.3f} ({ahead} of {len(gaps)})")
+    return (
+        "HedgeClipper's mean gain in AUC over the other columns, and in how many rows its mean is "
+        f"higher: {_list(parts)}."
+    )
+
+
+def words_on_self_training(figures: Figures) -> str:
+    """Return what unlabelled rows do for the logistic regression that trains itself."""
+    differences, helped, hurt = [], 0, 0
+    for row in figures.rows:
+        ours = figures.values(row, "self-training", "auc")
+        base = figures.values(row, "logistic-regression", "auc")
+        differences.append((ours - base).mean())
+        beyond_chance = paired_p_value(ours, base) < 0.05
+        helped += bool(beyond_chance and differences[-1] > 0)
+        hurt += bool(beyond_chance and differences[-1] < 0)
+    return (
+        f"Self-training changes the logistic regression's AUC by {np.mean(differences):+.3f} on "
+        f"average; it helps in {helped} rows and hurts in {hurt} (each row by itself, at 5 %)."
+    )
+
+
+def words_on_probabilities(figures: Figures) -> str:
+    """Return how HedgeClipper's log loss and accuracy compare with its forest's."""
+    parts = []
+    for measure, title in (("log_loss", "log loss"), ("accuracy", "accuracy")):
+        gaps = [
+            figures.mean(row, OURS, measure) - figures.mean(row, FOREST, measure)
+            for row in figures.rows
+        ]
+        parts.append(f"{title} {np.mean(gaps):+.4f}")
+    return f"Against its forest the other figures are: {_list(parts)} (less is better in log loss)."
+
+
+def words_on_every_row(figures: Figures) -> str:
+    """Return what every row brings instead of 50,000, on the draw for which both were run."""
+    known = {(r.data, r.n_labels): r for r in figures.results if r.method == EVERY_ROW}
+    pairs = [
+        (known[row].auc, figures.values(row, OURS, "auc")[0], known[row].n_unlabeled)
+        for row in figures.rows
+        if row in known and known[row].n_unlabeled > 50_000
+    ]
+    if not pairs:
+        return ""
+    gaps = [every - some for every, some, _ in pairs]
+    return (
+        f"With every unlabelled row (up to {max(n for *_, n in pairs):,}) instead of 50,000, on "
+        f"one draw of each of the {len(pairs)} rows that have more, HedgeClipper's AUC changes by "
+        f"{np.mean(gaps):+.4f} on average, between {min(gaps):+.4f} and {max(gaps):+.4f}; it is "
+        "then also measured on more rows, so part of this is chance."
+    )
+
+
+def _average(values: dict[str, float]) -> float:
+    return float(np.mean(list(values.values())))
+
+
+def _list(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]

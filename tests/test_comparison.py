@@ -1,0 +1,59 @@
+"""Paired tests: Holm's procedure, ties with the best, claims against several others."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from benchmarks.comparison import beats_all, best_and_ties, holm, paired_p_value
+
+DRAWS = np.random.default_rng(0).normal(0.8, 0.05, 10)
+NOISE = np.random.default_rng(1).normal(0.0, 0.001, 10)
+
+
+def test_holm_stops_at_the_first_that_fails():
+    # thresholds 0.05/4, 0.05/3, 0.05/2, 0.05: the third smallest fails, so the largest does too
+    assert holm(np.array([0.03, 0.01, 0.045, 0.015])).tolist() == [False, True, False, True]
+
+
+def test_holm_of_one_test_is_the_test():
+    assert holm(np.array([0.049])).tolist() == [True]
+    assert holm(np.array([0.051])).tolist() == [False]
+
+
+def test_holm_of_nothing_is_nothing():
+    assert holm(np.array([])).size == 0
+
+
+def test_pairing_finds_what_an_unpaired_test_would_miss():
+    better = DRAWS + 0.002 + NOISE
+    assert stats.ttest_ind(better, DRAWS).pvalue > 0.5
+    assert best_and_ties({"better": better, "worse": DRAWS}) == ["better"]
+
+
+def test_noise_is_a_tie():
+    assert set(best_and_ties({"a": DRAWS, "b": DRAWS + NOISE})) == {"a", "b"}
+
+
+def test_the_same_figures_are_a_tie():
+    assert set(best_and_ties({"a": DRAWS, "b": DRAWS.copy()})) == {"a", "b"}
+
+
+def test_for_losses_the_smallest_is_best():
+    values = {"low": DRAWS - 0.1 + NOISE, "high": DRAWS}
+    assert best_and_ties(values, larger=False) == ["low"]
+    assert best_and_ties(values, larger=True) == ["high"]
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+def test_a_constant_difference_has_no_doubt(alternative):
+    assert paired_p_value(DRAWS + 0.25, DRAWS, alternative) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_constant_loss_is_no_gain():
+    assert paired_p_value(DRAWS - 0.25, DRAWS, "greater") == pytest.approx(1.0)
+
+
+def test_beating_all_is_no_easier_than_beating_the_hardest():
+    ours, easy, hard = DRAWS + NOISE, DRAWS - 0.01, DRAWS
+    assert beats_all(ours, [easy, hard]) == paired_p_value(ours, hard, "greater")
+    assert beats_all(ours, [easy]) < 0.001

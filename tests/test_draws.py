@@ -1,0 +1,87 @@
+"""Draws of labels: who gets what, and that all methods get the same."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.utils import Bunch
+
+from benchmarks import draws
+from benchmarks.draws import make_draw
+
+
+def numbered(n_rows, first=0):
+    """Rows that can be told apart."""
+    return (first + np.arange(n_rows, dtype=np.float32))[:, None]
+
+
+@pytest.fixture
+def files(monkeypatch):
+    """Three files: no split, a split, and extra rows; row number tells where a row is from."""
+    y = np.arange(1000) % 3 == 0
+    plain = Bunch(data=numbered(1000), target=y.astype(int), n_train=1000, data_unlabeled=None)
+    split = Bunch(**{**plain, "n_train": 300, "data": sparse.csr_array(numbered(1000))})
+    extra = Bunch(**{**plain, "data_unlabeled": numbered(2000, first=1000)})
+    known = {"plain": plain, "split": split, "extra": extra}
+    monkeypatch.setattr(draws, "whole", known.__getitem__)
+    return known
+
+
+def test_labelled_and_unlabelled_rows_are_all_rows_once(files):
+    draw = make_draw("plain", 50, 0)
+    every = np.concatenate([draw.X, draw.X_unlabeled]).ravel()
+    assert sorted(every) == list(range(1000))
+    assert draw.n_scored == 950
+
+
+def test_labels_belong_to_their_rows(files):
+    draw = make_draw("extra", 50, 0, max_unlabeled=500)
+    for rows, labels in ((draw.X, draw.y), (draw.X_scored, draw.y_scored)):
+        np.testing.assert_array_equal(rows.ravel() % 3 == 0, labels)
+
+
+def test_where_the_file_has_a_split_the_test_rows_are_scored(files):
+    draw = make_draw("split", 50, 0)
+    assert draw.X.max() < 300
+    assert sorted(draw.X_scored.ravel()) == list(range(300, 1000))
+    assert draw.X_unlabeled.shape == (950, 1)
+    assert draw.is_sparse
+
+
+def test_extra_rows_are_unlabelled_but_not_scored(files):
+    draw = make_draw("extra", 50, 0)
+    assert draw.X_unlabeled.shape == (2950, 1)
+    assert draw.X_scored.max() < 1000
+    assert draw.X_unlabeled[draw.n_scored :].min() >= 1000
+
+
+def test_a_limit_takes_half_from_either_kind(files):
+    draw = make_draw("extra", 50, 0, max_unlabeled=600)
+    assert draw.n_scored == 300
+    assert draw.X_unlabeled.shape == (600, 1)
+
+
+def test_a_limit_takes_more_of_one_kind_where_the_other_is_short(files):
+    draw = make_draw("split", 250, 0, max_unlabeled=600)
+    assert (draw.n_scored, len(draw.X_unlabeled)) == (550, 600)
+
+
+def test_the_seed_is_the_draw(files):
+    first, again, other = (make_draw("plain", 50, seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first.X, again.X)
+    np.testing.assert_array_equal(first.X_unlabeled, again.X_unlabeled)
+    assert set(first.X.ravel()) != set(other.X.ravel())
+
+
+def test_each_class_has_two_labels(files):
+    files["plain"].target[:] = np.arange(1000) % 100 == 0
+    assert all(make_draw("plain", 20, seed).y.sum() >= 2 for seed in range(20))
+
+
+def test_a_fold_scores_the_held_out_rows_and_hides_their_labels(files):
+    draw = make_draw("plain", 50, 0)
+    kept, held_out = np.arange(40), np.arange(40, 50)
+    fold = draw.fold(kept, held_out, 100)
+    np.testing.assert_array_equal(fold.X_scored, draw.X[held_out])
+    np.testing.assert_array_equal(fold.y_scored, draw.y[held_out])
+    np.testing.assert_array_equal(fold.y, draw.y[kept])
+    assert fold.X_unlabeled.shape == (110, 1)

@@ -1,0 +1,213 @@
+"""The paper's table: a quick run of it, its results file, its pages."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks import run_table
+from benchmarks.data import DATA
+from benchmarks.data.printed import PRINTED_COLUMNS
+from benchmarks.methods import METHODS
+from benchmarks.methods.method import Member
+from benchmarks.pages import markdown_table, with_section
+from benchmarks.render_table import PAGE, README, readme_sections, render, sections
+from benchmarks.results_file import FOLDER, Key, Result, read_results, write_results
+from benchmarks.table_text import Figures, best_and_ties, distances, far_off, gains, printed
+from benchmarks.table_words import words_on_gains, words_on_protocol
+
+COMMITTED = FOLDER / "table.csv"
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """The results file of the quick variant."""
+    path = tmp_path_factory.mktemp("table") / "quick.csv"
+    run_table.main(["--quick", "--jobs", "1", "--results", str(path)])
+    return path
+
+
+def made_up(row=("a1a", 100), draws=3, **changes):
+    """Results in which every method has AUC 0.8 on every draw, but for the changes."""
+    one = Result(*row, 0, "", 0.8, 0.7, 0.5, 0.8, 100, 50, 1.0, "2020-01-01", "python 3")
+    return [
+        replace(one, draw=d, method=m, **{k: float(v[m][d]) for k, v in changes.items() if m in v})
+        for m in METHODS
+        for d in range(draws)
+    ]
+
+
+def test_rows_are_those_of_the_paper_that_can_be_had():
+    rows = run_table.table_rows()
+    assert len(rows) == len(set(rows)) == 18
+    assert all(len(p) == len(PRINTED_COLUMNS) for data in DATA for p in data.printed.values())
+    assert sum(len(data.printed) for data in DATA) == 17
+
+
+def test_quick_run_has_every_method_on_every_draw(quick):
+    keys = {result.key for result in read_results(quick)}
+    rows, draws = run_table.QUICK_ROWS, range(run_table.QUICK_DRAWS)
+    assert keys == {Key(*row, draw, m) for row in rows for draw in draws for m in METHODS}
+
+
+def test_quick_figures_have_the_right_order_of_magnitude(quick):
+    results = read_results(quick)
+    assert all(0.6 < result.auc < 0.95 for result in results)
+    assert all(0.5 <= result.auc_hard < result.auc for result in results)
+    assert all(0.65 < result.accuracy < 0.9 for result in results)
+    assert all(0.3 < result.log_loss < 5 for result in results)
+    figures = Figures(results)
+    few, many = figures.rows
+    means = {row: figures.mean(row, "hedgeclipper", "auc") for row in figures.rows}
+    assert means[many] > means[few]
+
+
+def test_quick_figures_are_paired(quick):
+    """All methods see the same rows: the draws that are hard for one are hard for another."""
+    results = read_results(quick)
+    for row in run_table.QUICK_ROWS:
+        for draw in range(run_table.QUICK_DRAWS):
+            same = [r for r in results if (r.data, r.n_labels, r.draw) == (*row, draw)]
+            assert len({(r.n_unlabeled, r.n_scored) for r in same}) == 1
+    figures = Figures(results)
+    for row in figures.rows:
+        ours, forest = (figures.values(row, m, "auc") for m in ("hedgeclipper", "base-forest"))
+        assert np.abs(ours - forest).max() < 0.02
+
+
+def test_quick_run_resumes_where_it_stopped(quick, monkeypatch, tmp_path):
+    results = read_results(quick)
+    path = tmp_path / "half.csv"
+    write_results(path, [r for r in results if not (r.draw == 1 and r.method == "lightgbm")])
+    ran = []
+    work = run_table.run_task
+    monkeypatch.setattr(run_table, "run_task", lambda task: ran.append(task) or work(task))
+    run_table.main(["--quick", "--jobs", "1", "--results", str(path)])
+    assert {task[:4] for task in ran} == {(*r, 1, ("lightgbm",)) for r in run_table.QUICK_ROWS}
+    again = {r.key: r.auc for r in read_results(path)}
+    assert again == {r.key: r.auc for r in results}
+
+
+def test_nothing_is_left_to_run_when_all_is_there(quick):
+    done = {result.key for result in read_results(quick)}
+    assert run_table.plan(run_table.QUICK_ROWS, run_table.QUICK_DRAWS, 4_000, done) == []
+
+
+def test_hedgeclipper_is_run_once_with_every_row():
+    tasks = run_table.plan([("covtype", 100)], 2, run_table.MAX_UNLABELED, set())
+    every = [task for task in tasks if task.methods == (run_table.EVERY_ROW,)]
+    assert [(task.draw, task.max_unlabeled) for task in every] == [(0, None)]
+    assert len(tasks) == 3
+
+
+def test_measures_on_four_rows():
+    y, scores = np.array([0, 0, 1, 1]), np.array([0.1, 0.6, 0.55, 0.9])
+    auc, auc_hard, log_loss, accuracy = run_table.measure(y, scores)
+    assert (auc, auc_hard, accuracy) == (0.75, 0.75, 0.75)
+    assert log_loss == pytest.approx(-np.log([0.9, 0.4, 0.55, 0.9]).mean(), abs=1e-6)
+
+
+def test_the_mean_is_the_mean_of_its_members():
+    members = [Member(METHODS["mart"], np.array([0.2, 0.4])), Member(METHODS["mart"], np.ones(2))]
+    np.testing.assert_allclose(METHODS["mean"].scores(None, members), [0.6, 0.7])
+
+
+def test_results_survive_the_file(tmp_path):
+    results = made_up()
+    write_results(tmp_path / "r.csv", results[::-1])
+    assert read_results(tmp_path / "r.csv") == sorted(results, key=lambda r: r.key)
+    assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]
+
+
+def test_a_failed_write_leaves_the_old_results(tmp_path):
+    path = tmp_path / "r.csv"
+    write_results(path, made_up())
+    before = path.read_bytes()
+    with pytest.raises(AttributeError):
+        write_results(path, ["not a result"])
+    assert path.read_bytes() == before
+
+
+def test_a_gain_counts_only_beyond_both_controls():
+    better, same = [0.9, 0.92, 0.91], [0.9, 0.92, 0.911]
+    gain = gains(Figures(made_up(auc={"hedgeclipper": better})))[0]
+    assert gain.is_credited
+    assert not gain.is_worse
+    assert gain.over_forest == pytest.approx(0.11)
+    as_good = gains(Figures(made_up(auc={"hedgeclipper": better, "leaf-vote": same})))[0]
+    assert not as_good.is_credited
+    assert as_good.over_forest == pytest.approx(0.11)
+
+
+def test_a_loss_is_told():
+    worse = gains(Figures(made_up(auc={"hedgeclipper": [0.7, 0.71, 0.72]})))
+    assert worse[0].is_worse
+    assert "The forest itself is ahead beyond chance in a1a, 100" in words_on_gains(worse)
+    assert "In no row do unlabelled rows help" in words_on_gains(worse)
+
+
+def test_distances_are_from_the_print_and_far_rows_are_found():
+    theirs = printed(("a1a", 100))
+    hard = {name: [value + 0.02] * 3 for name, value in theirs.items()}
+    near = Figures(made_up(auc_hard=hard, auc={"hedgeclipper-paper": [0.779] * 3}))
+    assert distances(near) == pytest.approx(dict.fromkeys(distances(near), 0.02))
+    assert far_off(near) == []
+    hard["mart"] = [theirs["mart"] + 0.11] * 3
+    far = Figures(made_up(auc_hard=hard, auc={"hedgeclipper-paper": [0.779] * 3}))
+    assert far_off(far) == [(("a1a", 100), ["mart"])]
+
+
+def test_sections_are_replaced_between_their_marks():
+    page = "head\n<!-- begin x -->\nold\n<!-- end x -->\ntail\n"
+    assert with_section(page, "x", "new") == (
+        "head\n<!-- begin x -->\n\nnew\n\n<!-- end x -->\ntail\n"
+    )
+    with pytest.raises(ValueError, match="once each"):
+        with_section(page, "y", "new")
+
+
+def test_markdown_tables_have_a_rule():
+    assert markdown_table([["a", "b"], ["1", "2"]]) == "| a | b |\n| :--- | ---: |\n| 1 | 2 |"
+
+
+def test_rendering_writes_pages_and_picture(quick, tmp_path):
+    page, readme = tmp_path / "docs" / "table.md", tmp_path / "README.md"
+    page.parent.mkdir()
+    shutil.copy(PAGE, page)
+    shutil.copy(README, readme)
+    results = [r for r in read_results(quick) if r.n_labels == 1000]
+    write_results(tmp_path / "r.csv", results)
+    render(tmp_path / "r.csv", page, readme)
+    figures = Figures(results)
+    for part in sections(figures).values():
+        assert part.strip() in page.read_text(encoding="utf-8")
+    best, *_ = best_and_ties(
+        {m: figures.values(("a1a", 1000), m, "auc") for m in figures.methods()}
+    )
+    bold = f"**{figures.mean(('a1a', 1000), best, 'auc'):.3f}**"
+    assert bold in page.read_text(encoding="utf-8")
+    assert (page.parent / "figures" / "table.png").stat().st_size > 10_000
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["README.md", "docs", "r.csv"]
+
+
+def test_committed_results_are_whole():
+    keys = {result.key for result in read_results(COMMITTED)}
+    rows = run_table.table_rows()
+    wanted = {Key(*row, d, m) for row in rows for d in range(run_table.N_DRAWS) for m in METHODS}
+    every = {Key(*row, 0, run_table.EVERY_ROW) for row in rows}
+    assert wanted | every == keys
+
+
+def test_committed_pages_are_what_the_committed_results_say():
+    figures = Figures(read_results(COMMITTED))
+    for path, parts in ((PAGE, sections(figures)), (README, readme_sections(figures))):
+        text = path.read_text(encoding="utf-8")
+        for name, part in parts.items():
+            assert with_section(text, name, part) == text, f"run benchmarks.render_table: {name}"
+
+
+def test_committed_figures_are_near_the_print():
+    figures = Figures(read_results(COMMITTED))
+    assert all(distance < 0.05 for distance in distances(figures).values())
+    assert words_on_protocol(figures)
