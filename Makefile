@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test test-slow lint check bench table clean
+.PHONY: help demo test test-slow lint check bench table ablations figure clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,13 @@ bench: $(READY)  ## speed as ratios to peers in one run, and accuracy on real da
 table: $(READY)  ## the paper's table on its real data: runs what is missing, writes docs and README
 	$(BIN)/python -m benchmarks.run_table
 	$(BIN)/python -m benchmarks.render_table
+
+ablations: $(READY)  ## what each part is worth: runs what is missing, writes docs/ablations.md
+	$(BIN)/python -m benchmarks.run_ablations
+	$(BIN)/python -m benchmarks.render_ablations
+
+figure: $(READY)  ## the paper's Figure 2, on covtype
+	$(BIN)/python -m benchmarks.margin_figure
 
 clean:           ## remove everything that can be made again
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.draws import MAX_UNLABELED
 from benchmarks.real_data import data_folder
 from benchmarks.run_table import Task, run_task
-from benchmarks.table_text import CONTROLS, FOREST, OURS
+from benchmarks.table_text import FOREST, LEAF_CONTROLS, OURS
 from benchmarks.timing import print_rows
 
 CASES = [
@@ -29,7 +29,7 @@ CASES = [
     ("ssl_g241n", 100),
     ("ssl_coil2", 100),
 ]
-METHODS = (FOREST, OURS, *CONTROLS)
+METHODS = (FOREST, OURS, *LEAF_CONTROLS)
 
 
 def aucs(name: str, n_labels: int, n_draws: int) -> np.ndarray:

@@ -44,6 +44,11 @@ def with_section(page: str, name: str, text: str) -> str:
     return f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}"
 
 
+def listed(parts: list[str]) -> str:
+    """Return parts as in a sentence: a, b and c."""
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
 def markdown_table(rows: list[list[str]]) -> str:
     """Return rows, the first one a heading, as a Markdown table; numbers to the right."""
     head, *body = rows

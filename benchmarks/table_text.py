@@ -15,7 +15,9 @@ from benchmarks.pages import markdown_table
 from benchmarks.results_file import Result
 
 EVERY_ROW = "hedgeclipper-every-row"
-OURS, FOREST, CONTROLS = "hedgeclipper", "base-forest", ("leaf-count", "leaf-vote")
+OURS, FOREST, ALONE = "hedgeclipper", "base-forest", "hedgeclipper-alone"
+LEAF_CONTROLS = ("leaf-count", "leaf-vote")
+CONTROLS = (*LEAF_CONTROLS, ALONE)
 REPRODUCED = ("random-forest", "base-forest", "adaboost", "mart")
 ONLY_IN_A = "logistic-unscaled"
 FAR_OFF = 0.1
@@ -151,32 +153,56 @@ def far_off(figures: Figures) -> list[tuple[Row, list[str]]]:
 
 @dataclass(frozen=True)
 class Gain:
-    """HedgeClipper's AUC by scores in a row, less that of its forest and of its controls."""
+    """HedgeClipper's AUC by scores in a row, less that of its forest and of its controls.
+
+    Parameters
+    ----------
+    row : Row
+        Data set and number of labels.
+    over_forest, over_controls, over_alone : float
+        Mean gain over the forest, over the better one of the two controls on the same leaves, and
+        over HedgeClipper without unlabelled rows.
+    beats_leaves : bool
+        Whether it is ahead of the forest and both of these controls, beyond chance.
+    is_credited : bool
+        Whether it is ahead of itself without unlabelled rows, too, so that these get the credit.
+    is_worse : bool
+        Whether the forest is ahead of it, beyond chance.
+    """
 
     row: Row
     over_forest: float
     over_controls: float
+    over_alone: float
+    beats_leaves: bool
     is_credited: bool
     is_worse: bool
 
 
 def gains(figures: Figures) -> list[Gain]:
-    """Return the gains by row.
+    """Return the gains by row; one-sided paired tests, the weakest counts, Holm over the rows."""
 
-    Credited to unlabelled rows is a gain that is beyond chance over the forest and both controls:
-    one-sided paired tests, the weakest of the three counts, Holm over the rows. Worse is a row
-    in which the forest is ahead beyond chance.
-    """
-    ours = [figures.values(row, OURS, "auc") for row in figures.rows]
-    forest = [figures.values(row, FOREST, "auc") for row in figures.rows]
-    controls = [[figures.values(row, name, "auc") for name in CONTROLS] for row in figures.rows]
-    credited = holm(
-        np.array([beats_all(o, [f, *c]) for o, f, c in zip(ours, forest, controls, strict=True)])
-    )
-    worse = holm(np.array([beats_all(f, [o]) for o, f in zip(ours, forest, strict=True)]))
+    def beyond_chance(ours: str, *others: str) -> np.ndarray:
+        p_values = [
+            beats_all(auc(row, ours), [auc(row, name) for name in others]) for row in figures.rows
+        ]
+        return holm(np.array(p_values))
+
+    def auc(row: Row, method: str) -> np.ndarray:
+        return figures.values(row, method, "auc")
+
+    beats_leaves = beyond_chance(OURS, FOREST, *LEAF_CONTROLS)
+    credited = beyond_chance(OURS, FOREST, *CONTROLS)
+    worse = beyond_chance(FOREST, OURS)
     return [
-        Gain(row, float((o - f).mean()), float(min((o - x).mean() for x in c)), bool(yes), bool(no))
-        for row, o, f, c, yes, no in zip(
-            figures.rows, ours, forest, controls, credited, worse, strict=True
+        Gain(
+            row=row,
+            over_forest=float((auc(row, OURS) - auc(row, FOREST)).mean()),
+            over_controls=min(float((auc(row, OURS) - auc(row, c)).mean()) for c in LEAF_CONTROLS),
+            over_alone=float((auc(row, OURS) - auc(row, ALONE)).mean()),
+            beats_leaves=bool(beats_leaves[number]),
+            is_credited=bool(credited[number]),
+            is_worse=bool(worse[number]),
         )
+        for number, row in enumerate(figures.rows)
     ]

@@ -7,7 +7,9 @@ import numpy as np
 from benchmarks.comparison import paired_p_value
 from benchmarks.data import DATA
 from benchmarks.methods import METHODS
+from benchmarks.pages import listed
 from benchmarks.table_text import (
+    CONTROLS,
     EVERY_ROW,
     FAR_OFF,
     FOREST,
@@ -42,7 +44,7 @@ def words_on_protocol(figures: Figures) -> str:
     shifted = distances(figures, shift=10)
     lines = [
         "Mean distance from the print over the rows that the paper has: "
-        + _list([f"{METHODS[name].title} {hard[name]:.3f}" for name in REPRODUCED])
+        + listed([f"{METHODS[name].title} {hard[name]:.3f}" for name in REPRODUCED])
         + f"; {_average(hard):.3f} on average. By scores it would be {_average(scores):.3f}: the "
         "paper's comparators were judged by their predicted classes, its own method by its scores.",
         "With ssl-secstr's rows read as 100, 1K and 10K labels instead of the printed 10, 100 and "
@@ -56,7 +58,7 @@ def words_on_protocol(figures: Figures) -> str:
 
 def _remark(row: tuple[str, int], names: list[str]) -> str:
     data = next(data for data in DATA if data.name == row[0])
-    titles = _list([METHODS[name].title for name in names])
+    titles = listed([METHODS[name].title for name in names])
     return f"{row_name(row)} ({titles}): {data.remarks[row[1]]}"
 
 
@@ -65,7 +67,7 @@ def words_on_scores(figures: Figures, methods: list[str]) -> str:
     counts = first_counts(figures, "auc", methods)
     order = sorted(counts, key=lambda name: -counts[name])
     n_rows = len(figures.rows)
-    who = _list([f"{METHODS[name].title} {counts[name]}" for name in order])
+    who = listed([f"{METHODS[name].title} {counts[name]}" for name in order])
     return "\n\n".join(
         [
             f"First or tied with the first in AUC, of {n_rows} rows: {who}.",
@@ -84,39 +86,52 @@ def words_on_gains(all_gains: list[Gain]) -> str:
     worse = [gain for gain in all_gains if gain.is_worse]
     mean = np.mean([gain.over_forest for gain in all_gains])
     controls = np.mean([gain.over_controls for gain in all_gains])
+    alone = np.mean([gain.over_alone for gain in all_gains])
+    re_weighed = [gain for gain in all_gains if gain.beats_leaves and not gain.is_credited]
     text = (
         f"Against the forest it is built from, HedgeClipper's AUC is {mean:+.4f} on average over "
-        f"the rows, and {controls:+.4f} against the better of the two controls. "
+        f"the rows, against the better of the two controls on the same leaves {controls:+.4f}, and "
+        f"against itself without unlabelled rows, the labelled ones in their place, {alone:+.4f}. "
     )
     if credited:
-        where = _list([f"{row_name(gain.row)} ({gain.over_forest:+.4f})" for gain in credited])
+        where = listed([f"{row_name(gain.row)} ({gain.over_alone:+.4f})" for gain in credited])
         text += (
-            f"Unlabelled rows help beyond chance, and beyond both controls, in {len(credited)} of "
-            f"{len(all_gains)} rows: {where}, where the figure is the gain over the forest. "
+            "Unlabelled rows help beyond chance, which means more than the forest and all three "
+            f"controls, in {len(credited)} of {len(all_gains)} rows: {where}, where the figure is "
+            "the gain over HedgeClipper without them. "
         )
     else:
-        text += "In no row do unlabelled rows help beyond chance and beyond both controls. "
+        text += (
+            "In no row is it ahead of the forest and of all three controls beyond chance, so that "
+            "no gain is credited to unlabelled rows. "
+        )
+    if re_weighed:
+        where = listed([f"{row_name(gain.row)} ({gain.over_forest:+.4f})" for gain in re_weighed])
+        text += (
+            "It is ahead of the forest and of both controls on the same leaves, but not of itself "
+            f"without unlabelled rows, in {len(re_weighed)} rows, where re-weighing leaves by "
+            f"unseen labels is what pays: {where}, over the forest. "
+        )
     if worse:
-        where = _list([f"{row_name(gain.row)} ({gain.over_forest:+.4f})" for gain in worse])
+        where = listed([f"{row_name(gain.row)} ({gain.over_forest:+.4f})" for gain in worse])
         text += f"The forest itself is ahead beyond chance in {where}. "
     else:
         text += "In no row is the forest itself ahead beyond chance. "
-    rest = len(all_gains) - len(credited) - len(worse)
-    return text + f"In the other {rest} rows no gain is credited to unlabelled data."
+    return text.strip()
 
 
 def words_on_others(figures: Figures, methods: list[str]) -> str:
     """Return how HedgeClipper does against the other columns."""
     parts = []
     for name in methods:
-        if name in (OURS, FOREST) or name.startswith("leaf-"):
+        if name in (OURS, FOREST, *CONTROLS):
             continue
         gaps = [figures.mean(r, OURS, "auc") - figures.mean(r, name, "auc") for r in figures.rows]
         ahead = sum(gap > 0 for gap in gaps)
         parts.append(f"{METHODS[name].title} {np.mean(gaps):+.3f} ({ahead} of {len(gaps)})")
     return (
         "HedgeClipper's mean gain in AUC over the other columns, and in how many rows its mean is "
-        f"higher: {_list(parts)}."
+        f"higher: {listed(parts)}."
     )
 
 
@@ -145,7 +160,9 @@ def words_on_probabilities(figures: Figures) -> str:
             for row in figures.rows
         ]
         parts.append(f"{title} {np.mean(gaps):+.4f}")
-    return f"Against its forest the other figures are: {_list(parts)} (less is better in log loss)."
+    return (
+        f"Against its forest the other figures are: {listed(parts)} (less is better in log loss)."
+    )
 
 
 def words_on_every_row(figures: Figures) -> str:
@@ -169,7 +186,3 @@ def words_on_every_row(figures: Figures) -> str:
 
 def _average(values: dict[str, float]) -> float:
     return float(np.mean(list(values.values())))
-
-
-def _list(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]

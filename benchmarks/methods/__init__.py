@@ -4,6 +4,7 @@ from benchmarks.methods import (
     adaboost,
     base_forest,
     hedgeclipper,
+    hedgeclipper_alone,
     hedgeclipper_paper,
     label_spreading,
     leaf_count,
@@ -36,5 +37,6 @@ METHODS = {
         stacking,
         leaf_count,
         leaf_vote,
+        hedgeclipper_alone,
     )
 }
