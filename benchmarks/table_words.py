@@ -160,9 +160,7 @@ def words_on_probabilities(figures: Figures) -> str:
             for row in figures.rows
         ]
         parts.append(f"{title} {np.mean(gaps):+.4f}")
-    return (
-        f"Against its forest the other figures are: {listed(parts)} (less is better in log loss)."
-    )
+    return f"Its other figures against its forest: {listed(parts)} (less is better in log loss)."
 
 
 def words_on_every_row(figures: Figures) -> str:

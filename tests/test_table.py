@@ -14,7 +14,16 @@ from benchmarks.methods.method import Member
 from benchmarks.pages import markdown_table, with_section
 from benchmarks.render_table import PAGE, README, readme_sections, render, sections
 from benchmarks.results_file import FOLDER, Key, Result, read_results, write_results
-from benchmarks.table_text import Figures, best_and_ties, distances, far_off, gains, printed
+from benchmarks.table_text import (
+    CONTROLS,
+    LEAF_CONTROLS,
+    Figures,
+    best_and_ties,
+    distances,
+    far_off,
+    gains,
+    printed,
+)
 from benchmarks.table_words import words_on_gains, words_on_protocol
 
 COMMITTED = FOLDER / "table.csv"
@@ -129,22 +138,32 @@ def test_a_failed_write_leaves_the_old_results(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_gain_counts_only_beyond_both_controls():
-    better, same = [0.9, 0.92, 0.91], [0.9, 0.92, 0.911]
-    gain = gains(Figures(made_up(auc={"hedgeclipper": better})))[0]
+BETTER, SAME = [0.9, 0.92, 0.91], [0.9, 0.92, 0.911]
+
+
+def test_a_gain_is_credited_beyond_the_forest_and_all_controls():
+    (gain,) = gains(Figures(made_up(auc={"hedgeclipper": BETTER})))
     assert gain.is_credited
+    assert gain.beats_leaves
     assert not gain.is_worse
     assert gain.over_forest == pytest.approx(0.11)
-    as_good = gains(Figures(made_up(auc={"hedgeclipper": better, "leaf-vote": same})))[0]
-    assert not as_good.is_credited
-    assert as_good.over_forest == pytest.approx(0.11)
+    assert "in 1 of 1 rows: a1a, 100 (+0.1100)" in words_on_gains([gain])
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_gain_that_a_control_has_too_is_not_credited(control):
+    (gain,) = gains(Figures(made_up(auc={"hedgeclipper": BETTER, control: SAME})))
+    assert not gain.is_credited
+    assert gain.beats_leaves == (control not in LEAF_CONTROLS)
+    assert gain.over_forest == pytest.approx(0.11)
+    assert "no gain is credited to unlabelled rows" in words_on_gains([gain])
 
 
 def test_a_loss_is_told():
     worse = gains(Figures(made_up(auc={"hedgeclipper": [0.7, 0.71, 0.72]})))
     assert worse[0].is_worse
     assert "The forest itself is ahead beyond chance in a1a, 100" in words_on_gains(worse)
-    assert "In no row do unlabelled rows help" in words_on_gains(worse)
+    assert "no gain is credited to unlabelled rows" in words_on_gains(worse)
 
 
 def test_distances_are_from_the_print_and_far_rows_are_found():
