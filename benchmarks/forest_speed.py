@@ -23,6 +23,7 @@ from benchmarks.timing import interleaved, print_rows
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.game.equations import sum_over_rows
 from hedgeclipper.game.losses import resolve_loss
+from hedgeclipper.specialists.leaf_rows import LeafArray
 from hedgeclipper.specialists.leaves import LeafSpecialists
 from hedgeclipper.specialists.trees import leaf_finder
 
@@ -54,7 +55,7 @@ def one_pass(model: HedgeClipperClassifier, X_unlabeled: np.ndarray):
     n_leaves, n_rows = int(finder.n_leaves.sum()), leaves.shape[1]
     signs = np.where(np.arange(n_leaves) % 2, 1.0, -1.0)
     table = sparse.csr_array(sparse.diags_array(signs))
-    specialists = LeafSpecialists(leaves, finder.offsets, table, np.ones(n_leaves))
+    specialists = LeafSpecialists(LeafArray(leaves), finder.offsets, table, np.ones(n_leaves))
     theta, loss = np.full(n_leaves, 0.03), resolve_loss("square")
     columns = (leaves.T.astype(np.int32) + finder.offsets.astype(np.int32)).ravel()
     starts = np.arange(0, columns.size + 1, finder.n_trees, dtype=np.int32)

@@ -1,6 +1,9 @@
-"""Generated votes: a hidden label z, voters that are right with probability 0.55 to 0.8.
+"""Generated votes and rows.
 
-The correlations b come from 2,000 labelled rows of the same kind.
+Votes: a hidden label z, voters that are right with probability 0.55 to 0.8; the correlations b come
+from 2,000 labelled rows of the same kind. Rows: 18 columns, the shape of SUSY, whose label is the
+sign of a sum of products of ten of them, with noise; made block by block, so that there can be any
+number.
 """
 
 from __future__ import annotations
@@ -59,6 +62,17 @@ def sparse_votes(
     # a voter without a labelled row claims nothing
     b = np.divide(known_labels @ known, counts, out=np.full(n_voters, -1.0), where=counts > 0)
     return GeneratedVotes(votes, labels, b)
+
+
+N_COLUMNS, ROWS_PER_BLOCK = 18, 1_000_000
+
+
+def rows_and_labels(block: int, n_rows: int = ROWS_PER_BLOCK) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows (float32) and labels (0 or 1) of a block, the same on every call."""
+    rng = np.random.default_rng([1, block])
+    X = rng.standard_normal((n_rows, N_COLUMNS), dtype=np.float32)
+    score = X[:, 0] + X[:, 1] * X[:, 2] + X[:, 3] * X[:, 4] + 0.5 * X[:, 5:10].sum(axis=1)
+    return X, (score + rng.standard_normal(n_rows, dtype=np.float32) > 0).astype(int)
 
 
 def _dense_batch(rng, accuracies, n_rows):

@@ -1,9 +1,22 @@
+import tracemalloc
+from datetime import datetime
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 
-from hedgeclipper.batches import ArraySource, as_rows, as_source, cut, row_slice
+from hedgeclipper.batches import (
+    ArraySource,
+    MappedSource,
+    as_rows,
+    as_source,
+    cut,
+    missing_labels,
+    row_slice,
+)
+from hedgeclipper.batches import source as sources
 
 
 def test_array_is_handed_out_in_views():
@@ -91,3 +104,149 @@ def test_frame_and_nested_lists_are_arrays():
 def test_wrong_number_of_dimensions(data):
     with pytest.raises(ValueError, match="must be two-dimensional"):
         as_source(data)
+
+
+def memory_map(folder, array):
+    np.save(folder / "x.npy", array)
+    return np.load(folder / "x.npy", mmap_mode="r")
+
+
+@pytest.mark.parametrize("view", [lambda m: m, np.asarray, lambda m: m[::2], lambda m: m.T.T])
+def test_memory_map_is_read_in_blocks_and_not_copied(tmp_path, monkeypatch, view):
+    monkeypatch.setattr(sources, "_MOST_ROWS", 300)
+    mapped = view(memory_map(tmp_path, np.arange(2000.0).reshape(1000, 2)))
+    source = as_source(mapped)
+    assert isinstance(source, MappedSource)
+    assert not source.in_memory
+    assert source.n_rows == len(mapped)
+    blocks = list(source)
+    assert max(len(block) for block in blocks) == 300
+    assert all(np.shares_memory(block, mapped) for block in blocks)
+    np.testing.assert_array_equal(np.vstack(blocks), mapped)
+    with pytest.raises(ValueError, match="has no labels"):
+        source.labeled_batches()
+
+
+def test_blocks_of_a_memory_map_are_converted_one_by_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_MOST_ROWS", 300)
+    mapped = memory_map(tmp_path, np.zeros((1000, 100)))
+    tracemalloc.start()
+    assert {block.dtype for block in as_source(mapped, dtype=np.float32)} == {np.dtype(np.float32)}
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * 300 * 100 * 4
+
+
+def test_copy_of_a_memory_map_is_in_memory(tmp_path):
+    mapped = memory_map(tmp_path, np.ones((3, 2)))
+    assert as_source(mapped.copy()).in_memory
+    assert as_source(mapped[[0, 2]]).in_memory
+
+
+def test_arrays_stand_for_columns_by_position():
+    source = as_source(np.ones((2, 3), dtype=int), columns=["a", "b", "c"], dtype=np.float32)
+    assert next(iter(source)).dtype == np.float32
+    assert source.n_rows == 2
+    for data in (np.ones((2, 2)), [np.ones((2, 2))], sparse.eye_array(2)):
+        with pytest.raises(ValueError, match=r"must have 3 columns\. Got 2"):
+            list(as_source(data, columns=["a", "b", "c"]))
+        with pytest.raises(ValueError, match=r"must have 3 columns\. Got 2"):
+            list(as_source(data, n_columns=3))
+
+
+def test_arrays_have_no_column_to_be_the_label(tmp_path):
+    for data in (np.ones((2, 2)), memory_map(tmp_path, np.ones((2, 2))), [np.ones((2, 2))]):
+        with pytest.raises(TypeError, match=r"has no column 'y': \w+ has no names of columns"):
+            list(as_source(data, label="y"))
+
+
+def test_batches_that_change_are_noticed():
+    lengths = iter([3, 2])
+    source = as_source(lambda: [np.ones((next(lengths), 1))])
+    list(source)
+    with pytest.raises(ValueError, match=r"batches of votes changed .*: 3 rows at first, then 2"):
+        list(source)
+
+
+def test_names_of_batches_are_those_of_the_first():
+    source = as_source([pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"b": [4], "a": [3]})])
+    assert source.column_names == ["a", "b"]
+    assert np.vstack(list(source)).tolist() == [[1, 2], [3, 4]]
+    source = as_source([pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})])
+    with pytest.raises(ValueError, match=r"Batch 1 of votes has no column 'a'\. It has 'b'"):
+        list(source)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame({1: [1.0], 2: [2.0]}), pd.DataFrame([[1.0, 2.0]])])
+def test_numbered_columns_are_taken_by_position(frame):
+    source = as_source(frame, columns=["a", "b"])
+    assert next(iter(source)).tolist() == [[1.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.array([1, None, 0], dtype="Int64"),
+        pd.array([True, None, False], dtype="boolean"),
+        pd.array([1.0, None, 0.0], dtype="Float32"),
+        pd.Categorical([1, None, 0]),
+        pd.array([1, None, 0], dtype="int64[pyarrow]"),
+        pl.Series([1, None, 0]),
+        pl.Series([True, None, False]),
+        pl.Series([1.0, None, 0.0], dtype=pl.Float32),
+    ],
+    ids=lambda column: f"{type(column).__name__}-{column.dtype}",
+)
+def test_missing_numbers_of_frames_are_nan(column):
+    library = pl if isinstance(column, pl.Series) else pd
+    source = as_source(library.DataFrame({"a": column, "y": column}), label="y")
+    ((rows, labels),) = source.labeled_batches()
+    np.testing.assert_array_equal(rows.ravel(), [1.0, np.nan, 0.0])
+    np.testing.assert_array_equal(labels, [1.0, np.nan, 0.0])
+    assert missing_labels(labels).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["dog", None, "cat"]),
+        pd.Series(["dog", None, "cat"], dtype=object),
+        pd.Series(["dog", np.nan, "cat"], dtype=object),
+        pd.Series(["dog", None, "cat"], dtype="category"),
+        pl.Series(["dog", None, "cat"]),
+        pl.Series(["dog", None, "cat"], dtype=pl.Categorical),
+        pl.Series(["dog", None, "cat"], dtype=pl.Enum(["cat", "dog"])),
+    ],
+    ids=lambda column: f"{type(column).__module__[:6]}-{column.dtype}",
+)
+def test_string_labels_of_frames(column):
+    library = pl if isinstance(column, pl.Series) else pd
+    frame = library.DataFrame({"a": [1.0, 2.0, 3.0], "y": column})
+    ((_, labels),) = as_source(frame, label="y").labeled_batches()
+    assert labels.tolist() == ["dog", None, "cat"]
+    with pytest.raises(TypeError, match="Column 'y' of votes must hold numbers"):
+        as_source(frame)
+
+
+def test_labels_of_no_one_kind():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "y": pd.Series([1, "dog"], dtype=object)})
+    with pytest.raises(TypeError, match="'y' of votes must hold either numbers or strings"):
+        as_source(frame, label="y")
+    frame["y"] = [2**60, 2**60 + 1]
+    with pytest.raises(ValueError, match=r"beyond 2\*\*53"):
+        as_source(frame, label="y")
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_dates_of_frames_are_no_numbers(library):
+    frame = library.DataFrame({"a": [1.0], "day": [datetime(2020, 1, 1)]})
+    with pytest.raises(TypeError, match=r"Column 'day' of votes must hold numbers\. Got type"):
+        as_source(frame)
+    with pytest.raises(TypeError, match="Column 'day' of votes is the label and must hold"):
+        as_source(frame, label="day")
+    assert as_source(frame, columns=["a"]).column_names == ["a"]
+
+
+def test_boolean_frames_stay_boolean():
+    for frame in (pd.DataFrame({"a": [True]}), pl.DataFrame({"a": [True]})):
+        assert as_source(frame).rows.dtype == bool

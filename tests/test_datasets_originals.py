@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from hedgeclipper.datasets import originals
+from hedgeclipper.batches import text
 from hedgeclipper.datasets.originals import read_originals
 from hedgeclipper.datasets.registry import find_dataset
 
@@ -58,7 +58,7 @@ def test_libsvm_dense_with_test_rows_below(tmp_path):
 
 @pytest.mark.parametrize("name", ["epsilon", "webspam-uni"])
 def test_blocks_of_lines_make_no_difference(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(originals, "_BLOCK_BYTES", 5)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 5)
     path = write(tmp_path / "file", LIBSVM)
     data = read_originals(small(name, 3, 3), (path,)).data
     np.testing.assert_array_equal(data.toarray() if name != "epsilon" else data, LIBSVM_ROWS)
@@ -100,7 +100,7 @@ def test_more_columns_than_expected_in_libsvm(tmp_path):
 
 @pytest.mark.parametrize("name", ["SUSY", "HIGGS"])
 def test_csv_with_the_label_first(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(originals, "_BLOCK_BYTES", 40)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 40)
     path = write(tmp_path / "file.csv.gz", scientific(NUMBERS), gzip.compress)
     contents = read_originals(small(name, 3, 2, n_train=2), (path,))
     np.testing.assert_array_equal(contents.data, NUMBERS[:, 1:])

@@ -9,7 +9,8 @@ from hedgeclipper.leaf_correlations import (
     residual_correlations,
     shift_score,
 )
-from hedgeclipper.specialists.leaves import leaf_table, sum_scores
+from hedgeclipper.specialists.leaf_rows import LeafArray
+from hedgeclipper.specialists.leaves import count_in_leaves, leaf_table, sum_scores
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(900, 4)).astype(np.float32)
@@ -29,6 +30,10 @@ SEEN, NEW = FINDER.find(X[:300]), FINDER.find(X[300:])
 LABELED = GROWN.labeled(SEEN, Y[:300] == 1, None)
 VALUES = GROWN.leaf_values(SEEN, 1)
 TABLE = leaf_table(FINDER, ["leaves"])
+
+
+def counts_of(leaves):
+    return count_in_leaves(LeafArray(leaves), FINDER.offsets, LABELED.n_leaves)
 
 
 def test_vote_without_unseen_rows_ranks_as_the_forest():
@@ -76,6 +81,6 @@ def test_a_vote_that_is_right_leaves_the_mean_as_it_is():
 
 def test_shift_score_is_small_by_chance_and_large_for_other_rows():
     moved = FINDER.find(X[300:] + np.float32(1.0))
-    assert shift_score(SEEN, NEW, FINDER.n_leaves, GROWN.unseen) < 4
-    assert shift_score(SEEN, NEW[:, :20], FINDER.n_leaves, GROWN.unseen) < 4
-    assert shift_score(SEEN, moved, FINDER.n_leaves, GROWN.unseen) > 10
+    assert shift_score(SEEN, counts_of(NEW), FINDER.n_leaves, GROWN.unseen) < 4
+    assert shift_score(SEEN, counts_of(NEW[:, :20]), FINDER.n_leaves, GROWN.unseen) < 4
+    assert shift_score(SEEN, counts_of(moved), FINDER.n_leaves, GROWN.unseen) > 10

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+from hedgeclipper.specialists.leaf_rows import LeafArray
 from hedgeclipper.specialists.leaves import LeafSpecialists, count_in_leaves, leaf_table
 from hedgeclipper.specialists.trees import leaf_finder
 
@@ -25,10 +26,10 @@ def dense_matrix(table, says):
 @pytest.mark.parametrize("kinds", [["leaves"], ["nodes"], ["trees"], ["trees", "leaves"]])
 def test_blocks_act_like_the_matrix(kinds):
     table = leaf_table(FINDER, kinds)
-    counts = count_in_leaves(LEAVES, FINDER.offsets, N_LEAVES)
+    counts = count_in_leaves(LeafArray(LEAVES), FINDER.offsets, N_LEAVES)
     says = table.votes(RNG.normal(size=N_LEAVES), counts)
     coverage = table.sum_leaves(counts) / 300
-    specialists = LeafSpecialists(LEAVES, FINDER.offsets, says, coverage)
+    specialists = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, says, coverage)
     matrix = dense_matrix(table, says)
     theta, z = RNG.random(says.shape[1]), RNG.choice([-1.0, 0.0, 0.5], 300)
     (block,) = specialists.blocks()
@@ -74,15 +75,15 @@ def test_thinned_and_threads():
     says = table.votes(np.ones(N_LEAVES), np.ones(N_LEAVES))
     many = np.tile(LEAVES, (1, 200))
     scores = RNG.normal(size=N_LEAVES)
-    whole = LeafSpecialists(many, FINDER.offsets, says, np.ones(N_LEAVES))
+    whole = LeafSpecialists(LeafArray(many), FINDER.offsets, says, np.ones(N_LEAVES))
     assert 900 <= whole.thinned(60).n_samples <= 1000
-    few = LeafSpecialists(LEAVES, FINDER.offsets, says, np.ones(N_LEAVES))
+    few = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, says, np.ones(N_LEAVES))
     assert few.thinned(7).n_samples == 43
-    threaded = LeafSpecialists(many, FINDER.offsets, says, np.ones(N_LEAVES), n_jobs=2)
+    threaded = LeafSpecialists(LeafArray(many), FINDER.offsets, says, np.ones(N_LEAVES), n_jobs=2)
 
-    def total(block):
-        return float((block @ scores)[0])
+    def first_row(block):
+        return [float((block @ scores)[0])]
 
-    sums = [list(specialists.map_blocks(total)) for specialists in (whole, threaded)]
+    sums = [specialists.sum_blocks(first_row) for specialists in (whole, threaded)]
     assert sums[0] == sums[1]
     assert len(set(sums[0])) > 2

@@ -8,6 +8,8 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+SECONDS_BETWEEN_LINES = 5.0
+
 
 class PassReporter:
     """Shows each pass on standard error: a bar on a terminal with rich, else a line.
@@ -54,6 +56,46 @@ class PassReporter:
 def pass_reporter(verbose: int, tol: float) -> AbstractContextManager:
     """Return a context that yields a reporter of passes, or None where nothing is to be said."""
     return PassReporter(tol) if verbose else nullcontext()
+
+
+class RowReporter:
+    """Shows on standard error how many rows are done: a bar on a terminal with rich, else lines.
+
+    Parameters
+    ----------
+    n_rows : int or None
+        Number of all rows, where it is known.
+    """
+
+    def __init__(self, n_rows: int | None):
+        self.n_rows = n_rows
+        self.bar = _make_bar() if sys.stderr.isatty() else None
+        self.started = self.last = time.perf_counter()
+
+    def __enter__(self) -> RowReporter:
+        if self.bar is not None:
+            self.bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, n_done: int) -> None:
+        """Show how many rows are done; lines come every few seconds."""
+        now = time.perf_counter()
+        done = n_done / self.n_rows if self.n_rows else 0.0
+        text = f"{n_done:,} rows  {now - self.started:.1f} s"
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], completed=done, description=text)
+        elif now - self.last > SECONDS_BETWEEN_LINES or done == 1.0:
+            print(text + (f"  {done:.0%}" if self.n_rows else ""), file=sys.stderr, flush=True)
+            self.last = now
+
+
+def row_reporter(verbose: int, n_rows: int | None) -> AbstractContextManager:
+    """Return a context that yields a reporter of rows, one that says nothing unless verbose."""
+    return RowReporter(n_rows) if verbose else nullcontext(lambda n_done: None)
 
 
 def _share_done(first: float, now: float, tol: float) -> float:

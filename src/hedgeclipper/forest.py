@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import closing
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,17 +15,41 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from hedgeclipper.console import pass_reporter
+from hedgeclipper.batches import parquet_writer
+from hedgeclipper.console import pass_reporter, row_reporter
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.grow import GrownTrees, default_forest, grow_trees, leaf_size
 from hedgeclipper.leaf_correlations import shift_score
-from hedgeclipper.leaf_game import LeafGameOptions, LeafSolution, play_leaf_game
+from hedgeclipper.leaf_game import (
+    LeafGameOptions,
+    LeafKnowledge,
+    LeafSolution,
+    play_leaf_game,
+)
 from hedgeclipper.leaf_predictor import LeafPredictor
+from hedgeclipper.leaf_stream import LeafStream
+from hedgeclipper.rows import (
+    BatchCheck,
+    RowBatches,
+    check_rows,
+    is_dask,
+    map_rows,
+    parse_bytes,
+    read_labeled,
+)
 from hedgeclipper.semi_supervised import SemiSupervisedRows, split_rows
-from hedgeclipper.specialists.leaves import KINDS, leaf_table
+from hedgeclipper.specialists.leaf_rows import (
+    STORAGES,
+    LeafArray,
+    LeafRows,
+    RowSlices,
+    keep_leaves,
+)
+from hedgeclipper.specialists.leaves import KINDS, count_in_leaves, leaf_table
+from hedgeclipper.specialists.trees import LeafFinder
 
 SHIFT_THRESHOLD = 8.0
-ROWS_FOR_SHIFT = 100_000
+BYTES_FROM_FILES = 64 * 10**6
 
 
 class ShiftWarning(UserWarning):
@@ -94,6 +119,13 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         Seed.
     verbose : int
         1 shows passes, slack, gap and time left.
+    memory_limit : int, str or None
+        Bytes of leaf numbers of the unlabelled rows (two for each row and tree) to keep in memory,
+        as a number or as "2GB"; more than that goes to a temporary file. None is no limit for
+        rows that are in memory themselves, and 64 MB for files and other batches.
+    leaf_storage : {"auto", "memory", "disk", "recompute"}
+        Where these leaf numbers are kept. "auto" goes by ``memory_limit`` and by the room on the
+        disk; "recompute" keeps none and finds them anew on each pass.
 
     Attributes
     ----------
@@ -120,9 +152,6 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         prediction.
     worst_case_error_, worst_case_correlation_ : float or list
         Its upper bound, and the correlation that belongs to it.
-    transduction_ : ndarray of shape (n_samples,) or (n_unlabeled_,)
-        Labels of all rows passed to ``fit``, given or predicted; of ``X_unlabeled`` where that was
-        passed.
     n_unlabeled_ : int
         Number of unlabelled rows.
 
@@ -157,6 +186,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "memory_limit": [Interval(Integral, 0, None, closed="left"), str, None],
+        "leaf_storage": [StrOptions(set(STORAGES))],
     }
 
     def __init__(
@@ -182,6 +213,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         n_jobs=None,
         random_state=None,
         verbose=0,
+        memory_limit=None,
+        leaf_storage="auto",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -203,6 +236,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.memory_limit = memory_limit
+        self.leaf_storage = leaf_storage
 
     @classmethod
     def as_in_paper(cls, **parameters: Any) -> HedgeClipperClassifier:
@@ -226,12 +261,16 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features), or files
             Rows.
-        y : array-like of shape (n_samples,)
-            Labels. Without ``X_unlabeled``, -1 marks unlabelled rows.
-        X_unlabeled : like X, optional
-            Unlabelled rows; every label in y, -1 too, is then a class.
+        y : array-like of shape (n_samples,), or str
+            Labels. Without ``X_unlabeled``, -1 marks unlabelled rows. Where X is files, the name of
+            their column of labels; a row whose label is missing is unlabelled.
+        X_unlabeled : like X, batches or files, or a Dask collection, optional
+            Unlabelled rows; every label in y, -1 too, is then a class. Batches may be any
+            object that can be iterated over again, or a function that returns a fresh iterable.
+            Files are Parquet, Arrow, CSV or LibSVM: a path, a folder, a glob or a list; they are
+            read in batches on each pass, and columns are matched by name.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labelled rows.
 
@@ -245,28 +284,60 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         codes = self._encode(rows.y_labeled)
         random_state = check_random_state(self.random_state)
         grown = self._grow(rows, codes, random_state)
-        leaves = grown.finder.find(rows.X_unlabeled, self.n_jobs)
-        seen = grown.finder.find(rows.X_labeled, self.n_jobs)
-        self._warn_of_shift(grown, seen, leaves)
-        table = leaf_table(grown.finder, self._kinds())
-        options = self._options(grown, rows, random_state)
-        with pass_reporter(self.verbose, self.tol) as report:
-            solutions = [
-                play_leaf_game(
-                    grown.labeled(seen, codes == k, rows.weight_labeled),
-                    leaves,
-                    grown.finder,
-                    table,
-                    grown.leaf_values(seen, k),
-                    replace(options, report=report),
-                )
-                for k in self._games()
-            ]
-        self._store(grown, solutions)
-        self.n_unlabeled_ = leaves.shape[1]
-        awake = np.column_stack([solution.awake for solution in solutions])
-        self.transduction_ = self._transduction(awake, given)
+        with closing(self._find_leaves(grown.finder, rows.X_unlabeled)) as leaves:
+            seen = grown.finder.find(rows.X_labeled, self.n_jobs)
+            n_leaves = int(grown.finder.n_leaves.sum())
+            counts = count_in_leaves(leaves, grown.finder.offsets, n_leaves, self.n_jobs)
+            self._warn_of_shift(grown, seen, counts)
+            known = self._known(grown, seen, codes, rows, random_state)
+            with pass_reporter(self.verbose, self.tol) as report:
+                solutions = [
+                    play_leaf_game(knowledge, leaves, counts, report=report) for knowledge in known
+                ]
+            self.estimator_ = grown.model
+            self._store(grown.finder, solutions)
+            self.n_unlabeled_ = leaves.n_samples
+            self._labels = self._transduce(leaves, given) if given.in_memory else None
+            self._stream = LeafStream(known, leaves, solutions)
         return self
+
+    def partial_fit(self, X_unlabeled):
+        """Take in more unlabelled rows, for streams that never end.
+
+        The trees and the labels stay as they are. The game is played anew, from the weights it
+        had, on a random sample of 50,000 of all unlabelled rows so far, so that neither time
+        nor memory grows. ``certificate_`` is then an estimate, and speaks of that sample.
+
+        Parameters
+        ----------
+        X_unlabeled : array-like, frame, sparse matrix, batches or files
+            New rows; they are read once and not kept.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X_unlabeled, name="X_unlabeled", **self._checks())
+        finder = self._predictor.finder
+        for batch in rows if isinstance(rows, RowBatches) else RowSlices(rows):
+            self._stream.add(finder.find(batch, self.n_jobs))
+        with pass_reporter(self.verbose, self.tol) as report:
+            self._store(finder, self._stream.play(report))
+        self.n_unlabeled_ = self._stream.reservoir.n_seen
+        self._labels = None
+        return self
+
+    @property
+    def transduction_(self) -> np.ndarray:
+        """Labels of all rows passed to ``fit``, given or predicted, where these are in memory."""
+        check_is_fitted(self)
+        if self._labels is None:
+            raise AttributeError(
+                "The unlabelled rows were not held in memory, and so their labels are not either. "
+                "Use predict, or predict_to, which writes them to a file."
+            )
+        return self._labels
 
     def decision_function(self, X):
         """Return the awake prediction, with the class balance's share: positive means the class.
@@ -281,8 +352,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             For more than two classes, the log-odds of each class against the rest.
         """
-        awake = self._awake(X)
-        return self._predictor.decision(awake)
+        return self._map_rows(X, "decision_function", lambda m: self._predictor.decision(m))
 
     def predict_proba(self, X):
         """Return the probability of each class.
@@ -297,8 +367,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Probabilities; never quite 0 or 1, and in the order of ``decision_function``.
         """
-        awake = self._awake(X)
-        return self._predictor.probabilities(awake)
+        return self._map_rows(X, "predict_proba", lambda m: self._predictor.probabilities(m))
 
     def predict(self, X):
         """Return the most probable class of each row.
@@ -313,8 +382,39 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        awake = self._awake(X)
-        return self.classes_[self._predictor.classes(awake)]
+        return self._map_rows(X, "predict", self._classes_of)
+
+    def predict_to(self, path, X):
+        """Write predictions to a Parquet file, batch by batch, in the order of the rows.
+
+        The file appears, or replaces an older one, when all is written.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write: columns ``prediction`` and, for each class, ``probability_<class>``.
+        X : array-like, frame, sparse matrix, batches or files
+            Rows.
+
+        Returns
+        -------
+        int
+            Number of rows written.
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X, name="X", **self._checks())
+        batches = rows if isinstance(rows, RowBatches) else RowSlices(rows)
+        names = [f"probability_{label}" for label in self.classes_]
+        n_rows = 0
+        with row_reporter(self.verbose, batches.n_rows) as report, parquet_writer(path) as out:
+            for batch in batches:
+                awake = self._predictor.awake(batch, self.n_jobs)
+                shares = self._predictor.probabilities(awake)
+                columns = dict(zip(names, shares.T, strict=True))
+                out.write({"prediction": self._classes_of(awake), **columns})
+                n_rows += batch.shape[0]
+                report(n_rows)
+        return n_rows
 
     def __sklearn_tags__(self):
         """Return scikit-learn's tags."""
@@ -337,14 +437,29 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 "This HedgeClipperClassifier estimator requires y to be passed, but the target y "
                 "is None."
             )
+        if isinstance(y, str) and X_unlabeled is None:
+            return self._read_rows(X, y, sample_weight)
         X = validate_data(self, X, **checks)
         if X_unlabeled is not None:
-            X_unlabeled = validate_data(self, X_unlabeled, reset=False, **checks)
+            X_unlabeled = check_rows(self, X_unlabeled, name="X_unlabeled", **checks)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         rows = split_rows(X, y, X_unlabeled, sample_weight)
         check_classification_targets(rows.y_labeled)
         return rows
+
+    def _read_rows(self, X: Any, label: str, sample_weight: Any) -> SemiSupervisedRows:
+        """Return labelled and unlabelled rows of files that have a column of labels."""
+        if sample_weight is not None:
+            raise ValueError("sample_weight needs labelled rows in memory, not in files.")
+        X_labeled, y, source = read_labeled(X, label)
+        X_labeled = validate_data(self, X_labeled, **self._checks())
+        if source.column_names is not None:
+            self.feature_names_in_ = np.array(source.column_names, dtype=object)
+        check = BatchCheck("X", self.n_features_in_, self._checks())
+        check_classification_targets(y)
+        unlabeled = RowBatches(source, check, only_unlabeled=True)
+        return SemiSupervisedRows(X_labeled, y, None, unlabeled, None)
 
     def _encode(self, y: np.ndarray) -> np.ndarray:
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -404,6 +519,28 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         n_classes = self.classes_.size
         return [1] if n_classes == 2 else list(range(n_classes))
 
+    def _known(
+        self,
+        grown: GrownTrees,
+        seen: np.ndarray,
+        codes: np.ndarray,
+        rows: SemiSupervisedRows,
+        random_state: np.random.RandomState,
+    ) -> list[LeafKnowledge]:
+        """Return what trees and labels say of each class that plays."""
+        table = leaf_table(grown.finder, self._kinds())
+        options = self._options(grown, rows, random_state)
+        return [
+            LeafKnowledge(
+                grown.labeled(seen, codes == k, rows.weight_labeled),
+                grown.finder,
+                table,
+                grown.leaf_values(seen, k),
+                options,
+            )
+            for k in self._games()
+        ]
+
     def _options(
         self, grown: GrownTrees, rows: SemiSupervisedRows, random_state: np.random.RandomState
     ) -> LeafGameOptions:
@@ -425,9 +562,28 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             seed=random_state.randint(np.iinfo(np.int32).max),
         )
 
-    def _warn_of_shift(self, grown: GrownTrees, seen: np.ndarray, leaves: np.ndarray) -> None:
-        sample = leaves[:, :: max(1, leaves.shape[1] // ROWS_FOR_SHIFT)]
-        score = shift_score(seen, sample, grown.finder.n_leaves, grown.unseen)
+    def _find_leaves(self, finder: LeafFinder, X: Any) -> LeafRows:
+        """Return the leaf numbers of the unlabelled rows, kept as the parameters ask for."""
+        if is_dask(X):
+            from hedgeclipper.distributed import find_leaves
+
+            return find_leaves(finder, X, getattr(self, "feature_names_in_", None), self._checks())
+        in_memory = not isinstance(X, RowBatches)
+        limit = np.inf if in_memory else BYTES_FROM_FILES
+        limit = limit if self.memory_limit is None else parse_bytes(self.memory_limit)
+        n_bytes = finder.n_trees * finder.dtype.itemsize * (X.shape[0] if in_memory else 0)
+        if in_memory and n_bytes <= limit and self.leaf_storage in ("auto", "memory"):
+            return LeafArray(finder.find(X, self.n_jobs))
+        return keep_leaves(
+            RowSlices(X) if in_memory else X,
+            finder,
+            storage=self.leaf_storage,
+            memory_limit=limit,
+            n_jobs=self.n_jobs,
+        )
+
+    def _warn_of_shift(self, grown: GrownTrees, seen: np.ndarray, counts: np.ndarray) -> None:
+        score = shift_score(seen, counts, grown.finder.n_leaves, grown.unseen)
         if score > SHIFT_THRESHOLD:
             warnings.warn(
                 "The unlabelled rows look unlike the labelled ones: they fall into the leaves of "
@@ -437,10 +593,9 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 stacklevel=3,
             )
 
-    def _store(self, grown: GrownTrees, solutions: list[LeafSolution]) -> None:
-        self.estimator_ = grown.model
+    def _store(self, finder: LeafFinder, solutions: list[LeafSolution]) -> None:
         self._predictor = LeafPredictor(
-            finder=grown.finder,
+            finder=finder,
             leaf_scores=np.column_stack([s.leaf_scores for s in solutions]),
             offsets=np.array([s.offset for s in solutions]),
             priors=np.array([s.prior for s in solutions]),
@@ -454,8 +609,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         games = [s.game for s in solutions]
         self.specialist_weights_ = per_class([g.weights for g in games])
         self.n_specialists_ = per_class([g.weights.size for g in games])
-        self.label_correlations_ = per_class([s.label_correlations for s in solutions])
-        self.coverage_ = per_class([s.coverage for s in solutions])
+        self.label_correlations_ = per_class([s.setting.label_correlations for s in solutions])
+        self.coverage_ = per_class([s.setting.coverage for s in solutions])
         self.hedged_range_ = per_class(self._predictor.hedged_ranges)
         self.unlabeled_weight_ = per_class([g.unlabeled_weight for g in games])
         self.slack_ = per_class([g.slack for g in games])
@@ -467,8 +622,9 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         self.worst_case_error_ = per_class(bounds)
         self.worst_case_correlation_ = per_class([1.0 - 2.0 * bound for bound in bounds])
 
-    def _transduction(self, awake: np.ndarray, rows: SemiSupervisedRows) -> np.ndarray:
-        labels = self.classes_[self._predictor.classes(awake)]
+    def _transduce(self, leaves: LeafRows, rows: SemiSupervisedRows) -> np.ndarray:
+        awake = np.concatenate(list(leaves.map_blocks(self._predictor.awake_in, self.n_jobs)))
+        labels = self._classes_of(awake)
         if rows.marked is None:
             return labels
         whole = np.empty(rows.marked.size, dtype=self.classes_.dtype)
@@ -477,11 +633,16 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             whole[rows.marked] = labels
         return whole
 
-    def _awake(self, X: Any) -> np.ndarray:
-        """Return the awake prediction of each game, shape (n_samples, n_games)."""
+    def _classes_of(self, awake: np.ndarray) -> np.ndarray:
+        return self.classes_[self._predictor.classes(awake)]
+
+    def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
+        """Return the output of the awake predictions of rows, shape (n_samples, n_games)."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._checks())
-        return self._predictor.awake(X, self.n_jobs)
+        rows = check_rows(self, X, name="X", **self._checks())
+        return map_rows(
+            self, rows, method, lambda part: output(self._predictor.awake(part, self.n_jobs))
+        )
 
 
 def _allows_nan(model: Any) -> bool:

@@ -244,7 +244,7 @@ def natural_correlations(
 
 
 def shift_score(
-    labeled: np.ndarray, unlabeled: np.ndarray, n_leaves: np.ndarray, unseen: np.ndarray
+    labeled: np.ndarray, counts: np.ndarray, n_leaves: np.ndarray, unseen: np.ndarray
 ) -> float:
     """Return how far the leaf shares of unlabelled rows are from those of unseen labelled ones.
 
@@ -253,24 +253,27 @@ def shift_score(
 
     Parameters
     ----------
-    labeled, unlabeled : ndarray of shape (n_trees, n_rows)
-        Leaf numbers.
+    labeled : ndarray of shape (n_trees, n_labeled)
+        Leaf numbers of the labelled rows.
+    counts : ndarray of shape (all leaves,)
+        Number of unlabelled rows in each leaf.
     n_leaves : ndarray of shape (n_trees,)
         Leaves of each tree.
     unseen : ndarray of shape (n_trees, n_labeled), bool
         Which labelled rows count; a tree's own rows are spread evenly over its leaves by design.
     """
     scores = []
-    for tree, size in enumerate(n_leaves):
+    per_tree = np.split(counts, np.cumsum(n_leaves)[:-1])
+    for tree, own_counts in enumerate(per_tree):
         rows = labeled[tree, unseen[tree]]
-        found = np.array([np.bincount(part, minlength=size) for part in (rows, unlabeled[tree])])
+        found = np.array([np.bincount(rows, minlength=own_counts.size), own_counts])
         large = found.sum(axis=0) >= LEAST_IN_CELL
         cells = np.column_stack([found[:, large], found[:, ~large].sum(axis=1)])
         cells = cells[:, cells.sum(axis=0) > 0]
         degrees = cells.shape[1] - 1
         if degrees < 1 or rows.size == 0:
             continue
-        ratio = np.sqrt(unlabeled.shape[1] / rows.size)
+        ratio = np.sqrt(own_counts.sum() / rows.size)
         statistic = np.sum((ratio * cells[0] - cells[1] / ratio) ** 2 / cells.sum(axis=0))
         scores.append((statistic - degrees) / np.sqrt(2.0 * degrees))
     return float(np.median(scores)) if scores else 0.0

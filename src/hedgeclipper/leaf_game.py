@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,12 @@ from hedgeclipper.leaf_correlations import (
     residual_correlations,
 )
 from hedgeclipper.specialists.extended import with_constant_voter
+from hedgeclipper.specialists.leaf_rows import LeafRows
 from hedgeclipper.specialists.leaves import (
-    LeafBlock,
     LeafSpecialists,
     LeafTable,
-    count_in_leaves,
     leaf_table,
+    sum_in_leaves,
     sum_scores,
 )
 from hedgeclipper.specialists.trees import LeafFinder
@@ -63,7 +64,6 @@ class LeafGameOptions:
     is_guarantee: bool
     n_jobs: int | None
     seed: int
-    report: Callable[..., None] | None = None
 
     @property
     def is_shrunk(self) -> bool:
@@ -72,13 +72,130 @@ class LeafGameOptions:
 
 
 @dataclass(frozen=True, eq=False)
+class LeafSetting:
+    """A game as the labels and the rows so far set it up.
+
+    Parameters
+    ----------
+    keep : ndarray of int
+        Numbers of the specialists who play, among all of the table.
+    says : CSR matrix of shape (all leaves, n_specialists)
+        What they say in each leaf.
+    label_correlations, coverage : ndarray of shape (n_specialists,)
+        b, and share of the unlabelled rows.
+    terms : WeightTerms
+        Edge, anchor and box.
+    """
+
+    keep: np.ndarray
+    says: sparse.csr_array
+    label_correlations: np.ndarray
+    coverage: np.ndarray
+    terms: WeightTerms
+
+
+@dataclass(frozen=True, eq=False)
+class LeafKnowledge:
+    """What is known of one class before any unlabelled row is seen.
+
+    Parameters
+    ----------
+    labeled : Labeled
+        Labelled rows.
+    finder, table : LeafFinder, LeafTable
+        The trees and their specialists.
+    values : LeafValues
+        What the model says in each leaf.
+    options : LeafGameOptions
+        What the parameters ask for.
+    """
+
+    labeled: Labeled
+    finder: LeafFinder
+    table: LeafTable
+    values: LeafValues
+    options: LeafGameOptions
+
+    @cached_property
+    def vote(self) -> ForestVote | None:
+        """The forest's vote, where b is its residual."""
+        if not self.options.is_shrunk:
+            return None
+        return balanced_vote(self.labeled, self.values, OUT_OF_BAG_WEIGHT)
+
+    @property
+    def votes(self) -> np.ndarray:
+        """Scores of the leaves whose signs are their votes."""
+        return self.values.plain() if self.vote is None else self.vote.in_bag
+
+    @property
+    def prior(self) -> float:
+        """Share of positive labels, where labels were balanced; else 1/2."""
+        return self.labeled.share if self.options.is_shrunk else 0.5
+
+    def setting(self, leaves: LeafRows, counts: np.ndarray) -> LeafSetting:
+        """Return the game's terms on unlabelled rows whose counts in the leaves are known."""
+        table, labeled, options = self.table, self.labeled, self.options
+        says = table.votes(self.votes, counts)
+        n_awake = table.sum_leaves(counts)
+        b = self._correlations(leaves, says, n_awake)
+        keep = np.flatnonzero(_is_useful(labeled, table, says, b, n_awake, options))
+        if keep.size == 0:
+            raise ValueError(
+                "No specialist is left: each one has no vote, is asleep on all unlabelled rows, is "
+                "smaller than min_specialist_size, or (unless bound='shrunk') has no positive "
+                "correlation with labels its tree has not seen. Label more rows, or grow larger "
+                "trees."
+            )
+        b, coverage = b[keep], n_awake[keep] / leaves.n_samples
+        anchor = _forest_weights(self.finder, table.select(keep), self._sizes(), counts)
+        terms = _terms(labeled, self.finder, anchor, b, coverage, options)
+        return LeafSetting(keep, says[:, keep], b, coverage, terms)
+
+    def _sizes(self) -> np.ndarray:
+        """Return the weight of each leaf in the forest's vote, none where unseen rows turn it."""
+        if self.vote is None:
+            return np.abs(self.votes)
+        return np.maximum(self.vote.scores * np.sign(self.votes), 0.0)
+
+    def _correlations(
+        self, leaves: LeafRows, says: sparse.csr_array, n_awake: np.ndarray
+    ) -> np.ndarray:
+        options = self.options
+        if self.vote is None:
+            bound = "transductive" if options.delta is not None else options.bound
+            delta = CERTIFICATE_DELTA if options.delta is None else options.delta
+            n_compared = n_awake.size + 1
+            return natural_correlations(
+                self.labeled, self.table, says, bound, delta, n_awake, n_compared
+            )
+        vote_sums = VoteSums(self.finder.offsets, self.vote.scores / self.finder.n_trees)
+        sums = says.T @ leaves.sum_blocks(vote_sums, np.asarray, options.n_jobs)
+        mean_vote = np.divide(sums, n_awake, out=np.zeros_like(sums), where=n_awake > 0)
+        return residual_correlations(self.labeled, self.vote, self.table, says, mean_vote)
+
+
+@dataclass(frozen=True, eq=False)
+class VoteSums:
+    """Adds up the forest's vote, clipped, over the rows of a block in each leaf."""
+
+    offsets: np.ndarray
+    weight: np.ndarray
+
+    def __call__(self, leaves: np.ndarray) -> np.ndarray:
+        """Return the sums for leaves of shape (n_trees, rows)."""
+        vote = np.clip(sum_scores(leaves, self.offsets, self.weight), -1.0, 1.0)
+        return sum_in_leaves(leaves, self.offsets, vote, self.weight.size)
+
+
+@dataclass(frozen=True, eq=False)
 class LeafSolution:
     """What came out for one class.
 
     Parameters
     ----------
-    awake : ndarray of shape (n_unlabeled,)
-        Awake prediction of the unlabelled rows.
+    setting : LeafSetting
+        The game that was played.
     leaf_scores : ndarray of shape (all leaves,)
         Score of each leaf; their sum over a row's leaves, and ``offset``, is the awake prediction.
     offset : float
@@ -88,112 +205,53 @@ class LeafSolution:
         pi, the share of positive labels, where labels were balanced; else 1/2.
     game : GameSolution
         Weights and gap.
-    label_correlations, coverage : ndarray of shape (n_specialists,)
-        b, and share of the unlabelled rows, of each specialist.
     certificate : Certificate
         Bound on the error of the predictions on the unlabelled rows.
     """
 
-    awake: np.ndarray
+    setting: LeafSetting
     leaf_scores: np.ndarray
     offset: float
     prior: float
     game: GameSolution
-    label_correlations: np.ndarray
-    coverage: np.ndarray
     certificate: Certificate
 
 
 def play_leaf_game(
-    labeled: Labeled,
-    leaves: np.ndarray,
-    finder: LeafFinder,
-    table: LeafTable,
-    values: LeafValues,
-    options: LeafGameOptions,
+    knowledge: LeafKnowledge,
+    leaves: LeafRows,
+    counts: np.ndarray,
+    start: np.ndarray | None = None,
+    report: Callable[..., None] | None = None,
 ) -> LeafSolution:
     """Estimate b, minimise the slack and bound the error.
 
     Parameters
     ----------
-    labeled : Labeled
-        Labelled rows.
-    leaves : ndarray of shape (n_trees, n_unlabeled)
+    knowledge : LeafKnowledge
+        Labels, trees, options.
+    leaves : LeafRows
         Leaf numbers of the unlabelled rows.
-    finder, table : LeafFinder, LeafTable
-        The trees and their specialists.
-    values : LeafValues
-        What the model says in each leaf.
-    options : LeafGameOptions
-        The rest.
+    counts : ndarray of shape (all leaves,)
+        Unlabelled rows in each leaf.
+    start : ndarray of shape (all specialists of the table,), optional
+        Weights to start from, NaN for those that have none yet.
+    report : callable, optional
+        Told of every pass.
     """
-    counts = count_in_leaves(leaves, finder.offsets, labeled.n_leaves, options.n_jobs)
-    vote = balanced_vote(labeled, values, OUT_OF_BAG_WEIGHT) if options.is_shrunk else None
-    votes = values.plain() if vote is None else vote.in_bag
-    says = table.votes(votes, counts)
-    n_awake = table.sum_leaves(counts)
-    b = _correlations(labeled, leaves, vote, table, says, n_awake, options)
-    keep = np.flatnonzero(_is_useful(labeled, table, says, b, n_awake, options))
-    if keep.size == 0:
-        raise ValueError(
-            "No specialist is left: each one has no vote, is asleep on all unlabelled rows, is "
-            "smaller than min_specialist_size, or (unless bound='shrunk') has no positive "
-            "correlation with labels its tree has not seen. Label more rows, or grow larger trees."
-        )
-    table, says, b, n_awake = table.select(keep), says[:, keep], b[keep], n_awake[keep]
-    coverage = n_awake / leaves.shape[1]
-    specialists = LeafSpecialists(leaves, finder.offsets, says, coverage, options.n_jobs)
-    # a leaf has the weight of the forest's vote, or none where unseen rows turn its vote around
-    sizes = np.abs(votes) if vote is None else np.maximum(vote.scores * np.sign(votes), 0.0)
-    anchor = _forest_weights(finder, table, sizes, counts)
-    terms = _terms(labeled, finder, anchor, b, coverage, options)
-    solution, awake = _solve(specialists, terms, options)
-    prior = labeled.share if options.is_shrunk else 0.5
-    offset = -solution.loss.awake_at(1.0 - 2.0 * prior)
+    setting, options = knowledge.setting(leaves, counts), knowledge.options
+    offsets = knowledge.finder.offsets
+    specialists = LeafSpecialists(leaves, offsets, setting.says, setting.coverage, options.n_jobs)
+    solution = _solve(specialists, setting.terms, options, _start(setting, start), report)
+    offset = -solution.loss.awake_at(1.0 - 2.0 * knowledge.prior)
     return LeafSolution(
-        awake=awake + offset,
-        leaf_scores=says @ solution.weights,
+        setting=setting,
+        leaf_scores=setting.says @ solution.weights,
         offset=offset,
-        prior=prior,
+        prior=knowledge.prior,
         game=solution,
-        label_correlations=b,
-        coverage=coverage,
-        certificate=_certificate(
-            labeled,
-            specialists,
-            solution,
-            leaf_table(finder, ["trees"]),
-            values.plain(),
-            offset,
-            options,
-        ),
+        certificate=_certificate(knowledge, specialists, solution, offset),
     )
-
-
-def _correlations(
-    labeled: Labeled,
-    leaves: np.ndarray,
-    vote: ForestVote | None,
-    table: LeafTable,
-    says: sparse.csr_array,
-    n_awake: np.ndarray,
-    options: LeafGameOptions,
-) -> np.ndarray:
-    if vote is None:
-        bound = "transductive" if options.delta is not None else options.bound
-        delta = CERTIFICATE_DELTA if options.delta is None else options.delta
-        n_compared = n_awake.size + 1
-        return natural_correlations(labeled, table, says, bound, delta, n_awake, n_compared)
-    specialists = LeafSpecialists(leaves, labeled.offsets, says, n_awake, options.n_jobs)
-    weight = vote.scores / labeled.offsets.size
-
-    def signed_vote(block: LeafBlock) -> np.ndarray:
-        votes = np.clip(sum_scores(block.leaves, block.offsets, weight), -1.0, 1.0)
-        return votes @ block
-
-    sums = sum(specialists.map_blocks(signed_vote))
-    mean_vote = np.divide(sums, n_awake, out=np.zeros_like(sums), where=n_awake > 0)
-    return residual_correlations(labeled, vote, table, says, mean_vote)
 
 
 def _is_useful(
@@ -261,10 +319,22 @@ def _forest_weights(
     return weights
 
 
+def _start(setting: LeafSetting, weights: np.ndarray | None) -> np.ndarray | None:
+    """Return where those who play start: at their weights, or at the anchor if they are new."""
+    if weights is None:
+        return None
+    own = weights[setting.keep]
+    return np.where(np.isnan(own), setting.terms.anchor, own)
+
+
 def _solve(
-    specialists: LeafSpecialists, terms: WeightTerms, options: LeafGameOptions
-) -> tuple[GameSolution, np.ndarray]:
-    """Solve the game and return m too; an "auto" alpha is 1, or 3 if that clips most rows.
+    specialists: LeafSpecialists,
+    terms: WeightTerms,
+    options: LeafGameOptions,
+    start: np.ndarray | None,
+    report: Callable[..., None] | None,
+) -> GameSolution:
+    """Solve the game; an "auto" alpha is 1, or 3 if that clips most rows.
 
     A smaller alpha lets every voter with b > alpha have its cap: the vote is then a plain count and
     the unlabelled rows have no say.
@@ -272,27 +342,30 @@ def _solve(
     automatic = options.unlabeled_weight == "auto"
     alpha = 1.0 if automatic else float(options.unlabeled_weight)
     game = Game(specialists, terms, resolve_loss(options.loss), alpha)
-    solution, awake = _play(game, options)
-    if automatic and np.mean(np.abs(awake) >= 1.0) > CLIPPED_TOO_MUCH:
-        return _play(replace(game, unlabeled_weight=LARGE_ALPHA), options)
-    return solution, awake
+    solution = _play(game, options, start, report)
+    if automatic and _clipped_share(specialists, solution.weights) > CLIPPED_TOO_MUCH:
+        return _play(replace(game, unlabeled_weight=LARGE_ALPHA), options, start, report)
+    return solution
 
 
-def _play(game: Game, options: LeafGameOptions) -> tuple[GameSolution, np.ndarray]:
-    progress = Progress(options.tol, options.max_passes, report=options.report)
-    solution = play(game, progress, options.method, options.seed, options.batch_size)
-    awake = np.concatenate(list(game.specialists.map_blocks(lambda rows: rows @ solution.weights)))
-    return solution, awake
+def _play(
+    game: Game,
+    options: LeafGameOptions,
+    start: np.ndarray | None,
+    report: Callable[..., None] | None,
+) -> GameSolution:
+    progress = Progress(options.tol, options.max_passes, report=report)
+    return play(game, progress, options.method, options.seed, options.batch_size, start)
+
+
+def _clipped_share(specialists: LeafSpecialists, theta: np.ndarray) -> float:
+    """Return the share of rows that are clipped: one pass."""
+    clipped = specialists.sum_blocks(lambda rows: np.sum(np.abs(rows @ theta) >= 1.0))
+    return float(clipped) / specialists.n_samples
 
 
 def _certificate(
-    labeled: Labeled,
-    specialists: LeafSpecialists,
-    solution: GameSolution,
-    trees: LeafTable,
-    scores: np.ndarray,
-    offset: float,
-    options: LeafGameOptions,
+    knowledge: LeafKnowledge, specialists: LeafSpecialists, solution: GameSolution, offset: float
 ) -> Certificate:
     """Return a bound on the error of sign(m + offset), from what the labels say of the whole trees.
 
@@ -300,6 +373,8 @@ def _certificate(
     known far better; the class balance is known too. With a delta and held-out labels it is a
     guarantee, else an estimate from Wilson's bounds.
     """
+    labeled, options = knowledge.labeled, knowledge.options
+    trees, scores = leaf_table(knowledge.finder, ["trees"]), knowledge.values.plain()
     n_rows, n_trees = specialists.n_samples, labeled.offsets.size
     bound = "wilson" if options.delta is None else "transductive"
     delta = CERTIFICATE_DELTA if options.delta is None else options.delta

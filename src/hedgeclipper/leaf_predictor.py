@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import logit
 
 from hedgeclipper.game.losses import Loss
+from hedgeclipper.specialists.leaves import sum_scores
 from hedgeclipper.specialists.trees import LeafFinder
 
 SOFT_EDGE = 0.05
@@ -53,6 +55,16 @@ class LeafPredictor:
     def awake(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return the awake predictions of rows, shape (n_samples, n_games)."""
         return self.finder.sum_scores(X, self.leaf_scores, n_jobs) + self.offsets
+
+    def awake_in(self, leaves: np.ndarray) -> np.ndarray:
+        """Return the awake predictions of rows in these leaves, shape (n_rows, n_games)."""
+        offsets = self.finder.offsets
+        columns = [sum_scores(leaves, offsets, scores) for scores in self._columns]
+        return np.column_stack(columns) + self.offsets
+
+    @cached_property
+    def _columns(self) -> list[np.ndarray]:
+        return [np.ascontiguousarray(column) for column in self.leaf_scores.T]
 
     def decision(self, awake: np.ndarray) -> np.ndarray:
         """Return the awake prediction of one game, or each class's log-odds of several."""

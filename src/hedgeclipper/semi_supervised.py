@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_length
 from sklearn.utils.validation import column_or_1d
@@ -32,6 +33,11 @@ class SemiSupervisedRows:
     weight_labeled: np.ndarray | None
     X_unlabeled: Any
     marked: np.ndarray | None
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the unlabelled rows are an array or CSR matrix."""
+        return isinstance(self.X_unlabeled, np.ndarray) or sparse.issparse(self.X_unlabeled)
 
     @property
     def has_unlabeled(self) -> bool:

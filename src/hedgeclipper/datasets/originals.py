@@ -5,30 +5,21 @@ Long files are read a block of lines at a time, so that memory holds the result 
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
-import lzma
 from collections.abc import Callable, Iterator
-from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
-from sklearn.datasets import load_svmlight_file
 
+from hedgeclipper.batches.libsvm import parse_libsvm
+from hedgeclipper.batches.text import blocks_of_lines, open_packed
 from hedgeclipper.datasets.contents import Contents, as_classes, as_csr, damage_named
 from hedgeclipper.datasets.registry import Dataset
 
-_BLOCK_BYTES = 1 << 24
 _LODGEPOLE_PINE = 2
-_OPENERS: dict[str, Callable[..., Any]] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-}
 
 
 def read_originals(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
@@ -76,18 +67,6 @@ class _Rows:
         return Contents(as_csr(sparse.vstack([empty, *self._blocks])), target, n_train)
 
 
-def _open(path: Path) -> BinaryIO:
-    """Return the file opened for reading, unpacked on the way."""
-    return _OPENERS.get(path.suffix, open)(path, "rb")
-
-
-def _blocks_of_lines(path: Path) -> Iterator[bytes]:
-    """Yield the file in blocks of whole lines."""
-    with _open(path) as file:
-        while block := file.read(_BLOCK_BYTES):
-            yield block + file.readline()
-
-
 def _read_libsvm(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
     """Return the rows of LibSVM text, the training file first."""
     rows = _Rows(dataset)
@@ -101,13 +80,11 @@ def _read_libsvm(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
 
 def _libsvm_blocks(path: Path, n_columns: int) -> Iterator[tuple[Any, np.ndarray]]:
     with damage_named(path):
-        for block in _blocks_of_lines(path):
+        for block in blocks_of_lines(path):
             if not block.endswith(b"\n"):
                 # Nothing else would show it: a row may have any number of entries.
                 raise ValueError("it ends in the middle of a line")
-            data, labels = load_svmlight_file(
-                BytesIO(block), n_features=n_columns, dtype=np.float32, zero_based=False
-            )
+            data, labels = parse_libsvm(block, n_columns, np.float32)
             yield data, as_classes(labels)
 
 
@@ -130,7 +107,7 @@ def _read_covtype(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
 def _csv_blocks(path: Path) -> Iterator[np.ndarray]:
     """Yield float32 arrays of shape (rows of the block, columns of the file)."""
     with damage_named(path):
-        for block in _blocks_of_lines(path):
+        for block in blocks_of_lines(path):
             lines = block.decode("ascii").splitlines()
             yield np.loadtxt(lines, delimiter=",", dtype=np.float32, ndmin=2)
 
@@ -146,7 +123,7 @@ def _read_kaggle(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
 def _named_columns(path: Path, names: list[str]) -> np.ndarray:
     """Return these columns of a CSV file with a heading; NaN where it says NA."""
     with damage_named(path):
-        heading, *lines = b"".join(_blocks_of_lines(path)).decode("utf-8-sig").splitlines()
+        heading, *lines = b"".join(blocks_of_lines(path)).decode("utf-8-sig").splitlines()
         position = {name: number for number, name in enumerate(next(csv.reader([heading])))}
         if missing := [name for name in names if name not in position]:
             raise ValueError(f"it has no column {missing[0]!r}")
@@ -180,7 +157,7 @@ def _read_ssl_text(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
 
 
 def _matlab(path: Path, *names: str) -> list[Any]:
-    with damage_named(path), _open(path) as file:
+    with damage_named(path), open_packed(path) as file:
         variables = loadmat(file, variable_names=names)
         return [variables[name] for name in names]
 

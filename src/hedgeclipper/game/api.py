@@ -145,14 +145,20 @@ def play(
     method: str,
     random_state: Any = None,
     minibatch: int = MINIBATCH,
+    start: np.ndarray | None = None,
 ) -> GameSolution:
-    """Solve a game that is set up, by the method of that name, and describe the solution."""
-    start = np.clip(game.terms.anchor, game.terms.lower, game.terms.upper)
+    """Solve a game that is set up, by the method of that name, and describe the solution.
+
+    It starts from the anchor, or from weights that are known to be good.
+    """
+    is_new = start is None
+    start = np.clip(game.terms.anchor if is_new else start, game.terms.lower, game.terms.upper)
     method = _choose(game) if method == "auto" else method
     if method == "exact":
         stop_reason = solve_exact(game, progress)
     elif method == "batch":
-        stop_reason = solve_batch(game, progress, warm_start(game, progress, start))
+        start = warm_start(game, progress, start) if is_new else start
+        stop_reason = solve_batch(game, progress, start)
     else:
         solve = solve_sgd if method == "sgd" else solve_stream
         rng = np.random.default_rng(random_state)

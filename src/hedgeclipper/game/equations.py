@@ -16,6 +16,7 @@ rows) and what the optimiser has left to do (a sum over voters).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,9 @@ class Game:
 
     def primal(self, theta: np.ndarray) -> float:
         """Take a pass for the primal value alone, which costs less than both sides."""
-        sums = self.specialists.map_blocks(lambda rows: self.loss.potential(rows @ theta).sum())
-        mean = float(sum(sums)) / self.specialists.n_samples
+        potential = self.loss.potential
+        total = self.specialists.sum_blocks(lambda rows: potential(rows @ theta).sum())
+        mean = float(total) / self.specialists.n_samples
         return self.terms.value(theta) + self.unlabeled_weight * (mean - self.loss.at_zero)
 
     def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
@@ -115,7 +117,7 @@ def dual_value(game: Game, z: np.ndarray) -> tuple[float, np.ndarray]:
     return game.terms.minimum(tilt) - rows_share, tilt
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class RowSums:
     """What a pass adds up over the rows: see `block_sums`."""
 
@@ -126,18 +128,14 @@ class RowSums:
     size: float
     signed_votes: np.ndarray
 
-    def __iadd__(self, other: RowSums) -> RowSums:
-        for name in self.__dataclass_fields__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        return self
+    def __add__(self, other: RowSums) -> RowSums:
+        names = self.__dataclass_fields__
+        return RowSums(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 def sum_over_rows(specialists: Specialists, theta: np.ndarray, loss: Loss, eps: float) -> RowSums:
     """Add up `block_sums` over all blocks of rows: one pass."""
-    total = RowSums(0.0, 0.0, 0.0, 0.0, 0.0, np.zeros(specialists.n_voters))
-    for sums in specialists.map_blocks(lambda block: block_sums(block, theta, loss, eps)):
-        total += sums
-    return total
+    return specialists.sum_blocks(partial(block_sums, theta=theta, loss=loss, eps=eps))
 
 
 def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> RowSums:

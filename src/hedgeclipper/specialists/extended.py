@@ -79,9 +79,10 @@ class ExtendedSpecialists:
         for block in self.base.blocks():
             yield ExtendedBlock(block, self.column(block))
 
-    def map_blocks(self, work: Callable[[Any], Any]) -> Iterator[Any]:
-        """Yield the result of the work on each block, as the others do it."""
-        return self.base.map_blocks(lambda block: work(ExtendedBlock(block, self.column(block))))
+    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
+        """Return the sum of the results of the work on each block, as the others do it."""
+        column = self.column
+        return self.base.sum_blocks(lambda block: work(ExtendedBlock(block, column(block))))
 
     def thinned(self, stride: int) -> ExtendedSpecialists | None:
         """Return every stride-th row, or None where the others cannot."""

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.specialists.trees import ROWS_PER_BLOCK, LeafFinder, PackedTrees, map_in_threads
+from hedgeclipper.specialists.leaf_rows import LeafRows
+from hedgeclipper.specialists.trees import ROWS_PER_BLOCK, LeafFinder, PackedTrees
 
 KINDS = ("leaves", "nodes", "trees")
-RUN = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ class LeafSpecialists:
 
     Parameters
     ----------
-    leaves : ndarray of shape (n_trees, n_samples)
+    leaves : LeafRows
         Leaf numbers, counted in each tree.
     offsets : ndarray of shape (n_trees,)
         Number of the first leaf of each tree.
@@ -136,42 +137,58 @@ class LeafSpecialists:
         Threads for a pass.
     """
 
-    leaves: np.ndarray
+    leaves: LeafRows
     offsets: np.ndarray
     says: sparse.csr_array
     coverage: np.ndarray
     n_jobs: int | None = None
-    in_memory = True
     is_fractional = False
 
     @property
     def n_samples(self) -> int:
         """Number of rows."""
-        return self.leaves.shape[1]
+        return self.leaves.n_samples
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether a pass reads memory only."""
+        return self.leaves.in_memory
 
     @property
     def n_voters(self) -> int:
         """Number of specialists."""
         return self.says.shape[1]
 
+    @cached_property
+    def view(self) -> LeafView:
+        """What makes awake votes of leaf numbers."""
+        return LeafView(self.offsets, self.says, self.says.T.tocsr())
+
     def blocks(self) -> Iterator[LeafBlock]:
         """Yield the rows in blocks."""
-        said = self.says.T.tocsr()
-        for start in range(0, self.n_samples, ROWS_PER_BLOCK):
-            rows = self.leaves[:, start : start + ROWS_PER_BLOCK]
-            yield LeafBlock(rows, self.offsets, self.says, said)
+        return map(self.view, self.leaves.blocks())
 
-    def map_blocks(self, work: Callable[[Any], Any]) -> Iterator[Any]:
-        """Yield the result of the work on each block, in order, blocks side by side."""
-        return map_in_threads(work, self.blocks(), self.n_jobs)
+    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
+        """Return the sum of the results of the work on each block, blocks side by side."""
+        return self.leaves.sum_blocks(self.view, work, self.n_jobs)
 
-    def thinned(self, stride: int) -> LeafSpecialists:
-        """Return about every stride-th row, in runs, which are quicker to read than single rows."""
-        n_runs = self.n_samples // (RUN * stride)
-        if n_runs == 0:
-            return replace(self, leaves=np.ascontiguousarray(self.leaves[:, ::stride]))
-        cut = self.leaves[:, : n_runs * RUN * stride].reshape(-1, n_runs, RUN * stride)
-        return replace(self, leaves=cut[:, :, :RUN].reshape(self.leaves.shape[0], -1))
+    def thinned(self, stride: int) -> LeafSpecialists | None:
+        """Return about every stride-th row, or None where that would not be cheap."""
+        leaves = self.leaves.thinned(stride)
+        return None if leaves is None else replace(self, leaves=leaves)
+
+
+@dataclass(frozen=True, eq=False)
+class LeafView:
+    """Makes awake votes of the leaf numbers of a block of rows."""
+
+    offsets: np.ndarray
+    says: sparse.csr_array
+    said: sparse.csr_array
+
+    def __call__(self, leaves: np.ndarray) -> LeafBlock:
+        """Return the awake votes in leaves of shape (n_trees, rows)."""
+        return LeafBlock(leaves, self.offsets, self.says, self.said)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,16 +243,24 @@ def sum_in_leaves(
 
 
 def count_in_leaves(
-    leaves: np.ndarray, offsets: np.ndarray, n_leaves: int, n_jobs: int | None = None
+    leaves: LeafRows, offsets: np.ndarray, n_leaves: int, n_jobs: int | None = None
 ) -> np.ndarray:
     """Return the number of rows in each leaf."""
-    from hedgeclipper.kernels import count_leaves
+    return leaves.sum_blocks(LeafCount(offsets, n_leaves), np.asarray, n_jobs)
 
-    counts = np.zeros(n_leaves)
 
-    def count(tree: int) -> None:
-        count_leaves(leaves[tree], counts[offsets[tree] :])
+@dataclass(frozen=True, eq=False)
+class LeafCount:
+    """Counts the rows of a block in each leaf."""
 
-    for _ in map_in_threads(count, range(offsets.size), n_jobs):
-        pass
-    return counts
+    offsets: np.ndarray
+    n_leaves: int
+
+    def __call__(self, leaves: np.ndarray) -> np.ndarray:
+        """Return the counts in leaves of shape (n_trees, rows)."""
+        from hedgeclipper.kernels import count_leaves
+
+        counts = np.zeros(self.n_leaves)
+        for tree, offset in enumerate(self.offsets):
+            count_leaves(leaves[tree], counts[offset:])
+        return counts

@@ -7,8 +7,10 @@ with the members of `Specialists` can take its place.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import zip_longest
 from typing import Any, Protocol
 
@@ -40,8 +42,11 @@ class Specialists(Protocol):
     def blocks(self) -> Iterator[Any]:
         """Yield the awake votes in blocks of rows that know ``block @ w`` and ``z @ block``."""
 
-    def map_blocks(self, work: Callable[[Any], Any]) -> Iterator[Any]:
-        """Yield the result of the work on each block, in order; blocks may run side by side."""
+    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
+        """Return the sum of the results of the work on each block; blocks may run side by side.
+
+        The results know ``+=``; the work may be sent to other machines.
+        """
 
     def thinned(self, stride: int) -> Specialists | None:
         """Return a view of every stride-th row, or None where that would not be cheap."""
@@ -80,9 +85,9 @@ class VoteMatrix:
                 f"then {n_read}. Pass batches that yield the same rows every time."
             )
 
-    def map_blocks(self, work: Callable[[Any], Any]) -> Iterator[Any]:
-        """Yield the result of the work on each block, one after the other."""
-        return map(work, self.blocks())
+    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
+        """Return the sum of the results of the work on each block, one after the other."""
+        return reduce(operator.iadd, map(work, self.blocks()))
 
     def thinned(self, stride: int) -> VoteMatrix | None:
         """Return every stride-th row with the coverage of all of them; None for batches."""

@@ -8,8 +8,9 @@ flat arrays and walked by a kernel of our own; LightGBM and XGBoost find their l
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,7 +116,14 @@ def map_in_threads(
         yield from map(work, items)
         return
     with ThreadPoolExecutor(n_threads) as pool:
-        yield from pool.map(work, items)
+        # a few items ahead and no more, since they may be large and made on the way
+        waiting: deque[Future] = deque()
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > 2 * n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _cut_rows(n_rows: int, size: int) -> Iterator[slice]:

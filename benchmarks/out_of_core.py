@@ -1,0 +1,160 @@
+"""Files larger than memory: peak memory and time against the number of rows, and against peers.
+
+    python -m benchmarks.out_of_core [millions of rows ...]
+
+Generated rows of 18 columns in Parquet files of a million rows each, a forest of 100 trees grown on
+10,000 labels, two threads. Every run is a process of its own; runs are interleaved. Memory is the
+peak of anonymous memory (mapped files do not count) less that before ``fit``. Seconds are those of
+``fit`` less those of growing the same forest.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sklearn.ensemble import RandomForestClassifier
+
+from benchmarks.generated import ROWS_PER_BLOCK, rows_and_labels
+from benchmarks.timing import print_rows
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.batches import as_source
+
+MILLIONS = (1, 5, 20)
+N_LABELED, N_JOBS, N_ROUNDS = 10_000, 2, 3
+LABELED_BLOCK = 10**6
+PEER_MILLIONS = 5
+
+
+def forest() -> RandomForestClassifier:
+    return RandomForestClassifier(100, min_samples_leaf=10, n_jobs=N_JOBS, random_state=0)
+
+
+def write_files(folder: Path, n_millions: int) -> list[Path]:
+    """Return the files, written if they are not there."""
+    paths = [folder / f"rows{number:03d}.parquet" for number in range(n_millions)]
+    for number, path in enumerate(paths):
+        if not path.exists():
+            rows, _ = rows_and_labels(number)
+            columns = {f"x{k}": rows[:, k] for k in range(rows.shape[1])}
+            pq.write_table(pa.table(columns), path, row_group_size=250_000)
+    return paths
+
+
+class AnonymousMemory:
+    """Watches this process's anonymous memory; the peak in bytes over what it was at first."""
+
+    def __enter__(self) -> AnonymousMemory:
+        self.first = self.peak = self._now()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.01):
+            self.peak = max(self.peak, self._now())
+
+    @staticmethod
+    def _now() -> int:
+        status = Path("/proc/self/status").read_text()
+        (line,) = [row for row in status.splitlines() if row.startswith("RssAnon")]
+        return 1024 * int(line.split()[1])
+
+
+def child(kind: str, folder: str, n_millions: int) -> dict:
+    """Run one kind of run in this process and return what it took."""
+    paths = [Path(folder) / f"rows{number:03d}.parquet" for number in range(n_millions)]
+    X, y = rows_and_labels(LABELED_BLOCK, N_LABELED)
+    warm_up(X, y)
+    started = time.perf_counter()
+    grown = forest().fit(X, y)
+    growing = time.perf_counter() - started
+    if kind == "predict_proba":
+        started = time.perf_counter()
+        for batch in as_source(paths, name="rows", dtype=np.float32):
+            grown.predict_proba(batch)
+        return {"seconds": time.perf_counter() - started}
+    rows = paths
+    if kind == "in memory":
+        rows = np.concatenate([rows_and_labels(number)[0] for number in range(n_millions)])
+    model = HedgeClipperClassifier(forest(), n_jobs=N_JOBS, random_state=0)
+    with AnonymousMemory() as memory:
+        started = time.perf_counter()
+        model.fit(X, y, X_unlabeled=rows)
+        seconds = time.perf_counter() - started - growing
+    used = memory.peak - memory.first
+    return {"seconds": seconds, "bytes": used, "slack": model.slack_, "passes": model.n_iter_}
+
+
+def warm_up(X: np.ndarray, y: np.ndarray) -> None:
+    """Load what is compiled."""
+    few = RandomForestClassifier(5, min_samples_leaf=10, random_state=0)
+    HedgeClipperClassifier(few).fit(X[:500], y[:500], X_unlabeled=X[500:1000])
+
+
+def run(kind: str, folder: Path, n_millions: int) -> dict:
+    """Return what a run in a fresh process took."""
+    command = [sys.executable, "-m", "benchmarks.out_of_core", "child", kind, str(folder)]
+    done = subprocess.run([*command, str(n_millions)], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def main(*millions: int) -> None:
+    print(__doc__)
+    millions = millions or MILLIONS
+    peer = min(PEER_MILLIONS, max(millions))
+    runs = [("from files", n) for n in millions]
+    runs += [("in memory", n) for n in millions if n <= PEER_MILLIONS]
+    runs.append(("predict_proba", peer))
+    found: dict[tuple[str, int], list[dict]] = {run: [] for run in runs}
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(Path(folder), max(millions))
+        for _ in range(N_ROUNDS):
+            for kind, n in runs:
+                found[kind, n].append(run(kind, Path(folder), n))
+    report(found, peer)
+
+
+def report(found: dict[tuple[str, int], list[dict]], peer: int) -> None:
+    rows = [("run", "million rows", "seconds", "microseconds a row", "MB anonymous", "slack")]
+    seconds = {key: float(np.median([r["seconds"] for r in runs])) for key, runs in found.items()}
+    for (kind, n), runs in found.items():
+        memory = [r["bytes"] / 1e6 for r in runs if "bytes" in r]
+        slack = f"{runs[0]['slack']:.5f}" if "slack" in runs[0] else ""
+        cells = [f"{seconds[kind, n]:.2f}", f"{1e6 * seconds[kind, n] / (n * ROWS_PER_BLOCK):.3f}"]
+        rows.append((kind, str(n), *cells, f"{np.median(memory):.0f}" if memory else "", slack))
+    print_rows(rows)
+    files = {n: runs for (kind, n), runs in found.items() if kind == "from files"}
+    memory = [np.median([r["bytes"] for r in runs]) for runs in files.values()]
+    per_row = [seconds["from files", n] / n for n in files]
+    print(f"\nmemory: largest over smallest {max(memory) / min(memory):.3f} (aim: under 1.05)")
+    ratio = max(per_row) / min(per_row)
+    print(f"time per row: largest over smallest {ratio:.3f} (aim: under 1.15)")
+    for (kind, n), value in seconds.items():
+        if kind == "in memory":
+            ratio = seconds["from files", n] / value
+            print(f"files over memory, {n} million rows: {ratio:.2f} (aim: at most 1.5)")
+    ratio = seconds["from files", peer] / seconds["predict_proba", peer]
+    print(
+        f"files over the forest's predict_proba, {peer} million rows: {ratio:.2f} (aim: at most 1)"
+    )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["child"]:
+        print(json.dumps(child(sys.argv[2], sys.argv[3], int(sys.argv[4]))))
+    else:
+        main(*[int(argument) for argument in sys.argv[1:]])

@@ -1,0 +1,33 @@
+"""Where rows come from: arrays, sparse matrices, frames, memory maps, files, or batches of these.
+
+Everything downstream reads rows in batches and more than once, so a source is something that can
+be iterated over again and again.
+"""
+
+from hedgeclipper.batches.api import as_source, is_batched
+from hedgeclipper.batches.arrays import (
+    ArraySource,
+    BatchSource,
+    MappedSource,
+    as_rows,
+    cut,
+    row_slice,
+)
+from hedgeclipper.batches.labels import missing_labels
+from hedgeclipper.batches.source import Source
+from hedgeclipper.batches.writer import parquet_writer, write_batches
+
+__all__ = [
+    "ArraySource",
+    "BatchSource",
+    "MappedSource",
+    "Source",
+    "as_rows",
+    "as_source",
+    "is_batched",
+    "cut",
+    "missing_labels",
+    "parquet_writer",
+    "row_slice",
+    "write_batches",
+]

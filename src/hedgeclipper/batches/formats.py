@@ -1,0 +1,263 @@
+"""Table files, one class each: what columns a file has, how many rows, and its rows in batches.
+
+Parquet is read with `pyarrow.parquet.ParquetFile.iter_batches` and not with a Scanner of
+`pyarrow.dataset`, which decodes whole row groups: memory would grow with their size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from hedgeclipper.batches.arrow_columns import holds_numbers, pyarrow
+from hedgeclipper.batches.names import positions_of
+
+_STREAM_BYTES = 1 << 16
+_CSV_BLOCK_BYTES = 1 << 20
+_ARROW_FILE_MAGIC = b"ARROW1"
+_PACKINGS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+
+
+class TableFile(Protocol):
+    """A file with named columns."""
+
+    @property
+    def place(self) -> str:
+        """What to call it in errors."""
+
+    def head(self) -> tuple[Any, int | None]:
+        """Return its schema, and its number of rows where that is cheap."""
+
+    def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
+        """Yield record batches of these columns and the label, of at most so many rows."""
+
+
+@dataclass(frozen=True)
+class ParquetFile:
+    """Rows of a Parquet file."""
+
+    path: Path
+
+    @property
+    def place(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    def head(self) -> tuple[Any, int | None]:
+        """Return schema and number of rows, which the footer has."""
+        with damage_named(self.place), self._open() as file:
+            return file.schema_arrow, file.metadata.num_rows
+
+    def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
+        """Yield record batches; a damaged page is placed by its row groups."""
+        n_read, metadata = 0, None
+        with (
+            damage_named(self.place, lambda: _row_groups(metadata, n_read, size)),
+            self._open() as file,
+        ):
+            metadata = file.metadata
+            wanted = with_label(names, label)
+            positions_of(wanted, file.schema_arrow.names, self.place)
+            for batch in file.iter_batches(size, columns=wanted):
+                yield batch
+                n_read += batch.num_rows
+
+    def _open(self) -> Any:
+        return pyarrow("pyarrow.parquet").ParquetFile(
+            self.path,
+            buffer_size=_STREAM_BYTES,
+            pre_buffer=False,
+            page_checksum_verification=True,
+        )
+
+
+def _row_groups(metadata: Any, first_row: int, size: int) -> str:
+    """Say which row groups hold the rows of the batch that begins here."""
+    if metadata is None:
+        return ""
+    start, groups = 0, []
+    for group in range(metadata.num_row_groups):
+        end = start + metadata.row_group(group).num_rows
+        if start < first_row + size and end > first_row:
+            groups.append(group)
+        start = end
+    last = f" to {groups[-1]}" if len(groups) > 1 else ""
+    return f"in row group {groups[0]}{last}, from row {first_row:,} on" if groups else ""
+
+
+@dataclass(frozen=True)
+class ArrowFile:
+    """Rows of an Arrow (Feather) file or stream, which is mapped into memory."""
+
+    path: Path
+
+    @property
+    def place(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    def head(self) -> tuple[Any, int | None]:
+        """Return the schema, and the number of rows unless the file is a stream."""
+        with self._open() as reader:
+            schema = reader.schema
+            if not hasattr(reader, "num_record_batches"):
+                return schema, None
+        with damage_named(self.place):
+            dataset = pyarrow("pyarrow.dataset").dataset(self.path, format="ipc")
+            return schema, dataset.count_rows()
+
+    def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
+        """Yield slices of its record batches, with nothing but these columns unpacked."""
+        schema, _ = self.head()
+        fields = positions_of(with_label(names, label), schema.names, self.place)
+        with self._open(fields) as reader:
+            for batch in _record_batches(reader):
+                yield from _slices(batch, size)
+
+    @contextmanager
+    def _open(self, fields: list[int] | None = None) -> Iterator[Any]:
+        ipc = pyarrow("pyarrow.ipc")
+        options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+        with damage_named(self.place), pyarrow().memory_map(str(self.path)) as file:
+            is_file = file.read(len(_ARROW_FILE_MAGIC)) == _ARROW_FILE_MAGIC
+            file.seek(0)
+            with (ipc.open_file if is_file else ipc.open_stream)(file, options=options) as reader:
+                yield reader
+
+
+def _record_batches(reader: Any) -> Iterator[Any]:
+    if hasattr(reader, "num_record_batches"):
+        return (reader.get_batch(number) for number in range(reader.num_record_batches))
+    return iter(reader)
+
+
+def _slices(batch: Any, size: int) -> Iterator[Any]:
+    return (batch.slice(start, size) for start in range(0, batch.num_rows, size))
+
+
+def with_label(names: list[str], label: str | None) -> list[str]:
+    """Return the names of the columns to read."""
+    return names if label is None else [*names, label]
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """Rows of a CSV file with a heading, plain or packed; tabs between values in a .tsv file.
+
+    Numbers are read as float64 whatever the first lines look like, and labels as text. Nothing, NA,
+    NaN and null stand for a missing one. Arrow reads up to 32 blocks of 1 MB ahead.
+    """
+
+    path: Path
+
+    @property
+    def place(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    def head(self) -> tuple[Any, int | None]:
+        """Return the schema that the first block of lines suggests."""
+        with self._open({}) as reader:
+            return reader.schema, None
+
+    def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
+        """Yield the rows of each block of lines, in slices."""
+        csv = pyarrow("pyarrow.csv")
+        schema, _ = self.head()
+        wanted = with_label(names, label)
+        positions_of(wanted, schema.names, self.place)
+        options = csv.ConvertOptions(
+            include_columns=wanted,
+            column_types=_column_types(schema, names, label),
+            strings_can_be_null=True,
+        )
+        with self._open({"convert_options": options}, schema.names) as reader:
+            for batch in reader:
+                yield from _slices(batch, size)
+
+    @contextmanager
+    def _open(self, options: dict[str, Any], names: list[str] | None = None) -> Iterator[Any]:
+        pa, csv = pyarrow(), pyarrow("pyarrow.csv")
+        tabs = ".tsv" in self.path.name.lower()
+        packing = _PACKINGS.get(self.path.suffix.lower())
+        parse = csv.ParseOptions(delimiter="\t" if tabs else ",", newlines_in_values=True)
+        read = csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK_BYTES)
+        with (
+            damage_named(self.place),
+            _values_named(self.place, names or []),
+            pa.input_stream(str(self.path), compression=packing) as stream,
+            csv.open_csv(stream, read_options=read, parse_options=parse, **options) as reader,
+        ):
+            yield reader
+
+
+def _column_types(schema: Any, names: list[str], label: str | None) -> dict[str, Any]:
+    pa = pyarrow()
+    types = {}
+    for name in names:
+        kind = schema.field(name).type
+        types[name] = kind if str(kind) == "bool" or not holds_numbers(kind) else pa.float64()
+    return types if label is None else {**types, label: pa.string()}
+
+
+def check_heading(place: str, names: list[str]) -> None:
+    """Raise where the first line looks like a row, whose numbers would pass for names."""
+    if all(map(_is_number, names)) and names != [str(number) for number in range(len(names))]:
+        raise ValueError(
+            f"{place} has no heading: its first line is {','.join(names[:5])}. Put a line with the "
+            "names of the columns first, or pass columns if these are their names."
+        )
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", text) is not None
+
+
+@contextmanager
+def _values_named(place: str, names: list[str]) -> Iterator[None]:
+    """Name the file and the column where a line of CSV cannot be read."""
+    invalid = pyarrow().ArrowInvalid
+    try:
+        yield
+    except invalid as error:
+        if "Empty CSV file" in str(error):
+            raise ValueError(
+                f"{place} is empty. Write a heading and rows, or leave it out."
+            ) from error
+        found = re.search(r"column #(\d+)", str(error))
+        column = f" in column {names[int(found[1])]!r}" if found and names else ""
+        raise ValueError(
+            f"{place} cannot be read{column}: {error}. Correct that line; leave the place of a "
+            "missing number empty."
+        ) from error
+
+
+@contextmanager
+def damage_named(place: str, where: Callable[[], str] = lambda: "") -> Iterator[None]:
+    """Name the file that is gone or damaged, and the place in it."""
+    arrow_error = pyarrow().ArrowException  # not below, where Python may be about to exit
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{place} is gone. Keep files in place as long as they are read, several times."
+        ) from error
+    except (arrow_error, OSError) as error:
+        # Errors of the operating system have a number; those of damaged files do not.
+        if getattr(error, "errno", None) is not None:
+            raise
+        at = " ".join(["", where()]).rstrip()
+        raise OSError(
+            f"{place} is damaged or cut short{at} ({error}). Put a whole copy in its place."
+        ) from error
+
+
+FORMATS: dict[str, Callable[[Path], TableFile]] = {
+    "Parquet": ParquetFile,
+    "Arrow": ArrowFile,
+    "CSV": CsvFile,
+}

@@ -1,0 +1,121 @@
+"""What every source of rows can do, and what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+_ENTRIES = 1 << 22
+_MOST_ROWS = 1 << 16
+_LEAST_ROWS = 256
+
+
+class Source(Protocol):
+    """Rows that can be read again and again, in the same order, a batch at a time."""
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows are in memory, so that a pass is cheap and some rows may be copied."""
+
+    @property
+    def column_names(self) -> list[str] | None:
+        """Names of the columns of a batch, in order; None where they have none."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None where only a pass would tell."""
+
+    @property
+    def label(self) -> Any:
+        """Name of the column with the labels; None where none was asked for."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield batches of rows: arrays of shape (rows, columns), or CSR matrices."""
+
+    def labeled_batches(self) -> Iterator[tuple[Any, np.ndarray]]:
+        """Yield (rows, labels): float64 with NaN for a missing label, or str with None for one."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller of `as_source` asks for; its parameters of these names."""
+
+    name: str = "votes"
+    columns: list[str] | None = None
+    label: Any = None
+    n_columns: int | None = None
+    dtype: Any = None
+
+    def check_width(self, n_columns: int, place: str) -> None:
+        """Raise unless rows of this width were asked for."""
+        wanted = self.n_columns if self.columns is None else len(self.columns)
+        if wanted is not None and n_columns != wanted:
+            raise ValueError(
+                f"{place} must have {wanted} columns. Got {n_columns}. Pass rows with the columns "
+                "that were there before, in the same order, or with names to pick them by."
+            )
+
+    def no_labels(self) -> ValueError:
+        """Return the error of labels that are read though none were asked for."""
+        return ValueError(
+            f"{self.name} has no labels: no column was named as the label. Pass label to as_source."
+        )
+
+
+def rows_per_batch(n_columns: int) -> int:
+    """Return the number of rows of a batch that is read from a file or a memory map.
+
+    About 16 MB of float32: much longer to read than to hand over, and little beside the rest. At
+    most 65,536 rows, since leaf numbers and the like take memory per row; at least 256, so that
+    very wide rows still come in blocks.
+    """
+    return min(_MOST_ROWS, max(_LEAST_ROWS, _ENTRIES // max(1, n_columns)))
+
+
+def converted(rows: Any, dtype: Any, place: str) -> Any:
+    """Return rows of this dtype (None: as they are), or say that numbers are too large for it."""
+    if dtype is None or rows.dtype == dtype:
+        return rows
+    try:
+        with overflow_named(place):
+            return rows.astype(dtype)
+    except (TypeError, ValueError) as error:
+        if rows.dtype.kind in "biuf":
+            raise
+        raise TypeError(
+            f"{place} must hold numbers. Got dtype {rows.dtype}. Encode them ({error})."
+        ) from error
+
+
+@contextmanager
+def overflow_named(place: str) -> Iterator[None]:
+    """Raise where a number is too large for the dtype that it is converted to."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except FloatingPointError as error:
+        raise ValueError(
+            f"{place} has a number that is too large for the wanted dtype. Rescale it, or pass "
+            "dtype=np.float64."
+        ) from error
+
+
+class RowCount:
+    """Notes how many rows the first whole pass had, and raises where a later one differs."""
+
+    def __init__(self, n_rows: int | None = None) -> None:
+        self.n_rows = n_rows
+
+    def check(self, n_read: int, place: str) -> None:
+        """Raise if a whole pass had another number of rows than the one before."""
+        if self.n_rows is None:
+            self.n_rows = n_read
+        if n_read != self.n_rows:
+            raise ValueError(
+                f"{place} changed between passes: {self.n_rows} rows at first, then {n_read}. "
+                "Leave the rows as they are while they are read, several times."
+            )

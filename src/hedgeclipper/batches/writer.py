@@ -1,0 +1,127 @@
+"""Parquet files that are whole or not there: written under another name, renamed at the end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from scipy import sparse
+
+from hedgeclipper.batches.arrow_columns import pyarrow
+
+
+class TableWriter:
+    """Writes tables below each other; made by `parquet_writer`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: Any = None
+        self._writer: Any = None
+
+    def write(self, columns: Mapping[str, Any]) -> None:
+        """Write some more rows, as a row group.
+
+        Parameters
+        ----------
+        columns : mapping of str to array-like of shape (n_rows,)
+            The columns by name. Those of the first call decide names and types.
+        """
+        if self._writer is None:
+            table = pyarrow().table(dict(columns))
+            self._open(table.schema)
+        else:
+            table = _like(self._writer.schema, columns)
+        self._writer.write_table(table)
+
+    def _open(self, schema: Any) -> None:
+        # opened here, since pyarrow leaves its own file open where the footer cannot be written
+        self._file = pyarrow().OSFile(str(self._path), mode="wb")
+        parquet = pyarrow("pyarrow.parquet")
+        self._writer = parquet.ParquetWriter(self._file, schema, write_page_checksum=True)
+
+    def close(self) -> None:
+        """Write the footer."""
+        if self._writer is None:
+            raise ValueError("Nothing was written. Write columns once at least, if only empty.")
+        self._writer.close()
+        self._file.close()
+
+    def abandon(self) -> None:
+        """Close the file as it is."""
+        if self._writer is not None:
+            with suppress(Exception):
+                self._writer.close()
+            # or it would be closed, and fail, once more when it is collected
+            self._writer.is_open = False
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+
+
+def _like(schema: Any, columns: Mapping[str, Any]) -> Any:
+    """Return a table with the columns of this schema."""
+    if list(columns) != schema.names:
+        raise ValueError(
+            f"Every table must have the columns of the first one, {schema.names}. "
+            f"Got {list(columns)}."
+        )
+    return pyarrow().table(dict(columns), schema=schema)
+
+
+@contextmanager
+def parquet_writer(path: str | Path) -> Iterator[TableWriter]:
+    """Give a writer of a Parquet file that appears, whole, at the end of the ``with`` block.
+
+    Until then it is a hidden file beside it. On any error that file is removed, and what was at the
+    path before is still there.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write; one that exists is replaced.
+    """
+    path = Path(path).expanduser().resolve()
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Pass the path of a file to write.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent} does not exist. Make the folder first.")
+    draft = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
+    writer = TableWriter(draft)
+    try:
+        yield writer
+        writer.close()
+        _flush_to_disk(draft)
+        os.replace(draft, path)
+    except BaseException:
+        try:
+            writer.abandon()
+        finally:
+            draft.unlink(missing_ok=True)
+        raise
+
+
+def _flush_to_disk(path: Path) -> None:
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
+def write_batches(path: str | Path, batches: Iterable[Any], names: Sequence[str]) -> None:
+    """Write batches of rows to a Parquet file, a row group each.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write, whole or not at all (`parquet_writer`).
+    batches : iterable of arrays or sparse matrices of shape (rows, columns)
+        A source, for instance.
+    names : sequence of str
+        Names of the columns.
+    """
+    with parquet_writer(path) as writer:
+        for batch in batches:
+            rows = batch.toarray() if sparse.issparse(batch) else batch
+            writer.write(dict(zip(names, rows.T, strict=True)))

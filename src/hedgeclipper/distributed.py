@@ -1,0 +1,221 @@
+"""Unlabelled rows in Dask collections; the only module that imports Dask.
+
+Leaf numbers are found and kept where the partitions are. A pass sends the weights out once, adds up
+over each partition, and adds the sums of length n_specialists in a tree. Every task can be done
+again from the collection, so that a worker that dies takes nothing with it that is not made anew.
+Any scheduler will do: that of the current ``Client``, or Dask's threads or processes.
+"""
+
+from __future__ import annotations
+
+import operator
+import uuid
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from hedgeclipper.extras import import_extra
+from hedgeclipper.specialists.leaf_rows import LeafArray, LeafRows
+from hedgeclipper.specialists.trees import LeafFinder
+
+FAN_IN = 8
+
+
+class DaskLeaves(LeafRows):
+    """Leaf numbers of the partitions of a Dask collection, kept by the scheduler's workers.
+
+    Parameters
+    ----------
+    parts : list of Delayed
+        Leaf numbers of each partition, shape (n_trees, rows).
+    sizes : list of int
+        Rows of each.
+    """
+
+    def __init__(self, parts: list[Any], sizes: list[int]):
+        self.parts, self.sizes = parts, sizes
+        self.n_samples = sum(sizes)
+        self._views: dict[int, tuple[Any, Any]] = {}
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the leaf numbers, fetched one partition after the other."""
+        for part in self.parts:
+            yield from LeafArray(part.compute()).blocks()
+
+    def thinned(self, stride: int) -> DaskLeaves:
+        """Return about every stride-th row of each partition."""
+        thin = _dask().delayed(_thin)
+        return _kept([thin(part, stride, dask_key_name=_key("thin")) for part in self.parts])
+
+    def sum_blocks(
+        self, view: Callable[[np.ndarray], Any], work: Callable[[Any], Any], n_jobs: int | None
+    ) -> Any:
+        """Return the sum over all partitions: a map, then a tree of sums."""
+        dask = _dask()
+        sent_view, sent_work = self._sent(view), dask.delayed(_Box(work), name=_key("work"))
+        add_up = dask.delayed(_sum_partition)
+        sums = [
+            add_up(part, sent_view, sent_work, dask_key_name=_key("sum")) for part in self.parts
+        ]
+        while len(sums) > 1:
+            groups = [sums[start : start + FAN_IN] for start in range(0, len(sums), FAN_IN)]
+            sums = [dask.delayed(_add)(group, dask_key_name=_key("add")) for group in groups]
+        return sums[0].compute()
+
+    def _sent(self, view: Any) -> Any:
+        """Return the view as a task that is sent out once and kept for all passes."""
+        if id(view) not in self._views:
+            task = _dask().delayed(_Box(view), name=_key("view"))
+            # the view itself is held, too, so that its id stays its own
+            self._views[id(view)] = view, task.persist()
+        return self._views[id(view)][1]
+
+
+def find_leaves(finder: LeafFinder, X: Any, names: Any, checks: dict[str, Any]) -> DaskLeaves:
+    """Return the leaf numbers of a Dask collection's rows, found and kept on the workers.
+
+    Parameters
+    ----------
+    finder : LeafFinder
+        Finds them.
+    X : Dask array, frame or bag of delayed arrays
+        Rows.
+    names : sequence of str or None
+        Columns of a frame that the trees know, in their order.
+    checks : dict
+        Parameters of scikit-learn's ``check_array``.
+    """
+    dask = _dask()
+    _check_names(X, names)
+    sent = dask.delayed(_Box(finder), name=_key("finder"))
+    find = dask.delayed(_find)
+    parts = [find(part, sent, names, checks, dask_key_name=_key("leaves")) for part in _parts(X)]
+    return _kept(parts)
+
+
+def map_partitions(model: Any, method: str, X: Any) -> Any:
+    """Return a method's predictions for each partition, as a lazy Dask collection like X.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Who predicts.
+    method : {"predict", "predict_proba", "decision_function"}
+        How.
+    X : Dask array or frame
+        Rows.
+    """
+    nothing, box = _no_predictions(model, method), _Box(model)
+    if not _is_array(X):
+        meta = _framed(nothing, X._meta.index[:0], model.classes_, method)
+        return X.map_partitions(_predict_frame, box, method, nothing, meta=meta)
+    X = X.rechunk({1: -1})
+    chunks = (X.chunks[0],) if nothing.ndim == 1 else (X.chunks[0], (nothing.shape[1],))
+    drop = [1] if nothing.ndim == 1 else None
+    return X.map_blocks(
+        _predict_block, box, method, dtype=nothing.dtype, chunks=chunks, drop_axis=drop,
+        meta=nothing,
+    )  # fmt: skip
+
+
+class _Box:
+    """Keeps Dask from looking into what is sent."""
+
+    def __init__(self, content: Any):
+        self.content = content
+
+    def __dask_tokenize__(self) -> str:
+        return uuid.uuid4().hex
+
+
+def _dask() -> Any:
+    return import_extra("dask", "dask", "A Dask collection")
+
+
+def _key(name: str) -> str:
+    return f"hedgeclipper-{name}-{uuid.uuid4().hex}"
+
+
+def _is_array(X: Any) -> bool:
+    return hasattr(X, "chunks")
+
+
+def _parts(X: Any) -> list[Any]:
+    if _is_array(X):
+        X = X.rechunk({1: -1})
+    return list(np.ravel(X.to_delayed()))
+
+
+def _check_names(X: Any, names: Any) -> None:
+    if names is None or not hasattr(X, "columns"):
+        return
+    missing = [name for name in names if name not in X.columns]
+    if missing:
+        raise ValueError(
+            f"X_unlabeled has no column {missing[0]!r} ({len(missing)} missing in all). It must "
+            "have the columns of the labelled rows, in any order."
+        )
+
+
+def _kept(parts: list[Any]) -> DaskLeaves:
+    """Return the parts once they are there, and how many rows they have."""
+    dask = _dask()
+    kept = list(dask.persist(*parts))
+    sizes = dask.compute(*[dask.delayed(_n_rows)(part) for part in kept])
+    filled = [(part, size) for part, size in zip(kept, sizes, strict=True) if size]
+    if not filled:
+        raise ValueError("The Dask collection has no rows. The game needs an unlabelled row.")
+    return DaskLeaves([part for part, _ in filled], [size for _, size in filled])
+
+
+def _find(part: Any, finder: _Box, names: Any, checks: dict[str, Any]) -> np.ndarray:
+    if names is not None and hasattr(part, "columns"):
+        part = part[list(names)]
+    rows = check_array(part, input_name="X_unlabeled", ensure_min_samples=0, **checks)
+    return finder.content.find(rows, 1)
+
+
+def _n_rows(leaves: np.ndarray) -> int:
+    return leaves.shape[1]
+
+
+def _thin(leaves: np.ndarray, stride: int) -> np.ndarray:
+    return LeafArray(leaves).thinned(stride).leaves
+
+
+def _sum_partition(leaves: np.ndarray, view: _Box, work: _Box) -> Any:
+    return LeafArray(leaves).sum_blocks(view.content, work.content, 1)
+
+
+def _add(sums: list[Any]) -> Any:
+    # not in place, since a sum may be asked for again after a worker has died
+    return reduce(operator.add, sums)
+
+
+def _predict_block(rows: np.ndarray, model: _Box, method: str) -> np.ndarray:
+    return getattr(model.content, method)(rows)
+
+
+def _no_predictions(model: Any, method: str) -> np.ndarray:
+    """Return what the method would say of no rows."""
+    n_classes = model.classes_.size
+    if method == "predict":
+        return model.classes_[:0]
+    is_wide = method == "predict_proba" or n_classes > 2
+    return np.empty((0, n_classes)) if is_wide else np.empty(0)
+
+
+def _predict_frame(frame: Any, model: _Box, method: str, nothing: np.ndarray) -> Any:
+    """Return predictions with the index of the frame; an empty partition has none."""
+    found = getattr(model.content, method)(frame) if len(frame) else nothing
+    return _framed(found, frame.index, model.content.classes_, method)
+
+
+def _framed(found: np.ndarray, index: Any, classes: np.ndarray, method: str) -> Any:
+    pandas = import_extra("pandas", "io", "A Dask frame")
+    if found.ndim == 1:
+        return pandas.Series(found, index=index, name=method)
+    return pandas.DataFrame(found, index=index, columns=list(classes))

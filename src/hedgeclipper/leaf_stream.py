@@ -1,0 +1,56 @@
+"""Games that go on: unlabelled rows that keep coming move the weights and are then forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from hedgeclipper.leaf_game import LeafKnowledge, LeafSolution, play_leaf_game
+from hedgeclipper.specialists.leaf_rows import LeafRows, Reservoir
+from hedgeclipper.specialists.leaves import count_in_leaves
+
+
+class LeafStream:
+    """The games of all classes, and a random sample of all rows so far on which they are played.
+
+    Each game starts from the weights before, and neither its time nor its memory grows with the
+    number of rows.
+
+    Parameters
+    ----------
+    known : list of LeafKnowledge
+        What is known of each class.
+    leaves : LeafRows
+        Leaf numbers of the first rows.
+    solutions : list of LeafSolution
+        The games on these.
+    """
+
+    def __init__(self, known: list[LeafKnowledge], leaves: LeafRows, solutions: list[LeafSolution]):
+        self.known = [replace(k, options=replace(k.options, is_guarantee=False)) for k in known]
+        self.reservoir = Reservoir(leaves, np.random.default_rng(known[0].options.seed))
+        self.weights = [np.full(k.table.own_leaf.size, np.nan) for k in known]
+        self._keep_weights(solutions)
+
+    def add(self, leaves: np.ndarray) -> None:
+        """Take in new rows, leaf numbers of shape (n_trees, rows)."""
+        self.reservoir.add(leaves)
+
+    def play(self, report: Callable[..., None] | None = None) -> list[LeafSolution]:
+        """Return the solutions of the games as they stand now."""
+        leaves, first = self.reservoir.leaves, self.known[0]
+        counts = count_in_leaves(
+            leaves, first.finder.offsets, first.labeled.n_leaves, first.options.n_jobs
+        )
+        solutions = [
+            play_leaf_game(knowledge, leaves, counts, start, report)
+            for knowledge, start in zip(self.known, self.weights, strict=True)
+        ]
+        self._keep_weights(solutions)
+        return solutions
+
+    def _keep_weights(self, solutions: list[LeafSolution]) -> None:
+        for weights, solution in zip(self.weights, solutions, strict=True):
+            weights[solution.setting.keep] = solution.game.weights

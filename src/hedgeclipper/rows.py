@@ -1,0 +1,180 @@
+"""Rows of features in any form: arrays, files and other batches, Dask collections.
+
+Arrays are checked whole, as scikit-learn does. Batches are checked one by one, each time they
+are read, and never held together. Dask collections stay lazy; what is done with them is in
+`hedgeclipper.distributed`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from hedgeclipper.batches import as_source, is_batched, missing_labels
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_BINARY_UNITS = {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+
+
+@dataclass(frozen=True, eq=False)
+class RowBatches:
+    """Batches of rows, each checked when it is read.
+
+    Parameters
+    ----------
+    source : source of batches
+        Where they come from.
+    check : callable
+        Returns a batch as the trees want it, or raises.
+    only_unlabeled : bool
+        Whether to leave out the rows that have a label, where the source has labels.
+    """
+
+    source: Any
+    check: Callable[[Any], Any]
+    only_unlabeled: bool = False
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, where it is known without reading them."""
+        return None if self.only_unlabeled else self.source.n_rows
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.only_unlabeled:
+            yield from map(self.check, self.source)
+            return
+        for rows, labels in self.source.labeled_batches():
+            missing = missing_labels(labels)
+            if missing.any():
+                yield self.check(rows[missing])
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether X is a Dask collection; does not import Dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "dask")
+
+
+def check_rows(estimator: Any, X: Any, *, name: str, **checks: Any) -> Any:
+    """Return the rows for a fitted estimator: an array or CSR matrix, `RowBatches`, or Dask's.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Knows ``n_features_in_`` and, where it was fitted on names, ``feature_names_in_``.
+    X : array-like, sparse matrix, frame, files, re-iterable of batches, or Dask collection
+        Rows.
+    name : str
+        What to call them in errors.
+    checks : dict
+        Parameters of scikit-learn's ``check_array``.
+    """
+    if is_dask(X):
+        return X
+    if not is_batched(X):
+        return validate_data(estimator, X, reset=False, **checks)
+    names = getattr(estimator, "feature_names_in_", None)
+    source = as_source(
+        X,
+        name=name,
+        columns=None if names is None else list(names),
+        n_columns=estimator.n_features_in_,
+        dtype=np.float32,
+    )
+    return RowBatches(source, BatchCheck(name, estimator.n_features_in_, checks))
+
+
+@dataclass(frozen=True)
+class BatchCheck:
+    """Checks a batch of rows as scikit-learn would, and that it has the right number of columns."""
+
+    name: str
+    n_features: int
+    checks: dict[str, Any]
+
+    def __call__(self, batch: Any) -> Any:
+        """Return the batch as the trees want it."""
+        rows = check_array(batch, input_name=self.name, ensure_min_samples=0, **self.checks)
+        if rows.shape[1] != self.n_features:
+            raise ValueError(
+                f"{self.name} must have {self.n_features} columns, as the labelled rows have. Got "
+                f"a batch with {rows.shape[1]}. Name the columns on both sides, so that they can "
+                "be matched, or pass the same ones."
+            )
+        return rows
+
+
+def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Return the rows that have a label, their labels, and the source of all rows.
+
+    Parameters
+    ----------
+    X : files or other source with named columns
+        Rows and labels.
+    label : str
+        Name of the column with the labels; where it is missing the row is unlabelled.
+    """
+    source = as_source(X, name="X", label=label, dtype=np.float32)
+    rows, labels = [], []
+    for batch, values in source.labeled_batches():
+        known = ~missing_labels(values)
+        if known.any():
+            rows.append(batch[known])
+            labels.append(values[known])
+    if not rows:
+        raise ValueError(
+            f"No row has a label in the column {label!r}: all are missing. The forest needs some "
+            "labelled rows of each class."
+        )
+    stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
+    return stack(rows), _whole_numbers(np.concatenate(labels)), source
+
+
+def _whole_numbers(labels: np.ndarray) -> np.ndarray:
+    """Return labels as int64 where they are whole numbers; files give them as float64."""
+    if labels.dtype.kind == "f" and np.all(labels == np.round(labels)):
+        return labels.astype(np.int64)
+    return labels.astype(str) if labels.dtype.kind == "O" else labels
+
+
+def map_rows(estimator: Any, X: Any, method: str, work: Callable[[Any], np.ndarray]) -> Any:
+    """Return the work on rows: at once for an array, batch by batch, or lazily for Dask.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose ``method`` is called on the parts of a Dask collection.
+    X : as `check_rows` returns it
+        Rows.
+    method : str
+        Name of the method that does the same for rows of any form.
+    work : callable
+        From an array of rows to predictions.
+    """
+    if is_dask(X):
+        from hedgeclipper.distributed import map_partitions
+
+        return map_partitions(estimator, method, X)
+    if isinstance(X, RowBatches):
+        return np.concatenate([work(batch) for batch in X])
+    return work(X)
+
+
+def parse_bytes(size: int | str) -> int:
+    """Return a number of bytes, given as such or as text like "2GB" or "512 MiB"."""
+    if isinstance(size, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", size)
+        unit = None if found is None else {**_UNITS, **_BINARY_UNITS}.get(found[2].upper())
+        if found is None or unit is None:
+            raise ValueError(
+                "The 'memory_limit' parameter must be a number of bytes or text like '2GB' or "
+                f"'512MiB'. Got {size!r}."
+            )
+        return int(float(found[1]) * unit)
+    return int(size)

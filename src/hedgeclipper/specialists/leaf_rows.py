@@ -1,0 +1,378 @@
+"""Where the leaf numbers of the unlabelled rows are: in memory, in a file, or found anew each pass.
+
+The game reads them in blocks of shape (n_trees, rows), again and again. `keep_leaves` chooses the
+way by the size: memory up to a limit, then a temporary file, and where the disk has no room for
+that, none at all.
+"""
+
+from __future__ import annotations
+
+import operator
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Protocol
+
+import numpy as np
+
+from hedgeclipper.specialists.trees import ROWS_PER_BLOCK, LeafFinder, map_in_threads
+
+STORAGES = ("auto", "memory", "disk", "recompute")
+RUN = 64
+ROWS_PER_SLICE = 4 * ROWS_PER_BLOCK
+ROWS_IN_RESERVOIR = 50_000
+SHARE_OF_DISK = 0.5
+
+
+class LeafRows(ABC):
+    """Leaf numbers of rows, in blocks."""
+
+    n_samples: int
+    in_memory = False
+
+    @abstractmethod
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the leaf numbers in blocks of shape (n_trees, rows)."""
+
+    @abstractmethod
+    def thinned(self, stride: int) -> LeafRows | None:
+        """Return about every stride-th row, or None where that would not be cheap."""
+
+    def close(self) -> None:  # noqa: B027
+        """Give back what is not memory; most have nothing of the kind."""
+
+    def map_blocks(
+        self, work: Callable[[np.ndarray], Any], n_jobs: int | None = None
+    ) -> Iterator[Any]:
+        """Yield the result of the work on each block, in order, blocks side by side."""
+        return map_in_threads(work, self.blocks(), n_jobs)
+
+    def sum_blocks(
+        self, view: Callable[[np.ndarray], Any], work: Callable[[Any], Any], n_jobs: int | None
+    ) -> Any:
+        """Return the sum of what the work makes of the views of all blocks.
+
+        Parameters
+        ----------
+        view : callable
+            From leaf numbers to what the work wants; the same in every pass.
+        work : callable
+            What is added up; its results know ``+=``.
+        n_jobs : int or None
+            Threads.
+        """
+        return reduce(operator.iadd, self.map_blocks(lambda block: work(view(block)), n_jobs))
+
+
+class LeafArray(LeafRows):
+    """Leaf numbers in memory.
+
+    Parameters
+    ----------
+    leaves : ndarray of shape (n_trees, n_samples)
+        Leaf numbers, counted in each tree.
+    """
+
+    in_memory = True
+
+    def __init__(self, leaves: np.ndarray):
+        self.leaves = leaves
+        self.n_samples = leaves.shape[1]
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield views of the array."""
+        for start in range(0, self.n_samples, ROWS_PER_BLOCK):
+            yield self.leaves[:, start : start + ROWS_PER_BLOCK]
+
+    def thinned(self, stride: int) -> LeafArray:
+        """Return about every stride-th row, in runs, which are quicker to read than single rows."""
+        n_runs = self.n_samples // (RUN * stride)
+        if n_runs == 0:
+            return LeafArray(np.ascontiguousarray(self.leaves[:, ::stride]))
+        cut = self.leaves[:, : n_runs * RUN * stride].reshape(-1, n_runs, RUN * stride)
+        return LeafArray(cut[:, :, :RUN].reshape(self.leaves.shape[0], -1))
+
+
+class LeafFile(LeafRows):
+    """Leaf numbers in a temporary file that has no name, so that no kill can leave it behind.
+
+    Parameters
+    ----------
+    n_trees : int
+        Number of trees.
+    dtype : dtype
+        Of the leaf numbers.
+    """
+
+    def __init__(self, n_trees: int, dtype: np.dtype):
+        self.n_trees, self.dtype = n_trees, dtype
+        self.n_samples = 0
+        self._sizes: list[int] = []
+        self._file = tempfile.TemporaryFile(prefix="hedgeclipper-leaves-")  # noqa: SIM115
+        self._map: np.ndarray | None = None
+
+    def close(self) -> None:
+        """Close the file, which is then gone."""
+        self._map = None
+        self._file.close()
+
+    def append(self, block: np.ndarray) -> None:
+        """Write a block of shape (n_trees, rows) behind the others."""
+        try:
+            self._write(block)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"The leaf numbers could not be written to the temporary folder "
+                f"{tempfile.gettempdir()} ({error.strerror}) after {self.n_samples:,} rows, "
+                f"{self.n_samples * self.n_trees * self.dtype.itemsize:,} bytes. Make room, set "
+                "TMPDIR to another disk, or pass leaf_storage='recompute'",
+            ) from error
+        self._sizes.append(block.shape[1])
+        self.n_samples += block.shape[1]
+        self._map = None
+
+    def _write(self, block: np.ndarray) -> None:
+        self._file.write(np.ascontiguousarray(block).data)
+        self._file.flush()
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the blocks as they were written, mapped and not copied."""
+        yield from self._every(1)
+
+    def thinned(self, stride: int) -> LeafRows:
+        """Return every stride-th block."""
+        return _BlockSample(self, stride)
+
+    def _every(self, stride: int) -> Iterator[np.ndarray]:
+        numbers = self._mapped()
+        ends = np.cumsum(self._sizes)
+        for rows, end in zip(self._sizes[::stride], ends[::stride], strict=True):
+            start = (end - rows) * self.n_trees
+            yield numbers[start : end * self.n_trees].reshape(self.n_trees, rows)
+
+    def _mapped(self) -> np.ndarray:
+        if self._map is None:
+            self._map = np.memmap(self._file, dtype=self.dtype, mode="r")
+        return self._map
+
+
+class _BlockSample(LeafRows):
+    """Every stride-th block of a file."""
+
+    def __init__(self, whole: LeafFile, stride: int):
+        self.whole, self.stride = whole, stride
+        self.n_samples = sum(whole._sizes[::stride])
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the blocks."""
+        return self.whole._every(self.stride)
+
+    def thinned(self, stride: int) -> _BlockSample:
+        """Return every stride-th of these."""
+        return _BlockSample(self.whole, self.stride * stride)
+
+
+class RecomputedLeaves(LeafRows):
+    """Leaf numbers that are found anew on every pass.
+
+    Parameters
+    ----------
+    batches : Batches
+        Rows, the same on every pass.
+    finder : LeafFinder
+        Finds their leaves.
+    n_samples : int
+        Number of rows of all batches.
+    n_jobs : int or None
+        Threads for finding.
+    """
+
+    def __init__(self, batches: Batches, finder: LeafFinder, n_samples: int, n_jobs: int | None):
+        self.batches, self.finder = batches, finder
+        self.n_samples, self.n_jobs = n_samples, n_jobs
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the leaf numbers of one batch after the other."""
+        n_read = 0
+        for batch in self.batches:
+            n_read += batch.shape[0]
+            yield from LeafArray(self.finder.find(batch, self.n_jobs)).blocks()
+        if n_read != self.n_samples:
+            raise ValueError(
+                f"The unlabelled rows changed between passes: {self.n_samples:,} at first, then "
+                f"{n_read:,}. Pass a source that yields the same rows every time."
+            )
+
+    def thinned(self, stride: int) -> None:
+        """Return None: rows that are left out would have to be read all the same."""
+
+
+class Reservoir:
+    """A random sample of all rows so far, of a fixed size; every row is as likely to be in it.
+
+    Parameters
+    ----------
+    leaves : LeafRows
+        Leaf numbers of the first rows, of which some are taken.
+    rng : Generator
+        Draws the rows that stay.
+    """
+
+    def __init__(self, leaves: LeafRows, rng: np.random.Generator):
+        thin = leaves.thinned(max(1, leaves.n_samples // ROWS_IN_RESERVOIR)) or leaves
+        self.rng, self.n_seen = rng, 0
+        self._sample = np.empty((0, 0))
+        for block in thin.blocks():
+            self.add(block)
+        self.n_seen = leaves.n_samples
+
+    @property
+    def leaves(self) -> LeafArray:
+        """Leaf numbers of the sample."""
+        return LeafArray(self._sample)
+
+    def add(self, leaves: np.ndarray) -> None:
+        """Let new rows, leaf numbers of shape (n_trees, rows), take the places of old ones."""
+        if self.n_seen == 0:
+            self._sample = leaves[:, :0]
+        n_free = max(0, ROWS_IN_RESERVOIR - self.n_seen)
+        self._sample = np.concatenate([self._sample, leaves[:, :n_free]], axis=1)
+        rest = leaves[:, n_free:]
+        # row number k takes a place with probability size / k: Vitter's algorithm R
+        numbers = self.n_seen + n_free + np.arange(1, rest.shape[1] + 1)
+        place = np.floor(self.rng.random(rest.shape[1]) * numbers).astype(np.int64)
+        taken = np.flatnonzero(place < self._sample.shape[1])
+        self._sample[:, place[taken]] = rest[:, taken]
+        self.n_seen += leaves.shape[1]
+
+
+class Batches(Protocol):
+    """Rows that can be read again and again."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, where it is known beforehand."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield arrays or CSR matrices."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSlices:
+    """The rows of an array or CSR matrix, in batches."""
+
+    rows: Any
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, self.n_rows, ROWS_PER_SLICE):
+            yield self.rows[start : start + ROWS_PER_SLICE]
+
+
+def keep_leaves(
+    batches: Batches,
+    finder: LeafFinder,
+    *,
+    storage: str,
+    memory_limit: float,
+    n_jobs: int | None,
+) -> LeafRows:
+    """Find the leaves of all rows and keep them as the storage, or the size, asks for.
+
+    Parameters
+    ----------
+    batches : Batches
+        Rows; read once, or on every pass with "recompute".
+    finder : LeafFinder
+        Finds their leaves.
+    storage : {"auto", "memory", "disk", "recompute"}
+        "auto" is memory up to the limit, then disk, and "recompute" where more than half of the
+        free disk would be needed.
+    memory_limit : float
+        Bytes of leaf numbers that may be kept in memory.
+    n_jobs : int or None
+        Threads.
+    """
+    room = SHARE_OF_DISK * shutil.disk_usage(tempfile.gettempdir()).free
+    row_bytes = finder.n_trees * finder.dtype.itemsize
+    n_bytes = (batches.n_rows or 0) * row_bytes
+    if storage == "recompute" or (storage == "auto" and n_bytes > max(room, memory_limit)):
+        return RecomputedLeaves(batches, finder, _count_rows(batches), n_jobs)
+    limit = {"memory": np.inf, "disk": 0}.get(storage, memory_limit)
+    keeper = _Keeper(finder, limit, room if storage == "auto" else np.inf)
+    with ExitStack() as undo:
+        undo.callback(keeper.close)
+        for batch in batches:
+            if not keeper.add(finder.find(batch, n_jobs)):
+                return RecomputedLeaves(batches, finder, _count_rows(batches), n_jobs)
+        kept = keeper.result()
+        undo.pop_all()
+    return kept
+
+
+def _count_rows(batches: Batches) -> int:
+    known = batches.n_rows
+    return sum(batch.shape[0] for batch in batches) if known is None else known
+
+
+class _Keeper:
+    """Gathers leaf numbers in even blocks: in memory until the limit, from then on in a file."""
+
+    def __init__(self, finder: LeafFinder, limit: float, room: float):
+        self.limit, self.room = limit, room
+        self.row_bytes = finder.n_trees * finder.dtype.itemsize
+        self.n_rows = 0
+        self.block = np.empty((finder.n_trees, ROWS_PER_BLOCK), finder.dtype)
+        self.filled = 0
+        self.whole: list[np.ndarray] = []
+        self.file: LeafFile | None = None
+
+    def add(self, leaves: np.ndarray) -> bool:
+        """Take leaf numbers of shape (n_trees, rows); return whether there was room."""
+        start = 0
+        while start < leaves.shape[1]:
+            taken = min(ROWS_PER_BLOCK - self.filled, leaves.shape[1] - start)
+            self.block[:, self.filled : self.filled + taken] = leaves[:, start : start + taken]
+            self.filled, start = self.filled + taken, start + taken
+            if self.filled == ROWS_PER_BLOCK:
+                self._flush()
+        self.n_rows += leaves.shape[1]
+        return self.file is None or self.n_rows * self.row_bytes <= self.room
+
+    def close(self) -> None:
+        """Forget all."""
+        if self.file is not None:
+            self.file.close()
+
+    def result(self) -> LeafRows:
+        """Return all that was added."""
+        self._flush()
+        if self.file is not None:
+            return self.file
+        if not self.whole:
+            return LeafArray(self.block[:, :0])
+        return LeafArray(np.concatenate(self.whole, axis=1))
+
+    def _flush(self) -> None:
+        block, self.filled = self.block[:, : self.filled], 0
+        if block.shape[1] == 0:
+            return
+        held = sum(part.shape[1] for part in self.whole) + block.shape[1]
+        if self.file is None and held * self.row_bytes > self.limit:
+            self.file = LeafFile(self.block.shape[0], self.block.dtype)
+            for part in self.whole:
+                self.file.append(part)
+            self.whole = []
+        if self.file is None:
+            self.whole.append(block.copy())
+        else:
+            self.file.append(block)

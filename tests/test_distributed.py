@@ -1,0 +1,151 @@
+"""Dask collections of unlabelled rows: the same result as in memory, whoever computes it."""
+
+import os
+import pickle
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hedgeclipper import HedgeClipperClassifier
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+NAMES = list("abcd")
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(12_000, 4)).astype(np.float32)
+Y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * RNG.normal(size=12_000) > 0).astype(int)
+LABELED, UNLABELED = X[:300], X[300:]
+
+
+def fitted(rows, **parameters):
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0, **parameters)
+    return model.fit(LABELED, Y[:300], X_unlabeled=rows)
+
+
+def assert_same(ours, theirs):
+    assert ours.n_unlabeled_ == theirs.n_unlabeled_
+    assert ours.slack_ == pytest.approx(theirs.slack_, rel=1e-6)
+    assert ours.certificate_.error_upper == pytest.approx(theirs.certificate_.error_upper, rel=1e-3)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def in_memory():
+    return fitted(UNLABELED)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes."""
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
+def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler):
+    rows = da.from_array(UNLABELED, chunks=(3_500, 3))
+    with dask.config.set(scheduler=scheduler):
+        assert_same(fitted(rows), in_memory)
+
+
+def test_stochastic_methods_work_too():
+    rows = da.from_array(UNLABELED, chunks=(4_000, 4))
+    with dask.config.set(scheduler="threads"):
+        ours, theirs = fitted(rows, method="stream"), fitted(UNLABELED, method="stream")
+    assert ours.slack_ == pytest.approx(theirs.slack_, rel=0.02)
+
+
+def test_frames_are_matched_by_name(in_memory):
+    frame = pd.DataFrame(UNLABELED, columns=NAMES)
+    rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    with dask.config.set(scheduler="threads"):
+        model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=rows)
+    assert model.slack_ == pytest.approx(in_memory.slack_, rel=1e-6)
+
+
+def test_a_missing_column_is_named():
+    rows = dd.from_pandas(pd.DataFrame(UNLABELED[:, :3], columns=NAMES[:3]), npartitions=2)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="'d'"):
+        model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=rows)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+def test_predictions_of_arrays_are_lazy_arrays(in_memory, method):
+    rows = da.from_array(UNLABELED, chunks=(5_000, 2))
+    lazy = getattr(in_memory, method)(rows)
+    assert isinstance(lazy, da.Array)
+    theirs = getattr(in_memory, method)(UNLABELED)
+    assert lazy.shape == theirs.shape
+    assert lazy.dtype == theirs.dtype
+    np.testing.assert_array_equal(lazy.compute(scheduler="threads"), theirs)
+
+
+def test_predictions_of_frames_are_lazy_series_and_frames():
+    frame = pd.DataFrame(UNLABELED, columns=NAMES, index=np.arange(len(UNLABELED))[::-1] + 7)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
+    rows = dd.from_pandas(frame, npartitions=3, sort=False)
+    labels, shares = model.predict(rows), model.predict_proba(rows)
+    assert isinstance(labels, dd.Series)
+    assert isinstance(shares, dd.DataFrame)
+    with dask.config.set(scheduler="threads"):
+        np.testing.assert_array_equal(labels.compute(), model.predict(frame))
+        np.testing.assert_array_equal(labels.compute().index, frame.index)
+        np.testing.assert_array_equal(shares.compute(), model.predict_proba(frame))
+
+
+def test_the_model_may_be_called_on_partitions(in_memory):
+    rows = da.from_array(UNLABELED, chunks=(5_000, 4))
+    called = rows.map_blocks(in_memory.predict, dtype=int, drop_axis=1)
+    np.testing.assert_array_equal(called.compute(scheduler="threads"), in_memory.predict(UNLABELED))
+
+
+def test_a_model_fitted_on_dask_can_be_pickled():
+    with dask.config.set(scheduler="threads"):
+        model = fitted(da.from_array(UNLABELED, chunks=(5_000, 4)))
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_no_rows_are_told():
+    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="no rows"):
+        fitted(da.from_array(UNLABELED[:0], chunks=(10, 4)))
+
+
+def test_the_current_client_computes(client, in_memory):
+    assert_same(fitted(da.from_array(UNLABELED, chunks=(3_000, 4))), in_memory)
+
+
+def test_progress_is_shown(client, capsys):
+    fitted(da.from_array(UNLABELED, chunks=(6_000, 4)), verbose=1)
+    assert "pass    1" in capsys.readouterr().err
+
+
+def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypatch):
+    from hedgeclipper.distributed import DaskLeaves
+
+    passes, killed, original = [], [], DaskLeaves.sum_blocks
+
+    def sum_blocks(self, *arguments):
+        passes.append(1)
+        if len(passes) == 4:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+        return original(self, *arguments)
+
+    monkeypatch.setattr(DaskLeaves, "sum_blocks", sum_blocks)
+    model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)))
+    assert killed
+    assert len(passes) > 4
+    assert_same(model, in_memory)
+    assert killed[0] not in client.run(os.getpid).values()

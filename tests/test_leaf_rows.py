@@ -1,0 +1,189 @@
+"""Leaf numbers in memory, in a file, found anew: the same numbers, wherever they are."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from hedgeclipper.specialists import leaf_rows
+from hedgeclipper.specialists.leaf_rows import (
+    LeafArray,
+    LeafFile,
+    RecomputedLeaves,
+    Reservoir,
+    RowSlices,
+    keep_leaves,
+)
+from hedgeclipper.specialists.trees import ROWS_PER_BLOCK, leaf_finder
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40_000, 3)).astype(np.float32)
+FINDER = leaf_finder(
+    RandomForestClassifier(4, max_depth=4, random_state=0).fit(X[:500], X[:500, 0] > 0)
+)
+LEAVES = FINDER.find(X)
+
+
+class Batches:
+    """Uneven batches, and a count of how often they were read."""
+
+    n_rows = None
+
+    def __init__(self, sizes=(1, 30_000, 0, 9_999)):
+        self.sizes, self.n_passes = sizes, 0
+
+    def __iter__(self):
+        self.n_passes += 1
+        start = 0
+        for size in self.sizes:
+            yield X[start : start + size]
+            start += size
+
+
+def kept(storage="auto", limit=0, batches=None):
+    batches = Batches() if batches is None else batches
+    return keep_leaves(batches, FINDER, storage=storage, memory_limit=limit, n_jobs=1)
+
+
+def whole(rows):
+    return np.concatenate(list(rows.blocks()), axis=1)
+
+
+@pytest.mark.parametrize(
+    ("storage", "limit", "kind"),
+    [
+        ("memory", 0, LeafArray),
+        ("disk", 10**9, LeafFile),
+        ("recompute", 10**9, RecomputedLeaves),
+        ("auto", 10**9, LeafArray),
+        ("auto", 40_000, LeafFile),
+    ],
+)
+def test_all_storages_give_the_same_leaves(storage, limit, kind):
+    rows = kept(storage, limit)
+    assert type(rows) is kind
+    assert rows.n_samples == 40_000
+    for _ in range(2):
+        np.testing.assert_array_equal(whole(rows), LEAVES)
+    rows.close()
+
+
+def test_kept_leaves_are_read_once_and_recomputed_ones_on_every_pass():
+    batches = Batches()
+    rows = kept("disk", batches=batches)
+    whole(rows)
+    rows.close()
+    assert batches.n_passes == 1
+    batches = Batches()
+    rows = kept("recompute", batches=batches)
+    whole(rows)
+    assert batches.n_passes == 2  # the first one counts the rows
+
+
+def test_small_batches_become_even_blocks():
+    rows = kept("disk", batches=Batches([100] * 400))
+    assert [block.shape[1] for block in rows.blocks()] == [ROWS_PER_BLOCK, ROWS_PER_BLOCK, 7232]
+    rows.close()
+
+
+def test_auto_recomputes_where_the_disk_has_no_room(monkeypatch):
+    usage = type("Usage", (), {"free": 100_000})
+    monkeypatch.setattr(leaf_rows.shutil, "disk_usage", lambda folder: usage)
+    assert type(kept("auto", 0)) is RecomputedLeaves
+    known = RowSlices(X)
+    assert type(kept("auto", 0, known)) is RecomputedLeaves
+    rows = kept("disk")
+    assert type(rows) is LeafFile
+    rows.close()
+
+
+def test_rows_that_change_between_passes_are_noticed():
+    batches = Batches()
+    rows = kept("recompute", batches=batches)
+    batches.sizes = (5, 6)
+    with pytest.raises(ValueError, match=r"changed between passes: 40,000 at first, then 11"):
+        whole(rows)
+
+
+def test_the_file_has_no_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(leaf_rows.tempfile, "tempdir", str(tmp_path))
+    rows = kept("disk")
+    assert list(tmp_path.iterdir()) == []
+    np.testing.assert_array_equal(whole(rows), LEAVES)
+    rows.close()
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(leaf_rows.tempfile, "tempdir", str(tmp_path))
+    written = []
+
+    def append(self, block):
+        if written:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written.append(block)
+
+    monkeypatch.setattr(LeafFile, "_write", append)
+    with pytest.raises(OSError, match=r"No space left.*leaf_storage='recompute'") as caught:
+        kept("disk")
+    assert caught.value.errno == errno.ENOSPC
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="limits on files need a Unix")
+def test_a_limit_on_file_sizes_is_told():
+    code = f"""
+import resource, signal, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import test_leaf_rows as t
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+try:
+    t.kept("disk")
+except OSError as error:
+    print("told:", error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert "told:" in done.stdout, done.stderr
+    assert "leaf_storage='recompute'" in done.stdout
+
+
+def test_thinned_rows_are_rows():
+    array, file = LeafArray(LEAVES), kept("disk")
+    assert 3900 <= array.thinned(10).n_samples <= 4100
+    half = file.thinned(2)
+    assert half.n_samples == ROWS_PER_BLOCK + 7232
+    np.testing.assert_array_equal(next(half.blocks()), LEAVES[:, :ROWS_PER_BLOCK])
+    assert half.thinned(2).n_samples == ROWS_PER_BLOCK
+    assert kept("recompute").thinned(2) is None
+    file.close()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_sums_over_blocks(n_jobs):
+    rows = kept("disk")
+    total = rows.sum_blocks(lambda leaves: leaves, lambda leaves: leaves.sum(axis=1), n_jobs)
+    np.testing.assert_array_equal(total, LEAVES.sum(axis=1))
+    rows.close()
+
+
+def test_a_reservoir_holds_every_row_with_the_same_probability(monkeypatch):
+    monkeypatch.setattr(leaf_rows, "ROWS_IN_RESERVOIR", 50)
+    numbers = np.arange(400, dtype=np.uint16)[None, :]
+    found = np.zeros(400)
+    for seed in range(1000):
+        reservoir = Reservoir(LeafArray(numbers[:, :30]), np.random.default_rng(seed))
+        for start in range(30, 400, 37):
+            reservoir.add(numbers[:, start : start + 37])
+        sample = reservoir.leaves.leaves[0]
+        assert sample.size == 50
+        assert reservoir.n_seen == 400
+        found[sample] += 1
+    expected, spread = 1000 * 50 / 400, np.sqrt(1000 * 50 / 400 * 350 / 400)
+    assert abs(found[:30].mean() - expected) < 4 * spread / np.sqrt(30)
+    assert abs(found[-100:].mean() - expected) < 4 * spread / np.sqrt(100)
+    assert found.max() < expected + 5 * spread

@@ -1,0 +1,146 @@
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+
+from hedgeclipper.batches import as_source, parquet_writer, write_batches
+
+
+def rows_of(path):
+    return np.vstack(list(as_source(path))).tolist()
+
+
+def write_all(path, tables, then=None):
+    with parquet_writer(path) as writer:
+        for table in tables:
+            writer.write(table)
+        if then is not None:
+            then()
+
+
+def test_tables_below_each_other(tmp_path):
+    path = tmp_path / "x.parquet"
+    with parquet_writer(path) as writer:
+        writer.write({"a": [1.0, 2.0], "word": ["p", None]})
+        writer.write({"a": np.float32([3.0]), "word": ["q"]})
+    table = pq.read_table(path)
+    assert table.to_pydict() == {"a": [1.0, 2.0, 3.0], "word": ["p", None, "q"]}
+    assert pq.ParquetFile(path).num_row_groups == 2
+    assert os.listdir(tmp_path) == ["x.parquet"]
+
+
+def test_the_file_appears_at_the_end(tmp_path):
+    path = tmp_path / "x.parquet"
+    with parquet_writer(str(path)) as writer:
+        writer.write({"a": [1.0]})
+        assert not path.exists()
+        (draft,) = os.listdir(tmp_path)
+        assert draft.startswith(".")
+    assert path.exists()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_batches_of_a_source(tmp_path, kind):
+    path = tmp_path / "x.parquet"
+    batches = as_source([kind(np.array([[1.0, 2.0]])), kind(np.array([[3.0, 0.0]]))])
+    write_batches(path, batches, ["a", "b"])
+    assert as_source(path).column_names == ["a", "b"]
+    assert rows_of(path) == [[1.0, 2.0], [3.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt(), RuntimeError("x")]
+)
+@pytest.mark.parametrize("when", ["in the block", "in a table", "in the footer", "in the renaming"])
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, error, when):
+    path = tmp_path / "x.parquet"
+    write_batches(path, [np.ones((1, 1))], ["a"])
+
+    def fail(*args, **options):
+        raise error
+
+    if when == "in a table":
+        monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
+    if when == "in the footer":
+        monkeypatch.setattr(pq.ParquetWriter, "close", fail)
+    if when == "in the renaming":
+        monkeypatch.setattr(os, "replace", fail)
+    tables = [{"a": [2.0]}, {"a": [3.0]}]
+    with pytest.raises(type(error)) as caught:
+        write_all(path, tables, fail if when == "in the block" else None)
+    assert caught.value is error
+    assert os.listdir(tmp_path) == ["x.parquet"]
+    assert rows_of(path) == [[1.0]]
+
+
+def test_tables_that_do_not_go_together(tmp_path):
+    path = tmp_path / "x.parquet"
+    with pytest.raises(ValueError, match=r"columns of the first one, \['a'\]\. Got \['b'\]"):
+        write_all(path, [{"a": [1.0]}, {"b": [1.0]}])
+    with pytest.raises(pa.ArrowException):
+        write_all(path, [{"a": [1.0]}, {"a": ["word"]}])
+    assert os.listdir(tmp_path) == []
+
+
+def test_nothing_written(tmp_path):
+    with (
+        pytest.raises(ValueError, match="Nothing was written"),
+        parquet_writer(tmp_path / "x.parquet"),
+    ):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
+def test_places_that_cannot_be_written_to(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder"), parquet_writer(tmp_path):
+        pass
+    with (
+        pytest.raises(FileNotFoundError, match=r"no does not exist\. Make the folder first"),
+        parquet_writer(tmp_path / "no" / "x.parquet"),
+    ):
+        pass
+
+
+def test_a_link_stays_a_link(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_batches(path, [np.ones((1, 1))], ["a"])
+    (tmp_path / "link.parquet").symlink_to(path)
+    write_batches(tmp_path / "link.parquet", [np.zeros((1, 1))], ["a"])
+    assert (tmp_path / "link.parquet").is_symlink()
+    assert rows_of(path) == [[0.0]]
+
+
+FULL_DISK = """
+import os, resource, sys
+import numpy as np
+from hedgeclipper.batches import write_batches
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+rng = np.random.default_rng(0)
+try:
+    write_batches(sys.argv[1], (rng.random((5000, 2)) for _ in range(10)), ["a", "b"])
+except OSError as error:
+    names = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")[:-1]]
+    print(error.errno, [name for name in names if "parquet" in name])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_full_disk(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_batches(path, [np.ones((1, 1))], ["a"])
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FULL_DISK, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (run.stdout, run.stderr) == (f"{errno.EFBIG} []\n", "")
+    assert os.listdir(tmp_path) == ["x.parquet"]
+    assert rows_of(path) == [[1.0]]
