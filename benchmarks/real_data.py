@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,18 @@ def data_folder() -> Path | None:
     """Return the folder of the archives, or None where there is none."""
     folder = Path(os.environ.get("HEDGECLIPPER_DATA", BESIDE))
     return folder if folder.is_dir() else None
+
+
+def fetch_all(names: Iterable[str]) -> None:
+    """Raise, with what is missing and where it goes, unless all of these data sets can be had."""
+    problems = []
+    for name in sorted(names):
+        try:
+            fetch_real(name)
+        except OSError as error:
+            problems.append(f"{name}: {error}")
+    if problems:
+        raise SystemExit("Some data sets cannot be had.\n" + "\n".join(problems))
 
 
 def fetch_real(name: str) -> Bunch:

@@ -38,7 +38,7 @@ def sections(figures: Figures) -> dict[str, str]:
         "table-a": table_a(figures),
         "words-a": words_on_protocol(figures),
         "table-b": table_b(figures, "auc", methods),
-        "words-b": words_on_scores(figures, methods),
+        "words-b": words_on_scores(figures),
         "table-log-loss": table_b(figures, "log_loss", methods),
         "table-accuracy": table_b(figures, "accuracy", methods),
     }
@@ -49,7 +49,7 @@ def readme_sections(figures: Figures) -> dict[str, str]:
     methods = [name for name in IN_README if name in figures.methods()]
     return {
         "table": table_b(figures, "auc", methods),
-        "words": words_on_scores(figures, methods),
+        "words": words_on_scores(figures),
     }
 
 

@@ -14,6 +14,7 @@ from platform import python_version
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent / "results"
+EVERY_ROW = "hedgeclipper-every-row"
 
 
 class Key(NamedTuple):
@@ -27,7 +28,12 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """What came out. ``auc_hard`` is the AUC of the predicted classes, as in the paper."""
+    """What came out; NaN where there were more rows than the method can take.
+
+    ``auc_hard`` is the AUC of the predicted classes, as in the paper. ``seconds`` is wall time, one
+    process for each core running side by side; those of the mean and of the stacking include their
+    members'.
+    """
 
     data: str
     n_labels: int

@@ -25,7 +25,7 @@ from benchmarks.ablations import STUDIES
 from benchmarks.ablations.results import AblationKey, AblationResult
 from benchmarks.ablations.study import MAX_UNLABELED, N_DRAWS, ROWS, Outcome, Setting
 from benchmarks.draws import Draw
-from benchmarks.real_data import data_folder
+from benchmarks.real_data import fetch_all
 from benchmarks.results_file import FOLDER, read_results, today, versions
 from benchmarks.run_table import run_all
 from hedgeclipper import NoUnlabeledRowsWarning, ShiftWarning, UnboundedGameWarning
@@ -116,8 +116,7 @@ def main(arguments: list[str] | None = None) -> None:
     n_draws = options.draws or (QUICK_DRAWS if options.quick else N_DRAWS)
     limit = QUICK_UNLABELED if options.quick else MAX_UNLABELED
     path = options.results or FOLDER / ("ablations_quick.csv" if options.quick else "ablations.csv")
-    if not options.quick and data_folder() is None:
-        raise SystemExit("No data: set HEDGECLIPPER_DATA to the folder of the archives.")
+    fetch_all({QUICK_DATA} if options.quick else {row.data for row in ROWS})
     done = {result.key for result in read_results(path, AblationResult)}
     tasks = plan(options.study, n_draws, limit, done, quick=options.quick)
     print(f"{len(tasks)} draws to run on {options.jobs} processes, results in {path}")

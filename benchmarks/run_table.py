@@ -33,8 +33,9 @@ from benchmarks.data import DATA
 from benchmarks.draws import MAX_UNLABELED, Draw, make_draw
 from benchmarks.methods import METHODS
 from benchmarks.methods.method import Member, Method
-from benchmarks.real_data import data_folder
+from benchmarks.real_data import fetch_all
 from benchmarks.results_file import (
+    EVERY_ROW,
     FOLDER,
     Key,
     Result,
@@ -46,7 +47,6 @@ from benchmarks.results_file import (
 from hedgeclipper import ShiftWarning
 
 N_DRAWS = 10
-EVERY_ROW = "hedgeclipper-every-row"
 QUICK_ROWS, QUICK_DRAWS, QUICK_UNLABELED = [("a1a", 100), ("a1a", 1000)], 3, 4_000
 
 
@@ -77,8 +77,8 @@ def plan(
         if max_unlabeled == MAX_UNLABELED and Key(data, n_labels, 0, EVERY_ROW) not in done:
             tasks.append(Task(data, n_labels, 0, (EVERY_ROW,), None))
     tasks = [task for task in tasks if task.methods]
-    np.random.default_rng(0).shuffle(tasks)
-    return [Task(*task) for task in tasks]
+    order = np.random.default_rng(0).permutation(len(tasks))
+    return [tasks[number] for number in order]
 
 
 def run_task(task: Task) -> list[Result]:
@@ -88,7 +88,7 @@ def run_task(task: Task) -> list[Result]:
         # a1a and w1a come with test rows of another mix; that is part of the comparison.
         warnings.simplefilter("ignore", ShiftWarning)
         scored = _Scored(draw)
-        runs = [(name, *scored.run(name)) for name in task.methods if scored.can_run(name)]
+        runs = [(name, *scored.run(name)) for name in task.methods]
     return [
         Result(
             *task[:3], name, *measure(draw.y_scored, scores),
@@ -100,6 +100,8 @@ def run_task(task: Task) -> list[Result]:
 
 def measure(y: np.ndarray, scores: np.ndarray) -> tuple[float, float, float, float]:
     """Return AUC by scores, AUC by predicted classes, log loss and accuracy."""
+    if np.isnan(scores).all():
+        return (np.nan,) * 4
     hard = scores > 0.5
     figures = (
         roc_auc_score(y, scores),
@@ -122,7 +124,9 @@ class _Scored:
         return limit is None or len(self.draw.X_unlabeled) <= limit
 
     def run(self, name: str) -> tuple[np.ndarray, float]:
-        """Return scores and seconds, those of the members included."""
+        """Return scores and seconds, those of the members included; NaN if it cannot run."""
+        if not self.can_run(name):
+            return np.full(self.draw.n_scored, np.nan), np.nan
         if name not in self.known:
             method, members = _method(name), self._members() if _method(name).combines else []
             started = time.perf_counter()
@@ -193,8 +197,7 @@ def main(arguments: list[str] | None = None) -> None:
     n_draws = options.draws or (QUICK_DRAWS if options.quick else N_DRAWS)
     name = "quick.csv" if options.quick else "table_all.csv" if options.all else "table.csv"
     path = options.results or FOLDER / name
-    if not options.quick and data_folder() is None:
-        raise SystemExit("No data: set HEDGECLIPPER_DATA to the folder of the archives.")
+    fetch_all({name for name, _ in rows})
     done = {result.key for result in read_results(path)}
     tasks = plan(rows, n_draws, limit, done)
     print(f"{len(tasks)} draws to run on {options.jobs} processes, results in {path}")

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.data.printed import PRINTED_COLUMNS
 from benchmarks.methods import METHODS
-from benchmarks.table_text import OURS, Figures, as_printed, row_name
+from benchmarks.table_text import ONLY_IN_A, OURS, Figures, as_printed, row_name
 
 # Okabe and Ito's colours, told apart by the colour-blind; the markers differ as well.
 STYLES = {
@@ -26,11 +26,11 @@ def draw_table(figures: Figures) -> Figure:
     figure = Figure(figsize=(10.0, 6.4), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, sharex=True)
     columns_a = [OURS, *PRINTED_COLUMNS]
-    columns_b = ["logistic-regression" if c == "logistic-unscaled" else c for c in columns_a]
+    columns_b = ["logistic-regression" if c == ONLY_IN_A else c for c in columns_a]
     _panel(left, figures, columns_a, lambda row, m: as_printed(figures, row, m).mean())
     _panel(right, figures, columns_b, lambda row, m: figures.mean(row, m, "auc"))
-    left.set_title("(a) as in the paper: HedgeClipper by scores,\nthe others by predicted classes")
-    right.set_title("(b) everybody by scores")
+    left.set_title("(a) HedgeClipper by scores,\nthe others by predicted classes")
+    right.set_title("(b) everybody\nby scores")
     left.set_yticks(range(len(figures.rows)), [row_name(row) for row in figures.rows])
     left.invert_yaxis()
     figure.supxlabel("AUC, mean of the draws", fontsize=10)

@@ -14,41 +14,67 @@ from benchmarks.methods import METHODS
 from benchmarks.pages import markdown_table
 from benchmarks.results_file import Result
 
-EVERY_ROW = "hedgeclipper-every-row"
 OURS, FOREST, ALONE = "hedgeclipper", "base-forest", "hedgeclipper-alone"
 LEAF_CONTROLS = ("leaf-count", "leaf-vote")
 CONTROLS = (*LEAF_CONTROLS, ALONE)
 REPRODUCED = ("random-forest", "base-forest", "adaboost", "mart")
+PAPERS, SMALL_ALPHA = "hedgeclipper-paper", "hedgeclipper-paper-0.3"
 ONLY_IN_A = "logistic-unscaled"
+COLUMNS_A = (OURS, PAPERS, SMALL_ALPHA, *PRINTED_COLUMNS[1:])
 FAR_OFF = 0.1
 Row = tuple[str, int]
 
 
-@dataclass(frozen=True)
 class Figures:
-    """The results by row of the table, method and draw."""
+    """The results by row of the table, method and draw.
 
-    results: Sequence[Result]
+    Parameters
+    ----------
+    results : sequence of Result
+        All of them.
+    """
+
+    def __init__(self, results: Sequence[Result]):
+        self.results = results
+        self._known: dict[tuple[Row, str], dict[int, Result]] = {}
+        for result in results:
+            row = (result.data, result.n_labels)
+            self._known.setdefault((row, result.method), {})[result.draw] = result
 
     @property
     def rows(self) -> list[Row]:
         """Return the rows that there are results of, in the table's order."""
-        known = {(result.data, result.n_labels) for result in self.results}
-        return [(d.name, n) for d in DATA for n in d.budgets if (d.name, n) in known]
+        return [(d.name, n) for d in DATA for n in d.budgets if ((d.name, n), OURS) in self._known]
 
     def values(self, row: Row, method: str, measure: str) -> np.ndarray:
-        """Return a figure of a method, draw by draw."""
-        own = [r for r in self.results if (r.data, r.n_labels) == row and r.method == method]
-        return np.array([getattr(r, measure) for r in sorted(own, key=lambda r: r.draw)])
+        """Return a figure of a method on the draws of the row, which are the same for all."""
+        draws, own = self._known[row, OURS], self._known.get((row, method), {})
+        missing = sorted(set(draws) - set(own))
+        if missing:
+            raise ValueError(
+                f"{row_name(row)} has no result of {method} for draw {missing[0]} "
+                f"({len(missing)} missing in all). Run `make table` to the end."
+            )
+        return np.array([getattr(own[draw], measure) for draw in sorted(draws)])
 
     def mean(self, row: Row, method: str, measure: str) -> float:
         """Return the mean of a figure over the draws."""
         return float(self.values(row, method, measure).mean())
 
+    def has(self, row: Row, method: str) -> bool:
+        """Return whether the method could be run on the row."""
+        return not np.isnan(self.values(row, method, "auc")).any()
+
     def methods(self, *, without: Sequence[str] = ()) -> list[str]:
         """Return the methods that there are results of, in the table's order."""
-        known = {result.method for result in self.results}
+        known = {method for _, method in self._known}
         return [name for name in METHODS if name in known and name not in without]
+
+    def ties(self, row: Row, measure: str) -> list[str]:
+        """Return the best of all methods, the unscaled regression left out, and its ties."""
+        names = [name for name in self.methods(without=[ONLY_IN_A]) if self.has(row, name)]
+        values = {name: self.values(row, name, measure) for name in names}
+        return best_and_ties(values, larger=measure != "log_loss")
 
 
 def row_name(row: Row) -> str:
@@ -60,7 +86,8 @@ def row_name(row: Row) -> str:
 def printed(row: Row) -> dict[str, float]:
     """Return the paper's figures of a row; none where the paper has no such row."""
     data = next(data for data in DATA if data.name == row[0])
-    return dict(zip(PRINTED_COLUMNS, data.printed.get(row[1], ()), strict=False))
+    figures = dict(zip(PRINTED_COLUMNS, data.printed.get(row[1], ()), strict=False))
+    return figures | ({SMALL_ALPHA: figures[PAPERS]} if figures else {})
 
 
 def as_printed(figures: Figures, row: Row, method: str) -> np.ndarray:
@@ -71,13 +98,12 @@ def as_printed(figures: Figures, row: Row, method: str) -> np.ndarray:
 
 def table_a(figures: Figures) -> str:
     """Return the table in the paper's protocol, the paper's figure and the difference beside."""
-    columns = [OURS, *PRINTED_COLUMNS]
-    rows = [["data, labels", *[METHODS[name].title for name in columns]]]
+    rows = [["data, labels", *[METHODS[name].title for name in COLUMNS_A]]]
     for row in figures.rows:
-        values = {name: as_printed(figures, row, name) for name in columns}
+        values = {name: as_printed(figures, row, name) for name in COLUMNS_A}
         ties, theirs = best_and_ties(values), printed(row)
         cells = [_bold(f"{values[n].mean():.3f}", n in ties) + _beside(values[n], theirs.get(n))
-                 for n in columns]  # fmt: skip
+                 for n in COLUMNS_A]  # fmt: skip
         rows.append([row_name(row), *cells])
     return markdown_table(rows)
 
@@ -86,58 +112,66 @@ def _beside(ours: np.ndarray, theirs: float | None) -> str:
     return "" if theirs is None else f" / {theirs:.3f} ({ours.mean() - theirs:+.3f})"
 
 
-def table_b(figures: Figures, measure: str, methods: Sequence[str]) -> str:
-    """Return the table of one figure, everybody by scores, the best and its ties in bold."""
-    larger = measure != "log_loss"
-    rows = [["data, labels", *[METHODS[name].title for name in methods]]]
+def table_b(figures: Figures, measure: str, shown: Sequence[str]) -> str:
+    """Return the table of one figure, everybody by scores, the best of all and its ties in bold."""
+    rows = [["data, labels", *[METHODS[name].title for name in shown]]]
     for row in figures.rows:
-        values = {name: figures.values(row, name, measure) for name in methods}
-        ties = best_and_ties(values, larger=larger)
-        cells = [_bold(f"{values[name].mean():.3f}", name in ties) for name in methods]
-        rows.append([row_name(row), *cells])
-    means = [np.mean([figures.mean(row, n, measure) for row in figures.rows]) for n in methods]
-    rows.append(["mean", *[f"{mean:.3f}" for mean in means]])
-    counts = first_counts(figures, measure, methods)
-    rows.append(["first or tied", *[str(counts[name]) for name in methods]])
+        ties = figures.ties(row, measure)
+        rows.append([row_name(row), *[_cell(figures, row, n, measure, ties) for n in shown]])
+    means = [np.mean([figures.mean(row, n, measure) for row in figures.rows]) for n in shown]
+    rows.append(["mean", *["-" if np.isnan(mean) else f"{mean:.3f}" for mean in means]])
+    first, alone = first_counts(figures, measure)
+    rows.append(["first or tied", *[str(first[name]) for name in shown]])
+    rows.append(["first alone", *[str(alone[name]) for name in shown]])
     return markdown_table(rows)
 
 
-def first_counts(figures: Figures, measure: str, methods: Sequence[str]) -> dict[str, int]:
-    """Return in how many rows each method is first or tied with the first."""
-    larger = measure != "log_loss"
-    ties = [
-        best_and_ties({m: figures.values(row, m, measure) for m in methods}, larger=larger)
-        for row in figures.rows
-    ]
-    return {name: sum(name in tied for tied in ties) for name in methods}
+def _cell(figures: Figures, row: Row, method: str, measure: str, ties: list[str]) -> str:
+    if not figures.has(row, method):
+        return "-"
+    return _bold(f"{figures.mean(row, method, measure):.3f}", method in ties)
+
+
+def first_counts(figures: Figures, measure: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Return in how many rows each method is first or tied, and in how many it alone is first."""
+    ties = [figures.ties(row, measure) for row in figures.rows]
+    names = figures.methods()
+    first = {name: sum(name in tied for tied in ties) for name in names}
+    return first, {name: sum(tied == [name] for tied in ties) for name in names}
 
 
 def _bold(text: str, is_bold: bool) -> str:
     return f"**{text}**" if is_bold else text
 
 
-def distances(figures: Figures, shift: int = 1, measure: str | None = None) -> dict[str, float]:
-    """Return the mean distance of each reproduced column from the paper's print.
+def distances(
+    figures: Figures,
+    methods: Sequence[str] = REPRODUCED,
+    measure: str | None = None,
+    shift: int = 1,
+) -> dict[str, float]:
+    """Return the mean distance of each column from the paper's print.
 
-    ``shift`` compares ssl-secstr's rows with the print for that many times fewer labels; the
-    measure is the paper's protocol unless one is named.
+    Parameters
+    ----------
+    figures : Figures
+        Ours.
+    methods : sequence of str
+        Which columns.
+    measure : {"auc", "auc_hard"} or None
+        Which figure; None is that of the paper's protocol.
+    shift : int
+        Compare ssl-secstr's rows with the print for that many times fewer labels.
     """
-    out = {}
-    for name in REPRODUCED:
-        gaps = []
-        for data, n_labels in figures.rows:
-            label = n_labels // shift if data == "ssl-secstr" else n_labels
-            theirs = printed((data, label)).get(name)
-            if theirs is not None:
-                row = (data, n_labels)
-                ours = (
-                    figures.values(row, name, measure)
-                    if measure
-                    else as_printed(figures, row, name)
-                )
-                gaps.append(abs(ours.mean() - theirs))
-        out[name] = float(np.mean(gaps))
-    return out
+    gaps: dict[str, list[float]] = {name: [] for name in methods}
+    for row in figures.rows:
+        label = row[1] // shift if row[0] == "ssl-secstr" else row[1]
+        theirs = printed((row[0], label))
+        for name in methods if theirs else ():
+            own = as_printed(figures, row, name)
+            own = own if measure is None else figures.values(row, name, measure)
+            gaps[name].append(abs(own.mean() - theirs[name]))
+    return {name: float(np.mean(found)) for name, found in gaps.items()}
 
 
 def far_off(figures: Figures) -> list[tuple[Row, list[str]]]:

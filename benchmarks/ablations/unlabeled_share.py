@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.ablations.models import BASE_FOREST, DEFAULT, FOREST, fit, method
 from benchmarks.ablations.plots import Series, along, lines_figure
-from benchmarks.ablations.study import Outcome, Setting, Study, at
+from benchmarks.ablations.study import MAX_UNLABELED, Outcome, Setting, Study, at
 from benchmarks.ablations.summary import Summary
 from benchmarks.ablations.words import effect, effect_by_row
 from benchmarks.draws import Draw
@@ -36,7 +36,8 @@ def sentence(summary: Summary) -> str:
     )
     count, vote = (summary.difference(at(OURS, 100), control) for control in (COUNT, VOTE))
     return (
-        f"With all unlabelled rows HedgeClipper {effect_by_row(forest)} against the forest, "
+        f"With all unlabelled rows ({MAX_UNLABELED:,} drawn ones at most) HedgeClipper "
+        f"{effect_by_row(forest)} against the forest, "
         f"{effect_by_row(none)} against itself without any and {effect(few)} against a tenth of "
         f"them; it {effect_by_row(vote)} against the b-weighted vote and {effect(count)} against "
         "the count of leaves, the controls without unlabelled rows."

@@ -20,23 +20,24 @@ from benchmarks.methods import (
 )
 
 METHODS = {
-    module.METHOD.name: module.METHOD
-    for module in (
-        hedgeclipper,
-        hedgeclipper_paper,
-        random_forest,
-        base_forest,
-        adaboost,
-        mart,
-        logistic_regression,
-        logistic_unscaled,
-        self_training,
-        label_spreading,
-        lightgbm,
-        mean,
-        stacking,
-        leaf_count,
-        leaf_vote,
-        hedgeclipper_alone,
+    method.name: method
+    for method in (
+        hedgeclipper.METHOD,
+        hedgeclipper_paper.METHOD,
+        hedgeclipper_paper.SMALL_ALPHA,
+        random_forest.METHOD,
+        base_forest.METHOD,
+        adaboost.METHOD,
+        mart.METHOD,
+        logistic_regression.METHOD,
+        logistic_unscaled.METHOD,
+        self_training.METHOD,
+        label_spreading.METHOD,
+        lightgbm.METHOD,
+        mean.METHOD,
+        stacking.METHOD,
+        leaf_count.METHOD,
+        leaf_vote.METHOD,
+        hedgeclipper_alone.METHOD,
     )
 }

@@ -13,7 +13,7 @@ from benchmarks.methods.method import Method, imputed, probability
 def scores(draw: Draw) -> np.ndarray:
     model = imputed(LogisticRegression())
     with warnings.catch_warnings():
-        # It does not converge on such columns; that is what the paper's figures show.
+        # It does not converge on such columns, but that is the comparison.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(draw.X, draw.y)
     return probability(model, draw.X_scored)

@@ -22,7 +22,7 @@ def scores(draw: Draw, members: list[Member]) -> np.ndarray:
 def _out_of_fold(draw: Draw, method: Method) -> np.ndarray:
     """Return a member's scores of the labelled rows, each by a fit that has not seen its label.
 
-    In a fold the semi-supervised members see the first 5,000 unlabelled rows alone, to save time.
+    To save time, the semi-supervised members see the first 5,000 unlabelled rows alone in a fold.
     """
     n_folds = min(N_FOLDS, np.bincount(draw.y).min())
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=draw.seed).split(draw.X, draw.y)

@@ -384,7 +384,7 @@ def _certificate(
     everywhere = np.ones(n_trees)
     voters = replace(specialists, says=says, coverage=everywhere)
     width = _balance_width(labeled, n_rows, bound, delta, n_compared)
-    knowledge = LabelCorrelations(
+    bounds = LabelCorrelations(
         estimate=b,
         lower=b,
         upper=everywhere,
@@ -406,7 +406,7 @@ def _certificate(
         predict,
         np.append(np.maximum(b, 0.0) / n_trees, 0.0),
         rule="hard",
-        knowledge=knowledge,
+        knowledge=bounds,
         max_passes=CERTIFICATE_PASSES,
         both_ends=False,
     )

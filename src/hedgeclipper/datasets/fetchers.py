@@ -40,9 +40,9 @@ def fetch(
     It is looked for in this order: in the package (a1a), in the folder named by the environment
     variable HEDGECLIPPER_DATA, in the cache, on the web. That folder may hold the files as they are
     published or as NumPy archives; the cache holds published files. A download that is not
-    whole, or has not the published SHA-256, is thrown away. Some files have no published SHA-256
-    (those of w1a, webspam-uni and ssl-text): for them the size and the shape are checked when they
-    come, and the SHA-256 they have then is noted beside them and checked whenever they are read.
+    whole, or has not the known SHA-256, is thrown away. Of some files none is known (those of w1a,
+    webspam-uni and ssl-text): of them the size and the shape are checked when they come, and the
+    SHA-256 they have then is noted beside them and checked whenever they are read.
 
     Parameters
     ----------

@@ -152,7 +152,8 @@ def play(
     It starts from the anchor, or from weights that are known to be good.
     """
     is_new = start is None
-    start = np.clip(game.terms.anchor if is_new else start, game.terms.lower, game.terms.upper)
+    first = game.terms.anchor if start is None else start
+    start = np.clip(first, game.terms.lower, game.terms.upper)
     method = _choose(game) if method == "auto" else method
     if method == "exact":
         stop_reason = solve_exact(game, progress)
