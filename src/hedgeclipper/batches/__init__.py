@@ -15,7 +15,7 @@ from hedgeclipper.batches.arrays import (
 )
 from hedgeclipper.batches.labels import missing_labels
 from hedgeclipper.batches.source import Source
-from hedgeclipper.batches.writer import parquet_writer, write_batches
+from hedgeclipper.batches.writer import parquet_writer
 
 __all__ = [
     "ArraySource",
@@ -29,5 +29,4 @@ __all__ = [
     "missing_labels",
     "parquet_writer",
     "row_slice",
-    "write_batches",
 ]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
-
-from scipy import sparse
 
 from hedgeclipper.batches.arrow_columns import pyarrow
 
@@ -107,21 +105,3 @@ def parquet_writer(path: str | Path) -> Iterator[TableWriter]:
 def _flush_to_disk(path: Path) -> None:
     with path.open("r+b") as file:
         os.fsync(file.fileno())
-
-
-def write_batches(path: str | Path, batches: Iterable[Any], names: Sequence[str]) -> None:
-    """Write batches of rows to a Parquet file, a row group each.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file to write, whole or not at all (`parquet_writer`).
-    batches : iterable of arrays or sparse matrices of shape (rows, columns)
-        A source, for instance.
-    names : sequence of str
-        Names of the columns.
-    """
-    with parquet_writer(path) as writer:
-        for batch in batches:
-            rows = batch.toarray() if sparse.issparse(batch) else batch
-            writer.write(dict(zip(names, rows.T, strict=True)))
