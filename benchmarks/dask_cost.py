@@ -137,12 +137,12 @@ def words(one: Costs) -> str:
     return (
         f"Measured with {one.n_rows:,} rows and {one.n_specialists:,} specialists: "
         f"{find:,.0f} s of a worker to find the leaves of 10^9 rows, {one_pass:,.0f} s for a "
-        f"pass over them; a pass sends {one.sent:,} bytes to each worker and each partition returns "
-        f"{one.returned:,}; the fit took {one.n_passes} passes to a gap of 1 %, and up to 14 more "
+        f"pass over them; a pass sends {one.sent:,} bytes to each worker and each partition "
+        f"returns {one.returned:,}; the fit took {one.n_passes} passes to a gap of 1 %, and up to 14 more "
         "count rows, add up the vote and bound the error.\n\n"
         f"On paper, 10^10 rows on {FAR_WORKERS} workers in partitions of a million: "
-        f"{share * 200 / 1e9:.0f} GB of leaf numbers for each worker, {moved / 1e9:.1f} GB moved in "
-        f"a pass, most of it between workers in the tree of sums ({seconds_moved:.1f} s at a "
+        f"{share * 200 / 1e9:.0f} GB of leaf numbers for each worker, {moved / 1e9:.1f} GB moved "
+        f"in a pass, most of it between workers in the tree of sums ({seconds_moved:.1f} s at a "
         f"gigabyte a second each), and {total / 60:.0f} minutes in all once the rows can be read."
     )
 

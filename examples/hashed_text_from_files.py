@@ -1,8 +1,8 @@
 """Text in files, hashed on the way: memory depends neither on the rows nor on the vocabulary.
 
-Rows of text lie in Parquet files, most of them without a label. scikit-learn's ``FeatureHasher`` turns
-a batch of texts into a sparse matrix of fixed width without a vocabulary, so that a function which
-reads the files and hashes batch after batch is all that ``X_unlabeled`` needs.
+Rows of text lie in Parquet files, most of them without a label. scikit-learn's ``FeatureHasher``
+turns a batch of texts into a sparse matrix of fixed width without a vocabulary, so that a function
+which reads the files and hashes batch after batch is all that ``X_unlabeled`` needs.
 """
 
 import tempfile
@@ -37,7 +37,7 @@ def hashed_batches(folder):
 
 
 def make_texts(n_rows, rng):
-    """Return texts of two kinds, told apart by which of many words they tend to use, and the kind."""
+    """Return texts of two kinds, which differ in the words they tend to use, and the kinds."""
     kinds = rng.integers(0, 2, n_rows)
     words = rng.integers(0, 300, (n_rows, 30)) + 100 * kinds[:, None]
     return [" ".join(f"word{word}" for word in row) for row in words], kinds

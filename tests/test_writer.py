@@ -7,9 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scipy import sparse
 
-from hedgeclipper.batches import as_source, parquet_writer, write_batches
+from hedgeclipper.batches import as_source, parquet_writer
 
 
 def rows_of(path):
@@ -45,22 +44,13 @@ def test_the_file_appears_at_the_end(tmp_path):
     assert path.exists()
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_batches_of_a_source(tmp_path, kind):
-    path = tmp_path / "x.parquet"
-    batches = as_source([kind(np.array([[1.0, 2.0]])), kind(np.array([[3.0, 0.0]]))])
-    write_batches(path, batches, ["a", "b"])
-    assert as_source(path).column_names == ["a", "b"]
-    assert rows_of(path) == [[1.0, 2.0], [3.0, 0.0]]
-
-
 @pytest.mark.parametrize(
     "error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt(), RuntimeError("x")]
 )
 @pytest.mark.parametrize("when", ["in the block", "in a table", "in the footer", "in the renaming"])
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, error, when):
     path = tmp_path / "x.parquet"
-    write_batches(path, [np.ones((1, 1))], ["a"])
+    write_all(path, [{"a": np.ones(1)}])
 
     def fail(*args, **options):
         raise error
@@ -109,9 +99,9 @@ def test_places_that_cannot_be_written_to(tmp_path):
 
 def test_a_link_stays_a_link(tmp_path):
     path = tmp_path / "x.parquet"
-    write_batches(path, [np.ones((1, 1))], ["a"])
+    write_all(path, [{"a": np.ones(1)}])
     (tmp_path / "link.parquet").symlink_to(path)
-    write_batches(tmp_path / "link.parquet", [np.zeros((1, 1))], ["a"])
+    write_all(tmp_path / "link.parquet", [{"a": np.zeros(1)}])
     assert (tmp_path / "link.parquet").is_symlink()
     assert rows_of(path) == [[0.0]]
 
@@ -119,12 +109,14 @@ def test_a_link_stays_a_link(tmp_path):
 FULL_DISK = """
 import os, resource, sys
 import numpy as np
-from hedgeclipper.batches import write_batches
+from hedgeclipper.batches import parquet_writer
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 rng = np.random.default_rng(0)
 try:
-    write_batches(sys.argv[1], (rng.random((5000, 2)) for _ in range(10)), ["a", "b"])
+    with parquet_writer(sys.argv[1]) as writer:
+        for _ in range(10):
+            writer.write({"a": rng.random(5000), "b": rng.random(5000)})
 except OSError as error:
     names = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")[:-1]]
     print(error.errno, [name for name in names if "parquet" in name])
@@ -134,7 +126,7 @@ except OSError as error:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_full_disk(tmp_path):
     path = tmp_path / "x.parquet"
-    write_batches(path, [np.ones((1, 1))], ["a"])
+    write_all(path, [{"a": np.ones(1)}])
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", FULL_DISK, str(path)],
         capture_output=True,
