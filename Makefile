@@ -35,6 +35,9 @@ bench: $(READY)  ## speed as ratios to peers in one run, and accuracy on real da
 	$(BIN)/python -m benchmarks.game_speed
 	$(BIN)/python -m benchmarks.forest_speed
 	$(BIN)/python -m benchmarks.other_data
+	$(BIN)/python -m benchmarks.out_of_core
+	$(BIN)/python -m benchmarks.covtype_everywhere
+	$(BIN)/python -m benchmarks.dask_cost
 
 table: $(READY)  ## the paper's table on its real data: runs what is missing, writes docs and README
 	$(BIN)/python -m benchmarks.run_table
