@@ -104,6 +104,46 @@ def test_predictions_of_frames_are_lazy_series_and_frames():
         np.testing.assert_array_equal(shares.compute(), model.predict_proba(frame))
 
 
+def test_other_numbers_of_columns_are_refused(in_memory):
+    rows = da.from_array(np.hstack([UNLABELED, UNLABELED[:, :1]]), chunks=(5_000, 5))
+    with pytest.raises(ValueError, match="must have 4 columns"):
+        fitted(rows)
+    with pytest.raises(ValueError, match="must have 4 columns"):
+        in_memory.predict(rows)
+
+
+def test_empty_blocks_have_no_predictions(in_memory):
+    rows = da.from_array(UNLABELED, chunks=(5_000, 4))
+    few = rows[da.arange(len(UNLABELED), chunks=5_000) < 6_000]
+    with dask.config.set(scheduler="threads"):
+        np.testing.assert_array_equal(in_memory.predict(few), in_memory.predict(UNLABELED[:6_000]))
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # in Dask, with pandas 3.1
+def test_predictions_of_frames_can_be_written(tmp_path):
+    frame = pd.DataFrame(UNLABELED, columns=NAMES)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
+    rows = dd.from_pandas(frame[NAMES[::-1]].assign(id=1), npartitions=3)
+    with dask.config.set(scheduler="threads"):
+        model.predict_proba(rows).to_parquet(tmp_path / "out")
+    found = pd.read_parquet(tmp_path / "out")
+    assert found.columns.tolist() == ["probability_0", "probability_1"]
+    np.testing.assert_array_equal(found, model.predict_proba(frame))
+
+
+def test_what_a_prediction_ships_is_light(in_memory):
+    assert len(pickle.dumps(in_memory.for_prediction())) < 200_000
+    np.testing.assert_array_equal(in_memory.for_prediction().predict(X), in_memory.predict(X))
+
+
+def test_methods_that_read_here_say_so(in_memory, tmp_path):
+    rows = da.from_array(UNLABELED, chunks=(5_000, 4))
+    for call in (in_memory.partial_fit, lambda rows: in_memory.predict_to(tmp_path / "x", rows)):
+        with pytest.raises(TypeError, match="Got a Dask collection"):
+            call(rows)
+
+
 def test_the_model_may_be_called_on_partitions(in_memory):
     rows = da.from_array(UNLABELED, chunks=(5_000, 4))
     called = rows.map_blocks(in_memory.predict, dtype=int, drop_axis=1)

@@ -13,6 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from hedgeclipper.specialists import leaf_rows
 from hedgeclipper.specialists.leaf_rows import (
     LeafArray,
+    LeafBlocks,
     LeafFile,
     RecomputedLeaves,
     Reservoir,
@@ -57,10 +58,10 @@ def whole(rows):
 @pytest.mark.parametrize(
     ("storage", "limit", "kind"),
     [
-        ("memory", 0, LeafArray),
+        ("memory", 0, LeafBlocks),
         ("disk", 10**9, LeafFile),
         ("recompute", 10**9, RecomputedLeaves),
-        ("auto", 10**9, LeafArray),
+        ("auto", 10**9, LeafBlocks),
         ("auto", 40_000, LeafFile),
     ],
 )
@@ -152,15 +153,20 @@ except OSError as error:
     assert "leaf_storage='recompute'" in done.stdout
 
 
-def test_thinned_rows_are_rows():
-    array, file = LeafArray(LEAVES), kept("disk")
-    assert 3900 <= array.thinned(10).n_samples <= 4100
-    half = file.thinned(2)
-    assert half.n_samples == ROWS_PER_BLOCK + 7232
-    np.testing.assert_array_equal(next(half.blocks()), LEAVES[:, :ROWS_PER_BLOCK])
-    assert half.thinned(2).n_samples == ROWS_PER_BLOCK
-    assert kept("recompute").thinned(2) is None
+def test_thinned_rows_come_from_everywhere():
+    numbers = np.arange(40_000, dtype=np.uint32)[None, :]
+    parts = [numbers[:, start : start + 4_000] for start in range(0, 40_000, 4_000)]
+    file = LeafFile(1, numbers.dtype)
+    for part in parts:
+        file.append(part)
+    for rows in (LeafArray(numbers), LeafBlocks(parts), file):
+        sample = rows.thinned(10)
+        found = whole(sample)[0]
+        assert 3_900 <= sample.n_samples == found.size <= 4_100
+        assert np.unique(found).size == found.size
+        assert np.bincount(found // 4_000, minlength=10).min() >= 300
     file.close()
+    assert kept("recompute").thinned(2) is None
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
+from sklearn.exceptions import NotFittedError
 
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning
 
 NAMES = list("abcde")
 RNG = np.random.default_rng(0)
@@ -187,13 +188,15 @@ def test_predict_to_shows_progress(folder, in_memory, tmp_path, capsys):
 
 def test_a_missing_column_is_named(tmp_path):
     UNLABELED.drop(columns="c").to_parquet(tmp_path / "rows.parquet")
-    with pytest.raises(ValueError, match=r"(?s)rows\.parquet.*'?c'?"):
+    with pytest.raises(ValueError, match=r"(?s)rows\.parquet.*no column 'c'"):
         fitted(tmp_path / "rows.parquet")
 
 
 def test_a_column_of_text_is_named(tmp_path):
     UNLABELED.assign(c="text").to_parquet(tmp_path / "rows.parquet")
-    with pytest.raises(TypeError, match=r"(?s)rows\.parquet.*c"):
+    with pytest.raises(
+        TypeError, match=r"(?s)[Cc]olumn 'c'.*rows\.parquet|rows\.parquet.*[Cc]olumn 'c'"
+    ):
         fitted(tmp_path / "rows.parquet")
 
 
@@ -204,7 +207,18 @@ def test_a_truncated_file_is_named_and_leaves_no_model(tmp_path):
     model = new()
     with pytest.raises(OSError, match=r"rows\.parquet"):
         model.fit(LABELED, Y[:N_LABELED], X_unlabeled=path)
-    assert not hasattr(model, "specialist_weights_")
+    with pytest.raises(NotFittedError):
+        model.predict(LABELED)
+
+
+def test_a_failed_refit_leaves_no_model_of_the_old_labels(tmp_path):
+    model = fitted(UNLABELED)
+    (tmp_path / "rows.parquet").write_bytes(b"no parquet")
+    words = np.where(Y[:N_LABELED] == 1, "yes", "no")
+    with pytest.raises(OSError, match=r"rows\.parquet"):
+        model.fit(LABELED, words, X_unlabeled=tmp_path / "rows.parquet")
+    with pytest.raises(NotFittedError):
+        model.predict(LABELED)
 
 
 def test_a_file_that_disappears_between_passes_is_named(tmp_path):
@@ -222,7 +236,8 @@ def test_a_file_that_disappears_between_passes_is_named(tmp_path):
         patch.setattr(HedgeClipperClassifier, "_warn_of_shift", remove)
         with pytest.raises(OSError, match=r"rows\.parquet"):
             model.fit(LABELED, Y[:N_LABELED], X_unlabeled=path)
-    assert not hasattr(model, "specialist_weights_")
+    with pytest.raises(NotFittedError):
+        model.predict(LABELED)
 
 
 @pytest.mark.parametrize("limit", ["2 apples", "GB", "-1GB", "1.2.3GB"])
@@ -259,18 +274,110 @@ def test_partial_fit_comes_near_the_fit_on_all_rows(in_memory):
     assert stream.certificate_.kind == "estimate"
 
 
-def test_partial_fit_of_files_and_before_fit(folder):
-    with pytest.raises(Exception, match="not fitted yet"):
-        new().partial_fit(UNLABELED)
+def test_partial_fit_of_files(folder):
     stream = fitted(UNLABELED[:1_000]).partial_fit(folder)
     assert stream.n_unlabeled_ == 1_000 + len(UNLABELED)
+
+
+def test_partial_fit_needs_a_fit_and_takes_no_labels_after_it():
+    with pytest.raises(NotFittedError):
+        new().partial_fit(UNLABELED)
+    labels = np.where(np.arange(1_000) < N_LABELED, Y[:1_000], -1)
+    first = new().partial_fit(FRAME[:1_000], labels)
+    assert first.n_unlabeled_ == 1_000 - N_LABELED
+    with pytest.raises(ValueError, match="unlabelled rows only"):
+        first.partial_fit(LABELED, Y[:N_LABELED])
+
+
+def test_labelled_rows_that_stood_in_are_forgotten():
+    with pytest.warns(NoUnlabeledRowsWarning):
+        model = new().fit(LABELED, Y[:N_LABELED])
+    assert model.partial_fit(UNLABELED[:1_000]).n_unlabeled_ == 1_000
+
+
+def test_a_partial_fit_that_fails_counts_nothing():
+    model = fitted(UNLABELED[:1_000])
+    before = model.decision_function(LABELED)
+
+    def rows():
+        yield UNLABELED[1_000:2_000]
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        model.partial_fit(rows)
+    np.testing.assert_array_equal(model.decision_function(LABELED), before)
+    assert model.partial_fit(UNLABELED[1_000:2_000]).n_unlabeled_ == 2_000
+
+
+def test_no_rows_at_all(tmp_path, in_memory):
+    UNLABELED[:0].to_parquet(tmp_path / "none.parquet")
+    with pytest.raises(ValueError, match="X_unlabeled has no rows"):
+        fitted(tmp_path / "none.parquet")
+    assert in_memory.predict(tmp_path / "none.parquet").shape == (0,)
+    assert in_memory.predict_proba(tmp_path / "none.parquet").shape == (0, 2)
+
+
+def test_files_in_which_all_rows_have_labels(tmp_path):
+    FRAME[:N_LABELED].assign(label=Y[:N_LABELED]).to_parquet(tmp_path / "all.parquet")
+    with pytest.warns(NoUnlabeledRowsWarning):
+        model = new().fit(tmp_path / "all.parquet", "label")
+    assert model.n_unlabeled_ == N_LABELED
+
+
+def test_minus_one_in_a_column_of_labels_is_asked_about(tmp_path):
+    labels = np.where(np.arange(N_ROWS) < N_LABELED, Y, -1)
+    FRAME.assign(label=labels).to_parquet(tmp_path / "all.parquet")
+    with pytest.raises(ValueError, match="has -1 beside two other classes"):
+        new().fit(tmp_path / "all.parquet", "label")
+
+
+def test_files_need_the_name_of_a_column_of_labels(folder):
+    with pytest.raises(TypeError, match="name of their column of labels"):
+        new().fit(folder, Y[:N_LABELED])
+    with pytest.raises(ValueError, match="goes with neither"):
+        new().fit(folder, "label", X_unlabeled=UNLABELED)
+
+
+def test_a_sorted_file_gives_about_the_same_stream_and_certificate(tmp_path):
+    """What is sampled from leaf numbers on disk comes from all over the file."""
+    many = pd.concat([UNLABELED] * 8).sort_values("a")
+    many.to_parquet(tmp_path / "sorted.parquet")
+    disk, memory = (
+        fitted(rows, leaf_storage=storage)
+        for rows, storage in ((tmp_path / "sorted.parquet", "disk"), (many, "memory"))
+    )
+    assert disk.slack_ == pytest.approx(memory.slack_, rel=0.01)
+    ours, theirs = disk.certificate_.error_upper, memory.certificate_.error_upper
+    assert ours == pytest.approx(theirs, abs=0.01)
+    before = disk.decision_function(LABELED)
+    disk.partial_fit(UNLABELED[:10])
+    assert np.abs(disk.decision_function(LABELED) - before).mean() < 0.02
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"specialists": ["nodes", "trees"]},
+        {"loss": "log"},
+        {"delta": 0.05, "correlations": "holdout", "specialists": "trees"},
+    ],
+)
+def test_other_games_from_files(folder, parameters):
+    assert_same(fitted(folder, **parameters), fitted(UNLABELED, **parameters))
+
+
+def test_many_classes_from_files(folder):
+    classes = np.digitize(X[:N_LABELED, 0], [-0.5, 0.5])
+    ours, theirs = (new().fit(LABELED, classes, X_unlabeled=rows) for rows in (folder, UNLABELED))
+    assert ours.slack_ == pytest.approx(theirs.slack_, rel=1e-6)
+    np.testing.assert_array_equal(ours.predict(folder), theirs.predict(UNLABELED))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_killed_fit_leaves_no_file(tmp_path):
     code = """
 import numpy as np, sys, time
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning
 X = np.random.default_rng(0).normal(size=(20000, 3))
 def rows():
     yield X

@@ -15,10 +15,9 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 
 from hedgeclipper.extras import import_extra
-from hedgeclipper.specialists.leaf_rows import LeafArray, LeafRows
+from hedgeclipper.specialists.leaf_rows import LeafArray, LeafBlocks, LeafRows
 from hedgeclipper.specialists.trees import LeafFinder
 
 FAN_IN = 8
@@ -45,10 +44,16 @@ class DaskLeaves(LeafRows):
         for part in self.parts:
             yield from LeafArray(part.compute()).blocks()
 
-    def thinned(self, stride: int) -> DaskLeaves:
-        """Return about every stride-th row of each partition."""
+    def thinned(self, stride: int) -> LeafBlocks:
+        """Return about every stride-th row of each partition, brought here."""
         thin = _dask().delayed(_thin)
-        return _kept([thin(part, stride, dask_key_name=_key("thin")) for part in self.parts])
+        parts = [thin(part, stride, dask_key_name=_key("thin")) for part in self.parts]
+        return LeafBlocks([block for part in _dask().compute(*parts) for block in part])
+
+    def close(self) -> None:
+        """Let the workers forget the leaf numbers."""
+        self.parts = []
+        self._views.clear()
 
     def sum_blocks(
         self, view: Callable[[np.ndarray], Any], work: Callable[[Any], Any], n_jobs: int | None
@@ -74,26 +79,25 @@ class DaskLeaves(LeafRows):
         return self._views[id(view)][1]
 
 
-def find_leaves(finder: LeafFinder, X: Any, names: Any, checks: dict[str, Any]) -> DaskLeaves:
+def find_leaves(finder: LeafFinder, X: Any, names: Any, check: Callable[[Any], Any]) -> DaskLeaves:
     """Return the leaf numbers of a Dask collection's rows, found and kept on the workers.
 
     Parameters
     ----------
     finder : LeafFinder
         Finds them.
-    X : Dask array, frame or bag of delayed arrays
+    X : Dask array or frame
         Rows.
     names : sequence of str or None
         Columns of a frame that the trees know, in their order.
-    checks : dict
-        Parameters of scikit-learn's ``check_array``.
+    check : callable
+        Returns a partition's rows as the trees want them, or raises.
     """
     dask = _dask()
-    _check_names(X, names)
-    sent = dask.delayed(_Box(finder), name=_key("finder"))
+    X = _selected(X, names)
+    sent = dask.delayed(_Box((finder, check)), name=_key("finder"))
     find = dask.delayed(_find)
-    parts = [find(part, sent, names, checks, dask_key_name=_key("leaves")) for part in _parts(X)]
-    return _kept(parts)
+    return _kept([find(part, sent, dask_key_name=_key("leaves")) for part in _parts(X)])
 
 
 def map_partitions(model: Any, method: str, X: Any) -> Any:
@@ -108,15 +112,17 @@ def map_partitions(model: Any, method: str, X: Any) -> Any:
     X : Dask array or frame
         Rows.
     """
-    nothing, box = _no_predictions(model, method), _Box(model)
+    nothing = _no_predictions(model, method)
+    box = _dask().delayed(_Box(model.for_prediction()), name=_key("model"))
     if not _is_array(X):
+        X = _selected(X, getattr(model, "feature_names_in_", None))
         meta = _framed(nothing, X._meta.index[:0], model.classes_, method)
         return X.map_partitions(_predict_frame, box, method, nothing, meta=meta)
     X = X.rechunk({1: -1})
     chunks = (X.chunks[0],) if nothing.ndim == 1 else (X.chunks[0], (nothing.shape[1],))
     drop = [1] if nothing.ndim == 1 else None
     return X.map_blocks(
-        _predict_block, box, method, dtype=nothing.dtype, chunks=chunks, drop_axis=drop,
+        _predict_block, box, method, nothing, dtype=nothing.dtype, chunks=chunks, drop_axis=drop,
         meta=nothing,
     )  # fmt: skip
 
@@ -149,15 +155,17 @@ def _parts(X: Any) -> list[Any]:
     return list(np.ravel(X.to_delayed()))
 
 
-def _check_names(X: Any, names: Any) -> None:
+def _selected(X: Any, names: Any) -> Any:
+    """Return a frame's columns of these names, in this order; arrays have none."""
     if names is None or not hasattr(X, "columns"):
-        return
+        return X
     missing = [name for name in names if name not in X.columns]
     if missing:
         raise ValueError(
             f"X_unlabeled has no column {missing[0]!r} ({len(missing)} missing in all). It must "
             "have the columns of the labelled rows, in any order."
         )
+    return X[list(names)]
 
 
 def _kept(parts: list[Any]) -> DaskLeaves:
@@ -171,19 +179,17 @@ def _kept(parts: list[Any]) -> DaskLeaves:
     return DaskLeaves([part for part, _ in filled], [size for _, size in filled])
 
 
-def _find(part: Any, finder: _Box, names: Any, checks: dict[str, Any]) -> np.ndarray:
-    if names is not None and hasattr(part, "columns"):
-        part = part[list(names)]
-    rows = check_array(part, input_name="X_unlabeled", ensure_min_samples=0, **checks)
-    return finder.content.find(rows, 1)
+def _find(part: Any, sent: _Box) -> np.ndarray:
+    finder, check = sent.content
+    return finder.find(check(part), 1)
 
 
 def _n_rows(leaves: np.ndarray) -> int:
     return leaves.shape[1]
 
 
-def _thin(leaves: np.ndarray, stride: int) -> np.ndarray:
-    return LeafArray(leaves).thinned(stride).leaves
+def _thin(leaves: np.ndarray, stride: int) -> list[np.ndarray]:
+    return [np.ascontiguousarray(run) for run in LeafArray(leaves).thinned(stride).blocks()]
 
 
 def _sum_partition(leaves: np.ndarray, view: _Box, work: _Box) -> Any:
@@ -195,8 +201,8 @@ def _add(sums: list[Any]) -> Any:
     return reduce(operator.add, sums)
 
 
-def _predict_block(rows: np.ndarray, model: _Box, method: str) -> np.ndarray:
-    return getattr(model.content, method)(rows)
+def _predict_block(rows: Any, model: _Box, method: str, nothing: np.ndarray) -> np.ndarray:
+    return getattr(model.content, method)(rows) if rows.shape[0] else nothing
 
 
 def _no_predictions(model: Any, method: str) -> np.ndarray:
@@ -218,4 +224,5 @@ def _framed(found: np.ndarray, index: Any, classes: np.ndarray, method: str) -> 
     pandas = import_extra("pandas", "io", "A Dask frame")
     if found.ndim == 1:
         return pandas.Series(found, index=index, name=method)
-    return pandas.DataFrame(found, index=index, columns=list(classes))
+    names = [f"{'probability' if method == 'predict_proba' else method}_{c}" for c in classes]
+    return pandas.DataFrame(found, index=index, columns=names)

@@ -9,13 +9,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from hedgeclipper.batches import parquet_writer
+from hedgeclipper.batches import is_batched, parquet_writer
 from hedgeclipper.console import pass_reporter, row_reporter
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.grow import GrownTrees, default_forest, grow_trees, leaf_size
@@ -279,12 +279,18 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         self._validate_params()
+        self.__dict__.pop("_predictor", None)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows = given.without_weightless()
         codes = self._encode(rows.y_labeled)
         random_state = check_random_state(self.random_state)
         grown = self._grow(rows, codes, random_state)
         with closing(self._find_leaves(grown.finder, rows.X_unlabeled)) as leaves:
+            if leaves.n_samples == 0:
+                raise ValueError(
+                    "X_unlabeled has no rows. The game needs unlabelled rows: pass some, or leave "
+                    "X_unlabeled out."
+                )
             seen = grown.finder.find(rows.X_labeled, self.n_jobs)
             n_leaves = int(grown.finder.n_leaves.sum())
             counts = count_in_leaves(leaves, grown.finder.offsets, n_leaves, self.n_jobs)
@@ -294,14 +300,15 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 solutions = [
                     play_leaf_game(knowledge, leaves, counts, report=report) for knowledge in known
                 ]
-            self.estimator_ = grown.model
-            self._store(grown.finder, solutions)
-            self.n_unlabeled_ = leaves.n_samples
-            self._labels = self._transduce(leaves, given) if given.in_memory else None
-            self._stream = LeafStream(known, leaves, solutions)
+            stream = LeafStream(known, leaves if given.has_unlabeled else None, solutions)
+            predictor = self._make_predictor(grown.finder, solutions)
+            labels = self._transduce(predictor, leaves, given) if given.in_memory else None
+        self.estimator_, self._stream = grown.model, stream
+        self.n_unlabeled_ = leaves.n_samples
+        self._store(predictor, solutions, labels)
         return self
 
-    def partial_fit(self, X_unlabeled):
+    def partial_fit(self, X_unlabeled, y=None, classes=None):
         """Take in more unlabelled rows, for streams that never end.
 
         The trees and the labels stay as they are. The game is played anew, from the weights it
@@ -312,20 +319,29 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X_unlabeled : array-like, frame, sparse matrix, batches or files
             New rows; they are read once and not kept.
+        y : array-like of shape (n_samples,), optional
+            Labels, for a first call without a ``fit`` before: that is then ``fit(X_unlabeled, y)``.
+        classes : array-like, optional
+            Not used; here because scikit-learn's callers pass it.
 
         Returns
         -------
         self
         """
-        check_is_fitted(self)
-        rows = check_rows(self, X_unlabeled, name="X_unlabeled", **self._checks())
-        finder = self._predictor.finder
-        for batch in rows if isinstance(rows, RowBatches) else RowSlices(rows):
-            self._stream.add(finder.find(batch, self.n_jobs))
+        if y is not None:
+            if hasattr(self, "_predictor"):
+                raise ValueError(
+                    "partial_fit takes in unlabelled rows only. Got labels, but the trees are "
+                    "grown already: call fit with all labelled rows instead."
+                )
+            return self.fit(X_unlabeled, y)
+        finder = self._require_predictor().finder
+        batches = self._batches(X_unlabeled, "X_unlabeled", "partial_fit")
+        stream = self._stream.grown(finder.find(batch, self.n_jobs) for batch in batches)
         with pass_reporter(self.verbose, self.tol) as report:
-            self._store(finder, self._stream.play(report))
-        self.n_unlabeled_ = self._stream.reservoir.n_seen
-        self._labels = None
+            solutions = stream.play(report)
+        self._stream, self.n_unlabeled_ = stream, stream.n_seen
+        self._store(self._make_predictor(finder, solutions), solutions, None)
         return self
 
     @property
@@ -334,8 +350,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self._labels is None:
             raise AttributeError(
-                "The unlabelled rows were not held in memory, and so their labels are not either. "
-                "Use predict, or predict_to, which writes them to a file."
+                "Labels of the unlabelled rows are kept only where fit had these in memory, and "
+                "until partial_fit. Use predict, or predict_to, which writes them to a file."
             )
         return self._labels
 
@@ -401,20 +417,30 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         int
             Number of rows written.
         """
-        check_is_fitted(self)
-        rows = check_rows(self, X, name="X", **self._checks())
-        batches = rows if isinstance(rows, RowBatches) else RowSlices(rows)
+        predictor = self._require_predictor()
+        batches = self._batches(X, "X", "predict_to")
         names = [f"probability_{label}" for label in self.classes_]
         n_rows = 0
         with row_reporter(self.verbose, batches.n_rows) as report, parquet_writer(path) as out:
             for batch in batches:
-                awake = self._predictor.awake(batch, self.n_jobs)
-                shares = self._predictor.probabilities(awake)
+                awake = predictor.awake(batch, self.n_jobs)
+                shares = predictor.probabilities(awake)
                 columns = dict(zip(names, shares.T, strict=True))
                 out.write({"prediction": self._classes_of(awake), **columns})
                 n_rows += batch.shape[0]
                 report(n_rows)
         return n_rows
+
+    def for_prediction(self) -> HedgeClipperClassifier:
+        """Return a light copy that can predict but not go on: no rows, no labels, no trees."""
+        copy = clone(self).set_params(estimator=None)
+        names = ("classes_", "n_features_in_", "feature_names_in_", "_predictor")
+        copy.__dict__.update({name: getattr(self, name) for name in names if hasattr(self, name)})
+        return copy
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether a fit, the last one, came to its end."""
+        return hasattr(self, "_predictor")
 
     def __sklearn_tags__(self):
         """Return scikit-learn's tags."""
@@ -437,8 +463,15 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 "This HedgeClipperClassifier estimator requires y to be passed, but the target y "
                 "is None."
             )
-        if isinstance(y, str) and X_unlabeled is None:
-            return self._read_rows(X, y, sample_weight)
+        if self.memory_limit is not None:
+            parse_bytes(self.memory_limit)
+        if isinstance(y, str):
+            return self._read_rows(X, y, X_unlabeled, sample_weight)
+        if is_batched(X) and not hasattr(X, "__array__"):
+            raise TypeError(
+                "Labelled rows in files need the name of their column of labels as y. Got "
+                f"{type(X).__name__} for X and {type(y).__name__} for y."
+            )
         X = validate_data(self, X, **checks)
         if X_unlabeled is not None:
             X_unlabeled = check_rows(self, X_unlabeled, name="X_unlabeled", **checks)
@@ -448,17 +481,25 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(rows.y_labeled)
         return rows
 
-    def _read_rows(self, X: Any, label: str, sample_weight: Any) -> SemiSupervisedRows:
+    def _read_rows(
+        self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any
+    ) -> SemiSupervisedRows:
         """Return labelled and unlabelled rows of files that have a column of labels."""
-        if sample_weight is not None:
-            raise ValueError("sample_weight needs labelled rows in memory, not in files.")
+        if sample_weight is not None or X_unlabeled is not None or is_dask(X):
+            raise ValueError(
+                f"y={label!r} names the column of labels in the files given as X, whose other rows "
+                "are the unlabelled ones: it goes with neither sample_weight nor X_unlabeled, nor "
+                "with a Dask collection. Pass labelled rows and labels as arrays."
+            )
         X_labeled, y, source = read_labeled(X, label)
         X_labeled = validate_data(self, X_labeled, **self._checks())
         if source.column_names is not None:
             self.feature_names_in_ = np.array(source.column_names, dtype=object)
-        check = BatchCheck("X", self.n_features_in_, self._checks())
         check_classification_targets(y)
+        check = BatchCheck("X", self.n_features_in_, self._checks())
         unlabeled = RowBatches(source, check, only_unlabeled=True)
+        if next(iter(unlabeled), None) is None:
+            return split_rows(X_labeled, y, None, None)
         return SemiSupervisedRows(X_labeled, y, None, unlabeled, None)
 
     def _encode(self, y: np.ndarray) -> np.ndarray:
@@ -567,7 +608,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         if is_dask(X):
             from hedgeclipper.distributed import find_leaves
 
-            return find_leaves(finder, X, getattr(self, "feature_names_in_", None), self._checks())
+            check = BatchCheck("X_unlabeled", self.n_features_in_, self._checks())
+            return find_leaves(finder, X, getattr(self, "feature_names_in_", None), check)
         in_memory = not isinstance(X, RowBatches)
         limit = np.inf if in_memory else BYTES_FROM_FILES
         limit = limit if self.memory_limit is None else parse_bytes(self.memory_limit)
@@ -593,14 +635,33 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 stacklevel=3,
             )
 
-    def _store(self, finder: LeafFinder, solutions: list[LeafSolution]) -> None:
-        self._predictor = LeafPredictor(
+    def _require_predictor(self) -> LeafPredictor:
+        check_is_fitted(self)
+        return self._predictor
+
+    def _batches(self, X: Any, name: str, method: str) -> Any:
+        """Return rows as batches that are read once, for a method that is not for Dask."""
+        if is_dask(X):
+            raise TypeError(
+                f"{method} takes rows that can be read here. Got a Dask collection: use "
+                "predict_proba(X).to_parquet(...), or pass its files."
+            )
+        rows = check_rows(self, X, name=name, **self._checks())
+        return rows if isinstance(rows, RowBatches) else RowSlices(rows)
+
+    def _make_predictor(self, finder: LeafFinder, solutions: list[LeafSolution]) -> LeafPredictor:
+        return LeafPredictor(
             finder=finder,
             leaf_scores=np.column_stack([s.leaf_scores for s in solutions]),
             offsets=np.array([s.offset for s in solutions]),
             priors=np.array([s.prior for s in solutions]),
             loss=solutions[0].game.loss,
         )
+
+    def _store(
+        self, predictor: LeafPredictor, solutions: list[LeafSolution], labels: np.ndarray | None
+    ) -> None:
+        self._predictor, self._labels = predictor, labels
         one = self.classes_.size == 2
 
         def per_class(values: list) -> Any:
@@ -622,9 +683,11 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         self.worst_case_error_ = per_class(bounds)
         self.worst_case_correlation_ = per_class([1.0 - 2.0 * bound for bound in bounds])
 
-    def _transduce(self, leaves: LeafRows, rows: SemiSupervisedRows) -> np.ndarray:
-        awake = np.concatenate(list(leaves.map_blocks(self._predictor.awake_in, self.n_jobs)))
-        labels = self._classes_of(awake)
+    def _transduce(
+        self, predictor: LeafPredictor, leaves: LeafRows, rows: SemiSupervisedRows
+    ) -> np.ndarray:
+        awake = np.concatenate(list(leaves.map_blocks(predictor.awake_in, self.n_jobs)))
+        labels = self.classes_[predictor.classes(awake)]
         if rows.marked is None:
             return labels
         whole = np.empty(rows.marked.size, dtype=self.classes_.dtype)

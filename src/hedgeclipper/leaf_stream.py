@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -22,21 +23,38 @@ class LeafStream:
     ----------
     known : list of LeafKnowledge
         What is known of each class.
-    leaves : LeafRows
-        Leaf numbers of the first rows.
+    leaves : LeafRows or None
+        Leaf numbers of the first rows; None where there were none without labels.
     solutions : list of LeafSolution
         The games on these.
     """
 
-    def __init__(self, known: list[LeafKnowledge], leaves: LeafRows, solutions: list[LeafSolution]):
+    def __init__(
+        self, known: list[LeafKnowledge], leaves: LeafRows | None, solutions: list[LeafSolution]
+    ):
         self.known = [replace(k, options=replace(k.options, is_guarantee=False)) for k in known]
         self.reservoir = Reservoir(leaves, np.random.default_rng(known[0].options.seed))
         self.weights = [np.full(k.table.own_leaf.size, np.nan) for k in known]
         self._keep_weights(solutions)
 
-    def add(self, leaves: np.ndarray) -> None:
-        """Take in new rows, leaf numbers of shape (n_trees, rows)."""
-        self.reservoir.add(leaves)
+    @property
+    def n_seen(self) -> int:
+        """Number of unlabelled rows so far."""
+        return self.reservoir.n_seen
+
+    def grown(self, parts: Iterable[np.ndarray]) -> LeafStream:
+        """Return a stream that has taken in new rows, leaf numbers of shape (n_trees, rows).
+
+        This one stays as it is, so that nothing is counted twice where reading them fails.
+        """
+        stream = copy(self)
+        stream.reservoir = self.reservoir.copy()
+        stream.weights = [weights.copy() for weights in self.weights]
+        for leaves in parts:
+            stream.reservoir.add(leaves)
+        if stream.n_seen == 0:
+            raise ValueError("There are no rows to take in: X_unlabeled is empty.")
+        return stream
 
     def play(self, report: Callable[..., None] | None = None) -> list[LeafSolution]:
         """Return the solutions of the games as they stand now."""

@@ -18,6 +18,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from hedgeclipper.batches import as_source, is_batched, missing_labels
+from hedgeclipper.semi_supervised import UNLABELED
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _BINARY_UNITS = {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
@@ -76,6 +77,7 @@ def check_rows(estimator: Any, X: Any, *, name: str, **checks: Any) -> Any:
         Parameters of scikit-learn's ``check_array``.
     """
     if is_dask(X):
+        _check_width(X, name, estimator)
         return X
     if not is_batched(X):
         return validate_data(estimator, X, reset=False, **checks)
@@ -88,6 +90,16 @@ def check_rows(estimator: Any, X: Any, *, name: str, **checks: Any) -> Any:
         dtype=np.float32,
     )
     return RowBatches(source, BatchCheck(name, estimator.n_features_in_, checks))
+
+
+def _check_width(X: Any, name: str, estimator: Any) -> None:
+    """Raise unless an array of Dask has as many columns as the estimator knows."""
+    is_frame = hasattr(X, "columns")
+    if not is_frame and (X.ndim != 2 or X.shape[1] != estimator.n_features_in_):
+        raise ValueError(
+            f"{name} must have {estimator.n_features_in_} columns, as the labelled rows have. Got "
+            f"a Dask array of shape {X.shape}."
+        )
 
 
 @dataclass(frozen=True)
@@ -121,12 +133,14 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
         Name of the column with the labels; where it is missing the row is unlabelled.
     """
     source = as_source(X, name="X", label=label, dtype=np.float32)
-    rows, labels = [], []
+    rows, labels, classes = [], [], set()
     for batch, values in source.labeled_batches():
         known = ~missing_labels(values)
         if known.any():
             rows.append(batch[known])
             labels.append(values[known])
+            classes |= set(values[known].tolist())
+            _check_marks(classes, label)
     if not rows:
         raise ValueError(
             f"No row has a label in the column {label!r}: all are missing. The forest needs some "
@@ -134,6 +148,16 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
         )
     stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
     return stack(rows), _whole_numbers(np.concatenate(labels)), source
+
+
+def _check_marks(classes: set, label: str) -> None:
+    """Raise if -1 seems to mark unlabelled rows, which in files a missing label does."""
+    if UNLABELED in classes and len(classes) > 2:
+        raise ValueError(
+            f"The column {label!r} has -1 beside two other classes. In files a row is unlabelled "
+            "where its label is missing (null or NaN): write that in place of -1, or number the "
+            "classes from 0 if -1 is one."
+        )
 
 
 def _whole_numbers(labels: np.ndarray) -> np.ndarray:
@@ -162,7 +186,9 @@ def map_rows(estimator: Any, X: Any, method: str, work: Callable[[Any], np.ndarr
 
         return map_partitions(estimator, method, X)
     if isinstance(X, RowBatches):
-        return np.concatenate([work(batch) for batch in X])
+        parts = [work(batch) for batch in X]
+        nothing = np.empty((0, estimator.n_features_in_), np.float32)
+        return np.concatenate(parts) if parts else work(nothing)
     return work(X)
 
 

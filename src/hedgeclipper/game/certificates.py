@@ -240,8 +240,9 @@ def _least(
         ),
     )
     theta = np.append(start, 1.0)
-    sample = beside.specialists.thinned(max(1, game.specialists.n_samples // ROWS_FOR_PROOF))
-    if game.specialists.n_samples < 8 * ROWS_FOR_PROOF or sample is None:
+    stride = game.specialists.n_samples // ROWS_FOR_PROOF
+    sample = beside.specialists.thinned(stride) if stride >= 8 else None
+    if sample is None:
         progress = Progress(tol=1e-2, max_passes=max_passes)
         solve_batch(beside, progress, theta)
         return progress.primal

@@ -13,6 +13,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol
@@ -25,6 +26,7 @@ STORAGES = ("auto", "memory", "disk", "recompute")
 RUN = 64
 ROWS_PER_SLICE = 4 * ROWS_PER_BLOCK
 ROWS_IN_RESERVOIR = 50_000
+WANDERING = 7919
 SHARE_OF_DISK = 0.5
 
 
@@ -97,6 +99,38 @@ class LeafArray(LeafRows):
         return LeafArray(cut[:, :, :RUN].reshape(self.leaves.shape[0], -1))
 
 
+class LeafBlocks(LeafRows):
+    """Leaf numbers in blocks that lie apart from each other.
+
+    Parameters
+    ----------
+    parts : list of ndarray of shape (n_trees, rows)
+        The blocks.
+    """
+
+    in_memory = True
+
+    def __init__(self, parts: list[np.ndarray]):
+        self.parts = parts
+        self.n_samples = sum(part.shape[1] for part in parts)
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the blocks."""
+        return iter(self.parts)
+
+    def thinned(self, stride: int) -> LeafBlocks:
+        """Return about every stride-th row: a run of each block, from different places."""
+        return LeafBlocks(list(_runs(self.blocks(), stride)))
+
+
+def _runs(blocks: Iterator[np.ndarray], stride: int) -> Iterator[np.ndarray]:
+    """Yield the stride-th part of each block, in one piece, from places that wander about."""
+    for number, block in enumerate(blocks):
+        size = max(1, block.shape[1] // stride)
+        start = number * WANDERING % (block.shape[1] - size + 1)
+        yield block[:, start : start + size]
+
+
 class LeafFile(LeafRows):
     """Leaf numbers in a temporary file that has no name, so that no kill can leave it behind.
 
@@ -142,39 +176,22 @@ class LeafFile(LeafRows):
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield the blocks as they were written, mapped and not copied."""
-        yield from self._every(1)
-
-    def thinned(self, stride: int) -> LeafRows:
-        """Return every stride-th block."""
-        return _BlockSample(self, stride)
-
-    def _every(self, stride: int) -> Iterator[np.ndarray]:
-        numbers = self._mapped()
-        ends = np.cumsum(self._sizes)
-        for rows, end in zip(self._sizes[::stride], ends[::stride], strict=True):
-            start = (end - rows) * self.n_trees
-            yield numbers[start : end * self.n_trees].reshape(self.n_trees, rows)
+        start, numbers = 0, self._mapped()
+        for rows in self._sizes:
+            stop = start + rows * self.n_trees
+            yield numbers[start:stop].reshape(self.n_trees, rows)
+            start = stop
 
     def _mapped(self) -> np.ndarray:
         if self._map is None:
             self._map = np.memmap(self._file, dtype=self.dtype, mode="r")
         return self._map
 
-
-class _BlockSample(LeafRows):
-    """Every stride-th block of a file."""
-
-    def __init__(self, whole: LeafFile, stride: int):
-        self.whole, self.stride = whole, stride
-        self.n_samples = sum(whole._sizes[::stride])
-
-    def blocks(self) -> Iterator[np.ndarray]:
-        """Yield the blocks."""
-        return self.whole._every(self.stride)
-
-    def thinned(self, stride: int) -> _BlockSample:
-        """Return every stride-th of these."""
-        return _BlockSample(self.whole, self.stride * stride)
+    def thinned(self, stride: int) -> LeafBlocks:
+        """Return about every stride-th row: a run of each block, mapped and not copied."""
+        sample = LeafBlocks(list(_runs(self.blocks(), stride)))
+        sample.in_memory = False
+        return sample
 
 
 class RecomputedLeaves(LeafRows):
@@ -213,41 +230,53 @@ class RecomputedLeaves(LeafRows):
 
 
 class Reservoir:
-    """A random sample of all rows so far, of a fixed size; every row is as likely to be in it.
+    """A random sample of all rows so far, of a fixed size.
+
+    The first rows may be a sample themselves, spread evenly over all of them; from then on every
+    new row is as likely to be in it as any other.
 
     Parameters
     ----------
-    leaves : LeafRows
+    leaves : LeafRows or None
         Leaf numbers of the first rows, of which some are taken.
     rng : Generator
         Draws the rows that stay.
     """
 
-    def __init__(self, leaves: LeafRows, rng: np.random.Generator):
-        thin = leaves.thinned(max(1, leaves.n_samples // ROWS_IN_RESERVOIR)) or leaves
+    def __init__(self, leaves: LeafRows | None, rng: np.random.Generator):
         self.rng, self.n_seen = rng, 0
-        self._sample = np.empty((0, 0))
-        for block in thin.blocks():
-            self.add(block)
-        self.n_seen = leaves.n_samples
+        self._sample: np.ndarray | None = None
+        if leaves is not None:
+            stride = leaves.n_samples // ROWS_IN_RESERVOIR
+            thin = leaves.thinned(stride) if stride > 1 else None
+            for block in (thin or leaves).blocks():
+                self.add(block)
+            self.n_seen = leaves.n_samples
 
     @property
     def leaves(self) -> LeafArray:
         """Leaf numbers of the sample."""
+        assert self._sample is not None
         return LeafArray(self._sample)
+
+    def copy(self) -> Reservoir:
+        """Return a reservoir of its own with the same rows."""
+        return deepcopy(self)
 
     def add(self, leaves: np.ndarray) -> None:
         """Let new rows, leaf numbers of shape (n_trees, rows), take the places of old ones."""
-        if self.n_seen == 0:
-            self._sample = leaves[:, :0]
-        n_free = max(0, ROWS_IN_RESERVOIR - self.n_seen)
-        self._sample = np.concatenate([self._sample, leaves[:, :n_free]], axis=1)
+        sample = leaves[:, :0] if self._sample is None else self._sample
+        n_free = min(max(0, ROWS_IN_RESERVOIR - sample.shape[1]), leaves.shape[1])
+        n_free = n_free if self.n_seen == sample.shape[1] else 0
+        if n_free:
+            sample = np.concatenate([sample, leaves[:, :n_free]], axis=1)
         rest = leaves[:, n_free:]
         # row number k takes a place with probability size / k: Vitter's algorithm R
         numbers = self.n_seen + n_free + np.arange(1, rest.shape[1] + 1)
         place = np.floor(self.rng.random(rest.shape[1]) * numbers).astype(np.int64)
-        taken = np.flatnonzero(place < self._sample.shape[1])
-        self._sample[:, place[taken]] = rest[:, taken]
+        taken = np.flatnonzero(place < sample.shape[1])
+        sample[:, place[taken]] = rest[:, taken]
+        self._sample = sample
         self.n_seen += leaves.shape[1]
 
 
@@ -358,9 +387,7 @@ class _Keeper:
         self._flush()
         if self.file is not None:
             return self.file
-        if not self.whole:
-            return LeafArray(self.block[:, :0])
-        return LeafArray(np.concatenate(self.whole, axis=1))
+        return LeafBlocks(self.whole)
 
     def _flush(self) -> None:
         block, self.filled = self.block[:, : self.filled], 0
