@@ -2,8 +2,8 @@
 
     python -m benchmarks.covtype_everywhere
 
-1,000 labels, all other rows unlabelled and scored, default settings: AUC by scores, the slack and the
-gap to its minimum must be the same.
+1,000 labels, all other rows unlabelled and scored, default settings: AUC by scores and the slack
+must be the same, to the gap.
 """
 
 from __future__ import annotations

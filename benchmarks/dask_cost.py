@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import cloudpickle
 import dask.array as da
 import numpy as np
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.generated import N_COLUMNS, rows_and_labels
@@ -26,12 +26,13 @@ from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.distributed import find_leaves
 from hedgeclipper.game.equations import sum_over_rows
 from hedgeclipper.game.losses import resolve_loss
+from hedgeclipper.rows import BatchCheck
 from hedgeclipper.specialists.leaves import LeafSpecialists, leaf_table
 from hedgeclipper.specialists.trees import leaf_finder
 
 N_LABELED, ROWS_PER_PARTITION, N_ROUNDS = 10_000, 250_000, 5
 LABELED_BLOCK = 10**6
-CHECKS = {"dtype": np.float32}
+CHECK = BatchCheck("rows", N_COLUMNS, {"dtype": np.float32})
 FAR_ROWS, FAR_WORKERS, FAR_PARTITION = 10**10, 100, 10**6
 NETWORK_BYTES_PER_SECOND = 10**9
 
@@ -80,9 +81,11 @@ def measure(n_workers: int, n_rows: int) -> Costs:
     )
     with cluster, Client(cluster):
         rows = generated(n_rows).persist()
-        find_leaves(finder, generated(ROWS_PER_PARTITION), None, CHECKS)  # loads what is compiled
+        wait(rows)
+        # loads what is compiled, on all workers
+        find_leaves(finder, generated(4 * n_workers * ROWS_PER_PARTITION), None, CHECK).close()
         started = time.perf_counter()
-        leaves = find_leaves(finder, rows, None, CHECKS)
+        leaves = find_leaves(finder, rows, None, CHECK)
         find = time.perf_counter() - started
         says = leaf_table(finder, ["leaves"]).awake
         specialists = LeafSpecialists(leaves, finder.offsets, says, np.ones(says.shape[1]))

@@ -315,6 +315,8 @@ def test_no_rows_at_all(tmp_path, in_memory):
         fitted(tmp_path / "none.parquet")
     assert in_memory.predict(tmp_path / "none.parquet").shape == (0,)
     assert in_memory.predict_proba(tmp_path / "none.parquet").shape == (0, 2)
+    assert in_memory.predict_to(tmp_path / "out.parquet", tmp_path / "none.parquet") == 0
+    assert pd.read_parquet(tmp_path / "out.parquet").shape == (0, 3)
 
 
 def test_files_in_which_all_rows_have_labels(tmp_path):

@@ -360,8 +360,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Rows.
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
 
         Returns
         -------
@@ -375,8 +375,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Rows.
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
 
         Returns
         -------
@@ -390,8 +390,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Rows.
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
 
         Returns
         -------
@@ -419,16 +419,14 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         """
         predictor = self._require_predictor()
         batches = self._batches(X, "X", "predict_to")
-        names = [f"probability_{label}" for label in self.classes_]
         n_rows = 0
         with row_reporter(self.verbose, batches.n_rows) as report, parquet_writer(path) as out:
             for batch in batches:
-                awake = predictor.awake(batch, self.n_jobs)
-                shares = predictor.probabilities(awake)
-                columns = dict(zip(names, shares.T, strict=True))
-                out.write({"prediction": self._classes_of(awake), **columns})
+                out.write(self._columns(predictor.awake(batch, self.n_jobs)))
                 n_rows += batch.shape[0]
                 report(n_rows)
+            if n_rows == 0:
+                out.write(self._columns(np.empty((0, predictor.n_games))))
         return n_rows
 
     def for_prediction(self) -> HedgeClipperClassifier:
@@ -698,6 +696,12 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
 
     def _classes_of(self, awake: np.ndarray) -> np.ndarray:
         return self.classes_[self._predictor.classes(awake)]
+
+    def _columns(self, awake: np.ndarray) -> dict[str, np.ndarray]:
+        """Return what is written for rows with these awake predictions, by the column's name."""
+        shares = self._predictor.probabilities(awake)
+        names = [f"probability_{label}" for label in self.classes_]
+        return {"prediction": self._classes_of(awake), **dict(zip(names, shares.T, strict=True))}
 
     def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
         """Return the output of the awake predictions of rows, shape (n_samples, n_games)."""

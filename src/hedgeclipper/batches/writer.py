@@ -15,8 +15,8 @@ from hedgeclipper.batches.arrow_columns import pyarrow
 class TableWriter:
     """Writes tables below each other; made by `parquet_writer`."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, draft: Path, path: Path) -> None:
+        self._draft, self._path = draft, path
         self._file: Any = None
         self._writer: Any = None
 
@@ -28,16 +28,17 @@ class TableWriter:
         columns : mapping of str to array-like of shape (n_rows,)
             The columns by name. Those of the first call decide names and types.
         """
-        if self._writer is None:
-            table = pyarrow().table(dict(columns))
-            self._open(table.schema)
-        else:
-            table = _like(self._writer.schema, columns)
-        self._writer.write_table(table)
+        with _named(self._path):
+            if self._writer is None:
+                table = pyarrow().table(dict(columns))
+                self._open(table.schema)
+            else:
+                table = _like(self._writer.schema, columns)
+            self._writer.write_table(table)
 
     def _open(self, schema: Any) -> None:
         # opened here, since pyarrow leaves its own file open where the footer cannot be written
-        self._file = pyarrow().OSFile(str(self._path), mode="wb")
+        self._file = pyarrow().OSFile(str(self._draft), mode="wb")
         parquet = pyarrow("pyarrow.parquet")
         self._writer = parquet.ParquetWriter(self._file, schema, write_page_checksum=True)
 
@@ -45,8 +46,9 @@ class TableWriter:
         """Write the footer."""
         if self._writer is None:
             raise ValueError("Nothing was written. Write columns once at least, if only empty.")
-        self._writer.close()
-        self._file.close()
+        with _named(self._path):
+            self._writer.close()
+            self._file.close()
 
     def abandon(self) -> None:
         """Close the file as it is."""
@@ -58,6 +60,16 @@ class TableWriter:
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in errors of the system, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(error.errno, f"{path} could not be written ({reason}). Make room") from error
 
 
 def _like(schema: Any, columns: Mapping[str, Any]) -> Any:
@@ -88,7 +100,7 @@ def parquet_writer(path: str | Path) -> Iterator[TableWriter]:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path.parent} does not exist. Make the folder first.")
     draft = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
-    writer = TableWriter(draft)
+    writer = TableWriter(draft, path)
     try:
         yield writer
         writer.close()
