@@ -285,8 +285,9 @@ def test_partial_fit_needs_a_fit_and_takes_no_labels_after_it():
     labels = np.where(np.arange(1_000) < N_LABELED, Y[:1_000], -1)
     first = new().partial_fit(FRAME[:1_000], labels)
     assert first.n_unlabeled_ == 1_000 - N_LABELED
-    with pytest.raises(ValueError, match="unlabelled rows only"):
+    with pytest.warns(UserWarning, match="does not use labels"):
         first.partial_fit(LABELED, Y[:N_LABELED])
+    assert first.n_unlabeled_ == 1_000
 
 
 def test_labelled_rows_that_stood_in_are_forgotten():

@@ -321,6 +321,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             New rows; they are read once and not kept.
         y : array-like of shape (n_samples,), optional
             Labels, for a first call without a ``fit`` before: that is then ``fit(X_unlabeled, y)``.
+            Later ones are not used.
         classes : array-like, optional
             Not used; here because scikit-learn's callers pass it.
 
@@ -328,13 +329,15 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        if y is not None:
-            if hasattr(self, "_predictor"):
-                raise ValueError(
-                    "partial_fit takes in unlabelled rows only. Got labels, but the trees are "
-                    "grown already: call fit with all labelled rows instead."
-                )
+        if y is not None and not hasattr(self, "_predictor"):
             return self.fit(X_unlabeled, y)
+        if y is not None:
+            warnings.warn(
+                "partial_fit does not use labels, since the trees are grown already: these rows "
+                "count as unlabelled. Call fit with all labelled rows to use them.",
+                UserWarning,
+                stacklevel=2,
+            )
         finder = self._require_predictor().finder
         batches = self._batches(X_unlabeled, "X_unlabeled", "partial_fit")
         stream = self._stream.grown(finder.find(batch, self.n_jobs) for batch in batches)
