@@ -331,6 +331,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         """
         if y is not None and not hasattr(self, "_predictor"):
             return self.fit(X_unlabeled, y)
+        finder = self._require_predictor().finder
+        batches = self._batches(X_unlabeled, "X_unlabeled", "partial_fit")
         if y is not None:
             warnings.warn(
                 "partial_fit does not use labels, since the trees are grown already: these rows "
@@ -338,8 +340,6 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        finder = self._require_predictor().finder
-        batches = self._batches(X_unlabeled, "X_unlabeled", "partial_fit")
         stream = self._stream.grown(finder.find(batch, self.n_jobs) for batch in batches)
         with pass_reporter(self.verbose, self.tol) as report:
             solutions = stream.play(report)
