@@ -186,6 +186,13 @@ def test_predict_to_shows_progress(folder, in_memory, tmp_path, capsys):
     assert f"{len(UNLABELED):,} rows" in capsys.readouterr().err
 
 
+def test_fit_shows_rows_and_passes(folder, capsys):
+    fitted(folder, verbose=1)
+    shown = capsys.readouterr().err
+    assert f"{len(UNLABELED):,} rows" in shown
+    assert "pass    1" in shown
+
+
 def test_a_missing_column_is_named(tmp_path):
     UNLABELED.drop(columns="c").to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(ValueError, match=r"(?s)rows\.parquet.*no column 'c'"):

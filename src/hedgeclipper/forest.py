@@ -617,13 +617,16 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         n_bytes = finder.n_trees * finder.dtype.itemsize * (X.shape[0] if in_memory else 0)
         if in_memory and n_bytes <= limit and self.leaf_storage in ("auto", "memory"):
             return LeafArray(finder.find(X, self.n_jobs))
-        return keep_leaves(
-            RowSlices(X) if in_memory else X,
-            finder,
-            storage=self.leaf_storage,
-            memory_limit=limit,
-            n_jobs=self.n_jobs,
-        )
+        batches = RowSlices(X) if in_memory else X
+        with row_reporter(self.verbose, batches.n_rows) as report:
+            return keep_leaves(
+                batches,
+                finder,
+                storage=self.leaf_storage,
+                memory_limit=limit,
+                n_jobs=self.n_jobs,
+                report=report,
+            )
 
     def _warn_of_shift(self, grown: GrownTrees, seen: np.ndarray, counts: np.ndarray) -> None:
         score = shift_score(seen, counts, grown.finder.n_leaves, grown.unseen)

@@ -314,6 +314,7 @@ def keep_leaves(
     storage: str,
     memory_limit: float,
     n_jobs: int | None,
+    report: Callable[[int], None] = lambda n_rows: None,
 ) -> LeafRows:
     """Find the leaves of all rows and keep them as the storage, or the size, asks for.
 
@@ -330,6 +331,8 @@ def keep_leaves(
         Bytes of leaf numbers that may be kept in memory.
     n_jobs : int or None
         Threads.
+    report : callable
+        Told how many rows are done, after each batch.
     """
     room = SHARE_OF_DISK * shutil.disk_usage(tempfile.gettempdir()).free
     row_bytes = finder.n_trees * finder.dtype.itemsize
@@ -343,6 +346,7 @@ def keep_leaves(
         for batch in batches:
             if not keeper.add(finder.find(batch, n_jobs)):
                 return RecomputedLeaves(batches, finder, _count_rows(batches), n_jobs)
+            report(keeper.n_rows)
         kept = keeper.result()
         undo.pop_all()
     return kept
