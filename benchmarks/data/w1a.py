@@ -12,7 +12,7 @@ DATA = PaperData(
     remarks={
         100: "3 % are positive, so that 100 labels have about three of them and nearly every leaf "
         "votes no; by predicted classes HedgeClipper is at 0.5, and the print lies between",
-        1_000: "AdaBoost in scikit-learn is no longer the one of 2015, which used probabilities; that "
-        "may be why",
+        1_000: "AdaBoost in scikit-learn is no longer the one of 2015, which used probabilities; "
+        "that may be why",
     },
 )
