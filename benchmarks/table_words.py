@@ -89,7 +89,7 @@ def _remark(row: tuple[str, int], names: list[str]) -> str:
             f"{row_name(row)} is further than {FAR_OFF} from the paper's print in the columns "
             f"{titles}: write a remark on it in benchmarks/data/{data.name.replace('-', '_')}.py."
         )
-    return f"{row_name(row)} ({titles}): {data.remarks[row[1]]}"
+    return f"{row_name(row)} ({titles}): {data.remarks[row[1]]}."
 
 
 def words_on_scores(figures: Figures) -> str:

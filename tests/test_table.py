@@ -227,8 +227,8 @@ def test_far_rows_need_a_remark(monkeypatch):
     monkeypatch.setattr(table_words, "DATA", [replace(a1a.DATA, remarks={})])
     with pytest.raises(ValueError, match=r"a1a, 100 .*MART: write a remark .*a1a\.py"):
         words_on_protocol(far)
-    monkeypatch.setattr(table_words, "DATA", [replace(a1a.DATA, remarks={100: "Because."})])
-    assert "- a1a, 100 (MART): Because." in words_on_protocol(far)
+    monkeypatch.setattr(table_words, "DATA", [replace(a1a.DATA, remarks={100: "because"})])
+    assert "- a1a, 100 (MART): because." in words_on_protocol(far)
 
 
 def test_results_with_a_draw_missing_are_refused():
