@@ -11,8 +11,13 @@ from pathlib import Path
 from benchmarks.pages import DOCS, ROOT, save_figure, with_section, write_page
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.table_plot import draw_table
-from benchmarks.table_text import ONLY_IN_A, Figures, table_a, table_b
-from benchmarks.table_words import words_on_protocol, words_on_run, words_on_scores
+from benchmarks.table_text import ONLY_IN_A, Figures, gains, table_a, table_b
+from benchmarks.table_words import (
+    words_on_gains,
+    words_on_protocol,
+    words_on_run,
+    words_on_scores,
+)
 
 PAGE, README = DOCS / "table.md", ROOT / "README.md"
 IN_README = (
@@ -49,7 +54,7 @@ def readme_sections(figures: Figures) -> dict[str, str]:
     methods = [name for name in IN_README if name in figures.methods()]
     return {
         "table": table_b(figures, "auc", methods),
-        "words": words_on_scores(figures),
+        "words": words_on_gains(gains(figures)),
     }
 
 

@@ -33,7 +33,8 @@ def draw_table(figures: Figures) -> Figure:
     right.set_title("(b) everybody\nby scores")
     left.set_yticks(range(len(figures.rows)), [row_name(row) for row in figures.rows])
     left.invert_yaxis()
-    figure.supxlabel("AUC, mean of the draws", fontsize=10)
+    for ax in (left, right):
+        ax.set_xlabel("AUC, mean of the draws")
     handles, labels = right.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
     return figure

@@ -92,17 +92,21 @@ def _remark(row: tuple[str, int], names: list[str]) -> str:
     return f"{row_name(row)} ({titles}): {data.remarks[row[1]]}."
 
 
+def words_on_first(figures: Figures) -> str:
+    """Return who is first in AUC, in how many rows."""
+    first, alone = first_counts(figures, "auc")
+    order = sorted(figures.methods(without=[ONLY_IN_A]), key=lambda name: -first[name])
+    who = listed([f"{METHODS[name].title} {first[name]} ({alone[name]} alone)" for name in order])
+    return f"First or tied with the first in AUC, of {len(figures.rows)} rows: {who}."
+
+
 def words_on_scores(figures: Figures) -> str:
     """Return what table (b) says: who is first, what unlabelled rows give, what they do not."""
-    first, alone = first_counts(figures, "auc")
-    methods = figures.methods(without=[ONLY_IN_A])
-    order = sorted(methods, key=lambda name: -first[name])
-    who = listed([f"{METHODS[name].title} {first[name]} ({alone[name]} alone)" for name in order])
     return "\n\n".join(
         [
-            f"First or tied with the first in AUC, of {len(figures.rows)} rows: {who}.",
+            words_on_first(figures),
             words_on_gains(gains(figures)),
-            words_on_others(figures, methods),
+            words_on_others(figures, figures.methods(without=[ONLY_IN_A])),
             words_on_self_training(figures),
             words_on_probabilities(figures),
             words_on_every_row(figures),
