@@ -11,7 +11,27 @@ from typing import Any
 SECONDS_BETWEEN_LINES = 5.0
 
 
-class PassReporter:
+class _Reporter:
+    """Something to be shown on standard error: in a bar on a terminal with rich, else in lines."""
+
+    def __init__(self) -> None:
+        self.bar = _make_bar() if sys.stderr.isatty() else None
+        self.started = time.perf_counter()
+
+    def __enter__(self) -> Any:
+        if self.bar is not None:
+            self.bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def _show_bar(self, done: float, text: str) -> None:
+        self.bar.update(self.bar.task_ids[0], completed=done, description=text)
+
+
+class PassReporter(_Reporter):
     """Shows each pass on standard error: a bar on a terminal with rich, else a line.
 
     Parameters
@@ -21,19 +41,8 @@ class PassReporter:
     """
 
     def __init__(self, tol: float):
-        self.tol = tol
-        self.bar = _make_bar() if sys.stderr.isatty() else None
-        self.started = time.perf_counter()
-        self.first = math.inf
-
-    def __enter__(self) -> PassReporter:
-        if self.bar is not None:
-            self.bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        super().__init__()
+        self.tol, self.first = tol, math.inf
 
     def __call__(self, record: Any, evaluation: Any) -> None:
         """Show a pass; a first pass starts the count anew."""
@@ -45,8 +54,7 @@ class PassReporter:
         done = _share_done(self.first, relative, self.tol)
         text = f"slack {record.primal:+.6f}  gap {gap:.2e}  {seconds:6.1f} s"
         if self.bar is not None:
-            description = f"pass {record.n_passes}  {text}"
-            self.bar.update(self.bar.task_ids[0], completed=done, description=description)
+            self._show_bar(done, f"pass {record.n_passes}  {text}")
             return
         left = f"{seconds * (1 - done) / done:.0f} s left" if 0.05 < done < 1 else "..."
         ending = "done" if done == 1 else left
@@ -58,7 +66,7 @@ def pass_reporter(verbose: int, tol: float) -> AbstractContextManager:
     return PassReporter(tol) if verbose else nullcontext()
 
 
-class RowReporter:
+class RowReporter(_Reporter):
     """Shows on standard error how many rows are done: a bar on a terminal with rich, else lines.
 
     Parameters
@@ -68,18 +76,8 @@ class RowReporter:
     """
 
     def __init__(self, n_rows: int | None):
-        self.n_rows = n_rows
-        self.bar = _make_bar() if sys.stderr.isatty() else None
-        self.started = self.last = time.perf_counter()
-
-    def __enter__(self) -> RowReporter:
-        if self.bar is not None:
-            self.bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        super().__init__()
+        self.n_rows, self.last = n_rows, self.started
 
     def __call__(self, n_done: int) -> None:
         """Show how many rows are done; lines come every few seconds."""
@@ -87,7 +85,7 @@ class RowReporter:
         done = n_done / self.n_rows if self.n_rows else 0.0
         text = f"{n_done:,} rows  {now - self.started:.1f} s"
         if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], completed=done, description=text)
+            self._show_bar(done, text)
         elif now - self.last > SECONDS_BETWEEN_LINES or done == 1.0:
             print(text + (f"  {done:.0%}" if self.n_rows else ""), file=sys.stderr, flush=True)
             self.last = now
