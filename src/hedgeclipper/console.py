@@ -15,7 +15,7 @@ class _Reporter:
     """Something to be shown on standard error: in a bar on a terminal with rich, else in lines."""
 
     def __init__(self) -> None:
-        self.bar = _make_bar() if sys.stderr.isatty() else None
+        self.bar: Any = _make_bar() if sys.stderr.isatty() else None
         self.started = time.perf_counter()
 
     def __enter__(self) -> Any:
