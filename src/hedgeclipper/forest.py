@@ -433,8 +433,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         return n_rows
 
     def for_prediction(self) -> HedgeClipperClassifier:
-        """Return a light copy that can predict but not go on: no rows, no labels, no trees."""
-        copy = clone(self).set_params(estimator=None)
+        """Return a light copy that can predict but not go on: one thread, no rows, no labels."""
+        copy = clone(self).set_params(estimator=None, n_jobs=1)
         names = ("classes_", "n_features_in_", "feature_names_in_", "_predictor")
         copy.__dict__.update({name: getattr(self, name) for name in names if hasattr(self, name)})
         return copy
