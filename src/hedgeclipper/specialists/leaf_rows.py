@@ -26,6 +26,7 @@ STORAGES = ("auto", "memory", "disk", "recompute")
 RUN = 64
 ROWS_PER_SLICE = 4 * ROWS_PER_BLOCK
 ROWS_IN_RESERVOIR = 50_000
+ROWS_TO_COPY, LONG_RUN = 1 << 16, 1 << 12
 WANDERING = 7919
 SHARE_OF_DISK = 0.5
 
@@ -118,17 +119,32 @@ class LeafBlocks(LeafRows):
         """Yield the blocks."""
         return iter(self.parts)
 
-    def thinned(self, stride: int) -> LeafBlocks:
-        """Return about every stride-th row: a run of each block, from different places."""
-        return LeafBlocks(list(_runs(self.blocks(), stride)))
+    def thinned(self, stride: int) -> LeafRows:
+        """Return about every stride-th row, from all over."""
+        return _sample(self, stride)
 
 
-def _runs(blocks: Iterator[np.ndarray], stride: int) -> Iterator[np.ndarray]:
-    """Yield the stride-th part of each block, in one piece, from places that wander about."""
-    for number, block in enumerate(blocks):
-        size = max(1, block.shape[1] // stride)
-        start = number * WANDERING % (block.shape[1] - size + 1)
-        yield block[:, start : start + size]
+def _sample(rows: LeafRows, stride: int) -> LeafRows:
+    """Return runs of rows: a copy of short ones of every block, or long ones where they lie.
+
+    Work on a block costs something whatever its size, so that a few rows are put together; many
+    are taken where they lie, in long runs of some of the blocks, since a copy would take memory.
+    """
+    blocks = list(rows.blocks())
+    if rows.n_samples // stride <= ROWS_TO_COPY:
+        runs = [_run(block, block.shape[1] // stride, k) for k, block in enumerate(blocks)]
+        return LeafArray(np.concatenate(runs, axis=1))
+    every = max(1, LONG_RUN * stride // ROWS_PER_BLOCK)
+    sample = LeafBlocks([_run(block, LONG_RUN, k) for k, block in enumerate(blocks[::every])])
+    sample.in_memory = rows.in_memory
+    return sample
+
+
+def _run(block: np.ndarray, n_rows: int, number: int) -> np.ndarray:
+    """Return so many rows of a block in one piece, from a place that wanders with its number."""
+    n_rows = min(max(1, n_rows), block.shape[1])
+    start = number * WANDERING % (block.shape[1] - n_rows + 1)
+    return block[:, start : start + n_rows]
 
 
 class LeafFile(LeafRows):
@@ -187,11 +203,9 @@ class LeafFile(LeafRows):
             self._map = np.memmap(self._file, dtype=self.dtype, mode="r")
         return self._map
 
-    def thinned(self, stride: int) -> LeafBlocks:
-        """Return about every stride-th row: a run of each block, mapped and not copied."""
-        sample = LeafBlocks(list(_runs(self.blocks(), stride)))
-        sample.in_memory = False
-        return sample
+    def thinned(self, stride: int) -> LeafRows:
+        """Return about every stride-th row, from all over the file."""
+        return _sample(self, stride)
 
 
 class RecomputedLeaves(LeafRows):
