@@ -40,7 +40,6 @@ from hedgeclipper.rows import (
 from hedgeclipper.semi_supervised import SemiSupervisedRows, split_rows
 from hedgeclipper.specialists.leaf_rows import (
     STORAGES,
-    LeafArray,
     LeafRows,
     RowSlices,
     keep_leaves,
@@ -611,13 +610,9 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
 
             check = BatchCheck("X_unlabeled", self.n_features_in_, self._checks())
             return find_leaves(finder, X, getattr(self, "feature_names_in_", None), check)
-        in_memory = not isinstance(X, RowBatches)
-        limit = np.inf if in_memory else BYTES_FROM_FILES
+        batches = X if isinstance(X, RowBatches) else RowSlices(X)
+        limit = BYTES_FROM_FILES if batches is X else np.inf
         limit = limit if self.memory_limit is None else parse_bytes(self.memory_limit)
-        n_bytes = finder.n_trees * finder.dtype.itemsize * (X.shape[0] if in_memory else 0)
-        if in_memory and n_bytes <= limit and self.leaf_storage in ("auto", "memory"):
-            return LeafArray(finder.find(X, self.n_jobs))
-        batches = RowSlices(X) if in_memory else X
         with row_reporter(self.verbose, batches.n_rows) as report:
             return keep_leaves(
                 batches,

@@ -351,6 +351,9 @@ def keep_leaves(
     room = SHARE_OF_DISK * shutil.disk_usage(tempfile.gettempdir()).free
     row_bytes = finder.n_trees * finder.dtype.itemsize
     n_bytes = (batches.n_rows or 0) * row_bytes
+    fits = storage == "memory" or (storage == "auto" and n_bytes <= memory_limit)
+    if fits and isinstance(batches, RowSlices):
+        return LeafArray(finder.find(batches.rows, n_jobs))
     if storage == "recompute" or (storage == "auto" and n_bytes > max(room, memory_limit)):
         return RecomputedLeaves(batches, finder, _count_rows(batches), n_jobs)
     limit = {"memory": np.inf, "disk": 0}.get(storage, memory_limit)

@@ -75,15 +75,8 @@ class VoteMatrix:
 
     def blocks(self) -> Iterator[Any]:
         """Yield the awake votes v h in blocks: float64 arrays or CSR matrices."""
-        n_read = 0
         for votes, participation in _paired(self.votes, self.participation):
-            n_read += votes.shape[0]
             yield _awake_votes(votes, participation, self.has_nan)
-        if n_read != self.n_samples:
-            raise ValueError(
-                f"The batches of votes changed between passes: {self.n_samples} rows at first, "
-                f"then {n_read}. Pass batches that yield the same rows every time."
-            )
 
     def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
         """Return the sum of the results of the work on each block, one after the other."""
