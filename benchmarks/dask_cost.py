@@ -4,7 +4,9 @@
 
 Generated rows of 18 columns in partitions of 250,000, a forest of 100 trees grown on 10,000 labels,
 worker processes of one thread each on this machine. The parts are timed by themselves: finding and
-keeping leaf numbers, and one pass of the game. Writes the tables in docs/dask.md.
+keeping leaf numbers, one pass of the game, and a pass over partitions of next to no rows, which is
+what a partition costs whatever its size. Then the whole fit, with its passes counted. Writes the
+tables in docs/dask.md.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import cloudpickle
 import dask.array as da
@@ -19,12 +22,13 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 from sklearn.ensemble import RandomForestClassifier
 
+import hedgeclipper.forest
 from benchmarks.generated import N_COLUMNS, rows_and_labels
 from benchmarks.pages import DOCS, markdown_table, with_section, write_page
-from benchmarks.timing import print_rows
+from benchmarks.timing import calls_timed, interleaved, print_rows
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.distributed import find_leaves
-from hedgeclipper.game.equations import sum_over_rows
+from hedgeclipper.distributed import DaskLeaves, find_leaves
+from hedgeclipper.game.equations import RowSums, sum_over_rows
 from hedgeclipper.game.losses import resolve_loss
 from hedgeclipper.rows import BatchCheck
 from hedgeclipper.specialists.leaves import LeafSpecialists, leaf_table
@@ -32,6 +36,7 @@ from hedgeclipper.specialists.trees import leaf_finder
 
 N_LABELED, ROWS_PER_PARTITION, N_ROUNDS = 10_000, 250_000, 5
 LABELED_BLOCK = 10**6
+N_TINY = 200
 CHECK = BatchCheck("rows", N_COLUMNS, {"dtype": np.float32})
 FAR_ROWS, FAR_WORKERS, FAR_PARTITION = 10**10, 100, 10**6
 NETWORK_BYTES_PER_SECOND = 10**9
@@ -39,25 +44,38 @@ NETWORK_BYTES_PER_SECOND = 10**9
 
 @dataclass(frozen=True)
 class Costs:
-    """What was measured with some workers."""
+    """What was measured with some workers, in seconds and bytes."""
 
     n_workers: int
     n_rows: int
     n_specialists: int
     find: float
     one_pass: float
+    one_partition: float
+    growing: float
     whole: float
     n_passes: int
     sent: int
     returned: int
 
+    @property
     def find_per_row(self) -> float:
-        """Return worker seconds to find the leaves of a row."""
+        """Worker seconds to find the leaves of a row."""
         return self.find * self.n_workers / self.n_rows
 
+    @property
     def pass_per_row(self) -> float:
-        """Return worker seconds of a row in a pass."""
-        return self.one_pass * self.n_workers / self.n_rows
+        """Worker seconds of a row in a pass, without its partition's share."""
+        n_partitions = self.n_rows / ROWS_PER_PARTITION
+        rows_only = self.one_pass - n_partitions * self.one_partition
+        return max(rows_only, 0.0) * self.n_workers / self.n_rows
+
+    def foretell(self, n_rows: int, n_workers: int, n_partitions: int) -> tuple[float, float]:
+        """Return the seconds that finding leaves and one pass should take."""
+        share = n_rows / n_workers
+        return share * self.find_per_row, (
+            share * self.pass_per_row + n_partitions * self.one_partition
+        )
 
 
 def partition(block_info=None) -> np.ndarray:
@@ -71,11 +89,16 @@ def generated(n_rows: int):
     return da.map_blocks(partition, chunks=chunks, dtype=np.float32, meta=np.empty((0, 0), "f4"))
 
 
+def forest() -> RandomForestClassifier:
+    return RandomForestClassifier(100, min_samples_leaf=10, n_jobs=2, random_state=0)
+
+
 def measure(n_workers: int, n_rows: int) -> Costs:
     """Return what the parts of a fit, and the whole, take with so many workers."""
     X, y = rows_and_labels(LABELED_BLOCK, N_LABELED)
-    forest = RandomForestClassifier(100, min_samples_leaf=10, n_jobs=2, random_state=0).fit(X, y)
-    finder = leaf_finder(forest)
+    finder = leaf_finder(forest().fit(X, y))
+    says = leaf_table(finder, ["leaves"]).awake
+    theta, loss = np.full(says.shape[1], 0.01), resolve_loss("square")
     cluster = LocalCluster(
         n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
     )
@@ -87,66 +110,85 @@ def measure(n_workers: int, n_rows: int) -> Costs:
         started = time.perf_counter()
         leaves = find_leaves(finder, rows, None, CHECK)
         find = time.perf_counter() - started
-        says = leaf_table(finder, ["leaves"]).awake
-        specialists = LeafSpecialists(leaves, finder.offsets, says, np.ones(says.shape[1]))
-        theta, loss = np.full(says.shape[1], 0.01), resolve_loss("square")
-        seconds = []
-        for _ in range(N_ROUNDS):
+        tiny = find_leaves(finder, rows[: N_TINY * 10].rechunk((10, -1)), None, CHECK)
+
+        def one_pass(kept: DaskLeaves) -> RowSums:
+            specialists = LeafSpecialists(kept, finder.offsets, says, np.ones(says.shape[1]))
+            return sum_over_rows(specialists, theta, loss, 0.1)
+
+        passes = {"all": partial(one_pass, leaves), "tiny": partial(one_pass, tiny)}
+        seconds = interleaved(passes, N_ROUNDS)
+        model = HedgeClipperClassifier(forest(), random_state=0)
+        with (
+            calls_timed(DaskLeaves, "sum_blocks") as n_passes,
+            calls_timed(hedgeclipper.forest, "grow_trees") as growing,
+        ):
             started = time.perf_counter()
-            sums = sum_over_rows(specialists, theta, loss, 0.1)
-            seconds.append(time.perf_counter() - started)
-        model = HedgeClipperClassifier(
-            RandomForestClassifier(100, min_samples_leaf=10, n_jobs=2, random_state=0),
-            random_state=0,
-        )
-        started = time.perf_counter()
-        model.fit(X, y, X_unlabeled=rows)
-        whole = time.perf_counter() - started
-    sent, returned = (len(cloudpickle.dumps(part)) for part in ((theta, loss), sums))
+            model.fit(X, y, X_unlabeled=rows)
+            whole = time.perf_counter() - started
+        returned = len(cloudpickle.dumps(one_pass(tiny)))
     return Costs(
-        n_workers, n_rows, says.shape[1], find, float(np.median(seconds[1:])), whole,
-        model.n_iter_, sent, returned,
-    )  # fmt: skip
+        n_workers=n_workers,
+        n_rows=n_rows,
+        n_specialists=says.shape[1],
+        find=find,
+        one_pass=seconds["all"],
+        one_partition=seconds["tiny"] / N_TINY,
+        growing=sum(growing),
+        whole=whole,
+        n_passes=len(n_passes),
+        sent=len(cloudpickle.dumps((theta, loss))),
+        returned=returned,
+    )
 
 
 def measured_table(found: list[Costs]) -> list[list[str]]:
     """Return what was measured, beside what one worker's costs foretell."""
     one = found[0]
-    rows = [["workers", "find leaves, s", "foretold", "a pass, s", "foretold", "whole fit, s"]]
+    rows = [
+        [
+            "workers",
+            "find leaves, s",
+            "foretold",
+            "a pass, s",
+            "foretold",
+            "whole fit, s",
+            "foretold",
+        ]
+    ]
     for costs in found:
-        foretold = [one.find / costs.n_workers, one.one_pass / costs.n_workers]
-        rows.append(
-            [
-                str(costs.n_workers),
-                f"{costs.find:.2f}",
-                f"{foretold[0]:.2f}",
-                f"{costs.one_pass:.3f}",
-                f"{foretold[1]:.3f}",
-                f"{costs.whole:.1f}",
-            ]
-        )
+        n_partitions = costs.n_rows // ROWS_PER_PARTITION
+        find, one_pass = one.foretell(costs.n_rows, costs.n_workers, n_partitions)
+        whole = costs.growing + find + costs.n_passes * one_pass
+        measured = [f"{costs.find:.2f}", f"{costs.one_pass:.3f}", f"{costs.whole:.1f}"]
+        foretold = [f"{find:.2f}", f"{one_pass:.3f}", f"{whole:.1f}"]
+        pairs = zip(measured, foretold, strict=True)
+        rows.append([str(costs.n_workers), *[cell for pair in pairs for cell in pair]])
     return rows
 
 
 def words(one: Costs) -> str:
     """Return the model's constants and what they come to at large."""
-    find, one_pass = 1e9 * one.find_per_row(), 1e9 * one.pass_per_row()
     partitions = FAR_ROWS // FAR_PARTITION
-    share = FAR_ROWS / FAR_WORKERS
+    find, one_pass = one.foretell(FAR_ROWS, FAR_WORKERS, partitions)
     moved = one.sent * FAR_WORKERS + one.returned * partitions
     seconds_moved = moved / FAR_WORKERS / NETWORK_BYTES_PER_SECOND
-    n_passes = one.n_passes + 14
-    total = share * (one.find_per_row() + n_passes * one.pass_per_row()) + n_passes * seconds_moved
+    total = find + one.n_passes * (one_pass + seconds_moved)
     return (
         f"Measured with {one.n_rows:,} rows and {one.n_specialists:,} specialists: "
-        f"{find:,.0f} s of a worker to find the leaves of 10^9 rows, {one_pass:,.0f} s for a "
-        f"pass over them; a pass sends {one.sent:,} bytes to each worker and each partition "
-        f"returns {one.returned:,}; the fit took {one.n_passes} passes to a gap of 1 %, and up to "
-        "14 more count rows, add up the vote and bound the error.\n\n"
-        f"On paper, 10^10 rows on {FAR_WORKERS} workers in partitions of a million: "
-        f"{share * 200 / 1e9:.0f} GB of leaf numbers for each worker, {moved / 1e9:.1f} GB moved "
-        f"in a pass, most of it between workers in the tree of sums ({seconds_moved:.1f} s at a "
-        f"gigabyte a second each), and {total / 60:.0f} minutes in all once the rows can be read."
+        f"{1e9 * one.find_per_row:,.0f} s of a worker to find the leaves of 10^9 rows, "
+        f"{1e9 * one.pass_per_row:,.0f} s for a pass over them, and "
+        f"{1e3 * one.one_partition:.1f} ms for each partition in a pass, most of it the "
+        f"scheduler's. A pass sends {one.sent:,} bytes to each worker and each partition returns "
+        f"{one.returned:,}. The fit took {one.n_passes} passes, those that count rows, add up "
+        "the vote and bound the error among them; steps on a sample are taken where you are.\n\n"
+        f"On paper, 10^10 rows on {FAR_WORKERS} workers in {partitions:,} partitions of a million: "
+        f"{FAR_ROWS / FAR_WORKERS * 200 / 1e9:.0f} GB of leaf numbers for each worker; "
+        f"{find / 60:.0f} minutes to find them; {one_pass:.0f} s for a pass, of which the scheduler "
+        f"takes {partitions * one.one_partition:.0f} s one partition after the other, and "
+        f"{moved / 1e9:.1f} GB moved, most of it between workers in the tree of sums "
+        f"({seconds_moved:.2f} s at a gigabyte a second each): {total / 60:.0f} minutes in all "
+        "once the rows can be read."
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -18,6 +20,22 @@ def interleaved(contestants: dict[str, Callable[[], Any]], n_rounds: int = 5) ->
             run()
             seconds[name].append(time.perf_counter() - started)
     return {name: float(np.median(values)) for name, values in seconds.items()}
+
+
+@contextmanager
+def calls_timed(owner: Any, name: str) -> Iterator[list[float]]:
+    """Note the seconds of every call of a function, found by its name in a module or class."""
+    function, seconds = getattr(owner, name), []
+
+    def timed(*arguments: Any, **named: Any) -> Any:
+        started = time.perf_counter()
+        try:
+            return function(*arguments, **named)
+        finally:
+            seconds.append(time.perf_counter() - started)
+
+    with patch.object(owner, name, timed):
+        yield seconds
 
 
 def print_rows(rows: list[tuple[str, ...]]) -> None:

@@ -48,8 +48,7 @@ def test_split_weights_go_there_and_back():
     x = split.divide(theta)
     np.testing.assert_allclose(split.join(x), theta)
     np.testing.assert_allclose(split.size(x), np.abs(theta))
-    assert split.bounds.lb.tolist() == [0.0, 0.0, 0.0]
-    assert split.bounds.ub.tolist() == [0.5, 4.0, 4.0]
+    assert split.bounds == [(0.0, 0.5), (0.0, 4.0), (0.0, 4.0)]
 
 
 def test_split_gradient_matches_finite_differences():

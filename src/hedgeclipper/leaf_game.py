@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from hedgeclipper.correlations import LabelCorrelations, transductive_radius, wilson_bounds
 from hedgeclipper.game.api import play
@@ -217,6 +218,7 @@ class LeafSolution:
     certificate: Certificate
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def play_leaf_game(
     knowledge: LeafKnowledge,
     leaves: LeafRows,

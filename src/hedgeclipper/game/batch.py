@@ -19,7 +19,8 @@ from hedgeclipper.game.track import REACH, Progress
 MEMORY, MEMORY_OF_MANY, MANY_VOTERS = 10, 5, 5_000
 SMALLEST_WIDTH = 1e-9
 FIRST_PATIENCE = 12
-ROWS_FOR_START = 20_000
+ROWS_FOR_START, LEAST_STRIDE = 20_000, 8
+FEW_ROWS, ENOUGH_ROWS = 2, 20
 FIRST_REACH = 10.0
 
 
@@ -53,19 +54,33 @@ def runs_away(game: Game, evaluation: Evaluation) -> bool:
 
 
 def warm_start(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
-    """Return weights that are good for a sample of the rows, where there are many more of them.
+    """Return weights found on a sample of the rows, where there are many more of them.
 
-    The smoothing that was needed there, and the curvature, are noted in ``progress``.
+    How they do on all rows, the smoothing they needed, and the curvature are in ``progress``.
     """
-    wanted = max(ROWS_FOR_START, 20 * game.specialists.n_voters)
-    stride = game.specialists.n_samples // wanted
-    sample = game.specialists.thinned(stride) if stride >= 8 and game.is_boxed else None
+    n_samples, n_voters = game.specialists.n_samples, game.specialists.n_voters
+    stride = max(LEAST_STRIDE, n_samples // max(ROWS_FOR_START, ENOUGH_ROWS * n_voters))
+    if not game.is_boxed or n_samples // stride < max(ROWS_FOR_START, FEW_ROWS * n_voters):
+        return theta
+    sample = game.specialists.thinned(stride)
     if sample is None:
         return theta
     start = Progress(progress.tol, max_passes=min(50, progress.max_passes))
     _descend(replace(game, specialists=sample), start, theta)
     progress.eps, progress.curvature = start.eps, start.curvature
-    return start.best.theta
+    return _settle(game, progress, start.best.theta)
+
+
+def _settle(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
+    """Look at good weights on all rows and take one step down; mostly there is no more to do."""
+    seen = game.evaluate(theta, progress.eps)
+    progress.add(seen)
+    if progress.is_over:
+        return theta
+    step = 1.0 / (game.specialists.coverage * progress.curvature)
+    slope = game.terms.slope(theta, seen.tilt)
+    progress.add(game.evaluate(game.terms.descend(theta, slope, step), progress.eps))
+    return progress.best.theta
 
 
 def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
@@ -133,7 +148,7 @@ def _stage(
         mostly_smoothing = result.smoothing_gap > result.weights_gap
         if progress.is_over or mostly_smoothing or len(seen) >= patience:
             raise _StageOver
-        slope = result.tilt - terms.edge + terms.curvature * (weights - terms.anchor)
+        slope = terms.slope(weights, result.tilt)
         labels_share = terms.width @ split.size(x) - terms.edge @ weights
         value = result.smoothed + terms.pull(weights) + labels_share
         return value, split.gradient(slope, terms.width)

@@ -101,13 +101,9 @@ class AdaGradWalk:
         """Move against the slope of the smoothed slack on some rows, then back into the box."""
         terms = game.terms
         _, z = game.loss.smoothing(rows @ self.theta, SMOOTHING)
-        slope = game.unlabeled_weight * (z @ rows) / rows.shape[0] - terms.edge
-        slope += terms.curvature * (self.theta - terms.anchor)
+        slope = terms.slope(self.theta, game.unlabeled_weight * (z @ rows) / rows.shape[0])
         self.squares += slope * slope
-        step = STEP / np.sqrt(self.squares)
-        moved = self.theta - step * slope
-        shrunk = np.sign(moved) * np.maximum(np.abs(moved) - step * terms.width, 0.0)
-        self.theta = np.clip(shrunk, terms.lower, terms.upper)
+        self.theta = terms.descend(self.theta, slope, STEP / np.sqrt(self.squares))
         self.n_steps += 1
         self.average += (self.theta - self.average) / self.n_steps
 
@@ -130,10 +126,7 @@ class PaperWalk:
         """Move against the slope with respect to sigma, then back to where weights may be."""
         terms, coverage = game.terms, game.specialists.coverage
         _, z = game.loss.smoothing(rows @ self.result, UNSMOOTHED)
-        slope = game.unlabeled_weight * (z @ rows) / rows.shape[0] - terms.edge
-        slope += terms.curvature * (self.result - terms.anchor)
+        slope = terms.slope(self.result, game.unlabeled_weight * (z @ rows) / rows.shape[0])
         self.n_steps += 1
         step = PAPER_STEP / np.sqrt(self.n_steps) / coverage**2
-        moved = self.result - step * slope
-        shrunk = np.sign(moved) * np.maximum(np.abs(moved) - step * terms.width, 0.0)
-        self.result = np.clip(shrunk, terms.lower, terms.upper)
+        self.result = terms.descend(self.result, slope, step)

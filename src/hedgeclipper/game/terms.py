@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import Bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +51,16 @@ class WeightTerms:
     def value(self, theta: np.ndarray) -> float:
         """Return the whole of the weights' own terms."""
         return self.slack(theta) + self.pull(theta)
+
+    def slope(self, theta: np.ndarray, tilt: np.ndarray) -> np.ndarray:
+        """Return the gradient of ``value(theta) + tilt @ theta``, but for the width's share."""
+        return tilt - self.edge + self.curvature * (theta - self.anchor)
+
+    def descend(self, theta: np.ndarray, slope: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Return theta after a step against the slope, shrunk by the width, back in the box."""
+        moved = theta - step * slope
+        shrunk = np.sign(moved) * np.maximum(np.abs(moved) - step * self.width, 0.0)
+        return np.clip(shrunk, self.lower, self.upper)
 
     def minimiser(self, tilt: np.ndarray) -> np.ndarray:
         """Return the theta that minimises ``value(theta) + tilt @ theta`` in the box.
@@ -97,7 +106,7 @@ class SplitWeights:
         free = self.is_free
         lowest = np.concatenate([np.maximum(lower, 0.0) * scale, np.zeros(int(free.sum()))])
         highest = np.concatenate([upper * scale, -lower[free] * scale[free]])
-        self.bounds = Bounds(lowest, highest)
+        self.bounds = list(zip(lowest.tolist(), highest.tolist(), strict=True))
 
     def divide(self, theta: np.ndarray) -> np.ndarray:
         """Return the variables for theta."""
