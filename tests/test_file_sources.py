@@ -621,3 +621,45 @@ def test_frames_are_matched_by_name(make, in_batches):
     assert source.in_memory is not in_batches
     np.testing.assert_array_equal(stacked(source), A_B * (2 if in_batches else 1))
     np.testing.assert_array_equal(labels_of(source)[:3], [1.0, np.nan, 0.0])
+
+
+@every_format
+def test_a_source_takes_what_is_asked_for_later(tmp_path, name):
+    path = write(tmp_path / name, {**ROWS, "word": ["p", "q", None]})
+    first = as_source(path, columns=["b", "a"])
+    assert as_source(first) is first
+    assert as_source(first, name="X", columns=["b", "a"]) is first
+    source = as_source(first, name="X", label="y", dtype=np.float32)
+    assert source.column_names == ["b", "a"]
+    assert {batch.dtype for batch in source} == {np.dtype(np.float32)}
+    np.testing.assert_array_equal(stacked(source), np.array(A_B)[:, ::-1])
+    np.testing.assert_array_equal(labels_of(source), [1.0, np.nan, 0.0])
+    assert first.label is None
+
+
+@pytest.mark.parametrize("make", [pa.table, lambda rows: [pa.table(rows)]], ids=["frame", "list"])
+def test_columns_of_a_source_are_picked_by_name(make):
+    source = as_source(as_source(make(ROWS)), columns=["b", "a"], label="y")
+    np.testing.assert_array_equal(stacked(source), np.array(A_B)[:, ::-1])
+    np.testing.assert_array_equal(labels_of(source), [1.0, np.nan, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("had", "wanted", "message"),
+    [
+        (
+            {"columns": ["a", "b"]},
+            {"columns": ["b", "a"]},
+            r"X is a source that was made with columns=\['a', 'b'\]\. Here columns=\['b', 'a'\] is "
+            r"wanted\. Make the source with that, or without columns\.",
+        ),
+        ({"label": "y"}, {"label": "b"}, "made with label='y'. Here label='b' is wanted"),
+        ({"n_columns": 3}, {"n_columns": 2}, "made with n_columns=3. Here n_columns=2 is wanted"),
+        ({"columns": ["a", "y"]}, {"label": "y"}, "'y' is the label, and it is in columns too"),
+    ],
+    ids=["columns", "label", "width", "label among columns"],
+)
+def test_a_source_that_was_made_with_something_else(tmp_path, had, wanted, message):
+    source = as_source(write(tmp_path / "x.parquet", ROWS), **had)
+    with pytest.raises(ValueError, match=message):
+        as_source(source, name="X", **wanted)

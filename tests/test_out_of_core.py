@@ -14,6 +14,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 
 from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning
+from hedgeclipper.batches import as_source
 
 NAMES = list("abcde")
 RNG = np.random.default_rng(0)
@@ -143,6 +144,42 @@ def test_labels_in_the_files_may_be_words(tmp_path):
     words[N_LABELED:] = None
     FRAME.assign(label=words).to_parquet(tmp_path / "all.parquet")
     assert new().fit(tmp_path / "all.parquet", "label").classes_.tolist() == ["no", "yes"]
+
+
+@pytest.fixture
+def table_file(tmp_path):
+    """Labels and features among columns that are neither."""
+    path = tmp_path / "table.parquet"
+    labels = np.where(np.arange(N_ROWS) < N_LABELED, Y, np.nan)
+    table = FRAME[NAMES[::-1]].assign(id=np.arange(N_ROWS), label=labels, text="some")
+    table.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("options", [{}, {"label": "label"}, {"dtype": np.float64}])
+def test_columns_of_files_are_chosen_by_a_source(table_file, in_memory, tmp_path, options):
+    with pytest.raises(TypeError, match=r"'text' of .*as_source\(data, columns=\["):
+        new().fit(table_file, "label")
+    source = as_source(table_file, columns=NAMES, **options)
+    model = new().fit(source, "label")
+    assert_same(model, in_memory)
+    assert model.feature_names_in_.tolist() == NAMES
+    theirs = model.predict(FRAME)
+    for rows in (source, table_file):
+        np.testing.assert_array_equal(model.predict(rows), theirs)
+        assert model.predict_to(tmp_path / "out.parquet", rows) == N_ROWS
+        out = pd.read_parquet(tmp_path / "out.parquet")
+        np.testing.assert_array_equal(out["prediction"], theirs)
+
+
+def test_a_source_of_unlabelled_rows(folder, in_memory):
+    assert_same(fitted(as_source(folder, columns=NAMES)), in_memory)
+    some = fitted(UNLABELED[:1_000]).partial_fit(as_source(folder, columns=NAMES))
+    assert some.n_unlabeled_ == 1_000 + len(UNLABELED)
+    with pytest.raises(ValueError, match=r"X_unlabeled is a source .*columns=\['e', 'd'"):
+        fitted(as_source(folder, columns=NAMES[::-1]))
+    with pytest.raises(TypeError, match="name of their column of labels"):
+        new().fit(as_source(folder, columns=NAMES), Y)
 
 
 def test_files_without_a_label_are_told(tmp_path):

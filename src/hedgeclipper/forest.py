@@ -269,7 +269,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             Unlabelled rows; every label in y, -1 too, is then a class. Batches may be any
             object that can be iterated over again, or a function that returns a fresh iterable.
             Files are Parquet, Arrow, CSV or LibSVM: a path, a folder, a glob or a list; they are
-            read in batches on each pass, and columns are matched by name.
+            read in batches on each pass, and columns are matched by name. To choose columns, pass
+            ``hedgeclipper.batches.as_source(files, columns=[...])`` in place of files.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labelled rows.
 

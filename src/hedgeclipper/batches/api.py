@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.batches.arrays import ArraySource, BatchSource, as_block, is_mapped, mapped_source
+from hedgeclipper.batches.arrays import (
+    ArraySource,
+    BatchSource,
+    MappedSource,
+    as_block,
+    is_mapped,
+    mapped_source,
+)
 from hedgeclipper.batches.files import find_files, names_files
 from hedgeclipper.batches.frames import is_frame
-from hedgeclipper.batches.libsvm import libsvm_source
+from hedgeclipper.batches.libsvm import LibsvmSource, libsvm_source
+from hedgeclipper.batches.names import listed
 from hedgeclipper.batches.source import Request, Source
-from hedgeclipper.batches.tables import dataset_source, file_source, is_dataset
+from hedgeclipper.batches.tables import TableSource, dataset_source, file_source, is_dataset
+
+_SOURCES = (ArraySource, BatchSource, LibsvmSource, MappedSource, TableSource)
 
 
 def as_source(
@@ -29,11 +40,12 @@ def as_source(
 
     Parameters
     ----------
-    data : array-like, sparse matrix, frame, re-iterable of these, function, or path
+    data : array-like, sparse matrix, frame, re-iterable of these, function, path, or source
         A function without arguments must return a fresh iterable of batches on each call. Frames
         are those of pandas, polars and Arrow. A path is that of a file, of a folder of files, a
         pattern like ``"rows/*.parquet"``, or a list of these; Parquet, Arrow, CSV and LibSVM are
-        told apart by suffix. A memory map and a `pyarrow.dataset.Dataset` are read like files.
+        told apart by suffix. A memory map and a `pyarrow.dataset.Dataset` are read like files. A
+        source is returned as it is, or with what is asked for beyond what it was made with.
     name : str
         What to call the data in errors.
     columns : sequence of str, optional
@@ -56,7 +68,39 @@ def as_source(
     >>> [batch.shape for batch in source], [batch.shape for batch in source]
     ([(2, 3), (1, 3)], [(2, 3), (1, 3)])
     """
-    request = Request(name, _as_names(columns, label), label or None, n_columns, dtype)
+    request = Request(name, _as_names(columns), label or None, n_columns, dtype, data)
+    if not isinstance(data, _SOURCES):
+        return _open(request)
+    both = _joined(data.request, request)
+    return data if both == data.request else _open(both)
+
+
+def _joined(own: Request, more: Request) -> Request:
+    """Return what a source was made with and what is asked for now; the later dtype holds."""
+    asked = {option: getattr(more, option) for option in ("columns", "label", "n_columns", "dtype")}
+    asked = {option: wanted for option, wanted in asked.items() if wanted is not None}
+    for option, wanted in asked.items():
+        had = getattr(own, option)
+        if option != "dtype" and had is not None and had != wanted:
+            raise ValueError(
+                f"{more.name} is a source that was made with {option}={_shown(had)}. Here "
+                f"{option}={_shown(wanted)} is wanted. Make the source with that, or without "
+                f"{option}."
+            )
+    return replace(own, name=more.name, **asked)
+
+
+def _shown(option: Any) -> str:
+    return f"[{listed(option)}]" if isinstance(option, list) else repr(option)
+
+
+def _open(request: Request) -> Source:
+    """Return the source for a request that is whole."""
+    data, name = request.data, request.name
+    if request.columns is not None and request.label in request.columns:
+        raise ValueError(
+            f"{request.label!r} is the label, and it is in columns too. Take it out there."
+        )
     if names_files(data):
         kind, paths = find_files(data)
         if kind == "LibSVM":
@@ -87,14 +131,12 @@ def is_batched(data: Any) -> bool:
     return read_on_the_way or hasattr(data, "__next__") or _holds_batches(data)
 
 
-def _as_names(columns: Sequence[str] | None, label: Any) -> list[str] | None:
+def _as_names(columns: Sequence[str] | None) -> list[str] | None:
     if columns is None:
         return None
     names = [str(name) for name in columns]
     if isinstance(columns, str) or len(set(names)) < len(names):
         raise ValueError(f"columns must be a list of different names. Got {columns!r}.")
-    if label in names:
-        raise ValueError(f"{label!r} is the label, and it is in columns too. Take it out there.")
     return names
 
 

@@ -66,7 +66,7 @@ def not_numbers(column: str, kind: Any) -> TypeError:
     """Return the error for a wanted column that does not hold numbers."""
     return TypeError(
         f"{column} must hold numbers. Got type {kind}. Encode it as numbers, or leave it out with "
-        "columns=[the names of the others]."
+        "hedgeclipper.batches.as_source(data, columns=[the names of the others])."
     )
 
 

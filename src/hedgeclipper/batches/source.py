@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,13 +42,17 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """What the caller of `as_source` asks for; its parameters of these names."""
+    """What the caller of `as_source` asks for; its parameters of these names.
 
-    name: str = "votes"
+    Requests are equal if they ask for the same, of whatever data.
+    """
+
+    name: str = field(default="votes", compare=False)
     columns: list[str] | None = None
     label: Any = None
     n_columns: int | None = None
     dtype: Any = None
+    data: Any = field(default=None, compare=False, repr=False)
 
     def check_width(self, n_columns: int, place: str) -> None:
         """Raise unless rows of this width were asked for."""
