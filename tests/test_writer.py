@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hedgeclipper.batches import as_source, parquet_writer
+from hedgeclipper.batches import writer as writing
 
 
 def rows_of(path):
@@ -30,8 +31,53 @@ def test_tables_below_each_other(tmp_path):
         writer.write({"a": np.float32([3.0]), "word": ["q"]})
     table = pq.read_table(path)
     assert table.to_pydict() == {"a": [1.0, 2.0, 3.0], "word": ["p", None, "q"]}
-    assert pq.ParquetFile(path).num_row_groups == 2
     assert os.listdir(tmp_path) == ["x.parquet"]
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [[1] * 1000, [99, 0, 1, 900], [1000], [30, 400, 7, 563], [40] * 25],
+    ids=["single rows", "just full", "one table", "mixed", "even"],
+)
+def test_row_groups_do_not_depend_on_the_tables(tmp_path, monkeypatch, sizes):
+    monkeypatch.setattr(writing, "ROWS_PER_GROUP", 100)
+    monkeypatch.setattr(writing, "TABLES_TO_GATHER", 8)
+    path, numbers = tmp_path / "x.parquet", np.arange(1000.0)
+    words = numbers.astype(str)
+    with parquet_writer(path) as writer:
+        for size, stop in zip(sizes, np.cumsum(sizes), strict=True):
+            rows = slice(stop - size, stop)
+            writer.write({"a": numbers[rows], "word": words[rows]})
+            assert len(writer._waiting) < 8
+            assert writer._n_waiting < 100
+    groups = pq.ParquetFile(path).metadata
+    assert [groups.row_group(k).num_rows for k in range(groups.num_row_groups)] == [100] * 10
+    table = pq.read_table(path)
+    np.testing.assert_array_equal(table["a"], numbers)
+    assert table["word"].to_pylist() == words.tolist()
+
+
+def test_the_last_row_group_is_what_is_left(tmp_path):
+    path = tmp_path / "x.parquet"
+    n_rows = writing.ROWS_PER_GROUP + 7
+    write_all(path, [{"a": np.zeros(n_rows)}, {"a": np.zeros(3)}])
+    groups = pq.ParquetFile(path).metadata
+    assert [groups.row_group(k).num_rows for k in range(groups.num_row_groups)] == [1 << 16, 10]
+
+
+def test_no_rows_are_a_file_with_columns(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_all(path, [{"a": np.zeros(0)}])
+    assert pq.read_table(path).to_pydict() == {"a": []}
+
+
+def test_arrays_may_be_used_again_once_they_are_written(tmp_path):
+    path, column = tmp_path / "x.parquet", np.zeros(2)
+    with parquet_writer(path) as writer:
+        for value in (1.0, 2.0):
+            column[:] = value
+            writer.write({"a": column})
+    assert rows_of(path) == [[1.0], [1.0], [2.0], [2.0]]
 
 
 def test_the_file_appears_at_the_end(tmp_path):
@@ -118,7 +164,7 @@ rng = np.random.default_rng(0)
 try:
     with parquet_writer(sys.argv[1]) as writer:
         for _ in range(10):
-            writer.write({"a": rng.random(5000), "b": rng.random(5000)})
+            writer.write({"a": rng.random(20_000), "b": rng.random(20_000)})
 except OSError as error:
     names = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")[:-1]]
     print(error.errno, [name for name in names if "parquet" in name])

@@ -9,19 +9,26 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
+
 from hedgeclipper.batches.arrow_columns import pyarrow
+
+ROWS_PER_GROUP = 1 << 16
+TABLES_TO_GATHER = 256
 
 
 class TableWriter:
-    """Writes tables below each other; made by `parquet_writer`."""
+    """Writes tables below each other, in row groups of 65,536 rows; made by `parquet_writer`."""
 
     def __init__(self, draft: Path, path: Path) -> None:
         self._draft, self._path = draft, path
         self._file: Any = None
         self._writer: Any = None
+        self._waiting: list[Any] = []
+        self._n_waiting = 0
 
     def write(self, columns: Mapping[str, Any]) -> None:
-        """Write some more rows, as a row group.
+        """Write some more rows; those that do not fill a row group wait for the next ones.
 
         Parameters
         ----------
@@ -34,7 +41,25 @@ class TableWriter:
                 self._open(table.schema)
             else:
                 table = _like(self._writer.schema, columns)
-            self._writer.write_table(table)
+            n_rows = self._n_waiting + table.num_rows
+            n_whole = n_rows - n_rows % ROWS_PER_GROUP
+            n_taken = max(0, n_whole - self._n_waiting)
+            if n_whole:
+                self._write_groups(table.slice(0, n_taken))
+            self._wait(table.slice(n_taken))
+
+    def _write_groups(self, *last: Any) -> None:
+        """Write the tables that wait, and a last one."""
+        tables, self._waiting, self._n_waiting = [*self._waiting, *last], [], 0
+        self._writer.write_table(pyarrow().concat_tables(tables), ROWS_PER_GROUP)
+
+    def _wait(self, table: Any) -> None:
+        # a copy, since a table shares the memory of arrays that the caller may write to
+        self._waiting.append(table.take(np.arange(table.num_rows)))
+        self._n_waiting += table.num_rows
+        if len(self._waiting) == TABLES_TO_GATHER:
+            # each takes some memory, however few its rows
+            self._waiting = [pyarrow().concat_tables(self._waiting).combine_chunks()]
 
     def _open(self, schema: Any) -> None:
         # opened here, since pyarrow leaves its own file open where the footer cannot be written
@@ -43,10 +68,12 @@ class TableWriter:
         self._writer = parquet.ParquetWriter(self._file, schema, write_page_checksum=True)
 
     def close(self) -> None:
-        """Write the footer."""
+        """Write the rows that wait, and the footer."""
         if self._writer is None:
             raise ValueError("Nothing was written. Write columns once at least, if only empty.")
         with _named(self._path):
+            if self._n_waiting:
+                self._write_groups()
             self._writer.close()
             self._file.close()
 
