@@ -69,9 +69,16 @@ def test_columns_absent_from_a_libsvm_file_are_counted(tmp_path):
     assert read_originals(small("w1a", 3, 300), (path,)).data.shape == (3, 300)
 
 
-def test_libsvm_plain_text_cut_within_the_last_line(tmp_path):
-    path = write(tmp_path / "file", LIBSVM[:-3])
-    with pytest.raises(OSError, match=r"file is damaged.*ends in the middle of a line"):
+@pytest.mark.parametrize("suffix", PACK)
+def test_libsvm_without_a_line_end_at_the_end(tmp_path, suffix):
+    path = write(tmp_path / f"file{suffix}", LIBSVM[:-1], PACK[suffix])
+    contents = read_originals(small("w1a", 3, 3), (path,))
+    np.testing.assert_array_equal(contents.data.toarray(), LIBSVM_ROWS)
+
+
+def test_libsvm_cut_within_the_last_line(tmp_path):
+    path = write(tmp_path / "file", LIBSVM[:-6])
+    with pytest.raises(OSError, match="file is damaged, cut short"):
         read_originals(small("w1a", 3, 3), (path,))
 
 

@@ -95,6 +95,16 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path, monkeypatch, line, reason
         list(as_source(path, n_columns=3))
 
 
+@pytest.mark.parametrize(
+    ("end", "is_cut"), [(b"-1 3:", True), (b"-1 3", True), (b"-1 3:\n", False)]
+)
+def test_a_last_line_that_may_be_cut_says_so(tmp_path, end, is_cut):
+    path = write(tmp_path / "x.svm", TEXT + end)
+    with pytest.raises(ValueError, match=r"Line 4 of .*x\.svm is not") as caught:
+        as_source(path)
+    assert ("may be cut short" in str(caught.value)) is is_cut
+
+
 @pytest.mark.parametrize("pack", [".gz", ".bz2", ".xz"])
 @pytest.mark.parametrize("share", [0.3, 0.9])
 def test_packed_file_cut_short(tmp_path, pack, share):

@@ -103,12 +103,7 @@ def _read(
             try:
                 rows, labels = parse_libsvm(block, n_columns, dtype)
             except ValueError as error:
-                line = n_lines + _first_bad_line(block, n_columns)
-                raise ValueError(
-                    f"Line {line} of {path} is not LibSVM text of {n_columns or 'any'} columns "
-                    f"({error}). Write a label and then index:value, with indices from 1 to the "
-                    "number of columns in rising order."
-                ) from error
+                raise _bad_line(path, n_lines, block, n_columns, error) from error
             for start in range(0, labels.size, _MOST_ROWS):
                 part = slice(start, start + _MOST_ROWS)
                 yield rows[part], labels[part]
@@ -116,6 +111,20 @@ def _read(
             n_rows += labels.size
     if n_rows == 0:
         raise ValueError(f"{path} has no rows. Write some, or leave the file out.")
+
+
+def _bad_line(
+    path: Path, n_before: int, block: bytes, n_columns: int | None, error: ValueError
+) -> ValueError:
+    """Return the error that names the line of a block, and says if its end may be missing."""
+    line = _first_bad_line(block, n_columns)
+    has_end = line <= block.count(b"\n")
+    cut = "" if has_end else " It has no end: the file may be cut short."
+    return ValueError(
+        f"Line {n_before + line} of {path} is not LibSVM text of {n_columns or 'any'} columns "
+        f"({error}).{cut} Write a label and then index:value, with indices from 1 to the number of "
+        "columns in rising order."
+    )
 
 
 def _first_bad_line(block: bytes, n_columns: int | None) -> int:
