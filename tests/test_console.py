@@ -2,7 +2,8 @@ import sys
 
 import pytest
 
-from hedgeclipper.console import PassReporter, pass_reporter
+from hedgeclipper import console
+from hedgeclipper.console import PassReporter, RowReporter, pass_reporter, row_reporter
 from hedgeclipper.game.track import PassRecord
 
 
@@ -36,9 +37,37 @@ def test_a_bar_on_a_terminal(monkeypatch, capsys):
     assert "slack -0.26" in capsys.readouterr().err
 
 
-def test_silence():
+@pytest.mark.parametrize(("n_rows", "share"), [(4_000, "  25%"), (None, "")])
+def test_a_line_says_what_is_done_with_the_rows(monkeypatch, capsys, n_rows, share):
+    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", -1.0)
+    RowReporter("writing predictions", n_rows)(1_000)
+    line = capsys.readouterr().err
+    assert line.startswith("writing predictions  1,000 rows  ")
+    assert line.endswith(f" s{share}\n")
+
+
+def test_lines_come_now_and_then_and_at_the_end(capsys):
+    report = RowReporter("finding leaves", 20)
+    report(10)
+    assert capsys.readouterr().err == ""
+    report(20)
+    assert "100%" in capsys.readouterr().err
+
+
+def test_a_bar_of_rows_on_a_terminal(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with row_reporter(1, "finding leaves", 20) as report:
+        report(10)
+    assert "finding leaves  10 rows" in capsys.readouterr().err
+
+
+def test_silence(capsys):
     with pass_reporter(0, 1e-2) as report:
         assert report is None
+    with row_reporter(0, "finding leaves", 20) as report:
+        report(20)
+    assert capsys.readouterr().err == ""
 
 
 def test_lines_on_a_terminal_without_rich(monkeypatch, capsys):

@@ -220,13 +220,13 @@ def test_predict_to_shows_progress(folder, in_memory, tmp_path, capsys):
     in_memory.set_params(verbose=1)
     in_memory.predict_to(tmp_path / "out.parquet", folder)
     in_memory.set_params(verbose=0)
-    assert f"{len(UNLABELED):,} rows" in capsys.readouterr().err
+    assert f"writing predictions  {len(UNLABELED):,} rows" in capsys.readouterr().err
 
 
 def test_fit_shows_rows_and_passes(folder, capsys):
     fitted(folder, verbose=1)
     shown = capsys.readouterr().err
-    assert f"{len(UNLABELED):,} rows" in shown
+    assert f"finding leaves  {len(UNLABELED):,} rows" in shown
     assert "pass    1" in shown
 
 

@@ -71,19 +71,21 @@ class RowReporter(_Reporter):
 
     Parameters
     ----------
+    task : str
+        What is done with them.
     n_rows : int or None
         Number of all rows, where it is known.
     """
 
-    def __init__(self, n_rows: int | None):
+    def __init__(self, task: str, n_rows: int | None):
         super().__init__()
-        self.n_rows, self.last = n_rows, self.started
+        self.task, self.n_rows, self.last = task, n_rows, self.started
 
     def __call__(self, n_done: int) -> None:
         """Show how many rows are done; lines come every few seconds."""
         now = time.perf_counter()
         done = n_done / self.n_rows if self.n_rows else 0.0
-        text = f"{n_done:,} rows  {now - self.started:.1f} s"
+        text = f"{self.task}  {n_done:,} rows  {now - self.started:.1f} s"
         if self.bar is not None:
             self._show_bar(done, text)
         elif now - self.last > SECONDS_BETWEEN_LINES or done == 1.0:
@@ -91,9 +93,9 @@ class RowReporter(_Reporter):
             self.last = now
 
 
-def row_reporter(verbose: int, n_rows: int | None) -> AbstractContextManager:
+def row_reporter(verbose: int, task: str, n_rows: int | None) -> AbstractContextManager:
     """Return a context that yields a reporter of rows, one that says nothing unless verbose."""
-    return RowReporter(n_rows) if verbose else nullcontext(lambda n_done: None)
+    return RowReporter(task, n_rows) if verbose else nullcontext(lambda n_done: None)
 
 
 def _share_done(first: float, now: float, tol: float) -> float:

@@ -423,7 +423,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         predictor = self._require_predictor()
         batches = self._batches(X, "X", "predict_to")
         n_rows = 0
-        with row_reporter(self.verbose, batches.n_rows) as report, parquet_writer(path) as out:
+        reporter = row_reporter(self.verbose, "writing predictions", batches.n_rows)
+        with reporter as report, parquet_writer(path) as out:
             for batch in batches:
                 out.write(self._columns(predictor.awake(batch, self.n_jobs)))
                 n_rows += batch.shape[0]
@@ -614,7 +615,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         batches = X if isinstance(X, RowBatches) else RowSlices(X)
         limit = BYTES_FROM_FILES if batches is X else np.inf
         limit = limit if self.memory_limit is None else parse_bytes(self.memory_limit)
-        with row_reporter(self.verbose, batches.n_rows) as report:
+        with row_reporter(self.verbose, "finding leaves", batches.n_rows) as report:
             return keep_leaves(
                 batches,
                 finder,
