@@ -6,7 +6,7 @@ import pytest
 
 import hedgeclipper
 
-EXTRAS = ["matplotlib", "pandas", "pyarrow", "lightgbm", "xgboost", "rich"]
+EXTRAS = ["matplotlib", "pandas", "pyarrow", "dask", "lightgbm", "xgboost", "rich"]
 
 
 def run(code):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any
 
+import dask
 import numpy as np
 
 from hedgeclipper.extras import import_extra
@@ -46,9 +47,9 @@ class DaskLeaves(LeafRows):
 
     def thinned(self, stride: int) -> LeafBlocks:
         """Return about every stride-th row of each partition, brought here."""
-        thin = _dask().delayed(_thin)
+        thin = dask.delayed(_thin)
         parts = [thin(part, stride, dask_key_name=_key("thin")) for part in self.parts]
-        return LeafBlocks([block for part in _dask().compute(*parts) for block in part])
+        return LeafBlocks([block for part in dask.compute(*parts) for block in part])
 
     def close(self) -> None:
         """Let the workers forget the leaf numbers."""
@@ -59,7 +60,6 @@ class DaskLeaves(LeafRows):
         self, view: Callable[[np.ndarray], Any], work: Callable[[Any], Any], n_jobs: int | None
     ) -> Any:
         """Return the sum over all partitions: a map, then a tree of sums."""
-        dask = _dask()
         sent_view, sent_work = self._sent(view), dask.delayed(_Box(work), name=_key("work"))
         add_up = dask.delayed(_sum_partition)
         sums = [
@@ -73,7 +73,7 @@ class DaskLeaves(LeafRows):
     def _sent(self, view: Any) -> Any:
         """Return the view as a task that is sent out once and kept for all passes."""
         if id(view) not in self._views:
-            task = _dask().delayed(_Box(view), name=_key("view"))
+            task = dask.delayed(_Box(view), name=_key("view"))
             # the view itself is held, too, so that its id stays its own
             self._views[id(view)] = view, task.persist()
         return self._views[id(view)][1]
@@ -93,7 +93,6 @@ def find_leaves(finder: LeafFinder, X: Any, names: Any, check: Callable[[Any], A
     check : callable
         Returns a partition's rows as the trees want them, or raises.
     """
-    dask = _dask()
     X = _selected(X, names)
     sent = dask.delayed(_Box((finder, check)), name=_key("finder"))
     find = dask.delayed(_find)
@@ -113,7 +112,7 @@ def map_partitions(model: Any, method: str, X: Any) -> Any:
         Rows.
     """
     nothing = _no_predictions(model, method)
-    box = _dask().delayed(_Box(model.for_prediction()), name=_key("model"))
+    box = dask.delayed(_Box(model.for_prediction()), name=_key("model"))
     if not _is_array(X):
         X = _selected(X, getattr(model, "feature_names_in_", None))
         meta = _framed(nothing, X._meta.index[:0], model.classes_, method)
@@ -135,10 +134,6 @@ class _Box:
 
     def __dask_tokenize__(self) -> str:
         return uuid.uuid4().hex
-
-
-def _dask() -> Any:
-    return import_extra("dask", "dask", "A Dask collection")
 
 
 def _key(name: str) -> str:
@@ -170,7 +165,6 @@ def _selected(X: Any, names: Any) -> Any:
 
 def _kept(parts: list[Any]) -> DaskLeaves:
     """Return the parts once they are there, and how many rows they have."""
-    dask = _dask()
     kept = list(dask.persist(*parts))
     sizes = dask.compute(*[dask.delayed(_n_rows)(part) for part in kept])
     filled = [(part, size) for part, size in zip(kept, sizes, strict=True) if size]
