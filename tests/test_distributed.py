@@ -56,6 +56,28 @@ def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler):
         assert_same(fitted(rows), in_memory)
 
 
+def test_what_is_sent_for_a_class_is_forgotten_after_its_game(monkeypatch):
+    from hedgeclipper.distributed import DaskLeaves
+
+    held, original = [], DaskLeaves.sum_blocks
+
+    def sum_blocks(self, *arguments):
+        found = original(self, *arguments)
+        held.append(len(self._views))
+        return found
+
+    monkeypatch.setattr(DaskLeaves, "sum_blocks", sum_blocks)
+    most = {}
+    for n_classes in (2, 5):
+        classes = np.digitize(LABELED[:, 0], np.linspace(-1, 1, n_classes - 1))
+        model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+        with dask.config.set(scheduler="threads"):
+            model.fit(LABELED, classes, X_unlabeled=da.from_array(UNLABELED, chunks=(6_000, 4)))
+        most[n_classes] = max(held)
+        held.clear()
+    assert most[5] == most[2]
+
+
 def test_stochastic_methods_work_too():
     rows = da.from_array(UNLABELED, chunks=(4_000, 4))
     with dask.config.set(scheduler="threads"):

@@ -54,6 +54,10 @@ class DaskLeaves(LeafRows):
     def close(self) -> None:
         """Let the workers forget the leaf numbers."""
         self.parts = []
+        self.forget_views()
+
+    def forget_views(self) -> None:
+        """Let the workers forget the views that were sent to them."""
         self._views.clear()
 
     def sum_blocks(
@@ -71,7 +75,7 @@ class DaskLeaves(LeafRows):
         return sums[0].compute()
 
     def _sent(self, view: Any) -> Any:
-        """Return the view as a task that is sent out once and kept for all passes."""
+        """Return the view as a task that is sent out once and kept for all passes of a game."""
         if id(view) not in self._views:
             task = dask.delayed(_Box(view), name=_key("view"))
             # the view itself is held, too, so that its id stays its own

@@ -246,13 +246,15 @@ def play_leaf_game(
     specialists = LeafSpecialists(leaves, offsets, setting.says, setting.coverage, options.n_jobs)
     solution = _solve(specialists, setting.terms, options, _start(setting, start), report)
     offset = -solution.loss.awake_at(1.0 - 2.0 * knowledge.prior)
+    certificate = _certificate(knowledge, specialists, solution, offset)
+    leaves.forget_views()
     return LeafSolution(
         setting=setting,
         leaf_scores=setting.says @ solution.weights,
         offset=offset,
         prior=knowledge.prior,
         game=solution,
-        certificate=_certificate(knowledge, specialists, solution, offset),
+        certificate=certificate,
     )
 
 

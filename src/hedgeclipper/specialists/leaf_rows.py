@@ -48,6 +48,9 @@ class LeafRows(ABC):
     def close(self) -> None:  # noqa: B027
         """Give back what is not memory; most have nothing of the kind."""
 
+    def forget_views(self) -> None:  # noqa: B027
+        """Give back what is kept for the views of `sum_blocks`; most keep nothing."""
+
     def map_blocks(
         self, work: Callable[[np.ndarray], Any], n_jobs: int | None = None
     ) -> Iterator[Any]:
