@@ -1,0 +1,83 @@
+"""Memory of a fit from files does not grow with the number of rows; the disk takes the rest."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hedgeclipper.forest import BYTES_FROM_FILES
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
+]
+ROOT = Path(__file__).parents[2]
+ROWS_PER_FILE, N_FEW, N_MANY = 100_000, 4, 16
+BYTES_PER_ROW = 2 * 100  # leaf numbers of the default forest's trees
+
+FIT = """
+import json, os, sys
+from benchmarks.generated import rows_and_labels
+from benchmarks.out_of_core import LABELED_BLOCK, AnonymousMemory, warm_up
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.specialists.leaf_rows import LeafFile
+
+on_disk, close = [], LeafFile.close
+
+def close_and_note(file):
+    on_disk.append(os.fstat(file._file.fileno()).st_size)
+    close(file)
+
+LeafFile.close = close_and_note
+X, y = rows_and_labels(LABELED_BLOCK, 5_000)
+warm_up(X, y)
+with AnonymousMemory() as memory:
+    model = HedgeClipperClassifier(random_state=0).fit(X, y, X_unlabeled=sys.argv[1:])
+peak = memory.peak - memory.first
+print(json.dumps({"peak": peak, "on_disk": sum(on_disk), "n_rows": model.n_unlabeled_}))
+"""
+
+
+def fit(files):
+    """Fit in a fresh process and return its peak memory and how much was on disk, in bytes.
+
+    Arrow's own allocator gives memory back after a while, so that its peak depends on the clock.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", FIT, *map(str, files)],
+        cwd=ROOT,
+        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    generated = pytest.importorskip("benchmarks.generated")
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    folder = tmp_path_factory.mktemp("rows")
+    paths = [folder / f"{number}.parquet" for number in range(N_MANY)]
+    for number, path in enumerate(paths):
+        rows, _ = generated.rows_and_labels(number, ROWS_PER_FILE)
+        columns = {f"x{k}": rows[:, k] for k in range(rows.shape[1])}
+        pq.write_table(pa.table(columns), path)
+    return paths
+
+
+def test_four_times_the_rows_in_the_same_memory(files):
+    few, many = fit(files[:N_FEW]), fit(files)
+    for found, n_files in ((few, N_FEW), (many, N_MANY)):
+        assert found["n_rows"] == n_files * ROWS_PER_FILE
+        assert found["on_disk"] == BYTES_PER_ROW * found["n_rows"] > BYTES_FROM_FILES
+    assert many["peak"] == pytest.approx(few["peak"], rel=0.1)
+
+
+def test_leaf_numbers_below_the_limit_stay_in_memory(files):
+    assert BYTES_PER_ROW * ROWS_PER_FILE < BYTES_FROM_FILES
+    assert fit(files[:1])["on_disk"] == 0
