@@ -105,7 +105,7 @@ def child(kind: str, folder: str, n_millions: int) -> dict:
     }
 
 
-def warm_up(X: np.ndarray, y: np.ndarray, path: Path) -> None:
+def warm_up(X: np.ndarray, y: np.ndarray, path: str | Path) -> None:
     """Load what is imported on first use, and what is compiled."""
     few = RandomForestClassifier(5, min_samples_leaf=10, random_state=0)
     first = next(iter(as_source(path, name="rows", dtype=np.float32)))[:1000]

@@ -33,7 +33,7 @@ def close_and_note(file):
 
 LeafFile.close = close_and_note
 X, y = rows_and_labels(LABELED_BLOCK, 5_000)
-warm_up(X, y)
+warm_up(X, y, sys.argv[1])
 with AnonymousMemory() as memory:
     model = HedgeClipperClassifier(random_state=0).fit(X, y, X_unlabeled=sys.argv[1:])
 peak = memory.peak - memory.first
