@@ -46,9 +46,9 @@ class Batches:
             start += size
 
 
-def kept(storage="auto", limit=0, batches=None):
+def kept(storage="auto", limit=0, batches=None, **options):
     batches = Batches() if batches is None else batches
-    return keep_leaves(batches, FINDER, storage=storage, memory_limit=limit, n_jobs=1)
+    return keep_leaves(batches, FINDER, storage=storage, memory_limit=limit, n_jobs=1, **options)
 
 
 def whole(rows):
@@ -101,6 +101,21 @@ def test_auto_recomputes_where_the_disk_has_no_room(monkeypatch):
     rows = kept("disk")
     assert type(rows) is LeafFile
     rows.close()
+
+
+@pytest.mark.parametrize("batches", [Batches(), RowSlices(X)])
+def test_memory_needs_no_temporary_folder_and_none_is_no_room(monkeypatch, batches):
+    monkeypatch.setattr(leaf_rows.tempfile, "tempdir", "/nowhere/at/all")
+    for storage, limit in (("memory", 0), ("auto", 10**9)):
+        np.testing.assert_array_equal(whole(kept(storage, limit, batches)), LEAVES)
+    assert type(kept("auto", 0, batches)) is RecomputedLeaves
+
+
+@pytest.mark.parametrize("storage", ["memory", "disk", "recompute"])
+def test_rows_are_reported_as_they_are_read(storage):
+    done = []
+    kept(storage, report=done.append).close()
+    assert done == [1, 30_001, 30_001, 40_000]
 
 
 def test_rows_that_change_between_passes_are_noticed():
@@ -167,6 +182,25 @@ def test_thinned_rows_come_from_everywhere():
         assert np.bincount(found // 4_000, minlength=10).min() >= 300
     file.close()
     assert kept("recompute").thinned(2) is None
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 4, 5, 7, 9, 16, 31])
+def test_as_many_rows_are_left_as_the_stride_says(stride):
+    n_rows = 80 * ROWS_PER_BLOCK + 777
+    numbers = np.arange(n_rows, dtype=np.uint32)[None, :]
+    rows = LeafBlocks(list(LeafArray(numbers).blocks()))
+    found = whole(rows.thinned(stride))[0]
+    assert found.size == pytest.approx(n_rows / stride, rel=0.1)
+    assert np.unique(found).size == found.size
+    assert np.bincount(found * 5 // n_rows).min() >= found.size / 10
+
+
+def test_a_reservoir_of_many_rows_is_full():
+    numbers = np.arange(140_000, dtype=np.uint32)[None, :]
+    rows = LeafBlocks(list(LeafArray(numbers).blocks()))
+    reservoir = Reservoir(rows, np.random.default_rng(0))
+    assert reservoir.leaves.n_samples == leaf_rows.ROWS_IN_RESERVOIR
+    assert reservoir.n_seen == 140_000
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -7,6 +7,7 @@ that, none at all.
 
 from __future__ import annotations
 
+import math
 import operator
 import shutil
 import tempfile
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -137,8 +138,11 @@ def _sample(rows: LeafRows, stride: int) -> LeafRows:
     if rows.n_samples // stride <= ROWS_TO_COPY:
         runs = [_run(block, block.shape[1] // stride, k) for k, block in enumerate(blocks)]
         return LeafArray(np.concatenate(runs, axis=1))
-    every = max(1, LONG_RUN * stride // ROWS_PER_BLOCK)
-    sample = LeafBlocks([_run(block, LONG_RUN, k) for k, block in enumerate(blocks[::every])])
+    every = math.ceil(LONG_RUN * stride / ROWS_PER_BLOCK)
+    runs = [
+        _run(block, block.shape[1] * every // stride, k) for k, block in enumerate(blocks[::every])
+    ]
+    sample = LeafBlocks(runs)
     sample.in_memory = rows.in_memory
     return sample
 
@@ -351,37 +355,47 @@ def keep_leaves(
     report : callable
         Told how many rows are done, after each batch.
     """
-    room = SHARE_OF_DISK * shutil.disk_usage(tempfile.gettempdir()).free
-    row_bytes = finder.n_trees * finder.dtype.itemsize
-    n_bytes = (batches.n_rows or 0) * row_bytes
-    fits = storage == "memory" or (storage == "auto" and n_bytes <= memory_limit)
-    if fits and isinstance(batches, RowSlices):
-        return LeafArray(finder.find(batches.rows, n_jobs))
-    if storage == "recompute" or (storage == "auto" and n_bytes > max(room, memory_limit)):
-        return RecomputedLeaves(batches, finder, _count_rows(batches), n_jobs)
     limit = {"memory": np.inf, "disk": 0}.get(storage, memory_limit)
-    keeper = _Keeper(finder, limit, room if storage == "auto" else np.inf)
+    keeper = _Keeper(finder, limit, _room_on_disk if storage == "auto" else lambda: np.inf)
+    if storage == "recompute" or not keeper.has_room(batches.n_rows or 0):
+        return RecomputedLeaves(batches, finder, _count_rows(batches, report), n_jobs)
+    if isinstance(batches, RowSlices) and keeper.fits(batches.n_rows):
+        return LeafArray(finder.find(batches.rows, n_jobs))
     with ExitStack() as undo:
         undo.callback(keeper.close)
         for batch in batches:
             if not keeper.add(finder.find(batch, n_jobs)):
-                return RecomputedLeaves(batches, finder, _count_rows(batches), n_jobs)
+                return RecomputedLeaves(batches, finder, _count_rows(batches, report), n_jobs)
             report(keeper.n_rows)
         kept = keeper.result()
         undo.pop_all()
     return kept
 
 
-def _count_rows(batches: Batches) -> int:
-    known = batches.n_rows
-    return sum(batch.shape[0] for batch in batches) if known is None else known
+def _room_on_disk() -> float:
+    """Return the bytes that may be written to the temporary folder; none if there is no such."""
+    try:
+        return SHARE_OF_DISK * shutil.disk_usage(tempfile.gettempdir()).free
+    except OSError:
+        return 0.0
+
+
+def _count_rows(batches: Batches, report: Callable[[int], None]) -> int:
+    """Return the number of rows, which are read for that where it is not known."""
+    if batches.n_rows is not None:
+        return batches.n_rows
+    n_rows = 0
+    for batch in batches:
+        n_rows += batch.shape[0]
+        report(n_rows)
+    return n_rows
 
 
 class _Keeper:
     """Gathers leaf numbers in even blocks: in memory until the limit, from then on in a file."""
 
-    def __init__(self, finder: LeafFinder, limit: float, room: float):
-        self.limit, self.room = limit, room
+    def __init__(self, finder: LeafFinder, limit: float, find_room: Callable[[], float]):
+        self.limit, self.find_room = limit, find_room
         self.row_bytes = finder.n_trees * finder.dtype.itemsize
         self.n_rows = 0
         self.block = np.empty((finder.n_trees, ROWS_PER_BLOCK), finder.dtype)
@@ -389,8 +403,24 @@ class _Keeper:
         self.whole: list[np.ndarray] = []
         self.file: LeafFile | None = None
 
+    @cached_property
+    def room(self) -> float:
+        """Bytes that may be written, looked for when memory does not do, before there is a file."""
+        return self.find_room()
+
+    def fits(self, n_rows: int) -> bool:
+        """Return whether so many rows may be kept in memory."""
+        return n_rows * self.row_bytes <= self.limit
+
+    def has_room(self, n_rows: int) -> bool:
+        """Return whether so many rows may be kept, in memory or in a file."""
+        return self.fits(n_rows) or n_rows * self.row_bytes <= self.room
+
     def add(self, leaves: np.ndarray) -> bool:
         """Take leaf numbers of shape (n_trees, rows); return whether there was room."""
+        self.n_rows += leaves.shape[1]
+        if not self.has_room(self.n_rows):
+            return False
         start = 0
         while start < leaves.shape[1]:
             taken = min(ROWS_PER_BLOCK - self.filled, leaves.shape[1] - start)
@@ -398,8 +428,7 @@ class _Keeper:
             self.filled, start = self.filled + taken, start + taken
             if self.filled == ROWS_PER_BLOCK:
                 self._flush()
-        self.n_rows += leaves.shape[1]
-        return self.file is None or self.n_rows * self.row_bytes <= self.room
+        return True
 
     def close(self) -> None:
         """Forget all."""
@@ -418,7 +447,7 @@ class _Keeper:
         if block.shape[1] == 0:
             return
         held = sum(part.shape[1] for part in self.whole) + block.shape[1]
-        if self.file is None and held * self.row_bytes > self.limit:
+        if self.file is None and not self.fits(held):
             self.file = LeafFile(self.block.shape[0], self.block.dtype)
             for part in self.whole:
                 self.file.append(part)
