@@ -46,12 +46,31 @@ def test_a_line_says_what_is_done_with_the_rows(monkeypatch, capsys, n_rows, sha
     assert line.endswith(f" s{share}\n")
 
 
-def test_lines_come_now_and_then_and_at_the_end(capsys):
-    report = RowReporter("finding leaves", 20)
-    report(10)
+@pytest.mark.parametrize(("n_all", "share"), [(20, "  100%"), (None, "")])
+def test_lines_come_now_and_then_and_at_the_end(capsys, n_all, share):
+    with row_reporter(1, "finding leaves", n_all) as report:
+        report(10)
+        report(20)
+        assert capsys.readouterr().err == ""
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("finding leaves  20 rows  ")
+    assert line.endswith(f" s{share}")
+
+
+def test_no_line_is_shown_twice_and_none_of_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", -1.0)
+    with row_reporter(1, "finding leaves", None) as report:
+        report(10)
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    with row_reporter(1, "finding leaves", None):
+        pass
     assert capsys.readouterr().err == ""
-    report(20)
-    assert "100%" in capsys.readouterr().err
+
+
+def test_something_else_than_rows_may_be_counted(capsys):
+    with row_reporter(1, "finding leaves", 4, "partitions") as report:
+        report(2)
+    assert "finding leaves  2 partitions  " in capsys.readouterr().err
 
 
 def test_a_bar_of_rows_on_a_terminal(monkeypatch, capsys):

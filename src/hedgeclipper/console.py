@@ -69,33 +69,51 @@ def pass_reporter(verbose: int, tol: float) -> AbstractContextManager:
 class RowReporter(_Reporter):
     """Shows on standard error how many rows are done: a bar on a terminal with rich, else lines.
 
+    Lines come every few seconds, and one more at the end for what was not shown yet.
+
     Parameters
     ----------
     task : str
         What is done with them.
-    n_rows : int or None
+    n_all : int or None
         Number of all rows, where it is known.
+    unit : str
+        What is counted if not rows.
     """
 
-    def __init__(self, task: str, n_rows: int | None):
+    def __init__(self, task: str, n_all: int | None, unit: str = "rows"):
         super().__init__()
-        self.task, self.n_rows, self.last = task, n_rows, self.started
+        self.task, self.n_all, self.unit = task, n_all, unit
+        self.last, self.unshown = self.started, ""
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self._print()
 
     def __call__(self, n_done: int) -> None:
-        """Show how many rows are done; lines come every few seconds."""
+        """Show how many rows are done."""
         now = time.perf_counter()
-        done = n_done / self.n_rows if self.n_rows else 0.0
-        text = f"{self.task}  {n_done:,} rows  {now - self.started:.1f} s"
+        done = n_done / self.n_all if self.n_all else 0.0
+        text = f"{self.task}  {n_done:,} {self.unit}  {now - self.started:.1f} s"
         if self.bar is not None:
             self._show_bar(done, text)
-        elif now - self.last > SECONDS_BETWEEN_LINES or done == 1.0:
-            print(text + (f"  {done:.0%}" if self.n_rows else ""), file=sys.stderr, flush=True)
+            return
+        self.unshown = text + (f"  {done:.0%}" if self.n_all else "")
+        if now - self.last > SECONDS_BETWEEN_LINES:
+            self._print()
             self.last = now
 
+    def _print(self) -> None:
+        if self.unshown:
+            print(self.unshown, file=sys.stderr, flush=True)
+            self.unshown = ""
 
-def row_reporter(verbose: int, task: str, n_rows: int | None) -> AbstractContextManager:
+
+def row_reporter(
+    verbose: int, task: str, n_all: int | None, unit: str = "rows"
+) -> AbstractContextManager:
     """Return a context that yields a reporter of rows, one that says nothing unless verbose."""
-    return RowReporter(task, n_rows) if verbose else nullcontext(lambda n_done: None)
+    return RowReporter(task, n_all, unit) if verbose else nullcontext(lambda n_done: None)
 
 
 def _share_done(first: float, now: float, tol: float) -> float:
