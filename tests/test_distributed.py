@@ -3,18 +3,24 @@
 import os
 import pickle
 import signal
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.rows import BatchCheck
+from hedgeclipper.specialists.trees import leaf_finder
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
+LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
 NAMES = list("abcd")
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12_000, 4)).astype(np.float32)
@@ -34,6 +40,14 @@ def assert_same(ours, theirs):
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-6)
 
 
+def found_leaves(rows, report):
+    from hedgeclipper.distributed import find_leaves
+
+    forest = RandomForestClassifier(5, random_state=0).fit(LABELED, Y[:300])
+    check = BatchCheck("rows", 4, {"dtype": np.float32})
+    return find_leaves(leaf_finder(forest), rows, None, check, report)
+
+
 @pytest.fixture(scope="module")
 def in_memory():
     return fitted(UNLABELED)
@@ -49,10 +63,17 @@ def client():
         yield client
 
 
-@pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
-def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler):
+@pytest.fixture
+def pool():
+    """Two processes for all passes; each pass would else start its own, which takes seconds."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous", "processes"])
+def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler, pool):
     rows = da.from_array(UNLABELED, chunks=(3_500, 3))
-    with dask.config.set(scheduler=scheduler):
+    with dask.config.set(scheduler=scheduler, pool=pool if scheduler == "processes" else None):
         assert_same(fitted(rows), in_memory)
 
 
@@ -166,6 +187,13 @@ def test_methods_that_read_here_say_so(in_memory, tmp_path):
             call(rows)
 
 
+@pytest.mark.parametrize("option", [{"leaf_storage": "disk"}, {"memory_limit": "1GB"}])
+def test_options_that_would_do_nothing_are_refused(option):
+    rows = da.from_array(UNLABELED, chunks=(5_000, 4))
+    with pytest.raises(ValueError, match="kept by its workers: leaf_storage and memory_limit do"):
+        fitted(rows, **option)
+
+
 def test_the_model_may_be_called_on_partitions(in_memory):
     rows = da.from_array(UNLABELED, chunks=(5_000, 4))
     called = rows.map_blocks(in_memory.predict, dtype=int, drop_axis=1)
@@ -188,9 +216,47 @@ def test_the_current_client_computes(client, in_memory):
     assert_same(fitted(da.from_array(UNLABELED, chunks=(3_000, 4))), in_memory)
 
 
-def test_progress_is_shown(client, capsys):
-    fitted(da.from_array(UNLABELED, chunks=(6_000, 4)), verbose=1)
-    assert "pass    1" in capsys.readouterr().err
+def test_a_light_copy_may_be_called_on_the_workers(client, in_memory):
+    """Warnings are errors: a model with its sample of rows would be a large graph."""
+    rows = da.from_array(UNLABELED, chunks=(5_000, 2)).rechunk({1: -1}).persist()
+    with dask.config.set({LARGE_GRAPH: len(pickle.dumps(in_memory)) // 2}):
+        called = rows.map_blocks(in_memory.for_prediction().predict, dtype=int, drop_axis=1)
+        np.testing.assert_array_equal(called.compute(), in_memory.predict(UNLABELED))
+        with pytest.warns(UserWarning, match="Sending large graph"):
+            rows.map_blocks(in_memory.predict, dtype=int, drop_axis=1).compute()
+
+
+def test_no_warning_of_what_travels_in_the_graph_on_purpose(client, in_memory):
+    rows = da.from_array(UNLABELED, chunks=(6_000, 4)).persist()
+    with dask.config.set({LARGE_GRAPH: 0}):
+        assert_same(fitted(rows), in_memory)
+        with pytest.warns(UserWarning, match="Sending large graph"):
+            rows.sum().compute()
+
+
+@pytest.mark.parametrize("scheduler", [None, "threads"])
+def test_progress_is_shown(client, capsys, scheduler):
+    with dask.config.set(scheduler=scheduler):
+        fitted(da.from_array(UNLABELED, chunks=(6_000, 2)), verbose=1)
+    shown = capsys.readouterr().err
+    assert "finding leaves  2 partitions" in shown
+    assert "100%" in shown
+    assert "pass    1" in shown
+
+
+def test_partitions_are_reported_as_the_workers_have_done_them(client):
+    done = []
+    rows = da.from_array(UNLABELED, chunks=(2_000, 4))
+    found_leaves(rows, done.append).close()
+    assert done[:6] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_partition_that_fails_is_told(client):
+    bad = UNLABELED.copy()
+    bad[9_000] = np.inf
+    rows = da.from_array(bad, chunks=(2_000, 4))
+    with pytest.raises(ValueError, match="infinity"):
+        found_leaves(rows, lambda n_done: None)
 
 
 def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypatch):

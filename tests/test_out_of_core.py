@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -230,6 +230,13 @@ def test_fit_shows_rows_and_passes(folder, capsys):
     assert "pass    1" in shown
 
 
+def test_rows_are_shown_where_their_number_is_not_known(capsys):
+    cut = [UNLABELED[:7_000], UNLABELED[7_000:]]
+    for storage, task in (("auto", "finding leaves"), ("recompute", "counting rows")):
+        fitted(lambda: iter(cut), verbose=1, leaf_storage=storage)
+        assert f"{task}  {len(UNLABELED):,} rows" in capsys.readouterr().err
+
+
 def test_a_missing_column_is_named(tmp_path):
     UNLABELED.drop(columns="c").to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(ValueError, match=r"(?s)rows\.parquet.*no column 'c'"):
@@ -304,6 +311,11 @@ def test_values_that_are_not_finite_are_refused(tmp_path):
     bad.to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(ValueError, match="X_unlabeled contains infinity"):
         fitted(tmp_path / "rows.parquet")
+
+
+def test_rows_in_memory_need_no_temporary_folder(monkeypatch, in_memory):
+    monkeypatch.setattr("tempfile.tempdir", "/nowhere/at/all")
+    assert_same(fitted(UNLABELED), in_memory)
 
 
 def test_partial_fit_comes_near_the_fit_on_all_rows(in_memory):
@@ -420,7 +432,13 @@ def test_many_classes_from_files(folder):
     np.testing.assert_array_equal(ours.predict(folder), theirs.predict(UNLABELED))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def unnamed_files(process, folder):
+    """Return the files of the folder that the process has open and that have no name there."""
+    links = [os.readlink(link) for link in Path(f"/proc/{process.pid}/fd").iterdir()]
+    return [file for file in links if file.startswith(str(folder)) and file.endswith(" (deleted)")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sees a file without a name under /proc only")
 def test_a_killed_fit_leaves_no_file(tmp_path):
     code = """
 import numpy as np, sys, time
@@ -435,12 +453,10 @@ HedgeClipperClassifier(n_estimators=10, leaf_storage="disk").fit(
     X[:100], (X[:100, 0] > 0).astype(int), X_unlabeled=rows)
 """
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE
-    )
-    assert process.stdout.readline().strip() == b"reading"
-    time.sleep(0.2)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline().strip() == b"reading"
+        files = unnamed_files(process, tmp_path)
+        process.send_signal(signal.SIGKILL)
+    assert len(files) == 1
     assert list(tmp_path.iterdir()) == []

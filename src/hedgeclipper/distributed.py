@@ -9,8 +9,11 @@ Any scheduler will do: that of the current ``Client``, or Dask's threads or proc
 from __future__ import annotations
 
 import operator
+import sys
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
@@ -43,13 +46,14 @@ class DaskLeaves(LeafRows):
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield the leaf numbers, fetched one partition after the other."""
         for part in self.parts:
-            yield from LeafArray(part.compute()).blocks()
+            (leaves,) = _compute(part)
+            yield from LeafArray(leaves).blocks()
 
     def thinned(self, stride: int) -> LeafBlocks:
         """Return about every stride-th row of each partition, brought here."""
         thin = dask.delayed(_thin)
         parts = [thin(part, stride, dask_key_name=_key("thin")) for part in self.parts]
-        return LeafBlocks([block for part in dask.compute(*parts) for block in part])
+        return LeafBlocks([block for part in _compute(*parts) for block in part])
 
     def close(self) -> None:
         """Let the workers forget the leaf numbers."""
@@ -72,18 +76,26 @@ class DaskLeaves(LeafRows):
         while len(sums) > 1:
             groups = [sums[start : start + FAN_IN] for start in range(0, len(sums), FAN_IN)]
             sums = [dask.delayed(_add)(group, dask_key_name=_key("add")) for group in groups]
-        return sums[0].compute()
+        (total,) = _compute(sums[0])
+        return total
 
     def _sent(self, view: Any) -> Any:
         """Return the view as a task that is sent out once and kept for all passes of a game."""
         if id(view) not in self._views:
             task = dask.delayed(_Box(view), name=_key("view"))
             # the view itself is held, too, so that its id stays its own
-            self._views[id(view)] = view, task.persist()
+            (kept,) = _persist(task)
+            self._views[id(view)] = view, kept
         return self._views[id(view)][1]
 
 
-def find_leaves(finder: LeafFinder, X: Any, names: Any, check: Callable[[Any], Any]) -> DaskLeaves:
+def find_leaves(
+    finder: LeafFinder,
+    X: Any,
+    names: Any,
+    check: Callable[[Any], Any],
+    report: Callable[[int], None] = lambda n_parts: None,
+) -> DaskLeaves:
     """Return the leaf numbers of a Dask collection's rows, found and kept on the workers.
 
     Parameters
@@ -96,11 +108,18 @@ def find_leaves(finder: LeafFinder, X: Any, names: Any, check: Callable[[Any], A
         Columns of a frame that the trees know, in their order.
     check : callable
         Returns a partition's rows as the trees want them, or raises.
+    report : callable
+        Told how many partitions are done: after each one with a ``Client``, else after all.
     """
     X = _selected(X, names)
     sent = dask.delayed(_Box((finder, check)), name=_key("finder"))
     find = dask.delayed(_find)
-    return _kept([find(part, sent, dask_key_name=_key("leaves")) for part in _parts(X)])
+    return _kept([find(part, sent, dask_key_name=_key("leaves")) for part in _parts(X)], report)
+
+
+def count_partitions(X: Any) -> int:
+    """Return the number of partitions of rows of a Dask array or frame."""
+    return X.numblocks[0] if _is_array(X) else X.npartitions
 
 
 def map_partitions(model: Any, method: str, X: Any) -> Any:
@@ -167,14 +186,56 @@ def _selected(X: Any, names: Any) -> Any:
     return X[list(names)]
 
 
-def _kept(parts: list[Any]) -> DaskLeaves:
+@contextmanager
+def _large_graphs_are_meant() -> Iterator[None]:
+    """Keep Dask from warning of large graphs.
+
+    Trees, views and weights travel inside the graph on purpose: their tasks can be made again if
+    every worker that holds them dies, which is not so for data that was scattered.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        yield
+
+
+def _compute(*tasks: Any) -> tuple[Any, ...]:
+    with _large_graphs_are_meant():
+        return dask.compute(*tasks)
+
+
+def _persist(*tasks: Any) -> tuple[Any, ...]:
+    with _large_graphs_are_meant():
+        return dask.persist(*tasks)
+
+
+def _kept(parts: list[Any], report: Callable[[int], None]) -> DaskLeaves:
     """Return the parts once they are there, and how many rows they have."""
-    kept = list(dask.persist(*parts))
-    sizes = dask.compute(*[dask.delayed(_n_rows)(part) for part in kept])
+    kept = _persist(*parts)
+    _watch(kept, report)
+    sizes = _compute(*[dask.delayed(_n_rows)(part) for part in kept])
+    report(len(kept))
     filled = [(part, size) for part, size in zip(kept, sizes, strict=True) if size]
     if not filled:
         raise ValueError("The Dask collection has no rows. The game needs an unlabelled row.")
     return DaskLeaves([part for part, _ in filled], [size for _, size in filled])
+
+
+def _watch(kept: tuple[Any, ...], report: Callable[[int], None]) -> None:
+    """Report the parts that a Client's workers have done, until all are or one has failed.
+
+    Other schedulers have done them all by now, and what has failed is raised when it is asked for.
+    """
+    if "distributed" not in sys.modules:  # there is no Client without it
+        return
+    from distributed import as_completed, futures_of
+
+    futures = futures_of(list(kept))
+    if not futures:
+        return
+    for n_done, future in enumerate(as_completed(futures, loop=futures[0].client.loop), 1):
+        if future.status == "error":
+            return
+        report(n_done)
 
 
 def _find(part: Any, sent: _Box) -> np.ndarray:

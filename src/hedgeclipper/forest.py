@@ -111,20 +111,22 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         Rows of a stochastic step, for the methods that take such steps.
     method : {"batch", "stream", "sgd"}
         How the slack is minimised: quasi-Newton steps over all rows; stochastic steps and then
-        full passes; or, as in the paper, a few passes of stochastic steps alone.
+        full passes; or, as in the paper, a few passes of stochastic steps alone. Stochastic steps
+        happen where you are: the leaf numbers of a Dask collection all travel there on each pass.
     n_jobs : int or None
         Threads for growing, finding leaves and predicting.
     random_state : int, RandomState or None
         Seed.
     verbose : int
-        1 shows passes, slack, gap and time left.
+        1 shows rows or partitions that are done, then passes, slack, gap and time left.
     memory_limit : int, str or None
         Bytes of leaf numbers of the unlabelled rows (two for each row and tree) to keep in memory,
         as a number or as "2GB"; more than that goes to a temporary file. None is no limit for
-        rows that are in memory themselves, and 64 MB for files and other batches.
+        rows that are in memory themselves, and 64 MB for files and other batches. Not for Dask
+        collections, whose leaf numbers the workers keep.
     leaf_storage : {"auto", "memory", "disk", "recompute"}
         Where these leaf numbers are kept. "auto" goes by ``memory_limit`` and by the room on the
-        disk; "recompute" keeps none and finds them anew on each pass.
+        disk; "recompute" keeps none and finds them anew on each pass. Only "auto" goes with Dask.
 
     Attributes
     ----------
@@ -243,7 +245,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         """Return the classifier with the paper's own settings, and those given.
 
         Plug-in out-of-bag correlations, zero-one loss, alpha = 1, neither box nor anchor, and a few
-        passes of stochastic gradient steps, whose early stop is what keeps the weights finite.
+        passes of stochastic gradient steps, whose early stop is what keeps the weights finite. With
+        a Dask collection every such pass brings all leaf numbers here; ``method="batch"`` does not.
         """
         paper: dict[str, Any] = {
             "bound": "plug_in",
@@ -280,6 +283,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         self.__dict__.pop("_predictor", None)
+        self._check_storage(X_unlabeled)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows = given.without_weightless()
         codes = self._encode(rows.y_labeled)
@@ -456,6 +460,16 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
         return {"accept_sparse": "csr", "dtype": np.float32, "ensure_all_finite": finite}
 
+    def _check_storage(self, X_unlabeled: Any) -> None:
+        """Raise if leaf numbers that Dask's workers keep are to be kept in some other way."""
+        if is_dask(X_unlabeled) and (self.leaf_storage, self.memory_limit) != ("auto", None):
+            raise ValueError(
+                "Leaf numbers of a Dask collection are kept by its workers: leaf_storage and "
+                f"memory_limit do not apply. Got leaf_storage={self.leaf_storage!r} and "
+                f"memory_limit={self.memory_limit!r}. Leave both out, and set the memory of the "
+                "workers in Dask."
+            )
+
     def _check_rows(
         self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any
     ) -> SemiSupervisedRows:
@@ -608,14 +622,12 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
     def _find_leaves(self, finder: LeafFinder, X: Any) -> LeafRows:
         """Return the leaf numbers of the unlabelled rows, kept as the parameters ask for."""
         if is_dask(X):
-            from hedgeclipper.distributed import find_leaves
-
-            check = BatchCheck("X_unlabeled", self.n_features_in_, self._checks())
-            return find_leaves(finder, X, getattr(self, "feature_names_in_", None), check)
+            return self._find_leaves_by_dask(finder, X)
         batches = X if isinstance(X, RowBatches) else RowSlices(X)
         limit = BYTES_FROM_FILES if batches is X else np.inf
         limit = limit if self.memory_limit is None else parse_bytes(self.memory_limit)
-        with row_reporter(self.verbose, "finding leaves", batches.n_rows) as report:
+        task = "counting rows" if self.leaf_storage == "recompute" else "finding leaves"
+        with row_reporter(self.verbose, task, batches.n_rows) as report:
             return keep_leaves(
                 batches,
                 finder,
@@ -624,6 +636,15 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 n_jobs=self.n_jobs,
                 report=report,
             )
+
+    def _find_leaves_by_dask(self, finder: LeafFinder, X: Any) -> LeafRows:
+        from hedgeclipper.distributed import count_partitions, find_leaves
+
+        check = BatchCheck("X_unlabeled", self.n_features_in_, self._checks())
+        names = getattr(self, "feature_names_in_", None)
+        n_parts = count_partitions(X)
+        with row_reporter(self.verbose, "finding leaves", n_parts, "partitions") as report:
+            return find_leaves(finder, X, names, check, report)
 
     def _warn_of_shift(self, grown: GrownTrees, seen: np.ndarray, counts: np.ndarray) -> None:
         score = shift_score(seen, counts, grown.finder.n_leaves, grown.unseen)
