@@ -218,12 +218,21 @@ def test_the_current_client_computes(client, in_memory):
 
 def test_a_light_copy_may_be_called_on_the_workers(client, in_memory):
     """Warnings are errors: a model with its sample of rows would be a large graph."""
-    rows = da.from_array(UNLABELED, chunks=(5_000, 2)).rechunk({1: -1}).persist()
+    rows = da.from_array(UNLABELED, chunks=(5_000, 4)).persist()
     with dask.config.set({LARGE_GRAPH: len(pickle.dumps(in_memory)) // 2}):
         called = rows.map_blocks(in_memory.for_prediction().predict, dtype=int, drop_axis=1)
         np.testing.assert_array_equal(called.compute(), in_memory.predict(UNLABELED))
         with pytest.warns(UserWarning, match="Sending large graph"):
             rows.map_blocks(in_memory.predict, dtype=int, drop_axis=1).compute()
+
+
+def test_a_light_copy_may_be_called_on_frames(client):
+    frame = pd.DataFrame(UNLABELED, columns=NAMES)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
+    rows = dd.from_pandas(frame, npartitions=3)
+    called = rows.map_partitions(model.for_prediction().predict, meta=np.empty(0, int))
+    np.testing.assert_array_equal(called.compute(), model.predict(frame))
 
 
 def test_no_warning_of_what_travels_in_the_graph_on_purpose(client, in_memory):
