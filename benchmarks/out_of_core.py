@@ -6,7 +6,7 @@ Generated rows of 18 columns in Parquet files of a million rows each, a forest o
 10,000 labels, two threads. Every run is a process of its own; runs are interleaved. Memory is the
 peak of anonymous memory (mapped files do not count) less that before ``fit``, seen every 10 ms.
 Seconds are those of the whole ``fit``; the time per row leaves out growing the forest, which does
-not depend on the rows.
+not depend on the rows. Writes the section in docs/large_data.md.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 import hedgeclipper.forest
 from benchmarks.generated import ROWS_PER_BLOCK, rows_and_labels
-from benchmarks.timing import calls_timed, print_rows
+from benchmarks.pages import DOCS, markdown_table, verdict, with_section, write_page
+from benchmarks.timing import calls_timed
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.batches import as_source
 
@@ -34,6 +36,7 @@ MILLIONS = (1, 5, 20)
 N_LABELED, N_JOBS, N_ROUNDS = 10_000, 2, 3
 LABELED_BLOCK = 10**6
 PEER_MILLIONS = 5
+Found = dict[tuple[str, int], list[dict]]  # kind of run and millions of rows -> what each took
 
 
 def forest() -> RandomForestClassifier:
@@ -123,17 +126,25 @@ def run(kind: str, folder: Path, n_millions: int) -> dict:
 def main(*millions: int) -> None:
     print(__doc__)
     millions = millions or MILLIONS
-    peer = min(PEER_MILLIONS, max(millions))
+    peer = peer_of(millions)
     runs = [("from files", n) for n in millions]
     runs += [("in memory", n) for n in millions if n <= PEER_MILLIONS]
     runs.append(("predict_proba", peer))
-    found: dict[tuple[str, int], list[dict]] = {run: [] for run in runs}
+    found: Found = {run: [] for run in runs}
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), max(millions))
         for _ in range(N_ROUNDS):
             for kind, n in runs:
                 found[kind, n].append(run(kind, Path(folder), n))
-    report(found, peer)
+    text = render(found, peer)
+    print(text)
+    path = DOCS / "large_data.md"
+    write_page(path, with_section(path.read_text(encoding="utf-8"), "out-of-core", text))
+
+
+def peer_of(millions: Sequence[int]) -> int:
+    """Return the millions of rows for the forest's own predictions: the most that are not many."""
+    return max((n for n in millions if n <= PEER_MILLIONS), default=min(millions))
 
 
 def per_row(runs: list[dict], n_millions: int) -> float:
@@ -142,29 +153,55 @@ def per_row(runs: list[dict], n_millions: int) -> float:
     return float(seconds) / (n_millions * ROWS_PER_BLOCK)
 
 
-def report(found: dict[tuple[str, int], list[dict]], peer: int) -> None:
-    rows = [("run", "million rows", "seconds", "microseconds a row", "MB anonymous", "slack")]
-    seconds = {key: float(np.median([r["seconds"] for r in runs])) for key, runs in found.items()}
+def render(found: Found, peer: int) -> str:
+    """Return the table of all runs and what they say of the aims, as Markdown."""
+    verdicts = growth_verdicts(found) + peer_verdicts(found, peer)
+    return markdown_table(table(found)) + "\n\n" + "\n".join(verdicts)
+
+
+def table(found: Found) -> list[list[str]]:
+    rows = [["run", "million rows", "seconds", "microseconds a row", "MB anonymous", "slack"]]
     for (kind, n), runs in found.items():
-        memory = [r["bytes"] / 1e6 for r in runs if "bytes" in r]
-        slack = f"{runs[0]['slack']:.5f}" if "slack" in runs[0] else ""
-        cells = [f"{seconds[kind, n]:.2f}", f"{1e6 * per_row(runs, n):.3f}"]
-        rows.append((kind, str(n), *cells, f"{np.median(memory):.0f}" if memory else "", slack))
-    print_rows(rows)
+        has_fit = "slack" in runs[0]
+        cells = [f"{median(runs, 'seconds'):.2f}", f"{1e6 * per_row(runs, n):.3f}"]
+        cells.append(f"{median(runs, 'bytes') / 1e6:.0f}" if has_fit else "")
+        cells.append(f"{runs[0]['slack']:.5f}" if has_fit else "")
+        rows.append([kind, str(n), *cells])
+    return rows
+
+
+def growth_verdicts(found: Found) -> list[str]:
+    """Return whether memory and time a row stay the same; one number of rows says nothing."""
     files = {n: runs for (kind, n), runs in found.items() if kind == "from files"}
-    memory = [np.median([r["bytes"] for r in runs]) for runs in files.values()]
-    times = [per_row(runs, n) for n, runs in files.items()]
-    print(f"\nmemory: largest over smallest {max(memory) / min(memory):.3f} (aim: under 1.05)")
-    ratio = max(times) / min(times)
-    print(f"time per row: largest over smallest {ratio:.3f} (aim: under 1.15)")
-    for (kind, n), value in seconds.items():
-        if kind == "in memory":
-            ratio = seconds["from files", n] / value
-            print(f"files over memory, {n} million rows: {ratio:.2f} (aim: at most 1.5)")
+    if len(files) == 1:
+        return []
+    memory = spread([median(runs, "bytes") for runs in files.values()])
+    times = spread([per_row(runs, n) for n, runs in files.items()])
+    return [
+        verdict(memory < 1.05, f"memory, largest over smallest, {memory:.3f} (aim: under 1.05)"),
+        verdict(times < 1.15, f"time a row, largest over smallest, {times:.3f} (aim: under 1.15)"),
+    ]
+
+
+def peer_verdicts(found: Found, peer: int) -> list[str]:
+    """Return whether fits from files are quick beside fits in memory and the forest itself."""
+    seconds = {key: median(runs, "seconds") for key, runs in found.items()}
+    verdicts = []
+    for n in [n for kind, n in found if kind == "in memory"]:
+        ratio = seconds["from files", n] / seconds["in memory", n]
+        text = f"files over memory, {n} million rows, {ratio:.2f} (aim: at most 1.5)"
+        verdicts.append(verdict(ratio <= 1.5, text))
     ratio = seconds["from files", peer] / seconds["predict_proba", peer]
-    print(
-        f"files over the forest's predict_proba, {peer} million rows: {ratio:.2f} (aim: at most 1)"
-    )
+    text = f"files over the forest's `predict_proba`, {peer} million rows, {ratio:.2f}"
+    return [*verdicts, verdict(ratio <= 1, f"{text} (aim: at most 1)")]
+
+
+def median(runs: list[dict], name: str) -> float:
+    return float(np.median([run[name] for run in runs]))
+
+
+def spread(values: list[float]) -> float:
+    return max(values) / min(values)
 
 
 if __name__ == "__main__":

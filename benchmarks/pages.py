@@ -56,6 +56,11 @@ def markdown_table(rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *body])
 
 
+def verdict(is_met: bool, text: str) -> str:
+    """Return an item of a Markdown list that says whether an aim is met."""
+    return f"- {'Met' if is_met else 'Not met'}: {text}."
+
+
 def _write(path: Path, write: Callable[[Path], Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"partial-{path.name}")
