@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from hedgeclipper.batches.arrow_columns import holds_numbers, pyarrow
 from hedgeclipper.batches.names import positions_of
+from hedgeclipper.batches.source import damage_named
 
 _STREAM_BYTES = 1 << 16
 _CSV_BLOCK_BYTES = 1 << 20
@@ -49,14 +50,14 @@ class ParquetFile:
 
     def head(self) -> tuple[Any, int | None]:
         """Return schema and number of rows, which the footer has."""
-        with damage_named(self.place), self._open() as file:
+        with table_damage_named(self.place), self._open() as file:
             return file.schema_arrow, file.metadata.num_rows
 
     def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
         """Yield record batches; a damaged page is placed by its row groups."""
         n_read, metadata = 0, None
         with (
-            damage_named(self.place, lambda: _row_groups(metadata, n_read, size)),
+            table_damage_named(self.place, lambda: _row_groups(metadata, n_read, size)),
             self._open() as file,
         ):
             metadata = file.metadata
@@ -106,7 +107,7 @@ class ArrowFile:
             schema = reader.schema
             if not hasattr(reader, "num_record_batches"):
                 return schema, None
-        with damage_named(self.place):
+        with table_damage_named(self.place):
             dataset = pyarrow("pyarrow.dataset").dataset(self.path, format="ipc")
             return schema, dataset.count_rows()
 
@@ -122,7 +123,7 @@ class ArrowFile:
     def _open(self, fields: list[int] | None = None) -> Iterator[Any]:
         ipc = pyarrow("pyarrow.ipc")
         options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
-        with damage_named(self.place), pyarrow().memory_map(str(self.path)) as file:
+        with table_damage_named(self.place), pyarrow().memory_map(str(self.path)) as file:
             is_file = file.read(len(_ARROW_FILE_MAGIC)) == _ARROW_FILE_MAGIC
             file.seek(0)
             with (ipc.open_file if is_file else ipc.open_stream)(file, options=options) as reader:
@@ -187,7 +188,7 @@ class CsvFile:
         parse = csv.ParseOptions(delimiter="\t" if tabs else ",", newlines_in_values=True)
         read = csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK_BYTES)
         with (
-            damage_named(self.place),
+            table_damage_named(self.place),
             _values_named(self.place, names or []),
             pa.input_stream(str(self.path), compression=packing) as stream,
             csv.open_csv(stream, read_options=read, parse_options=parse, **options) as reader,
@@ -206,14 +207,15 @@ def _column_types(schema: Any, names: list[str], label: str | None) -> dict[str,
 
 def check_heading(place: str, names: list[str]) -> None:
     """Raise where the first line looks like a row, whose numbers would pass for names."""
-    if all(map(_is_number, names)) and names != [str(number) for number in range(len(names))]:
+    if all(map(_is_numeral, names)) and names != [str(number) for number in range(len(names))]:
         raise ValueError(
             f"{place} has no heading: its first line is {','.join(names[:5])}. Put a line with the "
             "names of the columns first, or pass columns if these are their names."
         )
 
 
-def _is_number(text: str) -> bool:
+def _is_numeral(text: str) -> bool:
+    """Return whether a heading is digits; NaN and inf may be names."""
     return re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", text) is not None
 
 
@@ -236,24 +238,11 @@ def _values_named(place: str, names: list[str]) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
-def damage_named(place: str, where: Callable[[], str] = lambda: "") -> Iterator[None]:
-    """Name the file that is gone or damaged, and the place in it."""
-    arrow_error = pyarrow().ArrowException  # not below, where Python may be about to exit
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise FileNotFoundError(
-            f"{place} is gone. Keep files in place as long as they are read, several times."
-        ) from error
-    except (arrow_error, OSError) as error:
-        # Errors of the operating system have a number; those of damaged files do not.
-        if getattr(error, "errno", None) is not None:
-            raise
-        at = " ".join(["", where()]).rstrip()
-        raise OSError(
-            f"{place} is damaged or cut short{at} ({error}). Put a whole copy in its place."
-        ) from error
+def table_damage_named(
+    place: str, where: Callable[[], str] = lambda: ""
+) -> AbstractContextManager[None]:
+    """Name the file that Arrow cannot read, and the place in it."""
+    return damage_named(place, pyarrow().ArrowException, where=where)
 
 
 FORMATS: dict[str, Callable[[Path], TableFile]] = {

@@ -59,7 +59,7 @@ class TextLabels:
         """Return str with None for a missing one as labels, in the way of those before."""
         present = words[~missing_labels(words)]
         if self._are_numbers is None and present.size:
-            self._are_numbers = _is_number(present[0])
+            self._are_numbers = _is_float(present[0])
         if self._are_numbers is False:
             return words
         labels = np.full(words.shape, np.nan)
@@ -67,7 +67,7 @@ class TextLabels:
         return labels
 
     def _number(self, word: str, place: str) -> float:
-        if not _is_number(word):
+        if not _is_float(word):
             raise ValueError(
                 f"{place} begins with numbers, and then there is {word!r}. Encode all classes as "
                 "numbers, or all as words; leave the place of a missing label empty."
@@ -75,7 +75,7 @@ class TextLabels:
         return float(word)
 
 
-def _is_number(word: str) -> bool:
+def _is_float(word: str) -> bool:
     try:
         float(word)
     except ValueError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from lzma import LZMAError
@@ -15,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from hedgeclipper.batches.source import Request, RowCount
+from hedgeclipper.batches.source import Request, RowCount, damage_named
 from hedgeclipper.batches.text import blocks_of_lines
 
 _MOST_ROWS = 1 << 16
@@ -98,7 +97,7 @@ def _read(
 ) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
     """Yield rows and labels of the blocks of a file, or name the line that cannot be read."""
     n_lines = n_rows = 0
-    with _damage_named(path):
+    with damage_named(str(path), EOFError, LZMAError, ZlibError):
         for block in blocks_of_lines(path):
             try:
                 rows, labels = parse_libsvm(block, n_columns, dtype)
@@ -139,20 +138,3 @@ def _first_bad_line(block: bytes, n_columns: int | None) -> int:
         except ValueError:
             bad = middle
     return bad
-
-
-@contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise FileNotFoundError(
-            f"{path} is gone. Keep files in place as long as they are read, several times."
-        ) from error
-    except (EOFError, LZMAError, ZlibError, OSError) as error:
-        # Errors of the operating system have a number; those of the decompressors do not.
-        if getattr(error, "errno", None) is not None:
-            raise
-        raise OSError(
-            f"{path} is damaged or cut short ({error}). Put a whole copy in its place."
-        ) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -105,6 +105,27 @@ def overflow_named(place: str) -> Iterator[None]:
         raise ValueError(
             f"{place} has a number that is too large for the wanted dtype. Rescale it, or pass "
             "dtype=np.float64."
+        ) from error
+
+
+@contextmanager
+def damage_named(
+    place: str, *errors: type[Exception], where: Callable[[], str] = lambda: ""
+) -> Iterator[None]:
+    """Name the file that is gone or damaged, which these errors mean, and the place in it."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{place} is gone. Keep files in place as long as they are read, several times."
+        ) from error
+    except (*errors, OSError) as error:
+        # Errors of the operating system have a number; those of damaged files do not.
+        if getattr(error, "errno", None) is not None:
+            raise
+        at = " ".join(["", where()]).rstrip()
+        raise OSError(
+            f"{place} is damaged or cut short{at} ({error}). Put a whole copy in its place."
         ) from error
 
 

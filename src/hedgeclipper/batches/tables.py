@@ -23,7 +23,7 @@ from hedgeclipper.batches.formats import (
     CsvFile,
     TableFile,
     check_heading,
-    damage_named,
+    table_damage_named,
     with_label,
 )
 from hedgeclipper.batches.labels import TextLabels
@@ -74,7 +74,7 @@ class TableSource:
                 n_read = 0
                 for batch in file.batches(self.column_names, label, size):
                     n_read += batch.num_rows
-                    with damage_named(file.place):
+                    with table_damage_named(file.place):
                         # or a damaged string would be read from wherever its offset points to
                         batch.validate(full=True)
                     yield batch, file.place
@@ -217,7 +217,7 @@ class _DatasetPart:
             fragment_readahead=1,
             use_threads=False,
         )
-        with damage_named(self.place):
+        with table_damage_named(self.place):
             yield from scanner.to_batches()
 
 
