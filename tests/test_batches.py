@@ -102,7 +102,7 @@ def test_frame_and_nested_lists_are_arrays():
 
 @pytest.mark.parametrize("data", [np.zeros(3), np.zeros((2, 2, 2)), 5.0])
 def test_wrong_number_of_dimensions(data):
-    with pytest.raises(ValueError, match="must be two-dimensional"):
+    with pytest.raises(ValueError, match=r"must be two-dimensional, \(rows, columns\)\."):
         as_source(data)
 
 

@@ -186,6 +186,12 @@ def test_no_files(tmp_path, where, message):
         as_source(str(tmp_path / where) if where else tmp_path)
 
 
+@pytest.mark.parametrize("where", ["s3://bucket/rows/*.parquet", ["https://x.org/a.csv"]])
+def test_addresses_are_not_paths(where):
+    with pytest.raises(ValueError, match=r"is an address.*pyarrow\.dataset\.dataset\(address\)"):
+        as_source(where)
+
+
 def test_files_of_different_kinds(tmp_path):
     write(tmp_path / "x.parquet", ROWS)
     write(tmp_path / "x.csv", ROWS)
@@ -291,7 +297,7 @@ def test_a_label_that_is_a_date(tmp_path):
 
 def test_numbers_too_large_for_float32(tmp_path):
     source = as_source(write(tmp_path / "x.parquet", {"a": [1e300]}), dtype=np.float32)
-    with pytest.raises(ValueError, match=r"'a' of .*too large for the wanted dtype"):
+    with pytest.raises(ValueError, match=r"'a' of .*too large for float32, .*Rescale"):
         list(source)
     assert stacked(as_source(tmp_path)).tolist() == [[1e300]]
 

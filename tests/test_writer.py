@@ -117,6 +117,20 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, er
     assert rows_of(path) == [[1.0]]
 
 
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [(errno.ENOSPC, "Make room"), (errno.EDQUOT, "Make room"), (errno.EACCES, "another place")],
+)
+def test_room_is_asked_for_where_it_lacks(tmp_path, monkeypatch, number, advice):
+    def fail(*args, **options):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
+    with pytest.raises(OSError, match=rf"x\.parquet could not be written .*{advice}") as caught:
+        write_all(tmp_path / "x.parquet", [{"a": [1.0]}])
+    assert caught.value.errno == number
+
+
 def test_tables_that_do_not_go_together(tmp_path):
     path = tmp_path / "x.parquet"
     with pytest.raises(ValueError, match=r"columns of the first one, \['a'\]\. Got \['b'\]"):

@@ -167,8 +167,8 @@ def as_rows(data: Any, *, name: str = "votes") -> Any:
         rows = np.asarray(data)
     if rows.ndim != 2:
         raise ValueError(
-            f"{name} must be two-dimensional, (n_samples, n_voters). Got {type(data).__name__} of "
-            f"shape {rows.shape}. Reshape one voter with {name}[:, None] and one row with "
+            f"{name} must be two-dimensional, (rows, columns). Got {type(data).__name__} of shape "
+            f"{rows.shape}. Reshape one column with {name}[:, None] and one row with "
             f"{name}[None, :]."
         )
     return rows

@@ -50,6 +50,11 @@ def find_files(where: Any) -> tuple[str, list[Path]]:
 
 
 def _expanded(entry: Any) -> list[Path]:
+    if "://" in str(entry):
+        raise ValueError(
+            f"{entry} is an address. Only files of this machine are read by their path: pass "
+            "pyarrow.dataset.dataset(address), or a collection of Dask."
+        )
     path = Path(entry).expanduser()
     if path.is_dir():
         return _in_folder(path)

@@ -85,7 +85,7 @@ def converted(rows: Any, dtype: Any, place: str) -> Any:
     if dtype is None or rows.dtype == dtype:
         return rows
     try:
-        with overflow_named(place):
+        with overflow_named(place, dtype):
             return rows.astype(dtype)
     except (TypeError, ValueError) as error:
         if rows.dtype.kind in "biuf":
@@ -96,15 +96,15 @@ def converted(rows: Any, dtype: Any, place: str) -> Any:
 
 
 @contextmanager
-def overflow_named(place: str) -> Iterator[None]:
+def overflow_named(place: str, dtype: Any) -> Iterator[None]:
     """Raise where a number is too large for the dtype that it is converted to."""
     try:
         with np.errstate(over="raise"):
             yield
     except FloatingPointError as error:
         raise ValueError(
-            f"{place} has a number that is too large for the wanted dtype. Rescale it, or pass "
-            "dtype=np.float64."
+            f"{place} has a number that is too large for {np.dtype(dtype)}, as which it is read. "
+            "Rescale the column, or leave that row out."
         ) from error
 
 

@@ -86,7 +86,7 @@ class TableSource:
         rows = np.empty((batch.num_rows, len(self.column_names)), dtype=self.dtype)
         for position, name in enumerate(self.column_names):
             column = f"Column {name!r} of {place}"
-            with overflow_named(column):
+            with overflow_named(column, self.dtype):
                 rows[:, position] = numbers_of(batch.column(name), column)
         return rows
 

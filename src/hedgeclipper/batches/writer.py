@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from hedgeclipper.batches.arrow_columns import pyarrow
 
 ROWS_PER_GROUP = 1 << 16
 TABLES_TO_GATHER = 256
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 class TableWriter:
@@ -96,7 +98,8 @@ def _named(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise OSError(error.errno, f"{path} could not be written ({reason}). Make room") from error
+        advice = "Make room" if error.errno in _FULL else "Write to another place"
+        raise OSError(error.errno, f"{path} could not be written ({reason}). {advice}") from error
 
 
 def _like(schema: Any, columns: Mapping[str, Any]) -> Any:
