@@ -19,6 +19,7 @@ from hedgeclipper.batches.source import damage_named
 
 _STREAM_BYTES = 1 << 16
 _CSV_BLOCK_BYTES = 1 << 20
+_CSV_LINES_PER_BLOCK = 4
 _ARROW_FILE_MAGIC = b"ARROW1"
 _PACKINGS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
@@ -150,7 +151,8 @@ class CsvFile:
     """Rows of a CSV file with a heading, plain or packed; tabs between values in a .tsv file.
 
     Numbers are read as float64 whatever the first lines look like, and labels as text. Nothing, NA,
-    NaN and null stand for a missing one. Arrow reads up to 32 blocks of 1 MB ahead.
+    NaN and null stand for a missing one. Arrow reads up to 32 blocks of 1 MB ahead, larger ones
+    where the first lines are longer.
     """
 
     path: Path
@@ -182,18 +184,35 @@ class CsvFile:
 
     @contextmanager
     def _open(self, options: dict[str, Any], names: list[str] | None = None) -> Iterator[Any]:
-        pa, csv = pyarrow(), pyarrow("pyarrow.csv")
+        csv = pyarrow("pyarrow.csv")
         tabs = ".tsv" in self.path.name.lower()
-        packing = _PACKINGS.get(self.path.suffix.lower())
         parse = csv.ParseOptions(delimiter="\t" if tabs else ",", newlines_in_values=True)
-        read = csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK_BYTES)
-        with (
-            table_damage_named(self.place),
-            _values_named(self.place, names or []),
-            pa.input_stream(str(self.path), compression=packing) as stream,
-            csv.open_csv(stream, read_options=read, parse_options=parse, **options) as reader,
-        ):
-            yield reader
+        with table_damage_named(self.place), _values_named(self.place, names or []):
+            read = csv.ReadOptions(use_threads=False, block_size=self._block_bytes())
+            with (
+                self._unpacked() as stream,
+                csv.open_csv(stream, read_options=read, parse_options=parse, **options) as reader,
+            ):
+                yield reader
+
+    def _block_bytes(self) -> int:
+        """Return the size of a block that holds the first lines, however long they are."""
+        size = _CSV_BLOCK_BYTES
+        while not self._holds_lines(size):
+            size *= 2
+        return size
+
+    def _holds_lines(self, size: int) -> bool:
+        """Return whether the first so many bytes hold some lines, or the whole file."""
+        with self._unpacked() as stream:
+            start = stream.read(size)
+        text = start.lstrip()
+        n_lines = max(text.count(b"\n"), text.count(b"\r"))
+        return len(start) < size or n_lines >= _CSV_LINES_PER_BLOCK
+
+    def _unpacked(self) -> Any:
+        packing = _PACKINGS.get(self.path.suffix.lower())
+        return pyarrow().input_stream(str(self.path), compression=packing)
 
 
 def _column_types(schema: Any, names: list[str], label: str | None) -> dict[str, Any]:
