@@ -82,6 +82,13 @@ def test_iterator_is_refused():
         as_source(batch for batch in [np.zeros((2, 3))])
 
 
+def test_an_iterator_will_do_where_it_is_read_once():
+    source = as_source(iter([np.zeros((2, 3))]), once=True)
+    assert [batch.shape for batch in source] == [(2, 3)]
+    with pytest.raises(ValueError, match="changed between passes: 2 rows at first, then 0"):
+        list(source)
+
+
 def test_masked_entries_become_nan():
     masked = np.ma.masked_array(np.ones((2, 2), dtype=int), mask=[[True, False], [False, False]])
     rows = as_rows(masked)

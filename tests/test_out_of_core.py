@@ -119,6 +119,18 @@ def test_rows_that_can_be_read_only_once_are_refused():
         fitted(iter([UNLABELED]))
 
 
+def test_methods_that_read_once_take_iterators(in_memory, tmp_path):
+    def parts():
+        return (UNLABELED[start : start + 9_000][NAMES[::-1]] for start in range(0, 24_600, 9_000))
+
+    for method in ("predict", "predict_proba", "decision_function"):
+        ours = getattr(in_memory, method)(parts())
+        np.testing.assert_array_equal(ours, getattr(in_memory, method)(UNLABELED))
+    assert in_memory.predict_to(tmp_path / "out.parquet", parts()) == len(UNLABELED)
+    stream = fitted(UNLABELED[:1_000]).partial_fit(parts())
+    assert stream.n_unlabeled_ == 1_000 + len(UNLABELED)
+
+
 def test_predictions_of_files_are_those_of_the_rows(folder, in_memory):
     for method in ("predict", "predict_proba", "decision_function"):
         ours = getattr(in_memory, method)(folder)

@@ -322,7 +322,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X_unlabeled : array-like, frame, sparse matrix, batches or files
-            New rows; they are read once and not kept.
+            New rows; they are read once and not kept, so that batches may come from an iterator.
         y : array-like of shape (n_samples,), optional
             Labels, for a first call without a ``fit`` before: that is then ``fit(X_unlabeled, y)``.
             Later ones are not used.
@@ -417,7 +417,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         path : str or Path
             Where to write: columns ``prediction`` and, for each class, ``probability_<class>``.
         X : array-like, frame, sparse matrix, batches or files
-            Rows.
+            Rows; batches may come from an iterator.
 
         Returns
         -------
@@ -668,7 +668,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 f"{method} takes rows that can be read here. Got a Dask collection: use "
                 "predict_proba(X).to_parquet(...), or pass its files."
             )
-        rows = check_rows(self, X, name=name, **self._checks())
+        rows = check_rows(self, X, name=name, once=True, **self._checks())
         return rows if isinstance(rows, RowBatches) else RowSlices(rows)
 
     def _make_predictor(self, finder: LeafFinder, solutions: list[LeafSolution]) -> LeafPredictor:
@@ -730,7 +730,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
     def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
         """Return the output of the awake predictions of rows, shape (n_samples, n_games)."""
         check_is_fitted(self)
-        rows = check_rows(self, X, name="X", **self._checks())
+        rows = check_rows(self, X, name="X", once=True, **self._checks())
         return map_rows(
             self, rows, method, lambda part: output(self._predictor.awake(part, self.n_jobs))
         )

@@ -62,7 +62,7 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__") and hasattr(X, "dask")
 
 
-def check_rows(estimator: Any, X: Any, *, name: str, **checks: Any) -> Any:
+def check_rows(estimator: Any, X: Any, *, name: str, once: bool = False, **checks: Any) -> Any:
     """Return the rows for a fitted estimator: an array or CSR matrix, `RowBatches`, or Dask's.
 
     Parameters
@@ -73,6 +73,8 @@ def check_rows(estimator: Any, X: Any, *, name: str, **checks: Any) -> Any:
         Rows.
     name : str
         What to call them in errors.
+    once : bool
+        Whether they are read only once, so that an iterator of batches will do.
     checks : dict
         Parameters of scikit-learn's ``check_array``.
     """
@@ -88,6 +90,7 @@ def check_rows(estimator: Any, X: Any, *, name: str, **checks: Any) -> Any:
         columns=None if names is None else list(names),
         n_columns=estimator.n_features_in_,
         dtype=np.float32,
+        once=once,
     )
     return RowBatches(source, BatchCheck(name, estimator.n_features_in_, checks))
 

@@ -1,4 +1,4 @@
-"""as_source: rows of whatever kind as a source of batches that can be read again."""
+"""as_source: rows of whatever kind as a source of batches."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def as_source(
     label: Any = None,
     n_columns: int | None = None,
     dtype: Any = None,
+    once: bool = False,
 ) -> Source:
     """Return a source of batches of rows, each a 2-d array or CSR matrix.
 
@@ -60,6 +61,8 @@ def as_source(
     dtype : dtype, optional
         Of the rows. Default: arrays and frames keep theirs; files give float32 if that holds all
         numbers of their columns' types exactly, and else float64.
+    once : bool, default=False
+        Whether the rows are read only once, so that an iterator of batches will do.
 
     Examples
     --------
@@ -68,7 +71,7 @@ def as_source(
     >>> [batch.shape for batch in source], [batch.shape for batch in source]
     ([(2, 3), (1, 3)], [(2, 3), (1, 3)])
     """
-    request = Request(name, _as_names(columns), label or None, n_columns, dtype, data)
+    request = Request(name, _as_names(columns), label or None, n_columns, dtype, once, data)
     if not isinstance(data, _SOURCES):
         return _open(request)
     both = _joined(data.request, request)
@@ -87,7 +90,7 @@ def _joined(own: Request, more: Request) -> Request:
                 f"{option}={_shown(wanted)} is wanted. Make the source with that, or without "
                 f"{option}."
             )
-    return replace(own, name=more.name, **asked)
+    return replace(own, name=more.name, once=more.once, **asked)
 
 
 def _shown(option: Any) -> str:
@@ -110,7 +113,7 @@ def _open(request: Request) -> Source:
         return dataset_source(data, request)
     if callable(data) and not hasattr(data, "__array__"):
         return BatchSource(data, request)
-    if hasattr(data, "__next__"):
+    if hasattr(data, "__next__") and not request.once:
         raise TypeError(
             f"{name} can be read only once: got {type(data).__name__}, an iterator, but the game "
             "takes several passes. Pass a list of batches, an object with __iter__, or a function "

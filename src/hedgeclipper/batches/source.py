@@ -52,6 +52,7 @@ class Request:
     label: Any = None
     n_columns: int | None = None
     dtype: Any = None
+    once: bool = field(default=False, compare=False)
     data: Any = field(default=None, compare=False, repr=False)
 
     def check_width(self, n_columns: int, place: str) -> None:
