@@ -390,9 +390,20 @@ def test_no_rows_at_all(tmp_path, in_memory):
 
 def test_files_in_which_all_rows_have_labels(tmp_path):
     FRAME[:N_LABELED].assign(label=Y[:N_LABELED]).to_parquet(tmp_path / "all.parquet")
-    with pytest.warns(NoUnlabeledRowsWarning):
+    with pytest.warns(NoUnlabeledRowsWarning, match="leave their labels out") as caught:
         model = new().fit(tmp_path / "all.parquet", "label")
+    assert caught[0].filename == __file__
     assert model.n_unlabeled_ == N_LABELED
+
+
+@pytest.mark.parametrize("n_missing", [0, 100])
+@pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
+def test_minus_one_is_a_class_where_files_have_labels(tmp_path, n_missing):
+    labels = np.where(np.arange(N_LABELED) < n_missing, np.nan, 2.0 * Y[:N_LABELED] - 1)
+    LABELED.assign(label=labels).to_parquet(tmp_path / "all.parquet")
+    model = new().fit(tmp_path / "all.parquet", "label")
+    assert model.classes_.tolist() == [-1, 1]
+    assert model.n_unlabeled_ == (n_missing or N_LABELED)
 
 
 def test_minus_one_in_a_column_of_labels_is_asked_about(tmp_path):

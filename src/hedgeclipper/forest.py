@@ -37,7 +37,7 @@ from hedgeclipper.rows import (
     parse_bytes,
     read_labeled,
 )
-from hedgeclipper.semi_supervised import SemiSupervisedRows, split_rows
+from hedgeclipper.semi_supervised import SemiSupervisedRows, labeled_only, split_rows
 from hedgeclipper.specialists.leaf_rows import (
     STORAGES,
     LeafRows,
@@ -515,7 +515,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         check = BatchCheck("X", self.n_features_in_, self._checks())
         unlabeled = RowBatches(source, check, only_unlabeled=True)
         if next(iter(unlabeled), None) is None:
-            return split_rows(X_labeled, y, None, None)
+            return labeled_only(X_labeled, y, None, "leave their labels out")
         return SemiSupervisedRows(X_labeled, y, None, unlabeled, None)
 
     def _encode(self, y: np.ndarray) -> np.ndarray:

@@ -83,18 +83,35 @@ def split_rows(X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> SemiSupe
         return SemiSupervisedRows(X, y, sample_weight, X_unlabeled, None)
     marked = is_unlabeled(y)
     if not marked.any():
-        warnings.warn(
-            "There are no unlabelled rows: pass X_unlabeled, or mark them with y = -1. The "
-            "labelled rows take their place, and nothing is learnt beyond them.",
-            NoUnlabeledRowsWarning,
-            stacklevel=4,
-        )
-        return SemiSupervisedRows(X, y, sample_weight, X, marked)
+        return labeled_only(X, y, sample_weight, "pass X_unlabeled, or mark them with y = -1")
     labeled, unlabeled = np.flatnonzero(~marked), np.flatnonzero(marked)
     _check_classes_left(y[labeled], y.size)
     weights = None if sample_weight is None else sample_weight[labeled]
     X_labeled, X_rest = _safe_indexing(X, labeled), _safe_indexing(X, unlabeled)
     return SemiSupervisedRows(X_labeled, y[labeled], weights, X_rest, marked)
+
+
+def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> SemiSupervisedRows:
+    """Warn that no row is unlabelled, and return labelled rows in the place of unlabelled ones.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Rows, all with labels.
+    y : ndarray of shape (n_samples,)
+        Labels; -1 is a class here.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Weights of the rows.
+    advice : str
+        How the caller could have passed unlabelled rows.
+    """
+    warnings.warn(
+        f"There are no unlabelled rows: {advice}. The labelled rows take their place, and nothing "
+        "is learnt beyond them.",
+        NoUnlabeledRowsWarning,
+        stacklevel=5,
+    )
+    return SemiSupervisedRows(X, y, sample_weight, X, np.zeros(y.shape, dtype=bool))
 
 
 def is_unlabeled(y: np.ndarray) -> np.ndarray:
