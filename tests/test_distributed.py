@@ -9,7 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.rows import BatchCheck
@@ -153,6 +153,17 @@ def test_other_numbers_of_columns_are_refused(in_memory):
         fitted(rows)
     with pytest.raises(ValueError, match="must have 4 columns"):
         in_memory.predict(rows)
+
+
+@pytest.mark.parametrize("cut", [np.asarray, lambda rows: [rows], da.from_array])
+def test_missing_numbers_are_refused_wherever_the_rows_are(cut):
+    """Gradient boosting takes none, though the default forest does."""
+    booster = GradientBoostingClassifier(n_estimators=5, random_state=0)
+    model = fitted(UNLABELED[:1_000], estimator=booster)
+    rows = UNLABELED[:100].copy()
+    rows[3, 0] = np.nan
+    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="contains NaN"):
+        np.asarray(model.predict(cut(rows)))
 
 
 def test_empty_blocks_have_no_predictions(in_memory):

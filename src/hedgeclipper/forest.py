@@ -440,7 +440,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
     def for_prediction(self) -> HedgeClipperClassifier:
         """Return a light copy that can predict but not go on: one thread, no rows, no labels."""
         copy = clone(self).set_params(estimator=None, n_jobs=1)
-        names = ("classes_", "n_features_in_", "feature_names_in_", "_predictor")
+        names = ("classes_", "n_features_in_", "feature_names_in_", "_row_checks", "_predictor")
         copy.__dict__.update({name: getattr(self, name) for name in names if hasattr(self, name)})
         return copy
 
@@ -473,7 +473,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
     def _check_rows(
         self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any
     ) -> SemiSupervisedRows:
-        checks = self._checks()
+        self._row_checks = checks = self._checks()
         if y is None:
             raise ValueError(
                 "This HedgeClipperClassifier estimator requires y to be passed, but the target y "
@@ -668,7 +668,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 f"{method} takes rows that can be read here. Got a Dask collection: use "
                 "predict_proba(X).to_parquet(...), or pass its files."
             )
-        rows = check_rows(self, X, name=name, once=True, **self._checks())
+        rows = check_rows(self, X, name=name, once=True, **self._row_checks)
         return rows if isinstance(rows, RowBatches) else RowSlices(rows)
 
     def _make_predictor(self, finder: LeafFinder, solutions: list[LeafSolution]) -> LeafPredictor:
@@ -730,7 +730,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
     def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
         """Return the output of the awake predictions of rows, shape (n_samples, n_games)."""
         check_is_fitted(self)
-        rows = check_rows(self, X, name="X", once=True, **self._checks())
+        rows = check_rows(self, X, name="X", once=True, **self._row_checks)
         return map_rows(
             self, rows, method, lambda part: output(self._predictor.awake(part, self.n_jobs))
         )
