@@ -17,6 +17,7 @@ from hedgeclipper.specialists.trees import leaf_finder
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+bag = pytest.importorskip("dask.bag")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
@@ -118,8 +119,13 @@ def test_frames_are_matched_by_name(in_memory):
 def test_a_missing_column_is_named():
     rows = dd.from_pandas(pd.DataFrame(UNLABELED[:, :3], columns=NAMES[:3]), npartitions=2)
     model = HedgeClipperClassifier(n_estimators=10, random_state=0)
-    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="'d'"):
-        model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=rows)
+    frame = pd.DataFrame(LABELED, columns=NAMES)
+    with dask.config.set(scheduler="threads"):
+        with pytest.raises(ValueError, match="X_unlabeled has no column 'd'"):
+            model.fit(frame, Y[:300], X_unlabeled=rows)
+        model.fit(frame, Y[:300], X_unlabeled=frame)
+        with pytest.raises(ValueError, match="X has no column 'd'"):
+            model.predict(rows)
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
@@ -166,6 +172,17 @@ def test_missing_numbers_are_refused_wherever_the_rows_are(cut):
         np.asarray(model.predict(cut(rows)))
 
 
+def test_other_collections_are_refused(in_memory):
+    frame = pd.DataFrame(UNLABELED, columns=NAMES)
+    for rows in (dask.delayed(frame), bag.from_sequence([1, 2])):
+        with pytest.raises(TypeError, match=r"X must be an array or a frame .*Got (Delayed|Bag)"):
+            in_memory.predict(rows)
+    with pytest.raises(TypeError, match=r"X is a list of Dask collections. Got Delayed"):
+        in_memory.predict([dask.delayed(frame)])
+    with pytest.raises(ValueError, match=r"must have 4 columns.*Got a Dask Series"):
+        in_memory.predict(dd.from_pandas(frame, npartitions=2)["a"])
+
+
 def test_empty_blocks_have_no_predictions(in_memory):
     rows = da.from_array(UNLABELED, chunks=(5_000, 4))
     few = rows[da.arange(len(UNLABELED), chunks=5_000) < 6_000]
@@ -193,9 +210,10 @@ def test_what_a_prediction_ships_is_light(in_memory):
 
 def test_methods_that_read_here_say_so(in_memory, tmp_path):
     rows = da.from_array(UNLABELED, chunks=(5_000, 4))
-    for call in (in_memory.partial_fit, lambda rows: in_memory.predict_to(tmp_path / "x", rows)):
-        with pytest.raises(TypeError, match="Got a Dask collection"):
-            call(rows)
+    with pytest.raises(TypeError, match=r"Got a Dask collection: pass X\.partitions\[0\]"):
+        in_memory.partial_fit(rows)
+    with pytest.raises(TypeError, match=r"Got a Dask collection: call predict_proba\(X\)"):
+        in_memory.predict_to(tmp_path / "x", rows)
 
 
 @pytest.mark.parametrize("option", [{"leaf_storage": "disk"}, {"memory_limit": "1GB"}])

@@ -19,6 +19,7 @@ from typing import Any
 
 import dask
 import numpy as np
+from dask.delayed import Delayed
 
 from hedgeclipper.extras import import_extra
 from hedgeclipper.specialists.leaf_rows import LeafArray, LeafBlocks, LeafRows
@@ -111,7 +112,7 @@ def find_leaves(
     report : callable
         Told how many partitions are done: after each one with a ``Client``, else after all.
     """
-    X = _selected(X, names)
+    X = _selected(X, names, "X_unlabeled")
     sent = dask.delayed(_Box((finder, check)), name=_key("finder"))
     find = dask.delayed(_find)
     return _kept([find(part, sent, dask_key_name=_key("leaves")) for part in _parts(X)], report)
@@ -120,6 +121,32 @@ def find_leaves(
 def count_partitions(X: Any) -> int:
     """Return the number of partitions of rows of a Dask array or frame."""
     return X.numblocks[0] if _is_array(X) else X.npartitions
+
+
+def check_collection(X: Any, name: str, n_features: int) -> None:
+    """Raise unless X is an array of Dask with so many columns, or a frame.
+
+    Parameters
+    ----------
+    X : Dask collection
+        Rows.
+    name : str
+        What to call them in errors.
+    n_features : int
+        Number of columns of the labelled rows.
+    """
+    if isinstance(X, Delayed) or not hasattr(X, "ndim"):
+        raise TypeError(
+            f"{name} must be an array or a frame if it is a Dask collection. Got "
+            f"{type(X).__name__}. Make one with to_dataframe, or with from_delayed of "
+            "dask.dataframe or dask.array."
+        )
+    if X.ndim != 2 or (_is_array(X) and X.shape[1] != n_features):
+        shape = f"shape {X.shape}" if _is_array(X) else "one dimension"
+        raise ValueError(
+            f"{name} must have {n_features} columns, as the labelled rows have. Got a Dask "
+            f"{type(X).__name__} of {shape}."
+        )
 
 
 def map_partitions(model: Any, method: str, X: Any) -> Any:
@@ -137,7 +164,7 @@ def map_partitions(model: Any, method: str, X: Any) -> Any:
     nothing = _no_predictions(model, method)
     box = dask.delayed(_Box(model.for_prediction()), name=_key("model"))
     if not _is_array(X):
-        X = _selected(X, getattr(model, "feature_names_in_", None))
+        X = _selected(X, getattr(model, "feature_names_in_", None), "X")
         meta = _framed(nothing, X._meta.index[:0], model.classes_, method)
         return X.map_partitions(_predict_frame, box, method, nothing, meta=meta)
     X = X.rechunk({1: -1})
@@ -173,15 +200,15 @@ def _parts(X: Any) -> list[Any]:
     return list(np.ravel(X.to_delayed()))
 
 
-def _selected(X: Any, names: Any) -> Any:
+def _selected(X: Any, names: Any, name: str) -> Any:
     """Return a frame's columns of these names, in this order; arrays have none."""
     if names is None or not hasattr(X, "columns"):
         return X
-    missing = [name for name in names if name not in X.columns]
+    missing = [column for column in names if column not in X.columns]
     if missing:
         raise ValueError(
-            f"X_unlabeled has no column {missing[0]!r} ({len(missing)} missing in all). It must "
-            "have the columns of the labelled rows, in any order."
+            f"{name} has no column {missing[0]!r} ({len(missing)} missing in all). It must have "
+            "the columns of the labelled rows, in any order."
         )
     return X[list(names)]
 

@@ -336,7 +336,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         if y is not None and not hasattr(self, "_predictor"):
             return self.fit(X_unlabeled, y)
         finder = self._require_predictor().finder
-        batches = self._batches(X_unlabeled, "X_unlabeled", "partial_fit")
+        instead = "pass X.partitions[0].compute() and so on, one after the other"
+        batches = self._batches(X_unlabeled, "X_unlabeled", instead)
         if y is not None:
             warnings.warn(
                 "partial_fit does not use labels, since the trees are grown already: these rows "
@@ -425,7 +426,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             Number of rows written.
         """
         predictor = self._require_predictor()
-        batches = self._batches(X, "X", "predict_to")
+        instead = "call predict_proba(X), which is lazy, and let Dask write that"
+        batches = self._batches(X, "X", instead)
         n_rows = 0
         reporter = row_reporter(self.verbose, "writing predictions", batches.n_rows)
         with reporter as report, parquet_writer(path) as out:
@@ -661,12 +663,12 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._predictor
 
-    def _batches(self, X: Any, name: str, method: str) -> Any:
+    def _batches(self, X: Any, name: str, instead: str) -> Any:
         """Return rows as batches that are read once, for a method that is not for Dask."""
         if is_dask(X):
             raise TypeError(
-                f"{method} takes rows that can be read here. Got a Dask collection: use "
-                "predict_proba(X).to_parquet(...), or pass its files."
+                f"{name} must be rows that can be read here. Got a Dask collection: {instead}, or "
+                "pass its files."
             )
         rows = check_rows(self, X, name=name, once=True, **self._row_checks)
         return rows if isinstance(rows, RowBatches) else RowSlices(rows)

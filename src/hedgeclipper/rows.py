@@ -78,8 +78,15 @@ def check_rows(estimator: Any, X: Any, *, name: str, once: bool = False, **check
     checks : dict
         Parameters of scikit-learn's ``check_array``.
     """
+    if isinstance(X, (list, tuple)) and X and is_dask(X[0]):
+        raise TypeError(
+            f"{name} is a list of Dask collections. Got {type(X[0]).__name__} in it. Make one of "
+            "them: dask.dataframe.from_delayed or concat, dask.array.concatenate."
+        )
     if is_dask(X):
-        _check_width(X, name, estimator)
+        from hedgeclipper.distributed import check_collection
+
+        check_collection(X, name, estimator.n_features_in_)
         return X
     if not is_batched(X):
         return validate_data(estimator, X, reset=False, **checks)
@@ -93,16 +100,6 @@ def check_rows(estimator: Any, X: Any, *, name: str, once: bool = False, **check
         once=once,
     )
     return RowBatches(source, BatchCheck(name, estimator.n_features_in_, checks))
-
-
-def _check_width(X: Any, name: str, estimator: Any) -> None:
-    """Raise unless an array of Dask has as many columns as the estimator knows."""
-    is_frame = hasattr(X, "columns")
-    if not is_frame and (X.ndim != 2 or X.shape[1] != estimator.n_features_in_):
-        raise ValueError(
-            f"{name} must have {estimator.n_features_in_} columns, as the labelled rows have. Got "
-            f"a Dask array of shape {X.shape}."
-        )
 
 
 @dataclass(frozen=True)
