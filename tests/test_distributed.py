@@ -116,6 +116,21 @@ def test_frames_are_matched_by_name(in_memory):
     assert model.slack_ == pytest.approx(in_memory.slack_, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:X has feature names")  # scikit-learn, of each partition
+def test_names_of_unlabelled_frames_are_remembered(in_memory):
+    frame = pd.DataFrame(UNLABELED, columns=NAMES)
+    with dask.config.set(scheduler="threads"):
+        model = fitted(dd.from_pandas(frame, npartitions=3))
+        ours = model.predict(dd.from_pandas(frame[NAMES[::-1]], npartitions=3)).compute()
+    np.testing.assert_array_equal(ours, in_memory.predict(UNLABELED))
+
+
+def test_labelled_rows_must_be_in_memory():
+    rows = dd.from_pandas(pd.DataFrame(LABELED, columns=NAMES), npartitions=2)
+    with pytest.raises(TypeError, match=r"Got a Dask DataFrame as X: pass X\.compute\(\)"):
+        HedgeClipperClassifier().fit(rows, Y[:300], X_unlabeled=rows)
+
+
 def test_a_missing_column_is_named():
     rows = dd.from_pandas(pd.DataFrame(UNLABELED[:, :3], columns=NAMES[:3]), npartitions=2)
     model = HedgeClipperClassifier(n_estimators=10, random_state=0)

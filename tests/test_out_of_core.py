@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
@@ -112,6 +113,35 @@ def assert_same_without_names(ours, theirs):
     np.testing.assert_allclose(
         ours.decision_function(X[:50]), theirs.decision_function(FRAME[:50]), atol=1e-6
     )
+
+
+@pytest.mark.parametrize("unlabeled", ["file", "batches", "frame"])
+@pytest.mark.filterwarnings("ignore:X has feature names")  # scikit-learn, of a frame in memory
+def test_names_of_the_unlabelled_rows_are_remembered(tmp_path, unlabeled):
+    """The labelled rows have none, so that the first names that come up decide."""
+    UNLABELED.to_parquet(tmp_path / "rows.parquet")
+    UNLABELED[NAMES[::-1]].to_parquet(tmp_path / "turned.parquet")
+    given = {"file": tmp_path / "rows.parquet", "batches": [UNLABELED], "frame": UNLABELED}
+    model = new().fit(X[:N_LABELED], Y[:N_LABELED], X_unlabeled=given[unlabeled])
+    assert not hasattr(model, "feature_names_in_")
+    ours, theirs = model.predict(tmp_path / "turned.parquet"), model.predict(X[N_LABELED:])
+    np.testing.assert_array_equal(ours, theirs)
+    model.predict_to(tmp_path / "out.parquet", iter([UNLABELED[NAMES[::-1]]]))
+    np.testing.assert_array_equal(pd.read_parquet(tmp_path / "out.parquet")["prediction"], theirs)
+    nameless = new().fit(X[:N_LABELED], Y[:N_LABELED], X_unlabeled=X[N_LABELED:])
+    slack = nameless.partial_fit(X[N_LABELED:]).slack_
+    assert model.partial_fit(tmp_path / "turned.parquet").slack_ == pytest.approx(slack, rel=1e-6)
+
+
+def test_a_record_batch_is_a_frame():
+    def batch(frame):
+        return pa.RecordBatch.from_pandas(frame, preserve_index=False)
+
+    model = new().fit(batch(LABELED), Y[:N_LABELED], X_unlabeled=batch(UNLABELED))
+    assert model.feature_names_in_.tolist() == NAMES
+    np.testing.assert_array_equal(model.predict(batch(LABELED)), model.predict(LABELED))
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(batch(LABELED[NAMES[::-1]]))
 
 
 def test_rows_that_can_be_read_only_once_are_refused():

@@ -149,7 +149,7 @@ def check_collection(X: Any, name: str, n_features: int) -> None:
         )
 
 
-def map_partitions(model: Any, method: str, X: Any) -> Any:
+def map_partitions(model: Any, method: str, X: Any, names: list[str] | None) -> Any:
     """Return a method's predictions for each partition, as a lazy Dask collection like X.
 
     Parameters
@@ -160,11 +160,13 @@ def map_partitions(model: Any, method: str, X: Any) -> Any:
         How.
     X : Dask array or frame
         Rows.
+    names : list of str or None
+        Columns of a frame that the model knows, in their order.
     """
     nothing = _no_predictions(model, method)
     box = dask.delayed(_Box(model.for_prediction()), name=_key("model"))
     if not _is_array(X):
-        X = _selected(X, getattr(model, "feature_names_in_", None), "X")
+        X = _selected(X, names, "X")
         meta = _framed(nothing, X._meta.index[:0], model.classes_, method)
         return X.map_partitions(_predict_frame, box, method, nothing, meta=meta)
     X = X.rechunk({1: -1})

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from hedgeclipper.batches import is_batched, parquet_writer
+from hedgeclipper.batches import as_table, is_batched, parquet_writer
 from hedgeclipper.console import pass_reporter, row_reporter
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.grow import GrownTrees, default_forest, grow_trees, leaf_size
@@ -32,6 +32,7 @@ from hedgeclipper.rows import (
     BatchCheck,
     RowBatches,
     check_rows,
+    column_names,
     is_dask,
     map_rows,
     parse_bytes,
@@ -442,7 +443,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
     def for_prediction(self) -> HedgeClipperClassifier:
         """Return a light copy that can predict but not go on: one thread, no rows, no labels."""
         copy = clone(self).set_params(estimator=None, n_jobs=1)
-        names = ("classes_", "n_features_in_", "feature_names_in_", "_row_checks", "_predictor")
+        public = ("classes_", "n_features_in_", "feature_names_in_")
+        names = (*public, "_column_names", "_row_checks", "_predictor")
         copy.__dict__.update({name: getattr(self, name) for name in names if hasattr(self, name)})
         return copy
 
@@ -485,19 +487,37 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
             parse_bytes(self.memory_limit)
         if isinstance(y, str):
             return self._read_rows(X, y, X_unlabeled, sample_weight)
+        if is_dask(X):
+            raise TypeError(
+                f"Labelled rows must be in memory. Got a Dask {type(X).__name__} as X: pass "
+                "X.compute(). Unlabelled rows may be a Dask collection."
+            )
         if is_batched(X) and not hasattr(X, "__array__"):
             raise TypeError(
                 "Labelled rows in files need the name of their column of labels as y. Got "
                 f"{type(X).__name__} for X and {type(y).__name__} for y."
             )
-        X = validate_data(self, X, **checks)
+        X = validate_data(self, as_table(X), **checks)
+        self._column_names = self._known_names()
         if X_unlabeled is not None:
-            X_unlabeled = check_rows(self, X_unlabeled, name="X_unlabeled", **checks)
+            X_unlabeled = self._check_unlabeled(X_unlabeled)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         rows = split_rows(X, y, X_unlabeled, sample_weight)
         check_classification_targets(rows.y_labeled)
         return rows
+
+    def _check_unlabeled(self, X: Any) -> Any:
+        """Return the unlabelled rows, checked; their names are kept if labelled ones have none."""
+        columns = self._column_names
+        rows = check_rows(self, X, name="X_unlabeled", columns=columns, **self._row_checks)
+        if columns is None:
+            self._column_names = column_names(X, rows)
+        return rows
+
+    def _known_names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(names)
 
     def _read_rows(
         self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any
@@ -513,6 +533,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         X_labeled = validate_data(self, X_labeled, **self._checks())
         if source.column_names is not None:
             self.feature_names_in_ = np.array(source.column_names, dtype=object)
+        self._column_names = self._known_names()
         check_classification_targets(y)
         check = BatchCheck("X", self.n_features_in_, self._checks())
         unlabeled = RowBatches(source, check, only_unlabeled=True)
@@ -670,7 +691,7 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
                 f"{name} must be rows that can be read here. Got a Dask collection: {instead}, or "
                 "pass its files."
             )
-        rows = check_rows(self, X, name=name, once=True, **self._row_checks)
+        rows = self._check_once(X, name)
         return rows if isinstance(rows, RowBatches) else RowSlices(rows)
 
     def _make_predictor(self, finder: LeafFinder, solutions: list[LeafSolution]) -> LeafPredictor:
@@ -732,10 +753,16 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
     def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
         """Return the output of the awake predictions of rows, shape (n_samples, n_games)."""
         check_is_fitted(self)
-        rows = check_rows(self, X, name="X", once=True, **self._row_checks)
-        return map_rows(
-            self, rows, method, lambda part: output(self._predictor.awake(part, self.n_jobs))
-        )
+
+        def work(part: Any) -> np.ndarray:
+            return output(self._predictor.awake(part, self.n_jobs))
+
+        return map_rows(self, self._check_once(X, "X"), method, work, self._column_names)
+
+    def _check_once(self, X: Any, name: str) -> Any:
+        """Return rows that are read once, checked as those of ``fit`` were."""
+        columns = self._column_names
+        return check_rows(self, X, name=name, columns=columns, once=True, **self._row_checks)
 
 
 def _allows_nan(model: Any) -> bool:

@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from hedgeclipper.batches import as_source, is_batched, missing_labels
+from hedgeclipper.batches import as_source, as_table, frame_names, is_batched, missing_labels
 from hedgeclipper.semi_supervised import UNLABELED
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -62,17 +62,27 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__") and hasattr(X, "dask")
 
 
-def check_rows(estimator: Any, X: Any, *, name: str, once: bool = False, **checks: Any) -> Any:
+def check_rows(
+    estimator: Any,
+    X: Any,
+    *,
+    name: str,
+    columns: list[str] | None,
+    once: bool = False,
+    **checks: Any,
+) -> Any:
     """Return the rows for a fitted estimator: an array or CSR matrix, `RowBatches`, or Dask's.
 
     Parameters
     ----------
     estimator : estimator
-        Knows ``n_features_in_`` and, where it was fitted on names, ``feature_names_in_``.
+        Knows ``n_features_in_``.
     X : array-like, sparse matrix, frame, files, re-iterable of batches, or Dask collection
         Rows.
     name : str
         What to call them in errors.
+    columns : list of str or None
+        Names by which batches are matched, where they are known.
     once : bool
         Whether they are read only once, so that an iterator of batches will do.
     checks : dict
@@ -89,17 +99,31 @@ def check_rows(estimator: Any, X: Any, *, name: str, once: bool = False, **check
         check_collection(X, name, estimator.n_features_in_)
         return X
     if not is_batched(X):
-        return validate_data(estimator, X, reset=False, **checks)
-    names = getattr(estimator, "feature_names_in_", None)
+        return validate_data(estimator, as_table(X), reset=False, **checks)
     source = as_source(
         X,
         name=name,
-        columns=None if names is None else list(names),
+        columns=columns,
         n_columns=estimator.n_features_in_,
         dtype=np.float32,
         once=once,
     )
     return RowBatches(source, BatchCheck(name, estimator.n_features_in_, checks))
+
+
+def column_names(X: Any, rows: Any) -> list[str] | None:
+    """Return the names of the columns of rows; None where they have none.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, frame, files, re-iterable of batches, or Dask collection
+        Rows as they were passed.
+    rows : as `check_rows` returns it
+        The same rows, checked.
+    """
+    if isinstance(rows, RowBatches):
+        return rows.source.column_names
+    return frame_names(X._meta if is_dask(X) else X)
 
 
 @dataclass(frozen=True)
@@ -167,7 +191,13 @@ def _whole_numbers(labels: np.ndarray) -> np.ndarray:
     return labels.astype(str) if labels.dtype.kind == "O" else labels
 
 
-def map_rows(estimator: Any, X: Any, method: str, work: Callable[[Any], np.ndarray]) -> Any:
+def map_rows(
+    estimator: Any,
+    X: Any,
+    method: str,
+    work: Callable[[Any], np.ndarray],
+    columns: list[str] | None,
+) -> Any:
     """Return the work on rows: at once for an array, batch by batch, or lazily for Dask.
 
     Parameters
@@ -180,11 +210,13 @@ def map_rows(estimator: Any, X: Any, method: str, work: Callable[[Any], np.ndarr
         Name of the method that does the same for rows of any form.
     work : callable
         From an array of rows to predictions.
+    columns : list of str or None
+        Names by which the columns of a Dask frame are matched, where they are known.
     """
     if is_dask(X):
         from hedgeclipper.distributed import map_partitions
 
-        return map_partitions(estimator, method, X)
+        return map_partitions(estimator, method, X, columns)
     if isinstance(X, RowBatches):
         parts = [work(batch) for batch in X]
         nothing = np.empty((0, estimator.n_features_in_), np.float32)

@@ -13,6 +13,7 @@ from hedgeclipper.batches.arrays import (
     cut,
     row_slice,
 )
+from hedgeclipper.batches.frames import as_table, frame_names
 from hedgeclipper.batches.labels import missing_labels
 from hedgeclipper.batches.source import Source
 from hedgeclipper.batches.writer import parquet_writer
@@ -24,8 +25,10 @@ __all__ = [
     "Source",
     "as_rows",
     "as_source",
-    "is_batched",
+    "as_table",
     "cut",
+    "frame_names",
+    "is_batched",
     "missing_labels",
     "parquet_writer",
     "row_slice",

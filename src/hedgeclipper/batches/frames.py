@@ -34,6 +34,20 @@ def is_frame(data: Any) -> bool:
     return _library(data) in _LIBRARIES and len(getattr(data, "shape", ())) == 2
 
 
+def frame_names(data: Any) -> list[str] | None:
+    """Return the names of a frame's columns; None where it has none, and for other data."""
+    names = list(_LIBRARIES[_library(data)].names(data)) if is_frame(data) else []
+    return names if names and are_names(names) else None
+
+
+def as_table(data: Any) -> Any:
+    """Return a record batch of Arrow as a table, whose names scikit-learn sees; else the data."""
+    if _library(data) != "pyarrow":
+        return data
+    pa = arrow_columns.pyarrow()
+    return pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+
+
 def frame_block(frame: Any, request: Request, place: str) -> Block:
     """Return the columns of a frame that were asked for, and its labels, as arrays."""
     library = _LIBRARIES[_library(frame)]
