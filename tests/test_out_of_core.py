@@ -420,7 +420,7 @@ def test_no_rows_at_all(tmp_path, in_memory):
 
 def test_files_in_which_all_rows_have_labels(tmp_path):
     FRAME[:N_LABELED].assign(label=Y[:N_LABELED]).to_parquet(tmp_path / "all.parquet")
-    with pytest.warns(NoUnlabeledRowsWarning, match="leave their labels out") as caught:
+    with pytest.warns(NoUnlabeledRowsWarning, match="where their label is missing") as caught:
         model = new().fit(tmp_path / "all.parquet", "label")
     assert caught[0].filename == __file__
     assert model.n_unlabeled_ == N_LABELED

@@ -538,7 +538,8 @@ class HedgeClipperClassifier(ClassifierMixin, BaseEstimator):
         check = BatchCheck("X", self.n_features_in_, self._checks())
         unlabeled = RowBatches(source, check, only_unlabeled=True)
         if next(iter(unlabeled), None) is None:
-            return labeled_only(X_labeled, y, None, "leave their labels out")
+            advice = "rows of files are unlabelled where their label is missing"
+            return labeled_only(X_labeled, y, None, advice)
         return SemiSupervisedRows(X_labeled, y, None, unlabeled, None)
 
     def _encode(self, y: np.ndarray) -> np.ndarray:
