@@ -114,13 +114,14 @@ def damage_named(
     place: str, *errors: type[Exception], where: Callable[[], str] = lambda: ""
 ) -> Iterator[None]:
     """Name the file that is gone or damaged, which these errors mean, and the place in it."""
+    signs_of_damage: tuple[type[Exception], ...] = (*errors, OSError)
     try:
         yield
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"{place} is gone. Keep files in place as long as they are read, several times."
         ) from error
-    except (*errors, OSError) as error:
+    except signs_of_damage as error:
         # Errors of the operating system have a number; those of damaged files do not.
         if getattr(error, "errno", None) is not None:
             raise
