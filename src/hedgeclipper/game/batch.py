@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import fmin_l_bfgs_b
 
 from hedgeclipper.game.equations import Evaluation, Game, scale_of
 from hedgeclipper.game.terms import SplitWeights
@@ -154,13 +154,17 @@ def _stage(
         return value, split.gradient(slope, terms.width)
 
     with suppress(_StageOver):
-        minimize(
+        # not ``minimize``, which turns the bounds of many variables from one form into another
+        # twice, at a higher price than a pass
+        fmin_l_bfgs_b(
             smoothed_slack,
             split.divide(theta),
-            jac=True,
-            method="L-BFGS-B",
             bounds=split.bounds,
-            options={"maxcor": memory, "maxiter": 10**6, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0},
+            m=memory,
+            factr=0.0,
+            pgtol=0.0,
+            maxiter=10**6,
+            maxfun=10**9,
         )
     if len(seen) > 1:
         progress.curvature = _curvature_between(game, seen[-2], seen[-1], progress.curvature)
