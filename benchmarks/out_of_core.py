@@ -5,8 +5,8 @@
 Generated rows of 18 columns in Parquet files of a million rows each, a forest of 100 trees grown on
 10,000 labels, two threads. Every run is a process of its own; runs are interleaved. Memory is the
 peak of anonymous memory (mapped files do not count, rows in memory do) less that at the start of
-the process, seen every 10 ms. Seconds are those of the whole ``fit``; the time per row leaves out growing the forest, which does
-not depend on the rows. Writes the section in docs/large_data.md.
+the process, seen every 10 ms. Seconds are those of the whole ``fit``; the time per row leaves out
+growing the forest, which does not depend on the rows. Writes the section in docs/large_data.md.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from benchmarks.pages import DOCS, with_section
 def runs(millions, seconds_per_million=1.0, n_bytes=1e8):
     """Return one run of each kind, as `out_of_core.main` would find it."""
     peer = out_of_core.peer_of(millions)
-    fit = {"growing": 1.0, "slack": -0.25, "passes": 6}
+    fit = {"growing": 1.0, "slack": -0.25}
     files = {
         ("from files", n): [{"seconds": 1 + n * seconds_per_million, "bytes": n_bytes + n, **fit}]
         for n in millions
