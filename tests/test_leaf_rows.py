@@ -174,9 +174,11 @@ def test_thinned_rows_come_from_everywhere():
     file = LeafFile(1, numbers.dtype)
     for part in parts:
         file.append(part)
+    expected = whole(LeafArray(numbers).thinned(10))[0]
     for rows in (LeafArray(numbers), LeafBlocks(parts), file):
         sample = rows.thinned(10)
         found = whole(sample)[0]
+        assert np.array_equal(found, expected)
         assert 3_900 <= sample.n_samples == found.size <= 4_100
         assert np.unique(found).size == found.size
         assert np.bincount(found // 4_000, minlength=10).min() >= 300

@@ -22,7 +22,7 @@ import numpy as np
 from dask.delayed import Delayed
 
 from hedgeclipper.extras import import_extra
-from hedgeclipper.specialists.leaf_rows import LeafArray, LeafBlocks, LeafRows
+from hedgeclipper.specialists.leaf_rows import LeafArray, LeafRows, Runs
 from hedgeclipper.specialists.trees import LeafFinder
 
 FAN_IN = 8
@@ -50,11 +50,16 @@ class DaskLeaves(LeafRows):
             (leaves,) = _compute(part)
             yield from LeafArray(leaves).blocks()
 
-    def thinned(self, stride: int) -> LeafBlocks:
-        """Return about every stride-th row of each partition, brought here."""
-        thin = dask.delayed(_thin)
-        parts = [thin(part, stride, dask_key_name=_key("thin")) for part in self.parts]
-        return LeafBlocks([block for part in _compute(*parts) for block in part])
+    def thinned(self, stride: int) -> LeafRows:
+        """Return about every stride-th row, brought here."""
+        runs, thin = Runs.every(stride, self.n_samples), dask.delayed(_thin)
+        starts = np.cumsum([0, *self.sizes[:-1]]).tolist()
+        parts = [
+            thin(part, start, runs, dask_key_name=_key("thin"))
+            for part, start in zip(self.parts, starts, strict=True)
+        ]
+        here = [run for part in _compute(*parts) for run in part]
+        return runs.sample(here, in_memory=True)
 
     def close(self) -> None:
         """Let the workers forget the leaf numbers."""
@@ -276,8 +281,8 @@ def _n_rows(leaves: np.ndarray) -> int:
     return leaves.shape[1]
 
 
-def _thin(leaves: np.ndarray, stride: int) -> list[np.ndarray]:
-    return [np.ascontiguousarray(run) for run in LeafArray(leaves).thinned(stride).blocks()]
+def _thin(leaves: np.ndarray, start: int, runs: Runs) -> list[np.ndarray]:
+    return [np.ascontiguousarray(run) for run in runs.within(leaves, start)]
 
 
 def _sum_partition(leaves: np.ndarray, view: _Box, work: _Box) -> Any:

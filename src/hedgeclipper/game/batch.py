@@ -72,10 +72,13 @@ def warm_start(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
 
 
 def _settle(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
-    """Look at good weights on all rows and take one step down; mostly there is no more to do."""
+    """Look at good weights on all rows and take one step down; mostly there is no more to do.
+
+    The step is taken even if the gap is small enough, so that less depends on the sample.
+    """
     seen = game.evaluate(theta, progress.eps)
     progress.add(seen)
-    if progress.is_over:
+    if progress.n_passes >= progress.max_passes:
         return theta
     step = 1.0 / (game.specialists.coverage * progress.curvature)
     slope = game.terms.slope(theta, seen.tilt)

@@ -7,7 +7,6 @@ that, none at all.
 
 from __future__ import annotations
 
-import math
 import operator
 import shutil
 import tempfile
@@ -24,12 +23,55 @@ import numpy as np
 from hedgeclipper.specialists.trees import ROWS_PER_BLOCK, LeafFinder, map_in_threads
 
 STORAGES = ("auto", "memory", "disk", "recompute")
-RUN = 64
 ROWS_PER_SLICE = 4 * ROWS_PER_BLOCK
 ROWS_IN_RESERVOIR = 50_000
-ROWS_TO_COPY, LONG_RUN = 1 << 16, 1 << 12
-WANDERING = 7919
+ROWS_TO_COPY = 1 << 16
+RUN, LONG_RUN, MANY_RUNS = 1 << 6, 1 << 12, 1 << 6
 SHARE_OF_DISK = 0.5
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Which rows are about every stride-th: runs of rows, the same wherever these are kept.
+
+    Runs are quicker to read than single rows. Short ones make a sample of few rows, which are put
+    together, since work on a block costs something whatever its size. Of many rows a copy would
+    take memory: they are taken where they lie, in long runs.
+
+    Parameters
+    ----------
+    length : int
+        Rows of a run.
+    period : int
+        Rows from the start of one run to the next.
+    """
+
+    length: int
+    period: int
+
+    @classmethod
+    def every(cls, stride: int, n_rows: int) -> Runs:
+        """Return the runs for about every stride-th of so many rows."""
+        n_wanted = n_rows // stride
+        short = min(RUN, max(1, n_wanted // MANY_RUNS))
+        length = short if n_wanted <= ROWS_TO_COPY else LONG_RUN
+        return cls(length, length * stride)
+
+    def within(self, block: np.ndarray, start: int) -> list[np.ndarray]:
+        """Return the parts of runs in a block whose first row has the number ``start``."""
+        stop = start + block.shape[1]
+        first, last = start // self.period, -(-stop // self.period)
+        starts = [number * self.period for number in range(first, last)]
+        ends = [(max(at, start), min(at + self.length, stop)) for at in starts]
+        return [block[:, low - start : high - start] for low, high in ends if low < high]
+
+    def sample(self, parts: list[np.ndarray], in_memory: bool) -> LeafRows:
+        """Return the rows of all parts, put together if they are few."""
+        if self.length < LONG_RUN:
+            return LeafArray(np.concatenate(parts, axis=1))
+        sample = LeafBlocks(parts)
+        sample.in_memory = in_memory
+        return sample
 
 
 class LeafRows(ABC):
@@ -42,9 +84,13 @@ class LeafRows(ABC):
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield the leaf numbers in blocks of shape (n_trees, rows)."""
 
-    @abstractmethod
     def thinned(self, stride: int) -> LeafRows | None:
         """Return about every stride-th row, or None where that would not be cheap."""
+        runs, parts, start = Runs.every(stride, self.n_samples), [], 0
+        for block in self.blocks():
+            parts += runs.within(block, start)
+            start += block.shape[1]
+        return runs.sample(parts, self.in_memory)
 
     def close(self) -> None:  # noqa: B027
         """Give back what is not memory; most have nothing of the kind."""
@@ -95,14 +141,6 @@ class LeafArray(LeafRows):
         for start in range(0, self.n_samples, ROWS_PER_BLOCK):
             yield self.leaves[:, start : start + ROWS_PER_BLOCK]
 
-    def thinned(self, stride: int) -> LeafArray:
-        """Return about every stride-th row, in runs, which are quicker to read than single rows."""
-        n_runs = self.n_samples // (RUN * stride)
-        if n_runs == 0:
-            return LeafArray(np.ascontiguousarray(self.leaves[:, ::stride]))
-        cut = self.leaves[:, : n_runs * RUN * stride].reshape(-1, n_runs, RUN * stride)
-        return LeafArray(cut[:, :, :RUN].reshape(self.leaves.shape[0], -1))
-
 
 class LeafBlocks(LeafRows):
     """Leaf numbers in blocks that lie apart from each other.
@@ -122,36 +160,6 @@ class LeafBlocks(LeafRows):
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield the blocks."""
         return iter(self.parts)
-
-    def thinned(self, stride: int) -> LeafRows:
-        """Return about every stride-th row, from all over."""
-        return _sample(self, stride)
-
-
-def _sample(rows: LeafRows, stride: int) -> LeafRows:
-    """Return runs of rows: a copy of short ones of every block, or long ones where they lie.
-
-    Work on a block costs something whatever its size, so that a few rows are put together; many
-    are taken where they lie, in long runs of some of the blocks, since a copy would take memory.
-    """
-    blocks = list(rows.blocks())
-    if rows.n_samples // stride <= ROWS_TO_COPY:
-        runs = [_run(block, block.shape[1] // stride, k) for k, block in enumerate(blocks)]
-        return LeafArray(np.concatenate(runs, axis=1))
-    every = math.ceil(LONG_RUN * stride / ROWS_PER_BLOCK)
-    runs = [
-        _run(block, block.shape[1] * every // stride, k) for k, block in enumerate(blocks[::every])
-    ]
-    sample = LeafBlocks(runs)
-    sample.in_memory = rows.in_memory
-    return sample
-
-
-def _run(block: np.ndarray, n_rows: int, number: int) -> np.ndarray:
-    """Return so many rows of a block in one piece, from a place that wanders with its number."""
-    n_rows = min(max(1, n_rows), block.shape[1])
-    start = number * WANDERING % (block.shape[1] - n_rows + 1)
-    return block[:, start : start + n_rows]
 
 
 class LeafFile(LeafRows):
@@ -209,10 +217,6 @@ class LeafFile(LeafRows):
         if self._map is None:
             self._map = np.memmap(self._file, dtype=self.dtype, mode="r")
         return self._map
-
-    def thinned(self, stride: int) -> LeafRows:
-        """Return about every stride-th row, from all over the file."""
-        return _sample(self, stride)
 
 
 class RecomputedLeaves(LeafRows):
