@@ -3,7 +3,14 @@ import sys
 import pytest
 
 from hedgeclipper import console
-from hedgeclipper.console import PassReporter, RowReporter, pass_reporter, row_reporter
+from hedgeclipper.console import (
+    MemberReporter,
+    PassReporter,
+    RowReporter,
+    member_reporter,
+    pass_reporter,
+    row_reporter,
+)
 from hedgeclipper.game.track import PassRecord
 
 
@@ -81,11 +88,40 @@ def test_a_bar_of_rows_on_a_terminal(monkeypatch, capsys):
     assert "finding leaves  10 rows" in capsys.readouterr().err
 
 
+def test_a_line_names_the_member_and_the_time_left(capsys):
+    report = MemberReporter()
+    report.started -= 8.0
+    report.last -= 8.0
+    report("forest", 2, 6)
+    assert capsys.readouterr().err == "fitted forest  2 of 6 fits  8.0 s  16 s left\n"
+
+
+def test_lines_of_members_come_now_and_then_and_at_the_end(capsys):
+    report = MemberReporter()
+    report("forest", 1, 2)
+    assert capsys.readouterr().err == ""
+    report("bayes", 2, 2)
+    line = capsys.readouterr().err
+    assert line.startswith("fitted bayes  2 of 2 fits  ")
+    assert line.endswith(" s  done\n")
+
+
+def test_a_bar_of_members_on_a_terminal(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with member_reporter(1) as report:
+        report("forest", 1, 4)
+    assert report.bar.tasks[0].completed == 0.25
+    assert "fitted forest  1 of 4 fits" in capsys.readouterr().err
+
+
 def test_silence(capsys):
     with pass_reporter(0, 1e-2) as report:
         assert report is None
     with row_reporter(0, "finding leaves", 20) as report:
         report(20)
+    with member_reporter(0) as report:
+        report("forest", 1, 1)
     assert capsys.readouterr().err == ""
 
 

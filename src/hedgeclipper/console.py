@@ -116,6 +116,35 @@ def row_reporter(
     return RowReporter(task, n_all, unit) if verbose else nullcontext(lambda n_done: None)
 
 
+class MemberReporter(_Reporter):
+    """Shows on standard error which member of a panel has been fitted, and the time left.
+
+    A bar on a terminal with rich, else lines.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = self.started
+
+    def __call__(self, name: str, n_done: int, n_all: int) -> None:
+        """Show that a fit of a member is done; lines come every few seconds."""
+        now = time.perf_counter()
+        seconds = now - self.started
+        text = f"fitted {name}  {n_done} of {n_all} fits  {seconds:.1f} s"
+        if self.bar is not None:
+            self._show_bar(n_done / n_all, text)
+        elif now - self.last > SECONDS_BETWEEN_LINES or n_done == n_all:
+            left = f"{seconds * (n_all - n_done) / n_done:.0f} s left"
+            ending = "done" if n_done == n_all else left
+            print(f"{text}  {ending}", file=sys.stderr, flush=True)
+            self.last = now
+
+
+def member_reporter(verbose: int) -> AbstractContextManager:
+    """Return a context that yields a reporter of members, one that says nothing unless verbose."""
+    return MemberReporter() if verbose else nullcontext(lambda name, n_done, n_all: None)
+
+
 def _share_done(first: float, now: float, tol: float) -> float:
     """Return how far the gap has come on its way to tol, in orders of magnitude."""
     if now <= tol:
