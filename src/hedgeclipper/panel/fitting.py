@@ -1,0 +1,123 @@
+"""Fitting one member to some of the labelled rows, and to unlabelled rows if it takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
+from sklearn.utils.validation import has_fit_parameter
+
+from hedgeclipper.forest import HedgeClipperClassifier
+from hedgeclipper.semi_supervised import UNLABELED
+
+READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading, HedgeClipperClassifier)
+
+
+@dataclass(frozen=True, eq=False)
+class MemberRows:
+    """What members learn from.
+
+    Parameters
+    ----------
+    X_labeled : array or CSR matrix of shape (n_labeled, n_features)
+        Labelled rows.
+    codes : ndarray of shape (n_labeled,), int
+        Their classes, from 0 to n_classes - 1.
+    n_classes : int
+        Number of classes.
+    weights : ndarray of shape (n_labeled,) or None
+        Their weights.
+    X_unlabeled : array or CSR matrix of shape (n_unlabeled, n_features) or None
+        Unlabelled rows; there may be none.
+    """
+
+    X_labeled: Any
+    codes: np.ndarray
+    n_classes: int
+    weights: np.ndarray | None = None
+    X_unlabeled: Any = None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of a member's scores: one for two classes, else one per class."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    def unlabeled_beside(self, train: np.ndarray) -> Any:
+        """Return the unlabelled rows, and those labelled ones that are not in ``train``.
+
+        A member that learns from the rows it predicts is then judged on such rows too. None where
+        there are no unlabelled rows: it will then learn from none.
+
+        Parameters
+        ----------
+        train : ndarray of int
+            Numbers of the labelled rows whose labels are used.
+        """
+        if self.X_unlabeled is None or self.X_unlabeled.shape[0] == 0:
+            return None
+        held_out = np.setdiff1d(np.arange(self.codes.size), train)
+        if held_out.size == 0:
+            return self.X_unlabeled
+        return _stack(self.X_unlabeled, self.X_labeled[held_out])
+
+
+def fit_member(estimator: Any, rows: MemberRows, train: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Return a clone of an estimator fitted to some labelled rows, and the codes of its classes.
+
+    Its classes are 0, 1, ... without a gap, as some classifiers demand, even where ``train`` lacks
+    a class. Unlabelled rows go to a ``fit`` that takes ``X_unlabeled``, or stand among the rows,
+    marked by -1, for an estimator that reads such marks. Weights go to a ``fit`` that takes them.
+
+    Parameters
+    ----------
+    estimator : classifier
+        What to fit; it is not changed.
+    rows : MemberRows
+        All rows.
+    train : ndarray of int
+        Numbers of the labelled rows to learn from.
+
+    Returns
+    -------
+    model : classifier
+        The fitted clone.
+    codes : ndarray of int
+        Codes of the classes among the rows, in the order of the model's.
+    """
+    model = clone(estimator)
+    prefix, last = _last_step(model)
+    X, weights = rows.X_labeled[train], None if rows.weights is None else rows.weights[train]
+    codes, y = np.unique(rows.codes[train], return_inverse=True)
+    takes_rows = has_fit_parameter(model, "X_unlabeled")
+    learns_from_all = takes_rows or isinstance(last, READS_MARKS)
+    unlabeled = rows.unlabeled_beside(train) if learns_from_all else None
+    options: dict[str, Any] = {}
+    if unlabeled is not None and takes_rows:
+        options["X_unlabeled"] = unlabeled
+    elif unlabeled is not None:
+        n_marked = unlabeled.shape[0]
+        X, y = _stack(X, unlabeled), np.append(y, np.full(n_marked, UNLABELED))
+        weights = None if weights is None else np.append(weights, np.ones(n_marked))
+    if weights is not None and has_fit_parameter(last, "sample_weight"):
+        options[f"{prefix}sample_weight"] = weights
+    return model.fit(X, y, **options), codes
+
+
+def _last_step(estimator: Any) -> tuple[str, Any]:
+    """Return the prefix of a pipeline's parameters for its last step, and this step."""
+    prefix = ""
+    while isinstance(estimator, Pipeline):
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    return prefix, estimator
+
+
+def _stack(above: Any, below: Any) -> Any:
+    if sparse.issparse(above) or sparse.issparse(below):
+        return sparse.vstack([above, below], format="csr")
+    return np.concatenate([above, below])
