@@ -1,0 +1,118 @@
+"""The panel one gets without naming classifiers: varied, and part of it learns from all rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.semi_supervised import SelfTrainingClassifier
+from sklearn.svm import SVC
+
+from hedgeclipper.forest import HedgeClipperClassifier
+from hedgeclipper.panel.spreading import SmoothSpreading
+from hedgeclipper.panel.views import Views, filler, fit_views
+
+MANY_LABELS, TOO_MANY_LABELS = 1_000, 5_000
+
+
+def default_panel(
+    X: Any, n_labels: int, random_state: np.random.RandomState
+) -> list[tuple[str, Any]]:
+    """Return named classifiers that suit rows like these.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Labelled and unlabelled rows, or a sample of them.
+    n_labels : int
+        Number of labelled rows.
+    random_state : RandomState
+        Draws seeds and what is random in the views.
+    """
+    views = fit_views(X, random_state)
+    seed = random_state.randint(np.iinfo(np.int32).max)
+    panel = {
+        **_linear(views),
+        **_trees(n_labels, seed),
+        **_boosters(n_labels, sparse.issparse(X), seed),
+        **_neighbours(views, n_labels, seed),
+        **_learning_from_all(views, seed),
+    }
+    return list(panel.items())
+
+
+def _regression(strength: float) -> LogisticRegression:
+    return LogisticRegression(C=strength, max_iter=1000)
+
+
+def _linear(views: Views) -> dict[str, Any]:
+    return {
+        "linear": make_pipeline(views.scaled, _regression(1.0)),
+        "linear_shrunk": make_pipeline(views.scaled, _regression(0.02)),
+        "linear_even": make_pipeline(views.even, _regression(0.1)),
+        "linear_even_shrunk": make_pipeline(views.even, _regression(0.005)),
+        "components": make_pipeline(views.components, _regression(0.1)),
+        "components_whitened": make_pipeline(views.whitened, _regression(0.02)),
+        "cells": make_pipeline(views.cells, _regression(0.02)),
+        "kernel": make_pipeline(views.kernel, _regression(10.0)),
+    }
+
+
+def _trees(n_labels: int, seed: int) -> dict[str, Any]:
+    leaf = 10 if n_labels >= MANY_LABELS else 4
+    smooth = ExtraTreesClassifier(
+        200, min_samples_leaf=leaf, max_features=0.3, random_state=seed
+    )
+    return {
+        "forest": make_pipeline(filler(), RandomForestClassifier(200, random_state=seed)),
+        "extra_trees": make_pipeline(filler(), ExtraTreesClassifier(200, random_state=seed)),
+        "extra_trees_smooth": make_pipeline(filler(), smooth),
+    }
+
+
+def _boosters(n_labels: int, is_sparse: bool, seed: int) -> dict[str, Any]:
+    stochastic = GradientBoostingClassifier(
+        subsample=0.7, max_features="sqrt", random_state=seed
+    )
+    boosters = {
+        "boosting": make_pipeline(filler(), stochastic),
+        "boosting_plain": make_pipeline(filler(), GradientBoostingClassifier(random_state=seed)),
+        "boosted_stumps": make_pipeline(
+            filler(), AdaBoostClassifier(n_estimators=100, random_state=seed)
+        ),
+    }
+    if n_labels >= MANY_LABELS and not is_sparse:
+        boosters["boosting_large"] = HistGradientBoostingClassifier(
+            learning_rate=0.05, max_iter=200, l2_regularization=1.0, random_state=seed
+        )
+    return boosters
+
+
+def _neighbours(views: Views, n_labels: int, seed: int) -> dict[str, Any]:
+    n_neighbors = min(30, max(3, n_labels // 7))
+    nearest = KNeighborsClassifier(n_neighbors, weights="distance")
+    neighbours = {"neighbours": make_pipeline(views.components, nearest)}
+    if n_labels <= TOO_MANY_LABELS:
+        neighbours["support_vectors"] = make_pipeline(views.even, SVC(random_state=seed))
+    return neighbours
+
+
+def _learning_from_all(views: Views, seed: int) -> dict[str, Any]:
+    spreading = SmoothSpreading(kernel="knn", n_neighbors=10, alpha=0.8)
+    self_trained = SelfTrainingClassifier(_regression(0.1), threshold=0.9)
+    return {
+        "self_trained": make_pipeline(views.components, self_trained),
+        "spreading": make_pipeline(views.components, spreading),
+        "hedgeclipper": HedgeClipperClassifier(random_state=seed),
+    }

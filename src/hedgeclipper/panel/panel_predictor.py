@@ -1,0 +1,115 @@
+"""From rows to a panel's log-odds, probabilities and classes; all a new row needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from hedgeclipper.panel.calibration import Calibration
+from hedgeclipper.panel.regions import with_regions
+from hedgeclipper.panel.scales import VoteScale
+from hedgeclipper.panel.scores import member_scores
+
+
+@dataclass(frozen=True, eq=False)
+class PanelGame:
+    """What one game, of one class against the rest, has found.
+
+    Parameters
+    ----------
+    scales : list of VoteScale
+        How each member's scores become votes.
+    regions : str or None
+        Regions of members that are voters of their own.
+    weights : ndarray of shape (n_voters,)
+        theta.
+    calibration : Calibration
+        From the weighted sum of votes to log-odds.
+    """
+
+    scales: Sequence[VoteScale]
+    regions: str | None
+    weights: np.ndarray
+    calibration: Calibration
+
+    def votes(self, scores: np.ndarray) -> np.ndarray:
+        """Return the votes for scores of shape (n_samples, n_members); NaN where asleep."""
+        pairs = zip(self.scales, scores.T, strict=True)
+        return with_regions(np.column_stack([scale(column) for scale, column in pairs]), self.regions)
+
+    def awake(self, scores: np.ndarray) -> np.ndarray:
+        """Return the awake prediction m for scores of shape (n_samples, n_members)."""
+        return np.nan_to_num(self.votes(scores)) @ self.weights
+
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds of the class for scores of shape (n_samples, n_members)."""
+        return self.calibration.log_odds(self.awake(scores))
+
+
+@dataclass(frozen=True, eq=False)
+class PanelPredictor:
+    """Members and games of a panel.
+
+    Parameters
+    ----------
+    names : list of str
+        Names of the members.
+    estimators : list of classifier
+        Fitted members.
+    n_classes : int
+        Number of classes.
+    labels : ndarray or None
+        Labels as the members know them; None for the codes 0, 1, ...
+    games : list of PanelGame
+        One for two classes, else one for each.
+    """
+
+    names: Sequence[str]
+    estimators: Sequence[Any]
+    n_classes: int
+    labels: np.ndarray | None
+    games: Sequence[PanelGame]
+
+    @property
+    def n_games(self) -> int:
+        """Number of games: 1 for two classes."""
+        return len(self.games)
+
+    def awake(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return the log-odds of each game's class, shape (n_samples, n_games)."""
+        return self.awake_for(panel_scores(self, X))
+
+    def awake_for(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds for scores of shape (n_samples, n_members, n_games)."""
+        return np.column_stack(
+            [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
+        )
+
+    def decision(self, awake: np.ndarray) -> np.ndarray:
+        """Return the log-odds: one column for two classes, else one for each."""
+        return awake[:, 0] if self.n_games == 1 else awake
+
+    def probabilities(self, awake: np.ndarray) -> np.ndarray:
+        """Return the probability of each class, shape (n_samples, n_classes)."""
+        shares = expit(awake)
+        if self.n_games == 1:
+            return np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    def classes(self, awake: np.ndarray) -> np.ndarray:
+        """Return the number of the most probable class of each row."""
+        return (awake[:, 0] > 0).astype(int) if self.n_games == 1 else np.argmax(awake, axis=1)
+
+
+def panel_scores(panel: PanelPredictor, X: Any) -> np.ndarray:
+    """Return what all members say of rows, shape (n_samples, n_members, n_games)."""
+    members = zip(panel.names, panel.estimators, strict=True)
+    scores = [
+        member_scores(model, X, panel.n_classes, panel.labels, name=name)
+        for name, model in members
+    ]
+    return np.stack(scores, axis=1)

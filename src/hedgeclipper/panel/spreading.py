@@ -1,0 +1,57 @@
+"""Label spreading that can say something about every row."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.semi_supervised import LabelSpreading
+from sklearn.utils.validation import check_is_fitted
+
+
+class SmoothSpreading(LabelSpreading):
+    """Label spreading over nearest neighbours, and their mean for new rows.
+
+    Rows that no label reaches get the shares of the classes among the labels, where scikit-learn's
+    own class has NaN.
+
+    Parameters
+    ----------
+    kernel, gamma, n_neighbors, alpha, max_iter, tol, n_jobs
+        As in ``LabelSpreading``.
+    """
+
+    def fit(self, X, y):
+        """Spread the labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels, -1 for unlabelled rows.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", message="invalid value", category=RuntimeWarning)
+            super().fit(X, y)
+        labels = np.asarray(y)
+        shares = np.mean(labels[labels != -1][:, None] == self.classes_, axis=0)
+        reached = np.isfinite(self.label_distributions_).all(axis=1)
+        soft = np.where(reached[:, None], self.label_distributions_, shares)
+        n_neighbors = min(self.n_neighbors, soft.shape[0])
+        self.neighbors_ = KNeighborsRegressor(n_neighbors, weights="distance").fit(X, soft)
+        return self
+
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        """
+        check_is_fitted(self)
+        return self.neighbors_.predict(X)

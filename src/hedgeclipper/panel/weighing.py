@@ -1,0 +1,204 @@
+"""The game of a panel: how much weight each member gets.
+
+Labels are weighted so that both classes weigh the same: b tells how well a member ranks (for votes
+that are ranks it is the AUC less one half), and it is lowered by its standard error. The
+anchor is equal weights; its ridge falls with the number of labels of the rarer class. This b is
+not a statement about the rows and never enters a certificate.
+
+Few labels say what the members are worth; how they agree is seen on the unlabelled rows. With more
+labels the labelled rows say that, too, and on the very rows b comes from, so that some of the
+noise in b cancels: b is then corrected by what the panel's own predictions earn a member on the
+unlabelled rows, less what they earn it on the labelled ones, which is zero but for chance. The
+share of that correction rises with the labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.game.api import solve_game
+from hedgeclipper.game.losses import Loss
+from hedgeclipper.game.solution import GameSolution
+
+RIDGE = 80.0
+LABELS_PER_VOTER = 2.0
+CORRECTIONS = 2
+LABELS_FOR_FREE_SIGNS = 100.0
+LEAST_SCALE = 0.05
+VARIANCE_FLOOR, SMALLEST = 1e-4, 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedVotes:
+    """Votes of all members, and the labels that judge them.
+
+    Parameters
+    ----------
+    labeled : ndarray of shape (n_labeled, n_voters)
+        Votes on labelled rows that a member has not seen; NaN where a voter is asleep.
+    is_positive : ndarray of shape (n_labeled,), bool
+        Labels.
+    weights : ndarray of shape (n_labeled,)
+        Weights of the labelled rows.
+    unlabeled : ndarray of shape (n_unlabeled, n_voters)
+        Votes on unlabelled rows.
+    n_members : int
+        The first so many voters are whole members, the others regions of them.
+    """
+
+    labeled: np.ndarray
+    is_positive: np.ndarray
+    weights: np.ndarray
+    unlabeled: np.ndarray
+    n_members: int
+
+    @property
+    def n_rare(self) -> int:
+        """Number of labels of the rarer class."""
+        n_positive = int(self.is_positive.sum())
+        return min(n_positive, self.is_positive.size - n_positive)
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """Whether a voter is a whole member, or awake on unlabelled rows and judged by both classes."""
+        awake = ~np.isnan(self.labeled)
+        known = awake[self.is_positive].any(axis=0) & awake[~self.is_positive].any(axis=0)
+        known &= ~np.isnan(self.unlabeled).all(axis=0)
+        known[: self.n_members] = True
+        return known
+
+    def select(self, voters: np.ndarray) -> JudgedVotes:
+        """Return the votes of some voters, all members among them."""
+        return replace(
+            self, labeled=self.labeled[:, voters], unlabeled=self.unlabeled[:, voters]
+        )
+
+    @property
+    def signs(self) -> np.ndarray:
+        """Labels as -1 and 1."""
+        return np.where(self.is_positive, 1.0, -1.0)
+
+    @property
+    def balanced_weights(self) -> np.ndarray:
+        """Weights of the labelled rows that add up to one half in each class."""
+        shares = np.empty_like(self.weights)
+        for own in (self.is_positive, ~self.is_positive):
+            shares[own] = 0.5 * self.weights[own] / self.weights[own].sum()
+        return shares
+
+
+@dataclass(frozen=True, eq=False)
+class PanelSolution:
+    """What came out.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_voters,)
+        theta; 0 for regions of which nothing is known.
+    label_correlations, errors : ndarray of shape (n_members,)
+        b as the labels have it, with both classes weighing the same, and its standard error.
+    game : GameSolution
+        The game that was played last.
+    """
+
+    weights: np.ndarray
+    label_correlations: np.ndarray
+    errors: np.ndarray
+    game: GameSolution
+
+
+def play_panel_game(
+    votes: JudgedVotes, loss: str | Loss, *, tol: float = 1e-3, max_passes: int = 200
+) -> PanelSolution:
+    """Weigh the members.
+
+    Parameters
+    ----------
+    votes : JudgedVotes
+        Votes and labels.
+    loss : str or Loss
+        What the game is played for.
+    tol, max_passes
+        Where to stop, as in `solve_game`.
+    """
+    is_known = votes.is_known
+    votes = votes.select(is_known)
+    b, errors = balanced_correlations(votes)
+    lowered = b - errors
+    setting = _setting(votes, b)
+
+    def solve(correlations: np.ndarray) -> GameSolution:
+        return solve_game(
+            votes.unlabeled,
+            np.clip(correlations, -1.0, 1.0),
+            loss=loss,
+            cap=None,
+            method="batch",
+            tol=tol,
+            max_passes=max_passes,
+            **setting,
+        )
+
+    game, share = solve(lowered), _labels_share(votes)
+    for _ in range(CORRECTIONS):
+        game = solve(lowered + share * _chance(votes, game))
+    weights = np.zeros(is_known.size)
+    weights[is_known] = game.weights
+    return PanelSolution(weights, b[: votes.n_members], errors[: votes.n_members], game)
+
+
+def balanced_correlations(votes: JudgedVotes) -> tuple[np.ndarray, np.ndarray]:
+    """Return b of each voter where it is awake, classes weighing the same, and its standard error."""
+    awake = ~np.isnan(votes.labeled)
+    gained = np.where(awake, votes.signs[:, None] * votes.labeled, 0.0)
+    share = votes.balanced_weights[:, None] * awake
+    total = np.maximum(share.sum(axis=0), SMALLEST)
+    b = (share * gained).sum(axis=0) / total
+    variance = np.full_like(b, VARIANCE_FLOOR / max(votes.n_rare, 1))
+    for own in (votes.is_positive, ~votes.is_positive):
+        part = share[own]
+        size = np.maximum(part.sum(axis=0), SMALLEST)
+        mean = (part * gained[own]).sum(axis=0) / size
+        spread = (part * (gained[own] - mean) ** 2).sum(axis=0) / size
+        n_effective = size**2 / np.maximum((part**2).sum(axis=0), SMALLEST**2)
+        variance += spread / np.maximum(n_effective - 1.0, 1.0) * (size / total) ** 2
+    return b, np.sqrt(variance)
+
+
+def _setting(votes: JudgedVotes, b: np.ndarray) -> dict[str, Any]:
+    """Return anchor, ridge and signs: equal weights of the size that suits b, and their pull."""
+    n_members = votes.n_members
+    mean_vote = votes.unlabeled[:, :n_members].mean(axis=1)
+    size = float(np.mean(mean_vote**2))
+    scale = max(float(b[:n_members].mean()) / size, LEAST_SCALE) if size > 0 else LEAST_SCALE
+    free = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
+    return {
+        "anchor": np.where(np.arange(b.size) < n_members, scale / n_members, 0.0),
+        "ridge": RIDGE / (2.0 * max(votes.n_rare, 1)),
+        "widths": 0.0 if free else None,
+    }
+
+
+def _labels_share(votes: JudgedVotes) -> float:
+    """Return how much the labelled rows count when it comes to how members agree."""
+    n_labeled, n_voters = votes.labeled.shape
+    return n_labeled / (n_labeled + LABELS_PER_VOTER * n_voters)
+
+
+def _chance(votes: JudgedVotes, game: GameSolution) -> np.ndarray:
+    """Return what predictions earn each voter on unlabelled rows, less that on labelled ones."""
+    everywhere = np.full(votes.unlabeled.shape[0], 1.0)
+    on_unlabeled = _earned(votes.unlabeled, everywhere, game)
+    return on_unlabeled - _earned(votes.labeled, votes.balanced_weights, game)
+
+
+def _earned(votes: np.ndarray, weights: np.ndarray, game: GameSolution) -> np.ndarray:
+    """Return the weighted mean of vote times prediction where each voter is awake."""
+    filled = np.nan_to_num(votes)
+    predictions = game.loss.link(filled @ game.weights)
+    awake = weights @ ~np.isnan(votes)
+    earned = (weights * predictions) @ filled
+    return np.divide(earned, awake, out=np.zeros_like(earned), where=awake > 0)
