@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from hedgeclipper.game.contradiction import Contradiction, Relaxation, smallest_relaxation
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.solution import GameSolution
+    from hedgeclipper.panel.members import MemberFailedWarning
     from hedgeclipper.plots import MarginDisplay
     from hedgeclipper.semi_supervised import NoUnlabeledRowsWarning, SemiSupervisedSplit
+    from hedgeclipper.voting import HedgedVotingClassifier, NoJudgesWarning
 
 __version__ = "0.1.0.dev0"
 
@@ -47,6 +49,9 @@ _HOME = {
     "HedgeClipperClassifier": "forest",
     "ShiftWarning": "forest",
     "MarginDisplay": "plots",
+    "MemberFailedWarning": "panel.members",
+    "HedgedVotingClassifier": "voting",
+    "NoJudgesWarning": "voting",
     "NoUnlabeledRowsWarning": "semi_supervised",
     "SemiSupervisedSplit": "semi_supervised",
 }
@@ -56,9 +61,12 @@ __all__ = [
     "Contradiction",
     "GameSolution",
     "HedgeClipperClassifier",
+    "HedgedVotingClassifier",
     "LabelCorrelations",
     "Loss",
     "MarginDisplay",
+    "MemberFailedWarning",
+    "NoJudgesWarning",
     "NoUnlabeledRowsWarning",
     "Relaxation",
     "SemiSupervisedSplit",

@@ -14,7 +14,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import dask
@@ -22,6 +22,7 @@ import numpy as np
 from dask.delayed import Delayed
 
 from hedgeclipper.extras import import_extra
+from hedgeclipper.sampling import Draw, merge_draws, tagged
 from hedgeclipper.specialists.leaf_rows import LeafArray, LeafRows, Runs
 from hedgeclipper.specialists.trees import LeafFinder
 
@@ -79,11 +80,7 @@ class DaskLeaves(LeafRows):
         sums = [
             add_up(part, sent_view, sent_work, dask_key_name=_key("sum")) for part in self.parts
         ]
-        while len(sums) > 1:
-            groups = [sums[start : start + FAN_IN] for start in range(0, len(sums), FAN_IN)]
-            sums = [dask.delayed(_add)(group, dask_key_name=_key("add")) for group in groups]
-        (total,) = _compute(sums[0])
-        return total
+        return _joined_in_tree(sums, _add)
 
     def _sent(self, view: Any) -> Any:
         """Return the view as a task that is sent out once and kept for all passes of a game."""
@@ -121,6 +118,39 @@ def find_leaves(
     sent = dask.delayed(_Box((finder, check)), name=_key("finder"))
     find = dask.delayed(_find)
     return _kept([find(part, sent, dask_key_name=_key("leaves")) for part in _parts(X)], report)
+
+
+def draw_from(
+    X: Any,
+    n_rows: int,
+    names: Any,
+    check: Callable[[Any], Any],
+    random_state: np.random.RandomState,
+) -> Any:
+    """Return so many rows of a Dask collection, drawn at random, here.
+
+    Parameters
+    ----------
+    X : Dask array or frame
+        Rows.
+    n_rows : int
+        How many to draw; all where there are no more.
+    names : sequence of str or None
+        Columns of a frame that are wanted, in their order.
+    check : callable
+        Returns a partition's rows as an array, or raises.
+    random_state : RandomState
+        Draws a seed for each partition.
+    """
+    parts = _parts(_selected(X, names, "X_unlabeled"))
+    seeds = random_state.randint(np.iinfo(np.int32).max, size=len(parts))
+    draw, sent = dask.delayed(_draw_part), dask.delayed(_Box(check), name=_key("check"))
+    draws = [
+        draw(part, n_rows, sent, seed, dask_key_name=_key("draw"))
+        for part, seed in zip(parts, seeds, strict=True)
+    ]
+    _, rows = _joined_in_tree(draws, partial(_merge, n_rows=n_rows))
+    return rows
 
 
 def count_partitions(X: Any) -> int:
@@ -277,6 +307,11 @@ def _find(part: Any, sent: _Box) -> np.ndarray:
     return finder.find(check(part), 1)
 
 
+def _draw_part(part: Any, n_rows: int, check: _Box, seed: int) -> Draw:
+    rows = check.content(part)
+    return merge_draws(None, tagged(rows, np.random.RandomState(seed)), n_rows)
+
+
 def _n_rows(leaves: np.ndarray) -> int:
     return leaves.shape[1]
 
@@ -287,6 +322,19 @@ def _thin(leaves: np.ndarray, start: int, runs: Runs) -> list[np.ndarray]:
 
 def _sum_partition(leaves: np.ndarray, view: _Box, work: _Box) -> Any:
     return LeafArray(leaves).sum_blocks(view.content, work.content, 1)
+
+
+def _joined_in_tree(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
+    """Return what comes of joining the results of tasks, a few at a time, on the workers."""
+    while len(parts) > 1:
+        groups = [parts[start : start + FAN_IN] for start in range(0, len(parts), FAN_IN)]
+        parts = [dask.delayed(join)(group, dask_key_name=_key("join")) for group in groups]
+    (whole,) = _compute(parts[0])
+    return whole
+
+
+def _merge(draws: list[Draw], n_rows: int) -> Draw:
+    return reduce(partial(merge_draws, n_rows=n_rows), draws)
 
 
 def _add(sums: list[Any]) -> Any:

@@ -71,9 +71,7 @@ def _linear(views: Views) -> dict[str, Any]:
 
 def _trees(n_labels: int, seed: int) -> dict[str, Any]:
     leaf = 10 if n_labels >= MANY_LABELS else 4
-    smooth = ExtraTreesClassifier(
-        200, min_samples_leaf=leaf, max_features=0.3, random_state=seed
-    )
+    smooth = ExtraTreesClassifier(200, min_samples_leaf=leaf, max_features=0.3, random_state=seed)
     return {
         "forest": make_pipeline(filler(), RandomForestClassifier(200, random_state=seed)),
         "extra_trees": make_pipeline(filler(), ExtraTreesClassifier(200, random_state=seed)),
@@ -82,9 +80,7 @@ def _trees(n_labels: int, seed: int) -> dict[str, Any]:
 
 
 def _boosters(n_labels: int, is_sparse: bool, seed: int) -> dict[str, Any]:
-    stochastic = GradientBoostingClassifier(
-        subsample=0.7, max_features="sqrt", random_state=seed
-    )
+    stochastic = GradientBoostingClassifier(subsample=0.7, max_features="sqrt", random_state=seed)
     boosters = {
         "boosting": make_pipeline(filler(), stochastic),
         "boosting_plain": make_pipeline(filler(), GradientBoostingClassifier(random_state=seed)),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from hedgeclipper.forest import HedgeClipperClassifier
+from hedgeclipper.sampling import stack_rows
 from hedgeclipper.semi_supervised import UNLABELED
 
 READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading, HedgeClipperClassifier)
@@ -47,6 +47,19 @@ class MemberRows:
         """Number of columns of a member's scores: one for two classes, else one per class."""
         return 1 if self.n_classes == 2 else self.n_classes
 
+    def select(self, labeled: np.ndarray) -> MemberRows:
+        """Return the same with some of the labelled rows.
+
+        Parameters
+        ----------
+        labeled : ndarray of int
+            Their numbers.
+        """
+        weights = None if self.weights is None else self.weights[labeled]
+        return replace(
+            self, X_labeled=self.X_labeled[labeled], codes=self.codes[labeled], weights=weights
+        )
+
     def unlabeled_beside(self, train: np.ndarray) -> Any:
         """Return the unlabelled rows, and those labelled ones that are not in ``train``.
 
@@ -63,7 +76,7 @@ class MemberRows:
         held_out = np.setdiff1d(np.arange(self.codes.size), train)
         if held_out.size == 0:
             return self.X_unlabeled
-        return _stack(self.X_unlabeled, self.X_labeled[held_out])
+        return stack_rows(self.X_unlabeled, self.X_labeled[held_out])
 
 
 def fit_member(estimator: Any, rows: MemberRows, train: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -101,7 +114,7 @@ def fit_member(estimator: Any, rows: MemberRows, train: np.ndarray) -> tuple[Any
         options["X_unlabeled"] = unlabeled
     elif unlabeled is not None:
         n_marked = unlabeled.shape[0]
-        X, y = _stack(X, unlabeled), np.append(y, np.full(n_marked, UNLABELED))
+        X, y = stack_rows(X, unlabeled), np.append(y, np.full(n_marked, UNLABELED))
         weights = None if weights is None else np.append(weights, np.ones(n_marked))
     if weights is not None and has_fit_parameter(last, "sample_weight"):
         options[f"{prefix}sample_weight"] = weights
@@ -115,9 +128,3 @@ def _last_step(estimator: Any) -> tuple[str, Any]:
         name, estimator = estimator.steps[-1]
         prefix += f"{name}__"
     return prefix, estimator
-
-
-def _stack(above: Any, below: Any) -> Any:
-    if sparse.issparse(above) or sparse.issparse(below):
-        return sparse.vstack([above, below], format="csr")
-    return np.concatenate([above, below])

@@ -29,6 +29,7 @@ __all__ = [
     "cross_fit",
     "judge_prefit",
     "member_scores",
+    "score_members",
 ]
 
 Fold = tuple[np.ndarray, np.ndarray]
@@ -221,6 +222,54 @@ def judge_prefit(
         report(name, n_done, len(estimators))
     _tell_of_failed(errors, len(members))
     return members
+
+
+def score_members(
+    members: Sequence[Member],
+    X: Any,
+    n_classes: int,
+    labels: np.ndarray | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[list[Member], np.ndarray]:
+    """Return the members that can score rows, and their scores.
+
+    Others, for instance with NaN among their scores, are left out with a ``MemberFailedWarning``.
+
+    Parameters
+    ----------
+    members : sequence of Member
+        Fitted members.
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Rows.
+    n_classes : int
+        Number of classes.
+    labels : ndarray of shape (n_classes,), optional
+        Labels as the members know them. By default the codes 0, 1, ...
+    n_jobs : int or None
+        Members at a time.
+
+    Returns
+    -------
+    members : list of Member
+        Those left.
+    scores : ndarray of shape (n_samples, n_members, n_columns)
+        What they say.
+    """
+    outcomes = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_attempt)(_score, member, X, n_classes, labels) for member in members
+    )
+    pairs = list(zip(members, outcomes, strict=True))
+    left = [(member, outcome) for member, outcome in pairs if outcome.scores is not None]
+    _tell_of_failed({m.name: o.error for m, o in pairs if o.scores is None}, len(left))
+    return [member for member, _ in left], np.stack([o.scores for _, o in left], axis=1)
+
+
+def _score(
+    member: Member, X: Any, n_classes: int, labels: np.ndarray | None
+) -> tuple[Any, np.ndarray]:
+    model = member.estimator
+    return model, member_scores(model, X, n_classes, labels, name=member.name)
 
 
 def _is_named(pair: Any) -> bool:

@@ -1,9 +1,9 @@
 """From a member's scores to its votes.
 
-Members speak in scores of any scale. A vote is the mean of two readings of a score, each in [-1, 1]:
-its rank among the member's scores on the unlabelled rows, which makes all members alike, and its
-log-odds, standardised there and cut off at two standard deviations, which keeps how sure the
-member is.
+Members speak in scores of any scale. A vote is the mean of two readings of a score, each in
+[-1, 1]: its rank among the member's scores on the unlabelled rows, which makes all members alike,
+and its log-odds, standardised there and cut off at two standard deviations, which keeps how sure
+the member is.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class SmoothSpreading(LabelSpreading):
         shares = np.mean(labels[labels != -1][:, None] == self.classes_, axis=0)
         reached = np.isfinite(self.label_distributions_).all(axis=1)
         soft = np.where(reached[:, None], self.label_distributions_, shares)
-        n_neighbors = min(self.n_neighbors, soft.shape[0])
+        n_neighbors = min(self.n_neighbors, labels.size)
         self.neighbors_ = KNeighborsRegressor(n_neighbors, weights="distance").fit(X, soft)
         return self
 

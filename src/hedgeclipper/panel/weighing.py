@@ -63,7 +63,7 @@ class JudgedVotes:
 
     @property
     def is_known(self) -> np.ndarray:
-        """Whether a voter is a whole member, or awake on unlabelled rows and judged by both classes."""
+        """Whether a voter is a member, or a region that unlabelled rows and both classes know."""
         awake = ~np.isnan(self.labeled)
         known = awake[self.is_positive].any(axis=0) & awake[~self.is_positive].any(axis=0)
         known &= ~np.isnan(self.unlabeled).all(axis=0)
@@ -72,9 +72,7 @@ class JudgedVotes:
 
     def select(self, voters: np.ndarray) -> JudgedVotes:
         """Return the votes of some voters, all members among them."""
-        return replace(
-            self, labeled=self.labeled[:, voters], unlabeled=self.unlabeled[:, voters]
-        )
+        return replace(self, labeled=self.labeled[:, voters], unlabeled=self.unlabeled[:, voters])
 
     @property
     def signs(self) -> np.ndarray:
@@ -84,9 +82,9 @@ class JudgedVotes:
     @property
     def balanced_weights(self) -> np.ndarray:
         """Weights of the labelled rows that add up to one half in each class."""
-        shares = np.empty_like(self.weights)
+        shares = np.zeros_like(self.weights)
         for own in (self.is_positive, ~self.is_positive):
-            shares[own] = 0.5 * self.weights[own] / self.weights[own].sum()
+            shares[own] = 0.5 * self.weights[own] / max(self.weights[own].sum(), SMALLEST)
         return shares
 
 
@@ -151,7 +149,12 @@ def play_panel_game(
 
 
 def balanced_correlations(votes: JudgedVotes) -> tuple[np.ndarray, np.ndarray]:
-    """Return b of each voter where it is awake, classes weighing the same, and its standard error."""
+    """Return b of each voter where it is awake, classes weighing the same, and its standard error.
+
+    Where no label of one of the classes judges them, b is 0 and its error 1.
+    """
+    if votes.n_rare == 0:
+        return np.zeros(votes.labeled.shape[1]), np.ones(votes.labeled.shape[1])
     awake = ~np.isnan(votes.labeled)
     gained = np.where(awake, votes.signs[:, None] * votes.labeled, 0.0)
     share = votes.balanced_weights[:, None] * awake

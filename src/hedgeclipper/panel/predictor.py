@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.utils.parallel import Parallel, delayed
 
 from hedgeclipper.panel.calibration import Calibration
 from hedgeclipper.panel.regions import with_regions
@@ -16,38 +17,53 @@ from hedgeclipper.panel.scores import member_scores
 
 
 @dataclass(frozen=True, eq=False)
+class MemberVotes:
+    """Makes votes of the members' scores.
+
+    Parameters
+    ----------
+    scales : list of VoteScale
+        One for each member.
+    regions : str or None
+        Regions of members that are voters of their own.
+    """
+
+    scales: Sequence[VoteScale]
+    regions: str | None
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """Return the votes for scores of shape (n_samples, n_members); NaN where asleep."""
+        pairs = zip(self.scales, scores.T, strict=True)
+        votes = np.column_stack([scale(column) for scale, column in pairs])
+        return with_regions(votes, self.regions)
+
+
+@dataclass(frozen=True, eq=False)
 class PanelGame:
     """What one game, of one class against the rest, has found.
 
     Parameters
     ----------
-    scales : list of VoteScale
-        How each member's scores become votes.
-    regions : str or None
-        Regions of members that are voters of their own.
+    votes : MemberVotes
+        How scores become votes.
     weights : ndarray of shape (n_voters,)
         theta.
     calibration : Calibration
-        From the weighted sum of votes to log-odds.
+        From awake predictions to log-odds.
     """
 
-    scales: Sequence[VoteScale]
-    regions: str | None
+    votes: MemberVotes
     weights: np.ndarray
     calibration: Calibration
 
-    def votes(self, scores: np.ndarray) -> np.ndarray:
-        """Return the votes for scores of shape (n_samples, n_members); NaN where asleep."""
-        pairs = zip(self.scales, scores.T, strict=True)
-        return with_regions(np.column_stack([scale(column) for scale, column in pairs]), self.regions)
-
-    def awake(self, scores: np.ndarray) -> np.ndarray:
-        """Return the awake prediction m for scores of shape (n_samples, n_members)."""
-        return np.nan_to_num(self.votes(scores)) @ self.weights
-
     def log_odds(self, scores: np.ndarray) -> np.ndarray:
         """Return the log-odds of the class for scores of shape (n_samples, n_members)."""
-        return self.calibration.log_odds(self.awake(scores))
+        return self.calibration.log_odds(awake_predictions(self.votes(scores), self.weights))
+
+
+def awake_predictions(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return m, the weighted sum of the votes of those who are awake."""
+    return np.nan_to_num(votes) @ weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +97,15 @@ class PanelPredictor:
 
     def awake(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the log-odds of each game's class, shape (n_samples, n_games)."""
-        return self.awake_for(panel_scores(self, X))
+        return self.awake_for(self.scores(X, n_jobs))
+
+    def scores(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return what all members say of rows, shape (n_samples, n_members, n_games)."""
+        scored = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(member_scores)(model, X, self.n_classes, self.labels, name=name)
+            for name, model in zip(self.names, self.estimators, strict=True)
+        )
+        return np.stack(scored, axis=1)
 
     def awake_for(self, scores: np.ndarray) -> np.ndarray:
         """Return the log-odds for scores of shape (n_samples, n_members, n_games)."""
@@ -103,13 +127,3 @@ class PanelPredictor:
     def classes(self, awake: np.ndarray) -> np.ndarray:
         """Return the number of the most probable class of each row."""
         return (awake[:, 0] > 0).astype(int) if self.n_games == 1 else np.argmax(awake, axis=1)
-
-
-def panel_scores(panel: PanelPredictor, X: Any) -> np.ndarray:
-    """Return what all members say of rows, shape (n_samples, n_members, n_games)."""
-    members = zip(panel.names, panel.estimators, strict=True)
-    scores = [
-        member_scores(model, X, panel.n_classes, panel.labels, name=name)
-        for name, model in members
-    ]
-    return np.stack(scores, axis=1)

@@ -74,9 +74,7 @@ def certify_panel(votes: HardVotes, delta: float | None, is_guarantee: bool) -> 
     return certify(game, predict, start, rule="hard", knowledge=bounds, max_passes=PASSES)
 
 
-def _known(
-    votes: HardVotes, delta: float | None
-) -> tuple[LabelCorrelations, float, float]:
+def _known(votes: HardVotes, delta: float | None) -> tuple[LabelCorrelations, float, float]:
     """Return bounds for members and panel, the share of + and how far it may be off."""
     everyone = np.column_stack([votes.labeled, votes.panel_labeled, np.ones(votes.signs.size)])
     bounds = lower_bounds(
