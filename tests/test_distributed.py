@@ -330,3 +330,38 @@ def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypat
     assert len(passes) > 4
     assert_same(model, in_memory)
     assert killed[0] not in client.run(os.getpid).values()
+
+
+def drawn(rows, n_rows, names=None, seed=0):
+    from hedgeclipper.distributed import draw_from
+
+    check = BatchCheck("rows", 4, {"dtype": np.float32})
+    with dask.config.set(scheduler="threads"):
+        return draw_from(rows, n_rows, names, check, np.random.RandomState(seed))
+
+
+def test_rows_are_drawn_from_all_partitions_alike():
+    numbers = np.repeat(np.arange(60.0, dtype=np.float32)[:, None], 4, axis=1)
+    rows = da.from_array(numbers, chunks=((5, 35, 0, 20), 2))
+    counts = np.zeros(60)
+    for seed in range(120):
+        found = drawn(rows, 10, seed=seed)
+        assert np.unique(found[:, 0]).size == 10
+        counts[found[:, 0].astype(int)] += 1
+    assert np.abs(counts - 20).max() < 5 * np.sqrt(20)
+    assert counts[:5].sum() > 60
+
+
+def test_draws_are_those_of_the_seed_and_no_more_than_there_are():
+    rows = da.from_array(UNLABELED[:100], chunks=(30, 4))
+    np.testing.assert_array_equal(drawn(rows, 20), drawn(rows, 20))
+    assert not np.array_equal(drawn(rows, 20), drawn(rows, 20, seed=1))
+    np.testing.assert_array_equal(drawn(rows, 1_000), UNLABELED[:100])
+
+
+def test_draws_of_frames_have_the_named_columns():
+    frame = pd.DataFrame(UNLABELED[:100], columns=NAMES)
+    rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
+    np.testing.assert_array_equal(drawn(rows, 1_000, NAMES), UNLABELED[:100])
+    with pytest.raises(ValueError, match="has no column 'z'"):
+        drawn(rows, 10, ["a", "z"])

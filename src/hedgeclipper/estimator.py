@@ -16,12 +16,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from hedgeclipper.batches import as_table, is_batched, parquet_writer
+from hedgeclipper.batches import is_batched, parquet_writer
 from hedgeclipper.console import row_reporter
 from hedgeclipper.rows import (
     BatchCheck,
     RowBatches,
     check_rows,
+    check_table,
     column_names,
     is_dask,
     map_rows,
@@ -35,12 +36,14 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
     """Takes labelled and unlabelled rows in any form, and predicts for rows in any form."""
 
     _dtype: ClassVar[type] = np.float32
+    _keeps_frames = False
     _kept_for_prediction = (
         "classes_",
         "n_features_in_",
         "feature_names_in_",
         "_column_names",
         "_row_checks",
+        "_keeps_frames",
         "_predictor",
     )
 
@@ -160,7 +163,7 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
                 "Labelled rows in files need the name of their column of labels as y. Got "
                 f"{type(X).__name__} for X and {type(y).__name__} for y."
             )
-        X = validate_data(self, as_table(X), **checks)
+        X = check_table(self, X, self._keeps_frames, **checks)
         self._column_names = self._known_names()
         if X_unlabeled is not None:
             X_unlabeled = self._check_unlabeled(X_unlabeled)
@@ -173,7 +176,7 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
     def _check_unlabeled(self, X: Any) -> Any:
         """Return the unlabelled rows, checked; their names are kept if labelled ones have none."""
         columns = self._column_names
-        rows = check_rows(self, X, name="X_unlabeled", columns=columns, **self._row_checks)
+        rows = self._check_more(X, "X_unlabeled")
         if columns is None:
             self._column_names = column_names(X, rows)
         return rows
@@ -245,8 +248,19 @@ class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_once(self, X: Any, name: str) -> Any:
         """Return rows that are read once, checked as those of ``fit`` were."""
-        columns = self._column_names
-        return check_rows(self, X, name=name, columns=columns, once=True, **self._row_checks)
+        return self._check_more(X, name, once=True)
+
+    def _check_more(self, X: Any, name: str, **options: Any) -> Any:
+        """Return rows, checked as the labelled ones were."""
+        return check_rows(
+            self,
+            X,
+            name=name,
+            columns=self._column_names,
+            keep_frames=self._keeps_frames,
+            **options,
+            **self._row_checks,
+        )
 
     def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
         """Return the output of the awake predictions of rows, shape (n_samples, n_games)."""

@@ -17,7 +17,14 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from hedgeclipper.batches import as_source, as_table, frame_names, is_batched, missing_labels
+from hedgeclipper.batches import (
+    as_source,
+    as_table,
+    frame_names,
+    is_batched,
+    is_pandas,
+    missing_labels,
+)
 from hedgeclipper.semi_supervised import UNLABELED
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -69,6 +76,7 @@ def check_rows(
     name: str,
     columns: list[str] | None,
     once: bool = False,
+    keep_frames: bool = False,
     **checks: Any,
 ) -> Any:
     """Return the rows for a fitted estimator: an array or CSR matrix, `RowBatches`, or Dask's.
@@ -85,6 +93,8 @@ def check_rows(
         Names by which batches are matched, where they are known.
     once : bool
         Whether they are read only once, so that an iterator of batches will do.
+    keep_frames : bool
+        Whether a frame of pandas stays one.
     checks : dict
         Parameters of scikit-learn's ``check_array``.
     """
@@ -99,7 +109,7 @@ def check_rows(
         check_collection(X, name, estimator.n_features_in_)
         return X
     if not is_batched(X):
-        return validate_data(estimator, as_table(X), reset=False, **checks)
+        return check_table(estimator, X, keep_frames, reset=False, **checks)
     source = as_source(
         X,
         name=name,
@@ -109,6 +119,35 @@ def check_rows(
         once=once,
     )
     return RowBatches(source, BatchCheck(name, estimator.n_features_in_, checks))
+
+
+def check_table(estimator: Any, X: Any, keep_frames: bool, **checks: Any) -> Any:
+    """Return rows in memory as an array or CSR matrix, or a frame of pandas if it is to be kept.
+
+    Of a frame that is kept only the names and the number of columns are checked.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who takes the rows.
+    X : array-like, sparse matrix or frame
+        Rows.
+    keep_frames : bool
+        Whether a frame of pandas stays one.
+    checks : dict
+        Parameters of scikit-learn's ``validate_data``.
+    """
+    if keep_frames and is_pandas(X):
+        return validate_data(estimator, X, reset=checks.get("reset", True), skip_check_array=True)
+    return with_short_indices(validate_data(estimator, as_table(X), **checks))
+
+
+def with_short_indices(X: Any) -> Any:
+    """Return a CSR matrix with indices of 32 bits if these will do, as trees demand; else X."""
+    if not sparse.issparse(X) or X.indices.dtype == np.int32 or X.nnz > np.iinfo(np.int32).max:
+        return X
+    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)((X.data, indices, indptr), shape=X.shape)
 
 
 def column_names(X: Any, rows: Any) -> list[str] | None:
@@ -143,7 +182,7 @@ class BatchCheck:
                 f"a batch with {rows.shape[1]}. Name the columns on both sides, so that they can "
                 "be matched, or pass the same ones."
             )
-        return rows
+        return with_short_indices(rows)
 
 
 def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:

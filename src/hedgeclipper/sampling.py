@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import _safe_indexing
+
+from hedgeclipper.extras import import_extra
 
 Draw = tuple[np.ndarray, Any]
 
@@ -15,7 +18,7 @@ def draw_rows(X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
 
     Parameters
     ----------
-    X : ndarray, CSR matrix, or iterable of these
+    X : ndarray, CSR matrix or frame of pandas, or iterable of these
         Rows. Those in memory keep their order.
     n_rows : int
         How many to draw.
@@ -25,7 +28,7 @@ def draw_rows(X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
     if hasattr(X, "shape"):
         if X.shape[0] <= n_rows:
             return X
-        return X[np.sort(random_state.choice(X.shape[0], n_rows, replace=False))]
+        return _safe_indexing(X, np.sort(random_state.choice(X.shape[0], n_rows, replace=False)))
     drawn = None
     for batch in X:
         drawn = merge_draws(drawn, tagged(batch, random_state), n_rows)
@@ -45,11 +48,14 @@ def merge_draws(one: Draw | None, other: Draw, n_rows: int) -> Draw:
     if tags.size <= n_rows:
         return tags, rows
     kept = np.sort(np.argpartition(tags, n_rows)[:n_rows])
-    return tags[kept], rows[kept]
+    return tags[kept], _safe_indexing(rows, kept)
 
 
 def stack_rows(above: Any, below: Any) -> Any:
-    """Return rows one below the other; CSR if one of them is."""
+    """Return rows one below the other; CSR if one of them is, and frames make a frame."""
+    if hasattr(above, "iloc"):
+        pandas = import_extra("pandas", "io", "A frame")
+        return pandas.concat([above, below], ignore_index=True)
     if sparse.issparse(above) or sparse.issparse(below):
         return sparse.vstack([above, below], format="csr")
     return np.concatenate([above, below])

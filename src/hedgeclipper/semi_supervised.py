@@ -13,6 +13,8 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
+from hedgeclipper.batches import is_pandas
+
 UNLABELED = -1
 
 
@@ -36,8 +38,9 @@ class SemiSupervisedRows:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the unlabelled rows are an array or CSR matrix."""
-        return isinstance(self.X_unlabeled, np.ndarray) or sparse.issparse(self.X_unlabeled)
+        """Whether the unlabelled rows are an array, CSR matrix or frame."""
+        X = self.X_unlabeled
+        return isinstance(X, np.ndarray) or sparse.issparse(X) or is_pandas(X)
 
     @property
     def has_unlabeled(self) -> bool:

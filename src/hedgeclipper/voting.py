@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state, get_tags
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
 
+from hedgeclipper.batches import is_pandas
 from hedgeclipper.console import member_reporter
 from hedgeclipper.estimator import SemiSupervisedClassifier
 from hedgeclipper.extras import import_extra
@@ -21,14 +23,15 @@ from hedgeclipper.game.losses import Loss
 from hedgeclipper.panel.calibration import calibrate
 from hedgeclipper.panel.certify import HardVotes, certify_panel
 from hedgeclipper.panel.defaults import default_panel
+from hedgeclipper.panel.frames import ColumnCodes, NamedColumns, word_columns
 from hedgeclipper.panel.members import (
     Member,
     MemberRows,
     check_estimators,
     choose_folds,
     cross_fit,
+    judge_held_out,
     judge_prefit,
-    member_scores,
     score_members,
 )
 from hedgeclipper.panel.predictor import (
@@ -230,21 +233,28 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         """
         self._validate_params()
         self.__dict__.pop("_predictor", None)
+        estimators = self._check_estimators()
+        self._keeps_frames = is_pandas(X) and (estimators is not None or bool(word_columns(X)))
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows = given.without_weightless()
         codes = self._encode(rows.y_labeled)
         random_state = check_random_state(self.random_state)
-        drawn = self._draw(rows.X_unlabeled, random_state)
-        members = self._members(rows, codes, drawn, random_state)
+        seed = random_state.randint(np.iinfo(np.int32).max)
+        drawn = self._draw(rows.X_unlabeled, np.random.RandomState(seed))
+        prepare = self._preparation(rows.X_labeled, drawn)
+        if prepare is not None:
+            rows, drawn = replace(rows, X_labeled=prepare(rows.X_labeled)), prepare(drawn)
+        members = self._members(estimators, rows, codes, drawn, seed, random_state)
         members, scores = score_members(
             members, drawn, self.classes_.size, self._member_labels(), n_jobs=self.n_jobs
         )
         self._warn_without_judges(members, codes)
+        is_guarantee = self._may_guarantee(given)
         played = [
-            self._play(members, codes == k, rows.weight_labeled, scores[:, :, column], column)
+            self._play(members, codes == k, rows.weight_labeled, scores, column, is_guarantee)
             for column, k in enumerate(self._games())
         ]
-        self._store(members, played, given, drawn, scores)
+        self._store(members, played, given, prepare, scores)
         return self
 
     def member_summary(self):
@@ -277,11 +287,32 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     def __sklearn_tags__(self):
         """Return scikit-learn's tags."""
         tags = super().__sklearn_tags__()
-        named = [] if self.estimators is None else self.estimators
-        inputs = [get_tags(model).input_tags for _, model in named if model != "drop"]
+        try:
+            named = [] if self.estimators is None else check_estimators(self.estimators)
+        except (TypeError, ValueError):
+            named = []  # fit will tell
+        inputs = [get_tags(model).input_tags for _, model in named]
         tags.input_tags.sparse = all(tag.sparse for tag in inputs)
-        tags.input_tags.allow_nan = all(tag.allow_nan for tag in inputs)
+        tags.input_tags.allow_nan = all(_may_take_nan(model) for _, model in named)
         return tags
+
+    def _check_estimators(self) -> list[tuple[str, Any]] | None:
+        """Return the classifiers that are not dropped, None for the default panel."""
+        if self._is_prefit and self.holdout is not None:
+            raise ValueError(
+                "With cv='prefit' all labels judge the members: none are held out. Got "
+                f"holdout={self.holdout}: leave it out, or give another cv."
+            )
+        if self.estimators is not None:
+            estimators = check_estimators(self.estimators)
+            self._validate_names([name for name, _ in self.estimators])
+            return estimators
+        if self._is_prefit:
+            raise ValueError(
+                "cv='prefit' needs classifiers that are fitted. Got estimators=None: pass them, or "
+                "another cv."
+            )
+        return None
 
     def _draw(self, X: Any, random_state: np.random.RandomState) -> Any:
         """Return the unlabelled rows that play."""
@@ -300,51 +331,63 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             )
         return drawn
 
+    def _preparation(self, X_labeled: Any, drawn: Any) -> Any:
+        """Return what makes of rows those that members want; None where nothing is to be done."""
+        if not self._keeps_frames:
+            return None
+        named = NamedColumns(list(X_labeled.columns))
+        if self.estimators is not None:
+            return named
+        return ColumnCodes.of(stack_rows(X_labeled, named(drawn)))
+
     def _members(
         self,
+        estimators: list[tuple[str, Any]] | None,
         rows: SemiSupervisedRows,
         codes: np.ndarray,
         drawn: Any,
+        seed: int,
         random_state: np.random.RandomState,
     ) -> list[Member]:
         """Return fitted members with their scores of labelled rows they have not seen."""
-        seed = random_state.randint(np.iinfo(np.int32).max)
-        learnt = draw_rows(drawn, ROWS_TO_LEARN_FROM, random_state)
+        judges = self._held_out(codes, seed)
+        fitted = np.setdiff1d(np.arange(codes.size), judges)
+        # rows that judge count as unlabelled: members must not know the others better than these
+        others = stack_rows(_safe_indexing(rows.X_labeled, judges), drawn) if judges.size else drawn
+        learnt = draw_rows(others, ROWS_TO_LEARN_FROM, random_state)
         whole = MemberRows(rows.X_labeled, codes, self.classes_.size, rows.weight_labeled, learnt)
-        estimators = self._estimators(rows, drawn, random_state)
+        if estimators is None:
+            some = draw_rows(others, ROWS_FOR_VIEWS, random_state)
+            everything = stack_rows(_safe_indexing(rows.X_labeled, fitted), some)
+            estimators = default_panel(everything, fitted.size, random_state)
         with member_reporter(self.verbose) as report:
             if self._is_prefit:
                 return judge_prefit(estimators, whole, self.classes_, report=report)
-            if self.holdout is None and self.delta is None:
-                folds = choose_folds(codes, self.cv, seed)
-                return cross_fit(estimators, whole, folds, n_jobs=self.n_jobs, report=report)
-            return self._held_out(estimators, whole, seed, report)
+            options = {"n_jobs": self.n_jobs, "report": report}
+            if judges.size:
+                return judge_held_out(estimators, whole, fitted, judges, **options)
+            folds = choose_folds(codes, self.cv, seed)
+            return cross_fit(estimators, whole, folds, **options)
 
-    def _held_out(
-        self, estimators: list[tuple[str, Any]], rows: MemberRows, seed: int, report: Any
-    ) -> list[Member]:
-        """Return members fitted to some of the labels, with their scores of the other rows."""
+    def _held_out(self, codes: np.ndarray, seed: int) -> np.ndarray:
+        """Return the numbers of the labels that members are not fitted to; may be none."""
+        if self._is_prefit or (self.holdout is None and self.delta is None):
+            return np.empty(0, dtype=np.intp)
         share = SHARE_HELD_OUT if self.holdout is None else self.holdout
         # a guarantee needs a plain random draw
-        stratify = rows.codes if self.delta is None else None
-        train, judges = train_test_split(
-            np.arange(rows.codes.size), test_size=share, random_state=seed, stratify=stratify
-        )
-        if np.unique(rows.codes[train]).size < rows.n_classes:
-            raise ValueError(
-                "Some class has no label left to fit the members to, once "
-                f"{judges.size} of {rows.codes.size} labels are held out. Label more rows, or hold "
-                "out fewer."
+        stratify = codes if self.delta is None and np.bincount(codes).min() > 1 else None
+        try:
+            fitted, judges = train_test_split(
+                np.arange(codes.size), test_size=share, random_state=seed, stratify=stratify
             )
-        part = rows.select(train)
-        members = cross_fit(estimators, part, [], n_jobs=self.n_jobs, report=report)
-        return [self._judged(member, rows, judges) for member in members]
-
-    def _judged(self, member: Member, rows: MemberRows, judges: np.ndarray) -> Member:
-        out_of_fold = np.full((rows.codes.size, rows.n_columns), np.nan)
-        X = rows.X_labeled[judges]
-        out_of_fold[judges] = member_scores(member.estimator, X, rows.n_classes, name=member.name)
-        return replace(member, out_of_fold=out_of_fold)
+        except ValueError:
+            fitted, judges = codes[:0], np.arange(codes.size)
+        if np.unique(codes[fitted]).size < self.classes_.size:
+            raise ValueError(
+                f"Some class has no label left to fit the members to, if {share:.0%} of "
+                f"{codes.size} labels are held out. Label more rows, or hold out fewer."
+            )
+        return judges
 
     @property
     def _is_prefit(self) -> bool:
@@ -353,21 +396,6 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     def _member_labels(self) -> np.ndarray | None:
         """Return the labels as members know them: None if these are codes."""
         return self.classes_ if self._is_prefit else None
-
-    def _estimators(
-        self, rows: SemiSupervisedRows, drawn: Any, random_state: np.random.RandomState
-    ) -> list[tuple[str, Any]]:
-        if self.estimators is not None:
-            self._validate_names([name for name, _ in check_estimators(self.estimators)])
-            return check_estimators(self.estimators)
-        if self._is_prefit:
-            raise ValueError(
-                "cv='prefit' needs classifiers that are fitted. Got estimators=None: pass them, or "
-                "another cv."
-            )
-        some = draw_rows(drawn, ROWS_FOR_VIEWS, random_state)
-        everything = stack_rows(rows.X_labeled, some)
-        return default_panel(everything, rows.y_labeled.size, random_state)
 
     def _warn_without_judges(self, members: list[Member], codes: np.ndarray) -> None:
         judged = codes[_judging(members)]
@@ -387,9 +415,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         weights: np.ndarray | None,
         scores: np.ndarray,
         column: int,
+        is_guarantee: bool,
     ) -> _Played:
         """Weigh the members for one class against the rest, calibrate, and bound the error."""
-        judges = _judging(members)
+        judges, scores = _judging(members), scores[:, :, column]
         is_positive = is_positive[judges]
         weights = np.ones(judges.size) if weights is None else weights[judges]
         seen = np.column_stack([member.out_of_fold[judges, column] for member in members])
@@ -413,7 +442,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             panel_labeled=_signs(game.log_odds(seen)),
             panel_unlabeled=_signs(game.log_odds(scores)),
         )
-        certificate = certify_panel(hard, self.delta, self._may_guarantee(weights))
+        certificate = certify_panel(hard, self.delta, is_guarantee)
         by_member = solution.weights.reshape(-1, len(members)).sum(axis=0)
         summary = summarise(
             [member.name for member in members],
@@ -425,16 +454,20 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         )
         return _Played(game, solution, certificate, summary)
 
-    def _may_guarantee(self, weights: np.ndarray) -> bool:
-        held_out = self._is_prefit or self.delta is not None
-        return held_out and bool(np.all(weights == weights[:1]))
+    def _may_guarantee(self, given: SemiSupervisedRows) -> bool:
+        """Return whether labels that judge are a plain draw, from rows like the unlabelled ones.
+
+        With a ``delta`` they are held out, unless the members came fitted.
+        """
+        is_plain = given.weight_labeled is None and given.has_unlabeled
+        return self.delta is not None and is_plain
 
     def _store(
         self,
         members: list[Member],
         played: list[_Played],
         given: SemiSupervisedRows,
-        drawn: Any,
+        prepare: Any,
         scores: np.ndarray,
     ) -> None:
         predictor = PanelPredictor(
@@ -443,10 +476,11 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             n_classes=self.classes_.size,
             labels=self._member_labels(),
             games=[one.game for one in played],
+            prepare=prepare,
         )
         self._labels = None
         if given.in_memory:
-            is_whole = drawn.shape[0] == given.X_unlabeled.shape[0]
+            is_whole = scores.shape[0] == given.X_unlabeled.shape[0]
             awake = (
                 predictor.awake_for(scores)
                 if is_whole
@@ -456,7 +490,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self._predictor = predictor
         self._summaries = [one.summary for one in played]
         self.members_ = dict(zip(predictor.names, predictor.estimators, strict=True))
-        self.n_unlabeled_ = drawn.shape[0]
+        self.n_unlabeled_ = scores.shape[0]
         per_class = self._per_class
         self.weights_ = per_class(
             [dict(zip(s["member"], s["weight"], strict=True)) for s in self._summaries]
@@ -470,6 +504,11 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         bounds = [one.certificate.error_upper for one in played]
         self.worst_case_error_ = per_class(bounds)
         self.worst_case_correlation_ = per_class([1.0 - 2.0 * bound for bound in bounds])
+
+
+def _may_take_nan(model: Any) -> bool:
+    """Return whether a classifier says it takes missing values; a pipeline may, and will tell."""
+    return isinstance(model, Pipeline) or get_tags(model).input_tags.allow_nan
 
 
 def _judging(members: list[Member]) -> np.ndarray:

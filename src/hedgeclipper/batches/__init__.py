@@ -13,7 +13,7 @@ from hedgeclipper.batches.arrays import (
     cut,
     row_slice,
 )
-from hedgeclipper.batches.frames import as_table, frame_names
+from hedgeclipper.batches.frames import as_table, frame_names, is_pandas
 from hedgeclipper.batches.labels import missing_labels
 from hedgeclipper.batches.source import Source
 from hedgeclipper.batches.writer import parquet_writer
@@ -29,6 +29,7 @@ __all__ = [
     "cut",
     "frame_names",
     "is_batched",
+    "is_pandas",
     "missing_labels",
     "parquet_writer",
     "row_slice",

@@ -34,6 +34,11 @@ def is_frame(data: Any) -> bool:
     return _library(data) in _LIBRARIES and len(getattr(data, "shape", ())) == 2
 
 
+def is_pandas(data: Any) -> bool:
+    """Return whether the data is a frame of pandas."""
+    return is_frame(data) and _library(data) == "pandas"
+
+
 def frame_names(data: Any) -> list[str] | None:
     """Return the names of a frame's columns; None where it has none, and for other data."""
     names = list(_LIBRARIES[_library(data)].names(data)) if is_frame(data) else []

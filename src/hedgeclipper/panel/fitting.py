@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from hedgeclipper.forest import HedgeClipperClassifier
@@ -24,7 +25,7 @@ class MemberRows:
 
     Parameters
     ----------
-    X_labeled : array or CSR matrix of shape (n_labeled, n_features)
+    X_labeled : array, CSR matrix or frame of shape (n_labeled, n_features)
         Labelled rows.
     codes : ndarray of shape (n_labeled,), int
         Their classes, from 0 to n_classes - 1.
@@ -32,7 +33,7 @@ class MemberRows:
         Number of classes.
     weights : ndarray of shape (n_labeled,) or None
         Their weights.
-    X_unlabeled : array or CSR matrix of shape (n_unlabeled, n_features) or None
+    X_unlabeled : like X_labeled, of shape (n_unlabeled, n_features), or None
         Unlabelled rows; there may be none.
     """
 
@@ -56,9 +57,8 @@ class MemberRows:
             Their numbers.
         """
         weights = None if self.weights is None else self.weights[labeled]
-        return replace(
-            self, X_labeled=self.X_labeled[labeled], codes=self.codes[labeled], weights=weights
-        )
+        X = _safe_indexing(self.X_labeled, labeled)
+        return replace(self, X_labeled=X, codes=self.codes[labeled], weights=weights)
 
     def unlabeled_beside(self, train: np.ndarray) -> Any:
         """Return the unlabelled rows, and those labelled ones that are not in ``train``.
@@ -76,7 +76,7 @@ class MemberRows:
         held_out = np.setdiff1d(np.arange(self.codes.size), train)
         if held_out.size == 0:
             return self.X_unlabeled
-        return stack_rows(self.X_unlabeled, self.X_labeled[held_out])
+        return stack_rows(self.X_unlabeled, _safe_indexing(self.X_labeled, held_out))
 
 
 def fit_member(estimator: Any, rows: MemberRows, train: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -104,8 +104,9 @@ def fit_member(estimator: Any, rows: MemberRows, train: np.ndarray) -> tuple[Any
     """
     model = clone(estimator)
     prefix, last = _last_step(model)
-    X, weights = rows.X_labeled[train], None if rows.weights is None else rows.weights[train]
-    codes, y = np.unique(rows.codes[train], return_inverse=True)
+    part = rows.select(train)
+    X, weights = part.X_labeled, part.weights
+    codes, y = np.unique(part.codes, return_inverse=True)
     takes_rows = has_fit_parameter(model, "X_unlabeled")
     learns_from_all = takes_rows or isinstance(last, READS_MARKS)
     unlabeled = rows.unlabeled_beside(train) if learns_from_all else None

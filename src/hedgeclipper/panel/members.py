@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from numbers import Integral
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,6 +28,7 @@ __all__ = [
     "check_estimators",
     "choose_folds",
     "cross_fit",
+    "judge_held_out",
     "judge_prefit",
     "member_scores",
     "score_members",
@@ -187,6 +189,33 @@ def cross_fit(
     return members
 
 
+def judge_held_out(
+    estimators: Sequence[tuple[str, Any]],
+    rows: MemberRows,
+    fitted: np.ndarray,
+    judges: np.ndarray,
+    *,
+    n_jobs: int | None = None,
+    report: Report = _say_nothing,
+) -> list[Member]:
+    """Return members fitted to some of the labels, with their scores of other labelled rows.
+
+    Parameters
+    ----------
+    estimators, rows, n_jobs, report
+        As in ``cross_fit``.
+    fitted, judges : ndarray of int
+        Numbers of the labelled rows to fit and to score.
+    """
+    members = cross_fit(estimators, rows.select(fitted), [], n_jobs=n_jobs, report=report)
+    X = rows.select(judges).X_labeled
+    members, scores = score_members(members, X, rows.n_classes, n_jobs=n_jobs)
+    out_of_fold = np.full((len(members), rows.codes.size, rows.n_columns), np.nan)
+    out_of_fold[:, judges] = scores.swapaxes(0, 1)
+    pairs = zip(members, out_of_fold, strict=True)
+    return [replace(member, out_of_fold=own) for member, own in pairs]
+
+
 def judge_prefit(
     estimators: Sequence[tuple[str, Any]],
     rows: MemberRows,
@@ -240,7 +269,7 @@ def score_members(
     ----------
     members : sequence of Member
         Fitted members.
-    X : array or CSR matrix of shape (n_samples, n_features)
+    X : array, CSR matrix or frame of shape (n_samples, n_features)
         Rows.
     n_classes : int
         Number of classes.
@@ -365,7 +394,7 @@ def _fit_and_score(
     model, codes = fit_member(estimator, rows, split.train)
     own = known_classes(model, np.arange(codes.size))
     places = class_codes(own, np.arange(codes.size), name)
-    X = rows.X_labeled[split.test]
+    X = _safe_indexing(rows.X_labeled, split.test)
     scores = scores_by_code(model, X, own, codes[places], rows.n_classes, name)
     return model if split.is_final else None, scores
 

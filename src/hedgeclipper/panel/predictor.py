@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,8 @@ class PanelPredictor:
         Labels as the members know them; None for the codes 0, 1, ...
     games : list of PanelGame
         One for two classes, else one for each.
+    prepare : callable or None
+        Makes of rows what the members want.
     """
 
     names: Sequence[str]
@@ -89,6 +91,7 @@ class PanelPredictor:
     n_classes: int
     labels: np.ndarray | None
     games: Sequence[PanelGame]
+    prepare: Callable[[Any], Any] | None = None
 
     @property
     def n_games(self) -> int:
@@ -101,6 +104,7 @@ class PanelPredictor:
 
     def scores(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return what all members say of rows, shape (n_samples, n_members, n_games)."""
+        X = X if self.prepare is None else self.prepare(X)
         scored = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(member_scores)(model, X, self.n_classes, self.labels, name=name)
             for name, model in zip(self.names, self.estimators, strict=True)

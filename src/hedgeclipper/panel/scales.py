@@ -16,6 +16,7 @@ from scipy.special import logit
 MOST_VALUES = 10_000
 LEAST_SHARE = 1e-3
 DEVIATIONS = 2.0
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,8 @@ class VoteScale:
             kept = np.linspace(0, values.size - 1, MOST_VALUES).round().astype(int)
             values, ranks = values[kept], ranks[kept]
         log_odds = _log_odds(scores)
-        return cls(values, ranks, float(log_odds.mean()), float(log_odds.std()) or 1.0)
+        spread = float(log_odds.std())
+        return cls(values, ranks, float(log_odds.mean()), spread if spread > ROUNDING else 1.0)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Return the votes, in [-1, 1], which rise with the scores."""

@@ -20,7 +20,7 @@ def member_scores(
     ----------
     estimator : classifier
         A fitted one.
-    X : array or CSR matrix of shape (n_samples, n_features)
+    X : array, CSR matrix or frame of shape (n_samples, n_features)
         Rows; there may be none.
     n_classes : int
         Number of classes.
@@ -83,7 +83,7 @@ def scores_by_code(
     ----------
     estimator : classifier
         A fitted one.
-    X : array or CSR matrix of shape (n_samples, n_features)
+    X : array, CSR matrix or frame of shape (n_samples, n_features)
         Rows.
     own, codes : ndarray of shape (n_own,)
         Its classes, as it knows them, and their codes.

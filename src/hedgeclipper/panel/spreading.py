@@ -15,7 +15,7 @@ class SmoothSpreading(LabelSpreading):
     """Label spreading over nearest neighbours, and their mean for new rows.
 
     Rows that no label reaches get the shares of the classes among the labels, where scikit-learn's
-    own class has NaN.
+    own class has NaN or 0. There may be fewer rows than neighbours.
 
     Parameters
     ----------
@@ -33,15 +33,18 @@ class SmoothSpreading(LabelSpreading):
         y : array-like of shape (n_samples,)
             Labels, -1 for unlabelled rows.
         """
+        labels = np.asarray(y)
+        n_neighbors = min(self.n_neighbors, labels.size)
+        spread = LabelSpreading(**{**self.get_params(), "n_neighbors": n_neighbors})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", message="invalid value", category=RuntimeWarning)
-            super().fit(X, y)
-        labels = np.asarray(y)
+            spread.fit(X, y)
+        self.classes_, self.n_features_in_ = spread.classes_, spread.n_features_in_
+        soft = spread.label_distributions_
         shares = np.mean(labels[labels != -1][:, None] == self.classes_, axis=0)
-        reached = np.isfinite(self.label_distributions_).all(axis=1)
-        soft = np.where(reached[:, None], self.label_distributions_, shares)
-        n_neighbors = min(self.n_neighbors, labels.size)
+        reached = soft.sum(axis=1, keepdims=True) > 0
+        soft = np.where(reached, soft, shares)
         self.neighbors_ = KNeighborsRegressor(n_neighbors, weights="distance").fit(X, soft)
         return self
 

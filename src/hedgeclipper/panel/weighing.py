@@ -23,7 +23,7 @@ from hedgeclipper.game.api import solve_game
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.solution import GameSolution
 
-RIDGE = 80.0
+RIDGE, RIDGE_WITHOUT_LABELS = 80.0, 1e6
 LABELS_PER_VOTER = 2.0
 CORRECTIONS = 2
 LABELS_FOR_FREE_SIGNS = 100.0
@@ -125,7 +125,7 @@ def play_panel_game(
     is_known = votes.is_known
     votes = votes.select(is_known)
     b, errors = balanced_correlations(votes)
-    lowered = b - errors
+    lowered = b - errors if votes.n_rare else b
     setting = _setting(votes, b)
 
     def solve(correlations: np.ndarray) -> GameSolution:
@@ -160,7 +160,7 @@ def balanced_correlations(votes: JudgedVotes) -> tuple[np.ndarray, np.ndarray]:
     share = votes.balanced_weights[:, None] * awake
     total = np.maximum(share.sum(axis=0), SMALLEST)
     b = (share * gained).sum(axis=0) / total
-    variance = np.full_like(b, VARIANCE_FLOOR / max(votes.n_rare, 1))
+    variance = np.full_like(b, VARIANCE_FLOOR / votes.n_rare)
     for own in (votes.is_positive, ~votes.is_positive):
         part = share[own]
         size = np.maximum(part.sum(axis=0), SMALLEST)
@@ -180,7 +180,7 @@ def _setting(votes: JudgedVotes, b: np.ndarray) -> dict[str, Any]:
     free = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
     return {
         "anchor": np.where(np.arange(b.size) < n_members, scale / n_members, 0.0),
-        "ridge": RIDGE / (2.0 * max(votes.n_rare, 1)),
+        "ridge": RIDGE / (2.0 * votes.n_rare) if votes.n_rare else RIDGE_WITHOUT_LABELS,
         "widths": 0.0 if free else None,
     }
 

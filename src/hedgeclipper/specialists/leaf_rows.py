@@ -19,6 +19,7 @@ from functools import cached_property, reduce
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from hedgeclipper.specialists.trees import ROWS_PER_BLOCK, LeafFinder, map_in_threads
 
@@ -318,7 +319,7 @@ class Batches(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RowSlices:
-    """The rows of an array or CSR matrix, in batches."""
+    """The rows of an array, CSR matrix or frame, in batches."""
 
     rows: Any
 
@@ -329,7 +330,7 @@ class RowSlices:
 
     def __iter__(self) -> Iterator[Any]:
         for start in range(0, self.n_rows, ROWS_PER_SLICE):
-            yield self.rows[start : start + ROWS_PER_SLICE]
+            yield _safe_indexing(self.rows, slice(start, start + ROWS_PER_SLICE))
 
 
 def keep_leaves(

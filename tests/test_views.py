@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from hedgeclipper.panel.views import FARTHEST, N_COMPONENTS, WIDE, EvenColumns, fit_views
+
+RNG = np.random.default_rng(0)
+DENSE = RNG.normal(size=(200, 6))
+NAMES = ["scaled", "even", "components", "whitened", "cells", "kernel"]
+
+
+def with_missing(rows):
+    rows = rows.copy()
+    rows[::3, 0] = np.nan
+    rows[:, 1] = np.nan
+    return rows
+
+
+CASES = {
+    "dense": DENSE,
+    "sparse": sparse.csr_array(np.where(np.abs(DENSE) > 1, DENSE, 0)),
+    "missing": with_missing(DENSE),
+    "constant": np.hstack([DENSE[:, :2], np.ones((200, 1)), np.zeros((200, 1))]),
+    "all constant": np.ones((50, 3)),
+    "one column": DENSE[:, :1],
+    "one sparse column": sparse.csr_array(np.where(DENSE[:, :1] > 0, DENSE[:, :1], 0)),
+    "two rows": DENSE[:2],
+    "fewer rows than components": RNG.normal(size=(12, 80)),
+    "like text": sparse.random_array(
+        (150, WIDE + 50), density=0.02, format="csr", rng=np.random.default_rng(1)
+    ),
+    "dense, like text": sparse.random_array(
+        (150, WIDE + 50), density=0.02, rng=np.random.default_rng(1)
+    ).toarray(),
+    "empty text": sparse.csr_array((20, WIDE + 50)),
+}
+
+
+def views_of(X, seed=0):
+    return fit_views(X, np.random.RandomState(seed))
+
+
+def transformed(view, X):
+    found = view.transform(X)
+    return found.toarray() if sparse.issparse(found) else np.asarray(found)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_view_of_every_kind_of_rows_is_finite(case):
+    X = CASES[case]
+    views = views_of(X)
+    for name in NAMES:
+        found = transformed(getattr(views, name), X)
+        assert found.shape[0] == X.shape[0], name
+        assert found.shape[1] >= 1, name
+        assert np.isfinite(found).all(), name
+
+
+def test_components_are_few():
+    assert views_of(RNG.normal(size=(300, 80))).components.transform(np.zeros((1, 80))).shape == (
+        1,
+        N_COMPONENTS,
+    )
+    assert views_of(DENSE).components.transform(DENSE).shape == (200, 5)
+
+
+def test_whitened_components_are_of_one_size():
+    found = views_of(DENSE).whitened.transform(DENSE)
+    np.testing.assert_allclose(found.std(axis=0), 1, rtol=0.01)
+
+
+def test_cells_are_one_for_each_tree():
+    found = views_of(DENSE).cells.transform(DENSE)
+    np.testing.assert_array_equal(found.sum(axis=1), found.sum(axis=1)[0])
+    assert set(np.unique(found.data)) == {1}
+
+
+def test_views_stay_as_they_are_when_cloned_and_fitted():
+    views = views_of(DENSE)
+    for name in NAMES:
+        view = getattr(views, name)
+        again = clone(view).fit(DENSE[:10] + 5)
+        np.testing.assert_array_equal(transformed(again, DENSE), transformed(view, DENSE))
+
+
+def test_views_are_those_of_the_seed():
+    one, same, other = (transformed(views_of(DENSE, s).cells, DENSE) for s in (0, 0, 1))
+    np.testing.assert_array_equal(one, same)
+    assert one.shape != other.shape or not np.array_equal(one, other)
+
+
+def test_sparse_rows_are_never_made_dense():
+    X = CASES["like text"]
+    views = views_of(X)
+    assert sparse.issparse(views.scaled.transform(X))
+    assert sparse.issparse(views.even.transform(X))
+
+
+def test_components_of_text_do_not_depend_on_the_length():
+    X = CASES["like text"]
+    found = views_of(X).components
+    np.testing.assert_allclose(found.transform(3 * X), found.transform(X))
+    assert found.transform(X).std() == pytest.approx(1)
+
+
+# Columns of even shape.
+
+
+def test_long_columns_become_normal_whatever_their_tails():
+    X = np.column_stack([np.exp(3 * DENSE[:, 0]), DENSE[:, 1]])
+    found = EvenColumns(0).fit(X).transform(X)
+    assert np.abs(found).max() <= FARTHEST
+    np.testing.assert_allclose(np.quantile(found, 0.84, axis=0), 1, atol=0.15)
+    np.testing.assert_array_equal(np.argsort(found[:, 0]), np.argsort(X[:, 0]))
+
+
+def test_short_columns_are_standardised():
+    X = np.column_stack([RNG.integers(0, 2, 200), DENSE[:, 0]]).astype(float)
+    found = EvenColumns(0).fit(X).transform(X)[:, 0]
+    np.testing.assert_allclose(found, (X[:, 0] - X[:, 0].mean()) / X[:, 0].std())
+
+
+def test_rare_values_do_not_go_far():
+    X = np.zeros((1_000, 1))
+    X[0] = 1.0
+    assert EvenColumns(0).fit(X).transform(X).max() == FARTHEST
+
+
+def test_missing_values_are_filled_with_the_mean():
+    X = with_missing(DENSE)
+    found = EvenColumns(0).fit(X).transform(X)
+    assert np.ptp(found[::3, 0]) == 0
+    np.testing.assert_array_equal(found[:, 1], 0)
