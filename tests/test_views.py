@@ -3,7 +3,14 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from hedgeclipper.panel.views import FARTHEST, N_COMPONENTS, WIDE, EvenColumns, fit_views
+from hedgeclipper.panel.views import (
+    FARTHEST,
+    N_COMPONENTS,
+    N_EMBEDDING_TREES,
+    WIDE,
+    EvenColumns,
+    fit_views,
+)
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(200, 6))
@@ -71,16 +78,16 @@ def test_whitened_components_are_of_one_size():
 
 
 def test_cells_are_one_for_each_tree():
-    found = views_of(DENSE).cells.transform(DENSE)
-    np.testing.assert_array_equal(found.sum(axis=1), found.sum(axis=1)[0])
-    assert set(np.unique(found.data)) == {1}
+    found = transformed(views_of(DENSE).cells, DENSE)
+    np.testing.assert_array_equal(found.sum(axis=1), N_EMBEDDING_TREES)
+    assert set(np.unique(found)) == {0, 1}
 
 
 def test_views_stay_as_they_are_when_cloned_and_fitted():
     views = views_of(DENSE)
     for name in NAMES:
         view = getattr(views, name)
-        again = clone(view).fit(DENSE[:10] + 5)
+        again = clone(view).fit(DENSE[:10] + 5, None)
         np.testing.assert_array_equal(transformed(again, DENSE), transformed(view, DENSE))
 
 

@@ -133,7 +133,11 @@ def fit_views(X: Any, random_state: np.random.RandomState) -> Views:
     random_state : RandomState
         Draws what is random.
     """
-    seed = random_state.randint(np.iinfo(np.int32).max)
+    with np.errstate(divide="ignore", invalid="ignore"):  # rows that are all alike
+        return _fit_views(X, random_state.randint(np.iinfo(np.int32).max))
+
+
+def _fit_views(X: Any, seed: int) -> Views:
     scaled = make_pipeline(filler(), _scaler(X)).fit(X)
     even = scaled if sparse.issparse(X) else EvenColumns(seed).fit(X)
     components = _components(X, even, seed)
@@ -171,7 +175,9 @@ def _components(X: Any, even: Any, seed: int) -> Pipeline:
         ).fit(X)
         return _of_unit_size(reduced, X)
     rows = even.transform(X)
-    if sparse.issparse(rows) or X.shape[1] == 1:
+    if X.shape[1] == 1:
+        reducer = PCA(1, svd_solver="covariance_eigh")
+    elif sparse.issparse(rows):
         reducer = TruncatedSVD(n_components, random_state=seed)
     else:
         reducer = PCA(n_components, svd_solver="randomized", random_state=seed)
