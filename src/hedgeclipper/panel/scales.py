@@ -46,7 +46,7 @@ class VoteScale:
         --------
         >>> scale = VoteScale.of(np.array([0.2, 0.9, 0.2, 0.4]))
         >>> scale(np.array([0.1, 0.2, 0.9])).round(3)
-        array([-0.714, -0.393,  0.763])
+        array([-0.583, -0.445,  0.792])
         """
         values, counts = np.unique(scores, return_counts=True)
         ranks = (2.0 * np.cumsum(counts) - counts) / scores.size - 1.0
