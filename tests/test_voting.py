@@ -494,6 +494,14 @@ def test_three_classes():
     assert summary.groupby("class")["share"].sum().tolist() == pytest.approx([1, 1, 1])
 
 
+def test_the_order_of_the_classes_does_not_matter():
+    order, members = np.array([2, 0, 1]), quick()[:2]
+    plain, turned = (fitted(y, estimators=members) for y in (THREE, order[THREE]))
+    np.testing.assert_allclose(
+        turned.decision_function(X[T])[:, order], plain.decision_function(X[T]), rtol=1e-5
+    )
+
+
 def test_sample_weight():
     weights = np.where(X[L, 0] > 0, 3.0, 1.0)
     model = HedgedVotingClassifier(quick(), random_state=0)

@@ -80,9 +80,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     estimators : list of (str, classifier) or None
         Names and classifiers, as for scikit-learn's ``VotingClassifier``; "drop" in place of a
         classifier leaves it out. Those whose ``fit`` takes ``X_unlabeled``, and scikit-learn's
-        semi-supervised ones, learn from unlabelled rows too. None is a varied panel that suits the
-        rows.
-    cv : int, splitter, iterable of splits or "prefit"
+        semi-supervised ones, learn from unlabelled rows too. Where X is a frame of pandas, they get
+        frames. None is a varied panel that suits the rows; text and categories in a frame become
+        codes.
+    cv : int, splitter, list of splits or "prefit"
         How labelled rows are held back to judge a member; a number is cut down to that of the
         rarest class. The members are then fitted to all labels. "prefit": the classifiers are
         fitted and stay as they are; the labelled rows must be new to them.

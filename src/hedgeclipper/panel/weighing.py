@@ -125,7 +125,7 @@ def play_panel_game(
     is_known = votes.is_known
     votes = votes.select(is_known)
     b, errors = balanced_correlations(votes)
-    lowered = b - errors if votes.n_rare else b
+    lowered = b - errors
     setting = _setting(votes, b)
 
     def solve(correlations: np.ndarray) -> GameSolution:
