@@ -63,6 +63,14 @@ def test_the_standard_error_is_that_of_repeated_draws():
     assert errors.mean() == pytest.approx(b.std(), rel=0.1)
 
 
+def test_two_labels_of_a_class_that_agree_are_no_proof():
+    usual = np.linspace(-1, 1, 101)[:, None]
+    b, errors = balanced_correlations(judged([[0.5], [0.5], [-0.5], [-0.5]], [1, 1, 0, 0], usual))
+    assert b == pytest.approx(0.5)
+    # the spread of three rows of 1/3 each, seen through one degree of freedom more
+    assert errors == pytest.approx(np.sqrt(2 * (3 * np.var(usual) / 4) / 2 / 4))
+
+
 def test_one_who_sleeps_is_judged_where_awake():
     votes = np.array([[1.0], [np.nan], [-1.0], [np.nan], [-1.0]])
     b, _ = balanced_correlations(judged(votes, [1, 1, 1, 0, 0]))

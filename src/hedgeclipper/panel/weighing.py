@@ -27,8 +27,8 @@ RIDGE, RIDGE_WITHOUT_LABELS = 80.0, 1e6
 LABELS_PER_VOTER = 2.0
 CORRECTIONS = 2
 LABELS_FOR_FREE_SIGNS = 100.0
-LEAST_SCALE = 0.05
-VARIANCE_FLOOR, SMALLEST = 1e-4, 1e-12
+LEAST_SCALE = 1.0
+PRIOR_ROWS, SMALLEST = 3.0, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,9 @@ def play_panel_game(
 def balanced_correlations(votes: JudgedVotes) -> tuple[np.ndarray, np.ndarray]:
     """Return b of each voter where it is awake, classes weighing the same, and its standard error.
 
-    Where no label of one of the classes judges them, b is 0 and its error 1.
+    A few labels can agree by chance: to the spread of the votes in a class that on all unlabelled
+    rows is added as if three more labels showed it. Where no label of one of the classes judges
+    them, b is 0 and its error 1.
     """
     if votes.n_rare == 0:
         return np.zeros(votes.labeled.shape[1]), np.ones(votes.labeled.shape[1])
@@ -160,14 +162,16 @@ def balanced_correlations(votes: JudgedVotes) -> tuple[np.ndarray, np.ndarray]:
     share = votes.balanced_weights[:, None] * awake
     total = np.maximum(share.sum(axis=0), SMALLEST)
     b = (share * gained).sum(axis=0) / total
-    variance = np.full_like(b, VARIANCE_FLOOR / votes.n_rare)
+    variance, usual = np.zeros_like(b), np.nanvar(votes.unlabeled, axis=0)
     for own in (votes.is_positive, ~votes.is_positive):
         part = share[own]
         size = np.maximum(part.sum(axis=0), SMALLEST)
         mean = (part * gained[own]).sum(axis=0) / size
         spread = (part * (gained[own] - mean) ** 2).sum(axis=0) / size
         n_effective = size**2 / np.maximum((part**2).sum(axis=0), SMALLEST**2)
-        variance += spread / np.maximum(n_effective - 1.0, 1.0) * (size / total) ** 2
+        squares = n_effective * spread + PRIOR_ROWS * usual
+        spread = squares / (np.maximum(n_effective - 1.0, 0.0) + PRIOR_ROWS)
+        variance += spread / np.maximum(n_effective, 1.0) * (size / total) ** 2
     return b, np.sqrt(variance)
 
 
