@@ -38,6 +38,7 @@ bench: $(READY)  ## speed as ratios to peers in one run, and accuracy on real da
 	$(BIN)/python -m benchmarks.out_of_core
 	$(BIN)/python -m benchmarks.covtype_everywhere
 	$(BIN)/python -m benchmarks.dask_cost
+	$(BIN)/python -m benchmarks.panel_speed
 
 table: $(READY)  ## the paper's table on its real data: runs what is missing, writes docs and README
 	$(BIN)/python -m benchmarks.run_table
