@@ -8,6 +8,7 @@ from hedgeclipper.panel.views import (
     N_COMPONENTS,
     N_EMBEDDING_TREES,
     WIDE,
+    CutColumns,
     EvenColumns,
     fit_views,
 )
@@ -116,7 +117,7 @@ def test_components_of_text_do_not_depend_on_the_length():
 
 def test_long_columns_become_normal_whatever_their_tails():
     X = np.column_stack([np.exp(3 * DENSE[:, 0]), DENSE[:, 1]])
-    found = EvenColumns(0).fit(X).transform(X)
+    found = EvenColumns().fit(X).transform(X)
     assert np.abs(found).max() <= FARTHEST
     np.testing.assert_allclose(np.quantile(found, 0.84, axis=0), 1, atol=0.15)
     np.testing.assert_array_equal(np.argsort(found[:, 0]), np.argsort(X[:, 0]))
@@ -124,18 +125,53 @@ def test_long_columns_become_normal_whatever_their_tails():
 
 def test_short_columns_are_standardised():
     X = np.column_stack([RNG.integers(0, 2, 200), DENSE[:, 0]]).astype(float)
-    found = EvenColumns(0).fit(X).transform(X)[:, 0]
+    found = EvenColumns().fit(X).transform(X)[:, 0]
     np.testing.assert_allclose(found, (X[:, 0] - X[:, 0].mean()) / X[:, 0].std())
 
 
 def test_rare_values_do_not_go_far():
     X = np.zeros((1_000, 1))
     X[0] = 1.0
-    assert EvenColumns(0).fit(X).transform(X).max() == FARTHEST
+    assert EvenColumns().fit(X).transform(X).max() == FARTHEST
 
 
-def test_missing_values_are_filled_with_the_mean():
+def test_equal_values_share_a_rank_and_far_ones_leave_room_for_the_rest():
+    X = np.repeat([0.0, 1.0, 2.0, 98.0], [840, 100, 50, 10])[:, None]
+    found = np.unique(EvenColumns().fit(X).transform(X))
+    assert found.size == 4
+    steps = np.diff(found)
+    assert steps.max() < 5 * steps.min()
+
+
+def test_values_between_those_seen_lie_between():
+    X = DENSE[:, :1]
+    even = EvenColumns().fit(X)
+    found = even.transform(np.array([[-0.5], [0.0], [0.5], [1e9], [-1e9]]))[:, 0]
+    assert -1 < found[0] < found[1] < found[2] < 1
+    assert found[3] == even.transform(X).max()
+    assert found[4] == even.transform(X).min()
+
+
+# Columns without far ends.
+
+
+def test_a_few_far_values_do_not_set_the_scale():
+    X = DENSE[:, :1].copy()
+    X[0] = 1e6
+    found = CutColumns().fit(X).transform(X)
+    assert found[1:].std() == pytest.approx(1, abs=0.1)
+    assert found.max() < 4
+
+
+def test_rare_values_beside_a_common_one_are_kept():
+    X = np.zeros((1_000, 1))
+    X[:8, 0] = [1, 2, 1, 2, 1, 2, 1, 2]
+    found = CutColumns().fit(X).transform(X)
+    assert found[0] > 1 > found[8]
+
+
+def test_missing_values_are_filled_with_the_median():
     X = with_missing(DENSE)
-    found = EvenColumns(0).fit(X).transform(X)
+    found = EvenColumns().fit(X).transform(X)
     assert np.ptp(found[::3, 0]) == 0
     np.testing.assert_array_equal(found[:, 1], 0)

@@ -20,7 +20,7 @@ from hedgeclipper.estimator import SemiSupervisedClassifier
 from hedgeclipper.extras import import_extra
 from hedgeclipper.game.certificates import Certificate
 from hedgeclipper.game.losses import Loss
-from hedgeclipper.panel.calibration import calibrate
+from hedgeclipper.panel.aggregation import PanelScores, aggregate
 from hedgeclipper.panel.certify import HardVotes, certify_panel
 from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.panel.frames import ColumnCodes, NamedColumns, word_columns
@@ -34,16 +34,10 @@ from hedgeclipper.panel.members import (
     judge_prefit,
     score_members,
 )
-from hedgeclipper.panel.predictor import (
-    MemberVotes,
-    PanelGame,
-    PanelPredictor,
-    awake_predictions,
-)
+from hedgeclipper.panel.predictor import PanelGame, PanelPredictor
 from hedgeclipper.panel.regions import KINDS
-from hedgeclipper.panel.scales import VoteScale
 from hedgeclipper.panel.summary import summarise
-from hedgeclipper.panel.weighing import JudgedVotes, PanelSolution, play_panel_game
+from hedgeclipper.panel.weighing import PanelSolution
 from hedgeclipper.rows import BatchCheck, is_dask
 from hedgeclipper.sampling import draw_rows, stack_rows
 from hedgeclipper.semi_supervised import SemiSupervisedRows
@@ -419,41 +413,38 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         is_guarantee: bool,
     ) -> _Played:
         """Weigh the members for one class against the rest, calibrate, and bound the error."""
-        judges, scores = _judging(members), scores[:, :, column]
-        is_positive = is_positive[judges]
-        weights = np.ones(judges.size) if weights is None else weights[judges]
-        seen = np.column_stack([member.out_of_fold[judges, column] for member in members])
-        make_votes = MemberVotes([VoteScale.of(own) for own in scores.T], self.specialists)
-        votes = JudgedVotes(
-            make_votes(seen), is_positive, weights, make_votes(scores), len(members)
+        judges = _judging(members)
+        said = PanelScores(
+            labeled=np.column_stack([member.out_of_fold[judges, column] for member in members]),
+            is_positive=is_positive[judges],
+            weights=np.ones(judges.size) if weights is None else weights[judges],
+            unlabeled=scores[:, :, column],
         )
-        solution = play_panel_game(votes, self.loss, tol=self.tol, max_passes=self.max_passes)
-        calibration = calibrate(
-            awake_predictions(votes.labeled, solution.weights),
-            is_positive,
-            weights,
-            awake_predictions(votes.unlabeled, solution.weights),
-            scores.mean(axis=1),
+        found = aggregate(
+            said,
+            specialists=self.specialists,
+            loss=self.loss,
+            tol=self.tol,
+            max_passes=self.max_passes,
         )
-        game = PanelGame(make_votes, solution.weights, calibration)
         hard = HardVotes(
-            labeled=_signs(seen - 0.5),
-            signs=_signs(is_positive - 0.5),
-            unlabeled=_signs(scores - 0.5),
-            panel_labeled=_signs(game.log_odds(seen)),
-            panel_unlabeled=_signs(game.log_odds(scores)),
+            labeled=_signs(said.labeled - 0.5),
+            signs=_signs(said.is_positive - 0.5),
+            unlabeled=_signs(said.unlabeled - 0.5),
+            panel_labeled=_signs(found.game.log_odds(said.labeled)),
+            panel_unlabeled=_signs(found.game.log_odds(said.unlabeled)),
         )
         certificate = certify_panel(hard, self.delta, is_guarantee)
-        by_member = solution.weights.reshape(-1, len(members)).sum(axis=0)
+        by_member = found.solution.weights.reshape(-1, len(members)).sum(axis=0)
         summary = summarise(
             [member.name for member in members],
             by_member,
-            solution,
-            seen,
-            is_positive,
-            votes.unlabeled[:, : len(members)],
+            found.solution,
+            said.labeled,
+            said.is_positive,
+            found.votes.unlabeled[:, : len(members)],
         )
-        return _Played(game, solution, certificate, summary)
+        return _Played(found.game, found.solution, certificate, summary)
 
     def _may_guarantee(self, given: SemiSupervisedRows) -> bool:
         """Return whether labels that judge are a plain draw, from rows like the unlabelled ones.

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import ndtri
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import RandomTreesEmbedding
@@ -19,38 +20,23 @@ from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import (
-    MaxAbsScaler,
-    Normalizer,
-    QuantileTransformer,
-    StandardScaler,
-)
+from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 N_COMPONENTS, N_LANDMARKS = 50, 300
 N_EMBEDDING_TREES, EMBEDDING_DEPTH = 200, 5
-MANY_VALUES, ROWS_TO_COUNT = 20, 3_000
+TAIL, TAIL_OF_OTHERS = 0.01, 0.05
+MOST_KNOTS = 200
 ROWS_FOR_DISTANCE = 500
 WIDE, MOSTLY_ZERO = 500, 0.9
 FARTHEST = 5.0
 
 
-class EvenColumns(TransformerMixin, BaseEstimator):
-    """Brings every column to about the same shape, whatever its tails, and fills what is missing.
-
-    Columns of many values become normal quantiles, others are standardised.
-
-    Parameters
-    ----------
-    random_state : int, RandomState or None
-        Seed of the rows that quantiles are taken from.
-    """
-
-    def __init__(self, random_state=None):
-        self.random_state = random_state
+class _FilledColumns(TransformerMixin, BaseEstimator):
+    """Transforms columns one by one, missing values filled by the column's median."""
 
     def fit(self, X, y=None):
-        """Learn the columns' shapes.
+        """Learn the columns.
 
         Parameters
         ----------
@@ -59,21 +45,12 @@ class EvenColumns(TransformerMixin, BaseEstimator):
         y : None
             Not used.
         """
-        self.fill_ = filler().fit(X)
-        X = self.fill_.transform(X)
-        n_values = [np.unique(column).size for column in X[:ROWS_TO_COUNT].T]
-        self.is_long_ = np.array(n_values) > MANY_VALUES
-        n_quantiles = min(100, X.shape[0])
-        self.long_ = QuantileTransformer(
-            n_quantiles=n_quantiles, output_distribution="normal", random_state=self.random_state
-        )
-        self.short_ = StandardScaler()
-        for part, columns in self._parts():
-            part.fit(X[:, columns])
+        self.fill_ = filler("median").fit(X)
+        self._learn(self.fill_.transform(X))
         return self
 
     def transform(self, X):
-        """Return the rows with columns of even shape.
+        """Return the rows with new columns.
 
         Parameters
         ----------
@@ -81,15 +58,59 @@ class EvenColumns(TransformerMixin, BaseEstimator):
             Rows.
         """
         check_is_fitted(self)
-        X = self.fill_.transform(X)
-        out = np.empty(X.shape)
-        for part, columns in self._parts():
-            out[:, columns] = part.transform(X[:, columns])
-        return np.clip(out, -FARTHEST, FARTHEST)
+        return np.clip(self._apply(self.fill_.transform(X)), -FARTHEST, FARTHEST)
 
-    def _parts(self):
-        both = ((self.long_, self.is_long_), (self.short_, ~self.is_long_))
-        return [(part, columns) for part, columns in both if columns.any()]
+
+class CutColumns(_FilledColumns):
+    """Standardises columns whose far ends are cut off.
+
+    The cut is at the first and last hundredth of all values, but spares nine in ten of those that
+    differ from the column's most common value: in columns that are mostly zero, the others matter.
+    """
+
+    def _learn(self, X):
+        self.lowest_, self.highest_ = np.array([_reach(column) for column in X.T]).T
+        self.scale_ = StandardScaler().fit(np.clip(X, self.lowest_, self.highest_))
+
+    def _apply(self, X):
+        return self.scale_.transform(np.clip(X, self.lowest_, self.highest_))
+
+
+class EvenColumns(_FilledColumns):
+    """Brings every column to about the same shape, whatever its tails.
+
+    A value becomes the normal quantile of its rank, which equal values share; columns of two values
+    stay as they are. All are standardised.
+    """
+
+    def _learn(self, X):
+        self.knots_ = [_normal_scores(column) for column in X.T]
+
+    def _apply(self, X):
+        columns = [np.interp(x, *knots) for x, knots in zip(X.T, self.knots_, strict=True)]
+        return np.stack(columns, axis=1)
+
+
+def _reach(column: np.ndarray) -> tuple[float, float]:
+    """Return where a column is cut off."""
+    values, counts = np.unique(column, return_counts=True)
+    ends = [*np.quantile(column, (TAIL, 1.0 - TAIL))]
+    others = column[column != values[counts.argmax()]]
+    if others.size:
+        ends += [*np.quantile(others, (TAIL_OF_OTHERS, 1.0 - TAIL_OF_OTHERS))]
+    return min(ends), max(ends)
+
+
+def _normal_scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return values of a column, and what becomes of them; between them lies a straight line."""
+    values, counts = np.unique(column, return_counts=True)
+    shares = np.cumsum(counts) / column.size
+    scores = ndtri(shares - 0.5 * counts / column.size) if values.size > 2 else values
+    center = counts @ scores / column.size
+    spread = np.sqrt(counts @ (scores - center) ** 2 / column.size)
+    kept = np.searchsorted(shares, np.linspace(0.0, 1.0 - 0.5 / column.size, MOST_KNOTS))
+    kept = np.unique([*kept, values.size - 1])
+    return values[kept], (scores[kept] - center) / (spread if spread > 0 else 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +120,7 @@ class Views:
     Parameters
     ----------
     scaled : transformer
-        Columns of unit size.
+        Columns of unit size, without far ends.
     even : transformer
         Columns of even shape; the same as ``scaled`` for sparse rows.
     components, whitened : transformer
@@ -118,9 +139,9 @@ class Views:
     kernel: Any
 
 
-def filler() -> SimpleImputer:
-    """Return what fills missing values, by means."""
-    return SimpleImputer(keep_empty_features=True)
+def filler(strategy: str = "mean") -> SimpleImputer:
+    """Return what fills missing values, by means or as told."""
+    return SimpleImputer(strategy=strategy, keep_empty_features=True)
 
 
 def fit_views(X: Any, random_state: np.random.RandomState) -> Views:
@@ -138,8 +159,9 @@ def fit_views(X: Any, random_state: np.random.RandomState) -> Views:
 
 
 def _fit_views(X: Any, seed: int) -> Views:
-    scaled = make_pipeline(filler(), _scaler(X)).fit(X)
-    even = scaled if sparse.issparse(X) else EvenColumns(seed).fit(X)
+    is_sparse = sparse.issparse(X)
+    scaled = (make_pipeline(filler(), MaxAbsScaler()) if is_sparse else CutColumns()).fit(X)
+    even = scaled if is_sparse else EvenColumns().fit(X)
     components = _components(X, even, seed)
     reduced = components.transform(X)
     whitened = PCA(whiten=True, random_state=seed).fit(reduced)
@@ -160,10 +182,6 @@ def _fit_views(X: Any, seed: int) -> Views:
 
 def _frozen(*steps: Any) -> FrozenEstimator:
     return FrozenEstimator(Pipeline([(f"step{k}", step) for k, step in enumerate(steps)]))
-
-
-def _scaler(X: Any) -> Any:
-    return MaxAbsScaler() if sparse.issparse(X) else StandardScaler()
 
 
 def _components(X: Any, even: Any, seed: int) -> Pipeline:
