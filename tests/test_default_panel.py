@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hedgeclipper.panel.defaults import MANY_LABELS, TOO_MANY_LABELS, default_panel
+from hedgeclipper.panel.defaults import (
+    MANY_LABELS,
+    TOO_MANY_LABELS,
+    TOO_MANY_TO_SORT,
+    default_panel,
+)
 from hedgeclipper.panel.members import MemberRows, cross_fit, score_members
 
 RNG = np.random.default_rng(0)
@@ -47,6 +52,13 @@ def test_members_depend_on_the_number_of_labels():
     assert many - few == {"boosting_large"}
     assert few - most == {"support_vectors"}
     assert "boosting_large" not in names(MANY_LABELS, SPARSE)
+
+
+def test_slow_boosters_are_left_out_where_there_is_much_to_sort():
+    rows = RNG.normal(size=(60, 4))
+    few = dict(default_panel(rows, TOO_MANY_TO_SORT // 2, np.random.RandomState(0)))
+    many = dict(default_panel(rows, TOO_MANY_TO_SORT // 2, np.random.RandomState(0), n_classes=3))
+    assert set(few) - set(many) == {"boosting_plain"}
 
 
 def test_some_learn_from_the_unlabelled_rows():

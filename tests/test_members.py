@@ -219,6 +219,26 @@ def test_splits_may_come_as_numbers_or_masks():
     np.testing.assert_array_equal(test, np.arange(20))
 
 
+def test_a_class_of_one_label_is_always_fitted_and_never_scored():
+    codes = np.repeat([0, 1, 2], [10, 9, 1])
+    folds = choose_folds(codes, 5, 0)
+    assert len(folds) == 5
+    assert all(19 in train and 19 not in test for train, test in folds)
+    np.testing.assert_array_equal(np.sort(np.concatenate([t for _, t in folds])), np.arange(19))
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        ((np.arange(15), np.arange(10, 20)), "5 rows both to fit and to score"),
+        ((np.arange(15), np.arange(55, 65)), "row 64, but splits are of the labelled rows"),
+    ],
+)
+def test_splits_that_cannot_be(split, message):
+    with pytest.raises(ValueError, match=message):
+        choose_folds(TWO, [split], 0)
+
+
 @pytest.mark.parametrize("cv", [1, 0, "five"])
 def test_folds_that_are_none(cv):
     with pytest.raises(ValueError, match=f"Got {cv}"):

@@ -54,9 +54,8 @@ def test_agreement_is_with_the_mean_of_the_others():
     assert summary(np.column_stack([first, np.ones(500)]), np.ones(2))["agreement"] == [0, 0]
 
 
-def test_area_under_the_curve_is_of_rows_with_scores():
+def test_area_under_the_curve_is_that_of_the_scores():
     seen = np.where(IS_POSITIVE, 0.9, 0.1)[:, None] * [1, -1, 0]
-    seen[:4, 0] = np.nan
     assert summary(RNG.normal(size=(5, 3)), np.ones(3), seen)["auc"] == [1, 0, 0.5]
     one_class = summary(RNG.normal(size=(5, 3)), np.ones(3), seen, np.ones(10, dtype=bool))
     assert np.isnan(one_class["auc"]).all()

@@ -118,6 +118,31 @@ def test_it_is_no_worse_than_its_members():
     assert log_loss(Y[T], model.predict_proba(X[T])[:, 1]) < log_loss(Y[T], mean) + 0.01
 
 
+@pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
+def test_without_unlabelled_rows_members_are_not_judged_by_what_they_have_seen():
+    gains = []
+    for seed in range(4):
+        X_, y_ = make_classification(1_200, 20, n_informative=4, flip_y=0.2, random_state=seed)
+        members = [
+            ("linear", LogisticRegression()),
+            ("tree", DecisionTreeClassifier(random_state=0)),
+            ("near", KNeighborsClassifier(15, weights="distance")),
+        ]
+        model = HedgedVotingClassifier(members, random_state=0).fit(X_[:200], y_[:200])
+        scores = model.predict_proba(X_[200:])[:, 1]
+        mean = np.mean([m.predict_proba(X_[200:])[:, 1] for m in model.members_.values()], axis=0)
+        gains.append(roc_auc_score(y_[200:], scores) - roc_auc_score(y_[200:], mean))
+        assert model.n_unlabeled_ == 200
+    assert np.mean(gains) > -0.005
+
+
+def test_many_rows_are_predicted_in_parts(monkeypatch):
+    model = fitted()
+    whole = model.decision_function(X)
+    monkeypatch.setattr("hedgeclipper.panel.predictor.ROWS_AT_ONCE", 37)
+    np.testing.assert_allclose(model.decision_function(X), whole)
+
+
 def test_one_who_guesses_gets_little():
     guess = KNeighborsClassifier(1)
     members = [*quick(), ("guess", make_pipeline(StandardScaler(), Shuffled(guess)))]

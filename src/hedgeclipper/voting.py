@@ -76,11 +76,13 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         classifier leaves it out. Those whose ``fit`` takes ``X_unlabeled``, and scikit-learn's
         semi-supervised ones, learn from unlabelled rows too. Where X is a frame of pandas, they get
         frames. None is a varied panel that suits the rows; text and categories in a frame become
-        codes.
+        codes. In a pipeline that ends in one of scikit-learn's semi-supervised classifiers, all
+        steps get the unlabelled rows, marked by -1.
     cv : int, splitter, list of splits or "prefit"
         How labelled rows are held back to judge a member; a number is cut down to that of the
-        rarest class. The members are then fitted to all labels. "prefit": the classifiers are
-        fitted and stay as they are; the labelled rows must be new to them.
+        rarest class with two labels. Splits count the labelled rows alone. The members are then
+        fitted to all labels. "prefit": the classifiers are fitted and stay as they are; the
+        labelled rows must be new to them.
     holdout : float or None
         Share of the labels that no member is fitted to and that judge all of them, in place of
         ``cv``. With a ``delta``, None is a half.
@@ -218,7 +220,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             their column of labels; a row whose label is missing is unlabelled.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
             Unlabelled rows; every label in y, -1 too, is then a class. Of more than 200,000 so many
-            are drawn at random to play, and members learn from 5,000 of these.
+            are drawn at random to play, fewer beyond 500 columns (100 million entries, and 10,000
+            rows at least), and members learn from 5,000 of these.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labelled rows.
 
@@ -235,7 +238,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         codes = self._encode(rows.y_labeled)
         random_state = check_random_state(self.random_state)
         seed = random_state.randint(np.iinfo(np.int32).max)
-        drawn = self._draw(rows.X_unlabeled, np.random.RandomState(seed))
+        drawn = rows.X_labeled
+        if given.has_unlabeled:
+            drawn = self._draw(rows.X_unlabeled, np.random.RandomState(seed))
         prepare = self._preparation(rows.X_labeled, drawn)
         if prepare is not None:
             rows, drawn = replace(rows, X_labeled=prepare(rows.X_labeled)), prepare(drawn)
@@ -243,6 +248,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         members, scores = score_members(
             members, drawn, self.classes_.size, self._member_labels(), n_jobs=self.n_jobs
         )
+        if not given.has_unlabeled:
+            scores = _unseen(members, scores)
         self._warn_without_judges(members, codes)
         is_guarantee = self._may_guarantee(given)
         played = [
@@ -354,7 +361,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         if estimators is None:
             some = draw_rows(others, ROWS_FOR_VIEWS, random_state)
             everything = stack_rows(_safe_indexing(rows.X_labeled, fitted), some)
-            estimators = default_panel(everything, fitted.size, random_state)
+            estimators = default_panel(
+                everything, fitted.size, random_state, n_classes=self.classes_.size
+            )
         with member_reporter(self.verbose) as report:
             if self._is_prefit:
                 return judge_prefit(estimators, whole, self.classes_, report=report)
@@ -507,6 +516,12 @@ def _judging(members: list[Member]) -> np.ndarray:
     """Return the numbers of the labelled rows of which every member has told, unseen."""
     known = [~np.isnan(member.out_of_fold).any(axis=1) for member in members]
     return np.flatnonzero(np.all(known, axis=0))
+
+
+def _unseen(members: list[Member], scores: np.ndarray) -> np.ndarray:
+    """Return scores of labelled rows, out of fold where members have such ones."""
+    unseen = np.stack([member.out_of_fold for member in members], axis=1)
+    return np.where(np.isnan(unseen), scores, unseen)
 
 
 def _signs(values: np.ndarray) -> np.ndarray:

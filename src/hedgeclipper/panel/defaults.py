@@ -24,10 +24,11 @@ from hedgeclipper.panel.spreading import SmoothSpreading
 from hedgeclipper.panel.views import Views, filler, fit_views
 
 MANY_LABELS, TOO_MANY_LABELS = 1_000, 5_000
+TOO_MANY_TO_SORT = 20_000
 
 
 def default_panel(
-    X: Any, n_labels: int, random_state: np.random.RandomState
+    X: Any, n_labels: int, random_state: np.random.RandomState, *, n_classes: int = 2
 ) -> list[tuple[str, Any]]:
     """Return named classifiers that suit rows like these.
 
@@ -39,13 +40,15 @@ def default_panel(
         Number of labelled rows.
     random_state : RandomState
         Draws seeds and what is random in the views.
+    n_classes : int
+        Number of classes.
     """
     views = fit_views(X, random_state)
     seed = random_state.randint(np.iinfo(np.int32).max)
     panel = {
         **_linear(views),
         **_trees(n_labels, seed),
-        **_boosters(n_labels, sparse.issparse(X), seed),
+        **_boosters(n_labels, n_classes, sparse.issparse(X), seed),
         **_neighbours(views, n_labels, seed),
         **_learning_from_all(views, seed),
     }
@@ -79,15 +82,15 @@ def _trees(n_labels: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _boosters(n_labels: int, is_sparse: bool, seed: int) -> dict[str, Any]:
+def _boosters(n_labels: int, n_classes: int, is_sparse: bool, seed: int) -> dict[str, Any]:
+    """Return boosted trees, plain ones only if few labels have to be sorted for few classes."""
     stochastic = GradientBoostingClassifier(subsample=0.7, max_features="sqrt", random_state=seed)
-    boosters = {
-        "boosting": make_pipeline(filler(), stochastic),
-        "boosting_plain": make_pipeline(filler(), GradientBoostingClassifier(random_state=seed)),
-        "boosted_stumps": make_pipeline(
-            filler(), AdaBoostClassifier(n_estimators=100, random_state=seed)
-        ),
-    }
+    boosters = {"boosting": make_pipeline(filler(), stochastic)}
+    if n_labels * n_classes <= TOO_MANY_TO_SORT:
+        plain = GradientBoostingClassifier(random_state=seed)
+        boosters["boosting_plain"] = make_pipeline(filler(), plain)
+    stumps = AdaBoostClassifier(n_estimators=100, random_state=seed)
+    boosters["boosted_stumps"] = make_pipeline(filler(), stumps)
     if n_labels >= MANY_LABELS and not is_sparse:
         boosters["boosting_large"] = HistGradientBoostingClassifier(
             learning_rate=0.05, max_iter=200, l2_regularization=1.0, random_state=seed

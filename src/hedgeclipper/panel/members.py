@@ -120,7 +120,8 @@ def choose_folds(codes: np.ndarray, cv: Any, random_state: Any) -> list[Fold]:
         Classes of the labelled rows.
     cv : int, splitter or iterable of splits
         A number means stratified folds, shuffled, as many as that but not more than the rarest
-        class has labels; there are none if that is a single label. Others are used as they are.
+        class has labels. A class of a single label is always among the rows to fit, and without two
+        classes of two labels there are no folds. Others are used as they are.
     random_state : int, RandomState or None
         Seed of the shuffling.
 
@@ -133,15 +134,42 @@ def choose_folds(codes: np.ndarray, cv: Any, random_state: Any) -> list[Fold]:
     if isinstance(cv, Integral):
         if cv < 2:
             raise ValueError(f"cv must be at least 2 folds, or a splitter. Got {cv}.")
-        n_folds = min(int(cv), int(np.unique(codes, return_counts=True)[1].min()))
-        if n_folds < 2:
-            return []
-        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    else:
-        splitter = check_cv(cv, codes, classifier=True)
+        return _stratified(codes, int(cv), random_state)
     numbers = np.arange(codes.size)
-    splits = splitter.split(np.zeros((codes.size, 1)), codes)
+    splitter = check_cv(cv, codes, classifier=True)
+    splits = list(splitter.split(np.zeros((codes.size, 1)), codes))
+    for train, test in splits:
+        _check_split(np.asarray(train), np.asarray(test), codes.size)
     return [(numbers[train], numbers[test]) for train, test in splits]
+
+
+def _stratified(codes: np.ndarray, most: int, random_state: Any) -> list[Fold]:
+    """Return stratified folds of the classes with two labels or more."""
+    counts = np.bincount(codes)
+    if np.sum(counts > 1) < 2:
+        return []
+    is_single = counts[codes] == 1
+    single, common = np.flatnonzero(is_single), np.flatnonzero(~is_single)
+    n_folds = min(most, int(counts[counts > 1].min()))
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    splits = splitter.split(np.zeros((common.size, 1)), codes[common])
+    return [(np.sort(np.append(common[train], single)), common[test]) for train, test in splits]
+
+
+def _check_split(train: np.ndarray, test: np.ndarray, n_labeled: int) -> None:
+    if train.dtype == bool or test.dtype == bool:
+        return
+    whole = np.append(train, test)
+    if whole.size and (whole.max() >= n_labeled or whole.min() < -n_labeled):
+        raise ValueError(
+            f"cv speaks of row {whole.max()}, but splits are of the labelled rows of some weight, "
+            f"and there are {n_labeled} of these. Count them alone."
+        )
+    if np.intersect1d(train, test).size:
+        raise ValueError(
+            f"cv has a split with {np.intersect1d(train, test).size} rows both to fit and to score "
+            "members, which would then be judged by labels they have seen. Take them apart."
+        )
 
 
 def _say_nothing(name: str, n_done: int, n_all: int) -> None:
@@ -447,7 +475,8 @@ def _tell_of_failed(errors: dict[str, str], n_left: int) -> None:
         raise ValueError(f"All members have failed, so there is no panel:\n{listed}")
     for name, error in errors.items():
         warnings.warn(
-            f"Member {name!r} has failed and is left out: {error}. Mend it, or set it to 'drop'.",
+            f"Member {name!r} has failed and is left out: {error}. Mend it, or name "
+            "members without it.",
             MemberFailedWarning,
             stacklevel=4,
         )

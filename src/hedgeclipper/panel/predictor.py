@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
 from hedgeclipper.panel.calibration import Calibration
 from hedgeclipper.panel.regions import with_regions
 from hedgeclipper.panel.scales import VoteScale
 from hedgeclipper.panel.scores import member_scores
+
+ROWS_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +103,9 @@ class PanelPredictor:
 
     def awake(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the log-odds of each game's class, shape (n_samples, n_games)."""
-        return self.awake_for(self.scores(X, n_jobs))
+        starts = range(0, max(X.shape[0], 1), ROWS_AT_ONCE)
+        blocks = [_safe_indexing(X, slice(start, start + ROWS_AT_ONCE)) for start in starts]
+        return np.concatenate([self.awake_for(self.scores(block, n_jobs)) for block in blocks])
 
     def scores(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return what all members say of rows, shape (n_samples, n_members, n_games)."""

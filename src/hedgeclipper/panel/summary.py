@@ -29,7 +29,7 @@ def summarise(
     solution : PanelSolution
         Knows b with both classes weighing the same, and its standard error.
     out_of_fold : ndarray of shape (n_labeled, n_members)
-        Scores of the labelled rows; rows with NaN do not count.
+        Scores of the labelled rows.
     is_positive : ndarray of shape (n_labeled,), bool
         Their labels.
     votes : ndarray of shape (n_unlabeled, n_members)
@@ -49,11 +49,9 @@ def summarise(
 
 
 def _auc(is_positive: np.ndarray, scores: np.ndarray) -> float:
-    known = ~np.isnan(scores)
-    labels = is_positive[known]
-    if labels.all() or not labels.any():
+    if is_positive.all() or not is_positive.any():
         return float("nan")
-    return float(roc_auc_score(labels, scores[known]))
+    return float(roc_auc_score(is_positive, scores))
 
 
 def _agreement(votes: np.ndarray) -> np.ndarray:

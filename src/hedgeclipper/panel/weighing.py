@@ -5,11 +5,12 @@ that are ranks it is the AUC less one half), and it is lowered by its standard e
 anchor is equal weights; its ridge falls with the number of labels of the rarer class. This b is
 not a statement about the rows and never enters a certificate.
 
-Few labels say what the members are worth; how they agree is seen on the unlabelled rows. With more
-labels the labelled rows say that, too, and on the very rows b comes from, so that some of the
-noise in b cancels: b is then corrected by what the panel's own predictions earn a member on the
-unlabelled rows, less what they earn it on the labelled ones, which is zero but for chance. The
-share of that correction rises with the labels.
+Few labels say what the members are worth; how they agree is seen on the unlabelled rows. Labelled
+rows say that, too, and on the very rows b comes from, so that some of the noise in b cancels: b is
+corrected by what the panel's own predictions earn a member on the unlabelled rows, less what they
+earn it on the labelled ones, both classes weighing the same there as they do in b. The share of
+that correction is one half when labels are twice as many as voters, and rises with them: with
+thousands of labels the unlabelled rows have little say in the weights.
 """
 
 from __future__ import annotations
