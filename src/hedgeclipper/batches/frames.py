@@ -45,6 +45,21 @@ def frame_names(data: Any) -> list[str] | None:
     return names if names and are_names(names) else None
 
 
+def frame_columns(frame: Any) -> list[tuple[Any, Any]]:
+    """Return the columns of a frame, each after its name, without those that hold an index.
+
+    ``numpy.asarray`` makes an array of such a column, whatever the library. What is missing is
+    None, NaN or ``pandas.NA`` in it.
+    """
+    library = _LIBRARIES[_library(frame)]
+    hidden = library.hidden(frame)
+    return [
+        (name, library.plain(library.column(frame, position)))
+        for position, name in enumerate(library.names(frame))
+        if name not in hidden
+    ]
+
+
 def as_table(data: Any) -> Any:
     """Return a record batch of Arrow as a table, whose names scikit-learn sees; else the data."""
     if _library(data) != "pyarrow":
@@ -122,6 +137,7 @@ class _Library:
     names: Callable[[Any], list[Any]]
     hidden: Callable[[Any], list[str]]
     column: Callable[[Any, int], Any]
+    plain: Callable[[Any], Any]
     numbers: Callable[[Any, str], np.ndarray]
     labels: Callable[[Any, str], np.ndarray]
 
@@ -131,6 +147,7 @@ _LIBRARIES = {
         names=lambda frame: list(frame.columns),
         hidden=lambda frame: [],
         column=lambda frame, position: frame.iloc[:, position],
+        plain=lambda column: column,
         numbers=_pandas_numbers,
         labels=_pandas_labels,
     ),
@@ -138,6 +155,7 @@ _LIBRARIES = {
         names=lambda frame: list(frame.columns),
         hidden=lambda frame: [],
         column=lambda frame, position: frame.to_series(position),
+        plain=lambda column: column,
         numbers=_polars_numbers,
         labels=_polars_labels,
     ),
@@ -145,6 +163,7 @@ _LIBRARIES = {
         names=lambda table: table.schema.names,
         hidden=lambda table: arrow_columns.index_names(table.schema),
         column=lambda table, position: table.column(position),
+        plain=arrow_columns.decoded,
         numbers=arrow_columns.numbers_of,
         labels=arrow_columns.labels_of,
     ),
