@@ -67,6 +67,13 @@ def labels_of(column: Any, place: str) -> np.ndarray:
     return column.to_numpy(zero_copy_only=False) if _is_array(column) else column.to_numpy()
 
 
+def words_of(column: Any, place: str) -> np.ndarray:
+    """Return an Arrow column as objects: words, or numbers, with None or NaN for a missing one."""
+    if not holds_words(column.type):
+        return numbers_of(column, place).astype(object)
+    return labels_of(column, place)
+
+
 def decoded(column: Any) -> Any:
     """Return a column of plain values in the place of one with a dictionary."""
     is_dictionary = str(column.type).startswith("dictionary")

@@ -74,8 +74,9 @@ def frame_block(frame: Any, request: Request, place: str) -> Block:
     names = library.names(frame)
     positions = wanted_positions(names, library.hidden(frame), request, place)
     request.check_width(len(positions), place)
+    values = library.words if request.words else library.numbers
     columns = [
-        library.numbers(library.column(frame, position), f"Column {names[position]!r} of {place}")
+        values(library.column(frame, position), f"Column {names[position]!r} of {place}")
         for position in positions
     ]
     rows = converted(_side_by_side(columns, frame.shape[0]), request.dtype, place)
@@ -132,6 +133,10 @@ def _polars_labels(column: Any, place: str) -> np.ndarray:
     return as_labels(_polars_numbers(column, place), place)
 
 
+def _words(column: Any, place: str) -> np.ndarray:
+    return np.asarray(column)
+
+
 @dataclass(frozen=True)
 class _Library:
     names: Callable[[Any], list[Any]]
@@ -139,6 +144,7 @@ class _Library:
     column: Callable[[Any, int], Any]
     plain: Callable[[Any], Any]
     numbers: Callable[[Any, str], np.ndarray]
+    words: Callable[[Any, str], np.ndarray]
     labels: Callable[[Any, str], np.ndarray]
 
 
@@ -149,6 +155,7 @@ _LIBRARIES = {
         column=lambda frame, position: frame.iloc[:, position],
         plain=lambda column: column,
         numbers=_pandas_numbers,
+        words=_words,
         labels=_pandas_labels,
     ),
     "polars": _Library(
@@ -157,6 +164,7 @@ _LIBRARIES = {
         column=lambda frame, position: frame.to_series(position),
         plain=lambda column: column,
         numbers=_polars_numbers,
+        words=_words,
         labels=_polars_labels,
     ),
     "pyarrow": _Library(
@@ -165,6 +173,7 @@ _LIBRARIES = {
         column=lambda table, position: table.column(position),
         plain=arrow_columns.decoded,
         numbers=arrow_columns.numbers_of,
+        words=arrow_columns.words_of,
         labels=arrow_columns.labels_of,
     ),
 }

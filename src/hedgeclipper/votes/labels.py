@@ -20,7 +20,8 @@ class LabelNumbers:
     Parameters
     ----------
     abstain_label : object
-        A label that means no vote, as a missing one always does; None for no other.
+        A label that means no vote, as a missing one always does; None for no other. Among words
+        it is a word: "-1" means no vote where -1 does.
     place : str
         What to call the labels in errors.
     """
@@ -28,6 +29,7 @@ class LabelNumbers:
     def __init__(self, abstain_label: Any, place: str):
         self.abstain_label = None if is_missing(abstain_label) else abstain_label
         self.place = place
+        self._abstain_word = None if self.abstain_label is None else str(abstain_label)
         self._number_of: dict[Any, int] = {}
 
     def number(self, values: np.ndarray) -> np.ndarray:
@@ -37,7 +39,7 @@ class LabelNumbers:
         return np.array(numbers, dtype=small_integers(len(self._number_of)))[positions]
 
     def _number(self, label: Any) -> int:
-        if is_missing(label) or label == self.abstain_label:
+        if is_missing(label) or label in (self.abstain_label, self._abstain_word):
             return _NO_VOTE
         return self._number_of.setdefault(label, len(self._number_of))
 

@@ -100,9 +100,41 @@ class Votes:
         """
         if isinstance(L, Votes):
             return L
-        read = read_frame if is_frame(L) else read_sparse if sparse.issparse(L) else read_dense
         labels = LabelNumbers(abstain_label, "The table of votes")
-        return cls._finished(read(L, labels, voters), labels, classes)
+        return cls._finished(_read_wide(L, labels, voters), labels, classes)
+
+    @classmethod
+    def from_batches(
+        cls,
+        batches: Iterable[Any],
+        *,
+        abstain_label: Any = -1,
+        classes: Any = None,
+        voters: Iterable[Any] | None = None,
+    ) -> Votes:
+        """Return the votes of tables that come one after the other, read once.
+
+        Parameters
+        ----------
+        batches : iterable of array-like, sparse matrix or frame
+            Tables as `of` takes them, all with the same voters.
+        abstain_label, classes, voters
+            As for `of`.
+
+        Examples
+        --------
+        >>> Votes.from_batches([[[0, 1], [1, -1]], [[-1, -1]]])
+        Votes(3 rows, 2 voters, 2 classes, 3 votes)
+        """
+        labels = LabelNumbers(abstain_label, "The table of votes")
+        names = None if voters is None else list(voters)
+        readings = []
+        for batch in batches:
+            readings.append(_read_wide(batch, labels, names))
+            names = readings[0].voters.names.tolist() if readings[0].voters.given else None
+        if not readings:
+            raise ValueError("The votes have no batches. Pass one table of votes at least.")
+        return cls._finished(_joined(readings), labels, classes)
 
     @classmethod
     def from_frame(
@@ -336,6 +368,25 @@ class Votes:
             f"Votes({self.n_rows} rows, {self.n_voters} voters, {self.n_classes} classes, "
             f"{self.n_votes} votes)"
         )
+
+
+def _read_wide(table: Any, labels: LabelNumbers, voters: Any) -> Reading:
+    if is_frame(table):
+        return read_frame(table, labels, voters)
+    return (read_sparse if sparse.issparse(table) else read_dense)(table, labels, voters)
+
+
+def _joined(readings: list[Reading]) -> Reading:
+    """Return readings of the same voters as one, one below the other."""
+    first = readings[0]
+    widths = {reading.numbers.shape[1] for reading in readings}
+    if len(widths) > 1:
+        raise ValueError(
+            f"Batches of votes must have a column for each voter. Got {min(widths)} to "
+            f"{max(widths)} columns."
+        )
+    numbers = sparse.vstack([reading.numbers for reading in readings], format="csr")
+    return Reading(numbers, first.voters)
 
 
 def _all_voters(votes: tuple[Votes, ...]) -> np.ndarray:
