@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.batches import missing_labels
-from hedgeclipper.semi_supervised import is_unlabeled, labeled_only
-from hedgeclipper.votes.labels import seen_classes
+from hedgeclipper.semi_supervised import is_unlabeled
+from hedgeclipper.votes.distinct import is_missing
+from hedgeclipper.votes.labels import as_plain_array, class_codes, seen_classes
 from hedgeclipper.votes.matrix import Votes
 
 
@@ -21,28 +22,43 @@ class Gold:
     ----------
     labeled : Votes
         Votes on rows with a gold label.
-    labels : ndarray of shape (n_labeled,)
+    labels : list of shape (n_labeled,)
         These labels.
-    unlabeled : Votes
-        Votes on the other rows.
+    rest : Votes
+        Votes on the other rows, if there are any.
     marked : ndarray of bool, or None
         Which of the rows that were passed have no gold label; None if they came apart.
     """
 
     labeled: Votes
-    labels: np.ndarray
-    unlabeled: Votes
-    marked: np.ndarray | None
+    labels: list[Any]
+    rest: Votes
+    marked: np.ndarray | None = None
 
     @property
     def has_unlabeled(self) -> bool:
-        """Whether there are rows without gold labels."""
-        return self.marked is None or bool(self.marked.any())
+        """Whether there are rows without gold labels; the others stand in for them if not."""
+        return self.rest.n_rows > 0
 
     def coded(self) -> tuple[Votes, np.ndarray, Votes]:
-        """Return votes with the same voters and classes, and the gold labels as codes."""
-        votes = Votes.stack(self.labeled, self.unlabeled)
-        seen = dict.fromkeys([*votes.classes.tolist(), *self.labels.tolist()])
+        """Return votes with the same voters and classes, and the gold labels as codes.
+
+        Returns
+        -------
+        labeled : Votes
+            Votes on rows with a gold label.
+        codes : ndarray of shape (n_labeled,)
+            Positions of their labels among the classes.
+        unlabeled : Votes
+            Votes on the other rows, or those that stand in for them.
+        """
+        if not self.labels:
+            raise ValueError(
+                "y has no gold label: the game needs a few, of each class if possible. Label some "
+                "rows."
+            )
+        votes = Votes.stack(self.labeled, self.rest)
+        seen = dict.fromkeys([*votes.classes.tolist(), *self.labels])
         classes = seen_classes(seen, "Votes and gold labels together")
         if classes.size < 2:
             raise ValueError(
@@ -50,9 +66,15 @@ class Gold:
                 f"{classes.tolist()[0]!r}."
             )
         votes = votes.align(votes.voters, classes)
-        codes = np.searchsorted(classes, self.labels.astype(classes.dtype))
         n_labeled = self.labeled.n_rows
-        return votes.take(slice(None, n_labeled)), codes, votes.take(slice(n_labeled, None))
+        labeled = votes.take(slice(None, n_labeled))
+        unlabeled = votes.take(slice(n_labeled, None)) if self.has_unlabeled else labeled
+        return labeled, class_codes(self.labels, classes, "y"), unlabeled
+
+    def and_more(self, more: Gold) -> Gold:
+        """Return these rows and others, those without labels apart."""
+        labeled = Votes.stack(self.labeled, more.labeled)
+        return Gold(labeled, self.labels + more.labels, Votes.stack(self.rest, more.rest))
 
     def all_labels(self, predicted: np.ndarray) -> np.ndarray:
         """Return the labels of all rows that were passed, given those without gold."""
@@ -60,12 +82,12 @@ class Gold:
             return predicted
         whole = np.empty(self.marked.size, dtype=predicted.dtype)
         whole[~self.marked] = self.labels
-        if self.marked.any():
+        if self.has_unlabeled:
             whole[self.marked] = predicted
         return whole
 
 
-def read_gold(votes: Votes, y: Any, others: Votes | None, *, is_whole: bool = True) -> Gold:
+def read_gold(votes: Votes, y: Any, others: Votes | None = None) -> Gold:
     """Return rows with gold labels and rows without.
 
     Parameters
@@ -74,33 +96,26 @@ def read_gold(votes: Votes, y: Any, others: Votes | None, *, is_whole: bool = Tr
         Votes on rows, some or all with gold labels.
     y : array-like of shape (n_rows,)
         Gold labels; missing ones, and -1 without ``others``, mark rows that have none.
-    others : Votes or None
+    others : Votes, optional
         Votes on rows without gold labels.
-    is_whole : bool
-        Whether there must be labels, and without unlabelled rows labelled ones stand in.
     """
-    labels = np.asarray(y)
+    labels = as_plain_array(y)
     if labels.shape != (votes.n_rows,):
         raise ValueError(
             f"y must have one entry for each of the {votes.n_rows} rows of votes. Got shape "
             f"{labels.shape}."
         )
-    has_none = missing_labels(labels)
+    marked = _missing(labels)
     if others is None:
-        has_none = has_none | is_unlabeled(labels)
-    known = np.array(labels[~has_none].tolist())
-    labeled = votes.take(~has_none)
-    if is_whole and known.size == 0:
-        raise ValueError(
-            "y has no gold label: the game needs a few, of each class if possible. Label some rows."
-        )
-    if others is not None:
-        return Gold(labeled, known, _beside(votes.take(has_none), others), None)
-    if is_whole and not has_none.any():
-        labeled_only(votes, known, None, "pass L_unlabeled, or mark them with y = -1")
-        return Gold(votes, known, votes, has_none)
-    return Gold(labeled, known, votes.take(has_none), has_none)
+        marked[~marked] = is_unlabeled(labels[~marked])
+    labeled, rest = votes.take(~marked), votes.take(marked)
+    known = labels[~marked].tolist()
+    if others is None:
+        return Gold(labeled, known, rest, marked)
+    return Gold(labeled, known, Votes.stack(rest, others))
 
 
-def _beside(rest: Votes, others: Votes) -> Votes:
-    return Votes.stack(rest, others) if rest.n_rows else others
+def _missing(labels: np.ndarray) -> np.ndarray:
+    if labels.dtype.kind != "O":
+        return missing_labels(labels)
+    return np.array([is_missing(label) for label in labels], dtype=bool)
