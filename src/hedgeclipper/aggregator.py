@@ -13,8 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.batches import listed
 from hedgeclipper.extras import import_extra
-from hedgeclipper.semi_supervised import ShiftWarning
+from hedgeclipper.semi_supervised import ShiftWarning, labeled_only
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.certify import Judge, SubgroupBounds
 from hedgeclipper.votes.game import VoteGame, play
@@ -33,6 +34,7 @@ from hedgeclipper.votes.worst_case import total_violation
 ROWS_IN_GAME = 50_000
 DELTA = 0.05
 CONTRADICTION = 0.01
+ROUNDING = 1e-12
 
 
 class ContradictionWarning(UserWarning):
@@ -44,12 +46,25 @@ class _Fitted:
     """What was learnt from, and what came out, for those who ask further."""
 
     labeled: Votes
-    gold: np.ndarray
+    codes: np.ndarray
     unlabeled: Votes
+    has_unlabeled: bool
     knowledge: Knowledge
     game: VoteGame
-    judge: Judge
-    violation: np.ndarray
+    contradicts: np.ndarray
+    witnesses: Witnesses
+    with_witnesses: Knowledge
+    sampled: np.ndarray
+
+    def gold(self, classes: np.ndarray) -> Gold:
+        """Return the rows as they were given."""
+        rest = self.unlabeled if self.has_unlabeled else self.unlabeled.take(np.arange(0))
+        return Gold(self.labeled, classes[self.codes].tolist(), rest)
+
+    def judge(self, predicted: np.ndarray) -> Judge:
+        """Return who knows what labels can do to predictions, codes for all unlabelled rows."""
+        ballots = self.witnesses.join(Ballots(self.unlabeled))
+        return Judge(ballots, self.sampled, self.with_witnesses, predicted)
 
 
 class VoteAggregator(ClassifierMixin, BaseEstimator):
@@ -58,7 +73,7 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
     A plain vote and the voters' agreement make an opening; labels say how much to believe of
     either. Then a game is played against an adversary who picks the labels, limited by what the
     gold labels say of each voter, so that the result is no worse than the opening whatever the
-    labels are.
+    labels are, as long as that holds.
 
     Parameters
     ----------
@@ -75,7 +90,7 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
     delta : float or None
         Probability that a bound ("wilson"), or any of them ("transductive"), fails; None is 0.05.
     class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
-        Class frequencies: those of the gold labels, all the same, or known ones, in the order of
+        Class frequencies: those of the gold labels, or known ones, all the same or in the order of
         the sorted classes.
     abstain_label : object
         The label that means no vote; in predictions, no answer.
@@ -103,13 +118,15 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
     silent_ : ndarray of bool
         Which of the unlabelled rows have no vote.
     certificate_ : Certificate
-        Bounds on the error of the answers on the unlabelled rows.
+        Bounds on the error on the unlabelled rows, of the most probable class where there is no
+        answer.
     worst_case_error_ : float
         Its upper bound.
     weights_ : ndarray of shape (n_voters, n_classes)
         By how much the game moves the score of a class for which a voter votes.
     slack_ : float
-        Value of the game: loss beyond the opening's against the worst labels; never above 0.
+        Value of the game: loss beyond the opening's against the worst labels, on the rows it was
+        played on; never above 0.
     n_iter_ : int
         Passes over the rows.
 
@@ -183,10 +200,14 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         self.__dict__.pop("_predictor", None)
         votes = read_votes(L, self.abstain_label)
         others = None if L_unlabeled is None else read_votes(L_unlabeled, self.abstain_label)
-        return self._fit(read_gold(votes, y, others), None)
+        return self._fit(read_gold(votes, y, others))
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def update(self, L, y=None):
         """Go on with votes that have come since: on new rows, with gold labels or without.
+
+        The result is that of a fit to all rows; it starts from the weights of before. Unlabelled
+        rows, and ``transduction_``, are those of before and then the new ones.
 
         Parameters
         ----------
@@ -200,15 +221,9 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         self
         """
         check_is_fitted(self)
-        before, votes = self._fitted, read_votes(L, self.abstain_label)
-        if y is None:
-            y = np.full(votes.n_rows, None, dtype=object)
-        new = read_gold(votes, y, None, is_whole=False)
-        labeled = Votes.stack(before.labeled, new.labeled)
-        unlabeled = Votes.stack(before.unlabeled, new.unlabeled)
-        known = self.classes_[before.gold]
-        gold = Gold(labeled, np.concatenate([known, new.labels]), unlabeled, None)
-        return self._fit(gold, before)
+        votes = read_votes(L, self.abstain_label)
+        new = read_gold(votes, np.full(votes.n_rows, None) if y is None else y)
+        return self._fit(self._fitted.gold(self.classes_).and_more(new), self._fitted)
 
     def predict_proba(self, L):
         """Return the probability of each class.
@@ -268,11 +283,11 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         fitted = self._fitted
         columns = summarise_voters(
             Ballots(fitted.labeled),
-            fitted.gold,
+            fitted.codes,
             Ballots(fitted.unlabeled),
             fitted.knowledge,
             self._predictor,
-            fitted.violation,
+            fitted.contradicts,
             self.classes_,
         )
         return pandas.DataFrame(columns, index=self.voters_)
@@ -300,7 +315,7 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
                 f"mask must be an array of bool, one for each of the {n_rows} unlabelled rows, and "
                 f"name one of them at least. Got dtype {mask.dtype}, shape {mask.shape}."
             )
-        return self._fitted.judge.subgroup(mask, self.classes_)
+        return self._judge().subgroup(mask, self.classes_)
 
     def suggest_labels(self, k: int) -> np.ndarray:
         """Return the unlabelled rows whose gold labels would tighten the bound on the error most.
@@ -323,15 +338,17 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"k must be a whole number between 1 and {n_rows}, the unlabelled rows. Got {k!r}."
             )
-        return self._fitted.judge.most_useful(int(k))
+        return self._judge().most_useful(int(k))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether a fit, the last one, came to its end."""
         return hasattr(self, "_predictor")
 
-    def _fit(self, gold: Gold, before: _Fitted | None) -> VoteAggregator:
+    def _fit(self, gold: Gold, before: _Fitted | None = None) -> VoteAggregator:
         """Weigh the voters; weights of a fit before are the start."""
         labeled, codes, unlabeled = gold.coded()
+        if not gold.has_unlabeled:
+            labeled_only(labeled, codes, None, "pass L_unlabeled, or mark them with y = -1")
         classes, voters = labeled.classes, labeled.voters
         balance = self._balance(codes, classes.size)
         ballots, judges = Ballots(unlabeled), Ballots(labeled)
@@ -339,10 +356,10 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
         _warn_of_shift(judges, ballots)
         opening = open_game(self.opening, sample, judges, codes, balance)
-        knowledge = self._learn(judges, codes, ballots)
+        knowledge = self._learn(judges, codes, ballots, balance)
         game = play(
             sample,
-            knowledge,
+            knowledge.on(sample),
             opening.log_probabilities(sample),
             LOSSES[self.loss],
             n_labeled=codes.size,
@@ -351,23 +368,38 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             start=_start(before, voters, classes, self),
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
+        witnesses = Witnesses.of(self._pool(labeled, unlabeled))
+        fitted = _Fitted(
+            labeled,
+            codes,
+            unlabeled,
+            gold.has_unlabeled,
+            knowledge,
+            game,
+            _find_contradiction(sample, knowledge, voters),
+            witnesses,
+            self._learn(witnesses.join(judges), codes, witnesses.join(ballots), balance),
+            sampled,
+        )
         shares = predictor.probabilities(ballots)
-        violation = self._find_contradiction(sample, knowledge, voters)
-        judge = self._judge(sample, sampled, judges, codes, ballots, shares.argmax(axis=1))
+        judge = fitted.judge(_favourites(shares, balance))
+        certificate = judge.certificate(*_may_guarantee(self.bound, gold))
         self.classes_, self.voters_, self.n_features_in_ = classes, voters, voters.size
         self.class_balance_ = balance
-        self.certificate_ = judge.certificate(*_may_guarantee(self.bound, gold))
-        self.worst_case_error_ = self.certificate_.error_upper
+        self.certificate_, self.worst_case_error_ = certificate, certificate.error_upper
         self.weights_ = predictor.vote_weights(ballots.shape)
         self.slack_, self.n_iter_ = game.value, game.n_passes
         self.silent_ = ballots.n_votes == 0
         self._transduction = gold.all_labels(self._labels(shares))
-        self._fitted = _Fitted(labeled, codes, unlabeled, knowledge, game, judge, violation)
-        self._predictor = predictor
+        self._fitted, self._predictor = fitted, predictor
         return self
 
+    def _judge(self) -> Judge:
+        shares = self._predictor.probabilities(Ballots(self._fitted.unlabeled))
+        return self._fitted.judge(_favourites(shares, self.class_balance_))
+
     def _ballots(self, L: Any) -> Ballots:
-        votes = read_votes(L, self.abstain_label)
+        votes = read_votes(L, self.abstain_label, self.classes_)
         return Ballots(votes.align(self.voters_, self.classes_))
 
     def _balance(self, codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -384,17 +416,19 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             )
         return balance
 
-    def _learn(self, labeled: Ballots, codes: np.ndarray, unlabeled: Ballots) -> Knowledge:
-        knowledge = learn_from_labels(
+    def _learn(
+        self, labeled: Ballots, codes: np.ndarray, unlabeled: Ballots, balance: np.ndarray
+    ) -> Knowledge:
+        is_known = not (isinstance(self.class_balance, str) and self.class_balance == "labeled")
+        return learn_from_labels(
             labeled,
             codes,
             unlabeled,
             bound=self.bound,
             delta=DELTA if self.delta is None else self.delta,
             specialists=self.specialists,
+            balance=balance if is_known else None,
         )
-        is_given = not isinstance(self.class_balance, str)
-        return knowledge.with_classes(np.asarray(self.class_balance)) if is_given else knowledge
 
     def _sample(self, n_rows: int) -> np.ndarray:
         """Return the numbers of the rows that the game is played on."""
@@ -403,62 +437,55 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         random_state = check_random_state(self.random_state)
         return np.sort(random_state.choice(n_rows, ROWS_IN_GAME, replace=False))
 
-    def _judge(
-        self,
-        sample: Ballots,
-        sampled: np.ndarray,
-        labeled: Ballots,
-        codes: np.ndarray,
-        unlabeled: Ballots,
-        predicted: np.ndarray,
-    ) -> Judge:
-        witnesses = Witnesses.of(sample)
-        joined = witnesses.join(unlabeled)
-        knowledge = self._learn(witnesses.join(labeled), codes, joined)
-        return Judge(joined, sampled, knowledge, predicted)
-
-    def _find_contradiction(
-        self, sample: Ballots, knowledge: Knowledge, voters: np.ndarray
-    ) -> np.ndarray:
-        """Return which voters' bounds have to give way, and warn if any has."""
-        found = total_violation(sample, knowledge)
-        blamed = knowledge.blamed(found.weights, sample.shape)
-        if found.bound <= CONTRADICTION:
-            return np.zeros_like(blamed)
-        names = ", ".join(str(name) for name in voters[blamed][:5])
-        warnings.warn(
-            "What the labels say of the voters cannot all be true of the unlabelled rows: bounds "
-            f"would have to give way by {found.bound:.3f} in all, among them those of {names}. The "
-            "game was relaxed. Labels may be wrong, or drawn from other rows than these.",
-            ContradictionWarning,
-            stacklevel=5,
-        )
-        return blamed
+    def _pool(self, labeled: Votes, unlabeled: Votes) -> Ballots:
+        """Return votes on all rows, or on a plain draw from them."""
+        rows = self._sample(labeled.n_rows + unlabeled.n_rows)
+        first, second = np.split(rows, [np.searchsorted(rows, labeled.n_rows)])
+        return Ballots(Votes.stack(labeled.take(first), unlabeled.take(second - labeled.n_rows)))
 
     def _labels(self, shares: np.ndarray) -> np.ndarray:
-        best = shares.max(axis=1, keepdims=True)
-        ties = np.where(shares >= best - 1e-12, self.class_balance_, 0.0)
-        labels = self.classes_[ties.argmax(axis=1)]
+        labels = self.classes_[_favourites(shares, self.class_balance_)]
         if self.abstain_cost is None:
-            return labels
-        unsure = 1.0 - best[:, 0] > self.abstain_cost
-        if not unsure.any():
             return labels
         kind = np.result_type(labels.dtype, np.asarray(self.abstain_label).dtype)
         labels = labels.astype(object if kind.kind in "US" else kind)
-        labels[unsure] = self.abstain_label
+        labels[1.0 - shares.max(axis=1) > self.abstain_cost] = self.abstain_label
         return labels
+
+
+def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:
+    """Return the code of the most probable class of each row, of several the most frequent one."""
+    best = shares.max(axis=1, keepdims=True)
+    return np.where(shares >= best - ROUNDING, balance, 0.0).argmax(axis=1)
+
+
+def _find_contradiction(sample: Ballots, knowledge: Knowledge, voters: np.ndarray) -> np.ndarray:
+    """Return which voters' bounds have to give way, and warn if any has."""
+    found = total_violation(sample, knowledge)
+    blamed = knowledge.blamed(found.weights)
+    if found.bound <= CONTRADICTION:
+        return np.zeros_like(blamed)
+    names = listed(voters[blamed].tolist(), most=5) if blamed.any() else "the classes"
+    warnings.warn(
+        "What the labels say of the voters cannot all be true of the unlabelled rows: bounds "
+        f"would have to give way by {found.bound:.3f} in all, among them those of {names}. The "
+        "game was relaxed. Labels may be wrong, or drawn from other rows than these.",
+        ContradictionWarning,
+        stacklevel=5,
+    )
+    return blamed
 
 
 def _warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
     found = shift_of_votes(labeled, unlabeled)
-    if found.is_far:
+    if found is not None:
         warnings.warn(
             "Voters vote otherwise on the unlabelled rows than on the labelled ones, far beyond "
-            f"chance: {found.voter} votes {found.unlabeled:.0%} of the time on the former and "
-            f"{found.labeled:.0%} on the latter. What the labels say of it may not hold for them.",
+            f"chance: {found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
+            f"former and {found.labeled:.2%} of the latter. What the labels say of it may not hold "
+            "for them.",
             ShiftWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

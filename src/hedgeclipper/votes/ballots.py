@@ -41,9 +41,12 @@ class Ballots:
     @cached_property
     def said(self) -> np.ndarray:
         """How often each voter votes for each class, shape (n_voters, n_classes)."""
-        _, voters, codes = self.votes.triplets()
         n_voters, n_classes, _ = self.shape
-        flat = np.bincount(voters * n_classes + codes, minlength=n_voters * n_classes)
+        cells = self.votes.matrix.indices.astype(np.intp)
+        cells *= n_classes
+        cells += self.votes.matrix.data
+        cells -= 1
+        flat = np.bincount(cells, minlength=n_voters * n_classes)
         return flat.reshape(n_voters, n_classes).astype(float)
 
     @cached_property

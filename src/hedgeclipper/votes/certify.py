@@ -9,15 +9,18 @@ import numpy as np
 
 from hedgeclipper.game.certificates import Certificate
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.knowledge import Knowledge, joined, parted
+from hedgeclipper.votes.knowledge import Knowledge
+from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.worst_case import WorstCase, largest_mean
 
-ROUNDING = 1e-3
-AT_ONCE = 1
+ROUNDING = 1e-6
 
 
 class SubgroupBounds(NamedTuple):
-    """Bounds on a part of the rows: on the error there, and on the share of each class."""
+    """Bounds on a part of the rows: on the error there, and on the share of each class.
+
+    They are 0 and 1 if what the labels say of the voters cannot all be true.
+    """
 
     n_rows: int
     error: tuple[float, float]
@@ -50,9 +53,21 @@ class Judge:
         """1 for every class that a row's prediction is not, shape (n_rows, n_classes)."""
         return 1.0 - np.eye(self.ballots.n_classes)[self.predicted]
 
-    def bounds(self, gains: np.ndarray) -> tuple[float, float]:
-        """Return lower and upper bound on the mean gain over all rows, for gains in [0, 1]."""
-        return -self._largest(-gains).bound, self._largest(gains).bound
+    def bounds(self, gains: np.ndarray, most: float = 1.0) -> tuple[float, float] | None:
+        """Return lower and upper bound on the mean gain over all rows; None if nothing can be true.
+
+        Parameters
+        ----------
+        gains : ndarray of shape (n_rows, n_classes)
+            What a row brings if its class is k, from 0 to 1.
+        most : float
+            The largest mean there can be.
+        """
+        lower, upper = -self._largest(-gains).bound, self._largest(gains).bound
+        if lower > upper + ROUNDING:
+            return None
+        low, high = np.clip([lower, max(lower, upper)], 0.0, most) + 0.0  # no -0.0
+        return float(low), float(high)
 
     def certificate(self, is_guarantee: bool, reason: str) -> Certificate:
         """Return bounds on the error of the predictions.
@@ -64,14 +79,15 @@ class Judge:
         reason : str
             Why it is not, if not.
         """
-        lower, upper = self.bounds(self.errors)
         kind = "guarantee" if is_guarantee and self.knowledge.is_guarantee else "estimate"
-        if lower > upper + ROUNDING:
-            lower, upper, kind = 0.0, 1.0, "void"
+        found = self.bounds(self.errors)
+        if found is None:
+            kind = "void"
             reason = "what the labels say of the voters cannot all be true of these rows"
+        lower, upper = found or (0.0, 1.0)
         return Certificate(
-            error_upper=float(np.clip(upper, 0.0, 1.0)),
-            error_lower=float(np.clip(lower, 0.0, 1.0)),
+            error_upper=upper,
+            error_lower=lower,
             rule="hard",
             kind=kind,
             delta=self.knowledge.delta,
@@ -89,11 +105,12 @@ class Judge:
         classes : ndarray of shape (n_classes,)
             Labels of the classes.
         """
-        share = mask.mean()
+        share = float(mask.mean())
 
         def within(gains: np.ndarray) -> tuple[float, float]:
-            low, high = self.bounds(np.where(mask[:, None], gains, 0.0))
-            return float(np.clip(low / share, 0, 1)), float(np.clip(high / share, 0, 1))
+            found = self.bounds(np.where(mask[:, None], gains, 0.0), most=share)
+            lower, upper = found or (0.0, share)
+            return lower / share, upper / share
 
         each = np.eye(classes.size)
         shares = {label: within(each[[k]]) for k, label in enumerate(classes.tolist())}
@@ -102,41 +119,13 @@ class Judge:
     def most_useful(self, k: int) -> np.ndarray:
         """Return the rows whose labels would tighten the bound on the error most.
 
-        A bound's width falls with the square root of its labels, and counts as much as its weight
-        in the proof: what a label is worth is the slope of that, summed over all bounds the row is
-        about. Each row picked is counted as labelled before the next one is.
-
         Parameters
         ----------
         k : int
             How many rows.
         """
-        weights = np.abs(self._largest(self.errors).weights)
-        n_labeled, chosen = self.knowledge.n_labeled, np.empty(k, dtype=np.intp)
-        is_free = np.ones(self.ballots.n_rows, dtype=bool)
-        for step in range(0, k, AT_ONCE):
-            worth = np.where(is_free, self._worth(weights, n_labeled), -np.inf)
-            best = np.argsort(-worth, kind="stable")[: min(AT_ONCE, k - step)]
-            chosen[step : step + best.size], is_free[best] = best, False
-            n_labeled = n_labeled + self._about(best)
-        return chosen
-
-    def _worth(self, weights: np.ndarray, n_labeled: np.ndarray) -> np.ndarray:
-        """Return, for each row, the fall of the bound if its label were known."""
-        known = self.knowledge
-        first = np.where(known.is_used, known.widths, known.coverage / 2.0)
-        widths = first * np.sqrt(np.maximum(known.n_labeled, 1.0) / np.maximum(n_labeled, 1.0))
-        n_voters, n_classes, _ = self.ballots.shape
-        fall = weights * widths / (2.0 * np.maximum(n_labeled, 1.0))
-        voters, votes, _ = parted(fall, n_voters, n_classes)
-        table = np.zeros(self.ballots.shape)
-        table[:, :, 0] = voters[:, None] + votes
-        return self.ballots.scores(table)[:, 0]
-
-    def _about(self, rows: np.ndarray) -> np.ndarray:
-        """Return how many of some rows each bound is about."""
-        said = self.ballots.take(rows).said
-        return joined(said.sum(axis=1), said, np.full(said.shape[1], rows.size))
+        weights = self._largest(self.errors).weights
+        return most_useful(self.ballots, self.knowledge, weights, k)
 
     def _largest(self, gains: np.ndarray) -> WorstCase:
         sample = self.ballots.take(self.sampled)

@@ -105,6 +105,8 @@ def play(
         return value, shares_of(ballots, z) + ridge * weights
 
     found = minimise(smooth, knowledge, tol=tol, max_passes=max_passes, start=start)
+    if found.value > 0:  # stopped on the way from a bad start: the opening alone is better
+        return VoteGame(np.zeros_like(found.weights), 0.0, found.n_passes, found.converged)
     pull = 0.5 * ridge * found.weights @ found.weights
     return VoteGame(found.weights, found.value - pull, found.n_passes, found.converged)
 

@@ -1,9 +1,9 @@
 """What labels say of voters and classes, each thing between two bounds.
 
 How often a voter is right, how often it is where it votes for a class, and how often a class
-occurs: the three stand one behind the other in one vector, and so do the weights theta that belong to
-them. Bounds are of shares of all unlabelled rows: where a voter is awake on a tenth of them and
-right nine times in ten, its share is 0.09.
+occurs: the three stand one behind the other in one vector, and so do the weights theta that
+belong to them. Bounds are of shares of all unlabelled rows: where a voter is awake on a tenth of
+them and right nine times in ten, its share is 0.09.
 """
 
 from __future__ import annotations
@@ -70,17 +70,24 @@ class Knowledge:
 
     @property
     def n_labeled(self) -> np.ndarray:
-        """Labelled rows that each is about, as one vector."""
+        """Labelled rows that each is about, as one vector; infinite if it is known without."""
         return self._joined("n_labeled")
 
-    def with_classes(self, balance: np.ndarray) -> Knowledge:
-        """Return the same with known class frequencies."""
-        classes = self.classes._replace(estimate=balance, lower=balance, upper=balance)
-        return replace(self, classes=classes)
+    def on(self, ballots: Ballots) -> Knowledge:
+        """Return the same bounds for other rows, on which voters may be awake more or less often.
 
-    def blamed(self, prices: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
+        Parameters
+        ----------
+        ballots : Ballots
+            Votes of the same voters on these rows.
+        """
+        n_rows = _rows_about(ballots)
+        used = self.is_used & (n_rows > 0)
+        return replace(self, coverage=n_rows / ballots.n_rows, is_used=used)
+
+    def blamed(self, prices: np.ndarray) -> np.ndarray:
         """Return the voters some bound of which has a price near 1, the highest."""
-        voters, votes, _ = parted(np.abs(prices), shape[0], shape[1])
+        voters, votes, _ = parted(np.abs(prices), *self.votes.lower.shape)
         return (voters > HIGH_PRICE) | (votes > HIGH_PRICE).any(axis=1)
 
     def _joined(self, name: str) -> np.ndarray:
@@ -99,6 +106,12 @@ def parted(values: np.ndarray, n_voters: int, n_classes: int) -> tuple[np.ndarra
     return voters, votes.reshape(n_voters, n_classes), classes
 
 
+def _rows_about(ballots: Ballots) -> np.ndarray:
+    """Return how many rows each share is about, as one vector."""
+    said = ballots.said
+    return joined(said.sum(axis=1), said, np.full(said.shape[1], float(ballots.n_rows)))
+
+
 def learn_from_labels(
     labeled: Ballots,
     codes: np.ndarray,
@@ -107,6 +120,7 @@ def learn_from_labels(
     bound: str,
     delta: float,
     specialists: str,
+    balance: np.ndarray | None = None,
 ) -> Knowledge:
     """Return bounds on how often voters are right on the unlabelled rows.
 
@@ -123,17 +137,17 @@ def learn_from_labels(
     specialists : {"voters", "votes", "both"}
         Whether the game uses how often a voter is right, how often where it votes for a class, or
         both.
+    balance : ndarray of shape (n_classes,), optional
+        Class frequencies that are known, as if from any number of labels.
     """
     n_voters, n_classes, _ = unlabeled.shape
     right = np.diagonal(labeled.sums(np.eye(n_classes)[codes]), axis1=1, axis2=2)
     members = np.bincount(codes, minlength=n_classes)
-    rights = joined(right.sum(axis=1), right, members)
-    n_labeled = joined(labeled.said.sum(axis=1), labeled.said, np.full(n_classes, codes.size))
-    n_unlabeled = joined(
-        unlabeled.said.sum(axis=1), unlabeled.said, np.full(n_classes, unlabeled.n_rows)
-    )
+    n_labeled, n_unlabeled = _rows_about(labeled), _rows_about(unlabeled)
     with np.errstate(invalid="ignore"):
-        estimate = rights / n_labeled
+        estimate = joined(right.sum(axis=1), right, members) / n_labeled
+    if balance is not None:
+        estimate[-n_classes:], n_labeled[-n_classes:] = balance, np.inf
     lower, upper = _bounds(estimate, n_labeled, n_unlabeled, bound, delta)
     columns = [parted(part, n_voters, n_classes) for part in (estimate, lower, upper, n_labeled)]
     parts = [Intervals(*part) for part in zip(*columns, strict=True)]

@@ -2,7 +2,8 @@
 
 Single voters are awake on few labelled rows, so that little is known of them; the plain vote and
 the voters' agreement have something to say of every row with a vote. As they are made without a
-label, a bound on how often they are right is as good as one on a voter.
+label, and without knowing which rows have one, a bound on how often they are right is as good as
+one on a voter.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from scipy import sparse
 
 from hedgeclipper.votes.agreement import Agreement, find_agreement
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.matrix import Votes
 
 NAMES = ("plain vote", "agreement")
 
@@ -32,18 +32,18 @@ class Witnesses:
     agreement: Agreement
 
     @classmethod
-    def of(cls, unlabeled: Ballots) -> Witnesses:
+    def of(cls, pool: Ballots) -> Witnesses:
         """Return the witnesses of some rows.
 
         Parameters
         ----------
-        unlabeled : Ballots
-            Votes on unlabelled rows.
+        pool : Ballots
+            Votes on rows, labelled or not: all of them, or a plain draw.
         """
-        n_classes = unlabeled.n_classes
-        nobody = unlabeled.take(np.arange(0))
+        n_classes = pool.n_classes
+        nobody = pool.take(np.arange(0))
         even = np.full(n_classes, 1.0 / n_classes)
-        return cls(find_agreement(unlabeled, nobody, np.empty(0, dtype=np.intp), even))
+        return cls(find_agreement(pool, nobody, np.empty(0, dtype=np.intp), even))
 
     def join(self, ballots: Ballots) -> Ballots:
         """Return the votes with those of both witnesses added.
@@ -66,8 +66,3 @@ def _favourites(scores: np.ndarray, ballots: Ballots) -> np.ndarray:
     best = scores.max(axis=1)
     is_clear = (scores == best[:, None]).sum(axis=1) == 1
     return np.where(is_clear & (ballots.n_votes > 0), scores.argmax(axis=1) + 1, 0)
-
-
-def is_one(votes: Votes) -> np.ndarray:
-    """Return which voters are witnesses, if votes were joined by them."""
-    return np.arange(votes.n_voters) >= votes.n_voters - len(NAMES)

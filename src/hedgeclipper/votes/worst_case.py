@@ -48,13 +48,7 @@ def largest_mean(
     knowledge : Knowledge
         Bounds.
     """
-    weights = np.zeros(knowledge.is_used.size)
-    for width in SMOOTHING:
-        smooth = _smoothed(gains[sampled], sample, width)
-        found = minimise(
-            smooth, knowledge, tol=TOL, max_passes=MAX_PASSES, start=-weights, reach=REACH
-        )
-        weights = -found.weights
+    weights = _sought(gains[sampled], sample, knowledge.on(sample), REACH)
     sought = proved(gains, ballots, knowledge, weights)
     plain = proved(gains, ballots, knowledge, np.zeros_like(weights))
     return sought if sought.bound < plain.bound else plain
@@ -71,21 +65,34 @@ def proved(
     return WorstCase(float(rest.mean() + price), weights)
 
 
-def total_violation(sample: Ballots, knowledge: Knowledge) -> WorstCase:
+def total_violation(ballots: Ballots, knowledge: Knowledge) -> WorstCase:
     """Return by how much the bounds, added up, must be broken by any labels, and who is to blame.
 
     The weights are prices of at most 1, at that where a bound has to give way.
+
+    Parameters
+    ----------
+    ballots : Ballots
+        Votes on all rows, or on a sample.
+    knowledge : Knowledge
+        Bounds; they are held against these rows.
     """
-    nothing = np.zeros((sample.n_rows, sample.n_classes))
+    here, nothing = knowledge.on(ballots), np.zeros((ballots.n_rows, ballots.n_classes))
+    weights = _sought(nothing, ballots, here, 1.0)
+    value = proved(nothing, ballots, here, weights).bound
+    return WorstCase(max(-value, 0.0), weights)
+
+
+def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, reach: float) -> np.ndarray:
+    """Return weights of at most that size that prove a low bound on the mean gain."""
     weights = np.zeros(knowledge.is_used.size)
     for width in SMOOTHING:
-        smooth = _smoothed(nothing, sample, width)
+        smooth = _smoothed(gains, ballots, width)
         found = minimise(
-            smooth, knowledge, tol=TOL, max_passes=MAX_PASSES, start=-weights, reach=1.0
+            smooth, knowledge, tol=TOL, max_passes=MAX_PASSES, start=-weights, reach=reach
         )
         weights = -found.weights
-    value = proved(nothing, sample, knowledge, weights).bound
-    return WorstCase(max(-value, 0.0), weights)
+    return weights
 
 
 def _smoothed(gains: np.ndarray, ballots: Ballots, width: float) -> Smooth:
