@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PEERS := .venv-peers/.ready
 
 .PHONY: help demo test test-slow lint check bench table ablations figure clean
 
@@ -12,6 +13,14 @@ $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+# Snorkel and crowd-kit have an environment of their own. Where pip would take a torch with CUDA, the
+# CPU build comes with PEERS_PIP='--extra-index-url https://download.pytorch.org/whl/cpu'.
+$(PEERS): benchmarks/votes/peers/requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --upgrade pip
+	.venv-peers/bin/python -m pip install --quiet $(PEERS_PIP) --requirement $<
 	touch $@
 
 demo: $(READY)   ## play the game on the bundled data
@@ -52,4 +61,4 @@ figure: $(READY)  ## the paper's Figure 2, on covtype
 	$(BIN)/python -m benchmarks.margin_figure
 
 clean:           ## remove everything that can be made again
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -15,7 +15,6 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import hedgeclipper.forest
 from benchmarks.generated import ROWS_PER_BLOCK, rows_and_labels
+from benchmarks.memory import AnonymousMemory
 from benchmarks.pages import DOCS, markdown_table, verdict, with_section, write_page
 from benchmarks.timing import calls_timed
 from hedgeclipper import HedgeClipperClassifier
@@ -53,31 +53,6 @@ def write_files(folder: Path, n_millions: int) -> list[Path]:
             columns = {f"x{k}": rows[:, k] for k in range(rows.shape[1])}
             pq.write_table(pa.table(columns), path, row_group_size=250_000)
     return paths
-
-
-class AnonymousMemory:
-    """Watches this process's anonymous memory; the peak in bytes over what it was at first."""
-
-    def __enter__(self) -> AnonymousMemory:
-        self.first = self.peak = self._now()
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._over.wait(0.01):
-            self.peak = max(self.peak, self._now())
-
-    @staticmethod
-    def _now() -> int:
-        status = Path("/proc/self/status").read_text()
-        (line,) = [row for row in status.splitlines() if row.startswith("RssAnon")]
-        return 1024 * int(line.split()[1])
 
 
 def child(kind: str, folder: str, n_millions: int) -> dict:

@@ -18,8 +18,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hedgeclipper.aggregator import ContradictionWarning, VoteAggregator
     from hedgeclipper.correlations import LabelCorrelations, lower_bounds
-    from hedgeclipper.forest import HedgeClipperClassifier, ShiftWarning
+    from hedgeclipper.forest import HedgeClipperClassifier
     from hedgeclipper.game.api import UnboundedGameWarning, solve_game
     from hedgeclipper.game.certificates import Certificate, certificate
     from hedgeclipper.game.contradiction import Contradiction, Relaxation, smallest_relaxation
@@ -27,12 +28,20 @@ if TYPE_CHECKING:
     from hedgeclipper.game.solution import GameSolution
     from hedgeclipper.panel.members import MemberFailedWarning
     from hedgeclipper.plots import MarginDisplay
-    from hedgeclipper.semi_supervised import NoUnlabeledRowsWarning, SemiSupervisedSplit
+    from hedgeclipper.semi_supervised import (
+        NoUnlabeledRowsWarning,
+        SemiSupervisedSplit,
+        ShiftWarning,
+    )
+    from hedgeclipper.votes.matrix import Votes
     from hedgeclipper.voting import HedgedVotingClassifier, NoJudgesWarning
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
+    "ContradictionWarning": "aggregator",
+    "VoteAggregator": "aggregator",
+    "Votes": "votes.matrix",
     "LabelCorrelations": "correlations",
     "lower_bounds": "correlations",
     "UnboundedGameWarning": "game.api",
@@ -47,7 +56,7 @@ _HOME = {
     "cost_weighted_loss": "game.losses",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest",
-    "ShiftWarning": "forest",
+    "ShiftWarning": "semi_supervised",
     "MarginDisplay": "plots",
     "MemberFailedWarning": "panel.members",
     "HedgedVotingClassifier": "voting",
@@ -59,6 +68,7 @@ _HOME = {
 __all__ = [
     "Certificate",
     "Contradiction",
+    "ContradictionWarning",
     "GameSolution",
     "HedgeClipperClassifier",
     "HedgedVotingClassifier",
@@ -72,6 +82,8 @@ __all__ = [
     "SemiSupervisedSplit",
     "ShiftWarning",
     "UnboundedGameWarning",
+    "VoteAggregator",
+    "Votes",
     "abstention_loss",
     "certificate",
     "cost_weighted_loss",

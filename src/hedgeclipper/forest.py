@@ -26,7 +26,7 @@ from hedgeclipper.leaf_game import (
 from hedgeclipper.leaf_predictor import LeafPredictor
 from hedgeclipper.leaf_stream import LeafStream
 from hedgeclipper.rows import BatchCheck, RowBatches, is_dask, parse_bytes
-from hedgeclipper.semi_supervised import SemiSupervisedRows
+from hedgeclipper.semi_supervised import SemiSupervisedRows, ShiftWarning
 from hedgeclipper.specialists.leaf_rows import (
     STORAGES,
     LeafRows,
@@ -38,10 +38,6 @@ from hedgeclipper.specialists.trees import LeafFinder
 
 SHIFT_THRESHOLD = 8.0
 BYTES_FROM_FILES = 64 * 10**6
-
-
-class ShiftWarning(UserWarning):
-    """Unlabelled rows fall into the leaves in other shares than labelled ones."""
 
 
 class HedgeClipperClassifier(SemiSupervisedClassifier):

@@ -128,3 +128,32 @@ def count_leaves(leaves, out):
     """out[k] += number of rows in leaf k of one tree; leaves (rows,), out (leaves of the tree,)."""
     for row in range(leaves.shape[0]):
         out[leaves[row]] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def add_vote_scores(indptr, voters, values, weights, out):
+    """out[j] += weights[i, v] for each vote v of a voter i on row j.
+
+    indptr (rows + 1,), voters, values (votes,), the class voted for plus 1; weights (voters,
+    classes, classes), by voter, vote and class; out (rows, classes).
+    """
+    n_classes = out.shape[1]
+    for row in range(out.shape[0]):
+        for entry in range(indptr[row], indptr[row + 1]):
+            voter, value = voters[entry], values[entry] - 1
+            for k in range(n_classes):
+                out[row, k] += weights[voter, value, k]
+
+
+@njit(cache=True, nogil=True)
+def add_vote_shares(indptr, voters, values, shares, out):
+    """out[i, v] += shares[j] for each vote v of a voter i on row j.
+
+    As above; shares (rows, classes); out (voters, classes, classes).
+    """
+    n_classes = shares.shape[1]
+    for row in range(shares.shape[0]):
+        for entry in range(indptr[row], indptr[row + 1]):
+            voter, value = voters[entry], values[entry] - 1
+            for k in range(n_classes):
+                out[voter, value, k] += shares[row, k]

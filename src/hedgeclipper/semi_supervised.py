@@ -22,6 +22,10 @@ class NoUnlabeledRowsWarning(UserWarning):
     """There are no unlabelled rows, so that nothing is learnt from any."""
 
 
+class ShiftWarning(UserWarning):
+    """Labelled and unlabelled rows, or the votes on them, differ far beyond chance."""
+
+
 @dataclass(frozen=True, eq=False)
 class SemiSupervisedRows:
     """Rows with labels, rows without, and where the latter stand in what was passed.

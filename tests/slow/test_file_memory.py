@@ -21,7 +21,8 @@ BYTES_PER_ROW = 2 * 100  # leaf numbers of the default forest's trees
 FIT = """
 import json, os, sys
 from benchmarks.generated import rows_and_labels
-from benchmarks.out_of_core import LABELED_BLOCK, AnonymousMemory, warm_up
+from benchmarks.memory import AnonymousMemory
+from benchmarks.out_of_core import LABELED_BLOCK, warm_up
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.specialists.leaf_rows import LeafFile
 

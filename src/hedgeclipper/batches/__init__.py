@@ -13,8 +13,9 @@ from hedgeclipper.batches.arrays import (
     cut,
     row_slice,
 )
-from hedgeclipper.batches.frames import as_table, frame_names, is_pandas
+from hedgeclipper.batches.frames import as_table, frame_columns, frame_names, is_frame, is_pandas
 from hedgeclipper.batches.labels import missing_labels
+from hedgeclipper.batches.names import listed, positions_of
 from hedgeclipper.batches.source import Source
 from hedgeclipper.batches.writer import parquet_writer
 
@@ -27,10 +28,14 @@ __all__ = [
     "as_source",
     "as_table",
     "cut",
+    "frame_columns",
     "frame_names",
     "is_batched",
+    "is_frame",
     "is_pandas",
+    "listed",
     "missing_labels",
     "parquet_writer",
+    "positions_of",
     "row_slice",
 ]

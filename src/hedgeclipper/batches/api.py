@@ -35,6 +35,7 @@ def as_source(
     label: Any = None,
     n_columns: int | None = None,
     dtype: Any = None,
+    words: bool = False,
     once: bool = False,
 ) -> Source:
     """Return a source of batches of rows, each a 2-d array or CSR matrix.
@@ -61,6 +62,9 @@ def as_source(
     dtype : dtype, optional
         Of the rows. Default: arrays and frames keep theirs; files give float32 if that holds all
         numbers of their columns' types exactly, and else float64.
+    words : bool, default=False
+        Whether columns of frames and files may hold words; rows are then arrays of objects if one
+        does, with None or NaN for what is missing.
     once : bool, default=False
         Whether the rows are read only once, so that an iterator of batches will do.
 
@@ -71,7 +75,7 @@ def as_source(
     >>> [batch.shape for batch in source], [batch.shape for batch in source]
     ([(2, 3), (1, 3)], [(2, 3), (1, 3)])
     """
-    request = Request(name, _as_names(columns), label or None, n_columns, dtype, once, data)
+    request = Request(name, _as_names(columns), label or None, n_columns, dtype, words, once, data)
     if not isinstance(data, _SOURCES):
         return _open(request)
     both = _joined(data.request, request)
@@ -90,7 +94,8 @@ def _joined(own: Request, more: Request) -> Request:
                 f"{option}={_shown(wanted)} is wanted. Make the source with that, or without "
                 f"{option}."
             )
-    return replace(own, name=more.name, once=more.once, **asked)
+    words = own.words or more.words
+    return replace(own, name=more.name, words=words, once=more.once, **asked)
 
 
 def _shown(option: Any) -> str:

@@ -47,7 +47,7 @@ def numbers_of(column: Any, place: str) -> np.ndarray:
     """Return an Arrow column as numbers of its own type, or as floats where it has nulls."""
     if not holds_numbers(column.type):
         raise not_numbers(place, column.type)
-    column = _decoded(column)
+    column = decoded(column)
     kind = str(column.type)
     if kind == "null":
         return np.full(len(column), np.nan, dtype=np.float32)
@@ -63,11 +63,19 @@ def labels_of(column: Any, place: str) -> np.ndarray:
         return as_labels(numbers_of(column, place), place)
     if not holds_words(column.type):
         raise not_labels(place, column.type)
-    column = _decoded(column)
+    column = decoded(column)
     return column.to_numpy(zero_copy_only=False) if _is_array(column) else column.to_numpy()
 
 
-def _decoded(column: Any) -> Any:
+def words_of(column: Any, place: str) -> np.ndarray:
+    """Return an Arrow column as objects: words, or numbers, with None or NaN for a missing one."""
+    if not holds_words(column.type):
+        return numbers_of(column, place).astype(object)
+    return labels_of(column, place)
+
+
+def decoded(column: Any) -> Any:
+    """Return a column of plain values in the place of one with a dictionary."""
     is_dictionary = str(column.type).startswith("dictionary")
     return column.cast(column.type.value_type) if is_dictionary else column
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from hedgeclipper.batches.arrow_columns import holds_numbers, pyarrow
+from hedgeclipper.batches.arrow_columns import holds_numbers, holds_words, pyarrow
 from hedgeclipper.batches.names import positions_of
 from hedgeclipper.batches.source import damage_named
 
@@ -150,12 +150,14 @@ def with_label(names: list[str], label: str | None) -> list[str]:
 class CsvFile:
     """Rows of a CSV file with a heading, plain or packed; tabs between values in a .tsv file.
 
-    Numbers are read as float64 whatever the first lines look like, and labels as text. Nothing, NA,
-    NaN and null stand for a missing one. Arrow reads up to 32 blocks of 1 MB ahead, larger ones
-    where the first lines are longer.
+    Numbers are read as float64 whatever the first lines look like, and labels as text; where
+    ``words`` are allowed and a column has some, all but booleans is text. Nothing, NA, NaN and null
+    stand for a missing one. Arrow reads up to 32 blocks of 1 MB ahead, larger ones where the first
+    lines are longer.
     """
 
     path: Path
+    words: bool = False
 
     @property
     def place(self) -> str:
@@ -175,7 +177,7 @@ class CsvFile:
         positions_of(wanted, schema.names, self.place)
         options = csv.ConvertOptions(
             include_columns=wanted,
-            column_types=_column_types(schema, names, label),
+            column_types=_column_types(schema, names, label, self.words),
             strings_can_be_null=True,
         )
         with self._open({"convert_options": options}, schema.names) as reader:
@@ -215,12 +217,16 @@ class CsvFile:
         return pyarrow().input_stream(str(self.path), compression=packing)
 
 
-def _column_types(schema: Any, names: list[str], label: str | None) -> dict[str, Any]:
+def _column_types(schema: Any, names: list[str], label: str | None, words: bool) -> dict[str, Any]:
     pa = pyarrow()
-    types = {}
-    for name in names:
-        kind = schema.field(name).type
-        types[name] = kind if str(kind) == "bool" or not holds_numbers(kind) else pa.float64()
+    kinds = {name: schema.field(name).type for name in names}
+    # the first lines of a column of words may be empty, or look like numbers
+    has_words = words and any(map(holds_words, kinds.values()))
+    of_numbers = pa.string() if has_words else pa.float64()
+    types = {
+        name: kind if str(kind) == "bool" or not holds_numbers(kind) else of_numbers
+        for name, kind in kinds.items()
+    }
     return types if label is None else {**types, label: pa.string()}
 
 

@@ -45,6 +45,21 @@ def frame_names(data: Any) -> list[str] | None:
     return names if names and are_names(names) else None
 
 
+def frame_columns(frame: Any) -> list[tuple[Any, Any]]:
+    """Return the columns of a frame, each after its name, without those that hold an index.
+
+    ``numpy.asarray`` makes an array of such a column, whatever the library. What is missing is
+    None, NaN or ``pandas.NA`` in it.
+    """
+    library = _LIBRARIES[_library(frame)]
+    hidden = library.hidden(frame)
+    return [
+        (name, library.plain(library.column(frame, position)))
+        for position, name in enumerate(library.names(frame))
+        if name not in hidden
+    ]
+
+
 def as_table(data: Any) -> Any:
     """Return a record batch of Arrow as a table, whose names scikit-learn sees; else the data."""
     if _library(data) != "pyarrow":
@@ -59,8 +74,9 @@ def frame_block(frame: Any, request: Request, place: str) -> Block:
     names = library.names(frame)
     positions = wanted_positions(names, library.hidden(frame), request, place)
     request.check_width(len(positions), place)
+    values = library.words if request.words else library.numbers
     columns = [
-        library.numbers(library.column(frame, position), f"Column {names[position]!r} of {place}")
+        values(library.column(frame, position), f"Column {names[position]!r} of {place}")
         for position in positions
     ]
     rows = converted(_side_by_side(columns, frame.shape[0]), request.dtype, place)
@@ -117,12 +133,18 @@ def _polars_labels(column: Any, place: str) -> np.ndarray:
     return as_labels(_polars_numbers(column, place), place)
 
 
+def _words(column: Any, place: str) -> np.ndarray:
+    return np.asarray(column)
+
+
 @dataclass(frozen=True)
 class _Library:
     names: Callable[[Any], list[Any]]
     hidden: Callable[[Any], list[str]]
     column: Callable[[Any, int], Any]
+    plain: Callable[[Any], Any]
     numbers: Callable[[Any, str], np.ndarray]
+    words: Callable[[Any, str], np.ndarray]
     labels: Callable[[Any, str], np.ndarray]
 
 
@@ -131,21 +153,27 @@ _LIBRARIES = {
         names=lambda frame: list(frame.columns),
         hidden=lambda frame: [],
         column=lambda frame, position: frame.iloc[:, position],
+        plain=lambda column: column,
         numbers=_pandas_numbers,
+        words=_words,
         labels=_pandas_labels,
     ),
     "polars": _Library(
         names=lambda frame: list(frame.columns),
         hidden=lambda frame: [],
         column=lambda frame, position: frame.to_series(position),
+        plain=lambda column: column,
         numbers=_polars_numbers,
+        words=_words,
         labels=_polars_labels,
     ),
     "pyarrow": _Library(
         names=lambda table: table.schema.names,
         hidden=lambda table: arrow_columns.index_names(table.schema),
         column=lambda table, position: table.column(position),
+        plain=arrow_columns.decoded,
         numbers=arrow_columns.numbers_of,
+        words=arrow_columns.words_of,
         labels=arrow_columns.labels_of,
     ),
 }

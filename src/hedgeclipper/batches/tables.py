@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from hedgeclipper.batches.arrow_columns import (
     labels_of,
     numbers_of,
     pyarrow,
+    words_of,
 )
 from hedgeclipper.batches.formats import (
     FORMATS,
@@ -86,14 +87,18 @@ class TableSource:
         rows = np.empty((batch.num_rows, len(self.column_names)), dtype=self.dtype)
         for position, name in enumerate(self.column_names):
             column = f"Column {name!r} of {place}"
+            values = words_of if self.dtype == object else numbers_of
             with overflow_named(column, self.dtype):
-                rows[:, position] = numbers_of(batch.column(name), column)
+                rows[:, position] = values(batch.column(name), column)
         return rows
 
 
 def file_source(kind: str, paths: list[Path], request: Request) -> TableSource:
     """Return the rows of files of one kind."""
-    return table_source(tuple(FORMATS[kind](path) for path in paths), request)
+    files = tuple(FORMATS[kind](path) for path in paths)
+    if request.words:
+        files = tuple(replace(f, words=True) if isinstance(f, CsvFile) else f for f in files)
+    return table_source(files, request)
 
 
 def table_source(files: tuple[TableFile, ...], request: Request) -> TableSource:
@@ -154,8 +159,11 @@ class _Columns:
             self._check_no_others(schema, place)
         for position in positions_of(self.names, schema.names, place):
             column = schema.field(position)
+            if self._request.words and holds_words(column.type):
+                self.dtype = np.dtype(object)
+                continue
             self._check_numbers(column.name, column.type, place)
-            if not fits_float32(column.type):
+            if not fits_float32(column.type) and self.dtype != object:
                 self.dtype = np.dtype(np.float64)
         if self._request.label is not None:
             (position,) = positions_of([self._request.label], schema.names, place)

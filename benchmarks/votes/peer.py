@@ -1,0 +1,131 @@
+"""A peer's result, from a process of its own in the peers' environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+PROJECT = Path(__file__).parents[2]
+PEERS = ("majority", "label_model", "dawid_skene", "glad", "mace")
+ABSENT = (
+    "The peers' environment is absent: `make .venv-peers/.ready` builds it, "
+    "or HEDGECLIPPER_PEERS names its interpreter."
+)
+
+
+class PeersAbsentError(FileNotFoundError):
+    """There is no environment to run the peers in."""
+
+
+@dataclass(frozen=True, eq=False)
+class PeerResult:
+    """What a peer says of the rows, and what it took.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_rows, n_classes)
+        NaN where the peer has no result.
+    labels : ndarray of shape (n_rows,)
+        The likeliest classes, -1 where the peer has no result.
+    seconds : float
+        Time to fit and to give probabilities, without imports and conversions.
+    peak_mb : float
+        Peak of anonymous memory in MB (millions of bytes), from reading the votes on.
+    reason : str
+        Why there is no result; empty where there is one.
+    """
+
+    probabilities: np.ndarray
+    labels: np.ndarray
+    seconds: float
+    peak_mb: float
+    reason: str = ""
+
+
+def peers_python() -> Path | None:
+    """Return the interpreter of the peers' environment, or None where there is none."""
+    path = Path(os.environ.get("HEDGECLIPPER_PEERS", PROJECT / ".venv-peers" / "bin" / "python"))
+    return path if path.is_file() else None
+
+
+def run_peer(
+    name: str, L: Any, gold: np.ndarray, n_classes: int, seed: int, *, timeout: float | None = None
+) -> PeerResult:
+    """Return what a peer makes of the votes.
+
+    Parameters
+    ----------
+    name : str
+        One of ``PEERS``.
+    L : integer array or sparse matrix of shape (n_rows, n_voters)
+        Class numbers and -1 where a voter abstains; in a sparse matrix class numbers plus one.
+    gold : integer array of shape (n_rows,)
+        Labels, -1 where there is none.
+    n_classes, seed : int
+        Number of classes; seed of the peer.
+    timeout : float, optional
+        Seconds for the whole process; a peer that takes longer has no result.
+
+    Raises
+    ------
+    PeersAbsentError
+        Where there is no environment for the peers.
+    RuntimeError
+        Where the peer fails, with its last words.
+    """
+    python = peers_python()
+    if python is None:
+        raise PeersAbsentError(ABSENT)
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "in.npz", Path(folder) / "out.npz"
+        np.savez(source, **votes_of(L), gold=gold, n_classes=n_classes, seed=seed)
+        try:
+            _call(python, name, source, target, timeout)
+        except subprocess.TimeoutExpired:
+            return no_result(len(gold), n_classes, f"took longer than {timeout:g} seconds")
+        return _read(target)
+
+
+def votes_of(L: Any) -> dict[str, Any]:
+    """Return the votes under the names that the peers read."""
+    if not sparse.issparse(L):
+        return {"L": np.asarray(L)}
+    rows = L.tocsr(copy=True)
+    rows.eliminate_zeros()
+    # The smallest signed type: a peer that needs a dense matrix makes one of this type.
+    data = rows.data.astype(np.min_scalar_type(-1 - int(rows.max())))
+    return {"data": data, "indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape}
+
+
+def no_result(n_rows: int, n_classes: int, reason: str) -> PeerResult:
+    """Return a result that says only why there is none."""
+    probabilities = np.full((n_rows, n_classes), np.nan)
+    return PeerResult(probabilities, np.full(n_rows, -1), np.nan, np.nan, reason)
+
+
+def _call(python: Path, name: str, source: Path, target: Path, timeout: float | None) -> None:
+    command = [python, "-m", "benchmarks.votes.peers.run", name, source, target]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        command, cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=timeout
+    )
+    if done.returncode:
+        raise RuntimeError(f"Peer {name}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+
+
+def _read(target: Path) -> PeerResult:
+    with np.load(target, allow_pickle=False) as file:
+        return PeerResult(
+            probabilities=file["probabilities"],
+            labels=file["labels"],
+            seconds=float(file["seconds"]),
+            peak_mb=float(file["peak_mb"]),
+            reason=str(file["reason"]),
+        )

@@ -1,0 +1,46 @@
+"""Snorkel's LabelModel with its defaults; of the labels it takes the shares of the classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from snorkel.labeling.model import LabelModel
+
+from benchmarks.votes.peers.peer import Peer, Setting
+
+LEAST_VOTERS = 3
+
+
+def why_not(L: Any) -> str:
+    """Return why the model cannot take these votes."""
+    if L.shape[1] < LEAST_VOTERS:
+        return f"LabelModel needs {LEAST_VOTERS} voters or more, and there are {L.shape[1]}"
+    return ""
+
+
+def prepare(L: Any) -> np.ndarray:
+    """Return the votes as a dense matrix, the only form that the model takes."""
+    if not sparse.issparse(L):
+        return L
+    votes = L.toarray()
+    votes -= 1
+    return votes
+
+
+def fit(L: np.ndarray, setting: Setting) -> np.ndarray:
+    """Return the probabilities of a fitted model; it refuses labels without one of each class."""
+    model = LabelModel(cardinality=setting.n_classes)
+    labels = setting.known if setting.has_every_class else None
+    model.fit(L, Y_dev=labels, seed=setting.seed, progress_bar=False)
+    return model.predict_proba(L)
+
+
+def collect(probabilities: np.ndarray, L: np.ndarray, setting: Setting) -> np.ndarray:
+    """Return the probabilities, NaN in rows without a vote."""
+    has_votes = (L >= 0).any(axis=1)
+    return np.where(has_votes[:, None], probabilities, np.nan)
+
+
+PEER = Peer(prepare, fit, collect, why_not)

@@ -1,0 +1,84 @@
+"""Run one peer on a file of votes.
+
+    python -m benchmarks.votes.peers.run METHOD in.npz out.npz
+
+Reads ``L`` (rows x voters, class numbers, -1 = abstains), or the parts ``indptr``, ``indices``,
+``data`` and ``shape`` of a CSR matrix of class numbers plus one; ``gold`` (-1 where there is no
+label), ``n_classes`` and ``seed``. Writes ``probabilities``, ``labels`` (the likeliest class, the
+lower number in a tie), ``seconds`` (to fit and to give probabilities), ``peak_mb`` (anonymous
+memory over that before the votes were read: votes, the peer's form of them, and the fit) and
+``reason`` (why there is no result, if so). Rows without a vote get the labels' class shares.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.memory import AnonymousMemory
+from benchmarks.votes.peers.peer import Peer, Setting
+
+
+def main(method: str, source: str, target: str) -> None:
+    peer = import_module(f"benchmarks.votes.peers.{method}").PEER
+    np.savez(target, **run(peer, Path(source)))
+
+
+def run(peer: Peer, source: Path) -> dict[str, Any]:
+    """Return what is written to the file."""
+    with AnonymousMemory() as memory:
+        L, setting = read(source)
+        reason = peer.why_not(L)
+        if reason:
+            return no_result(setting, reason)
+        votes = peer.prepare(L)
+        del L
+        started = time.perf_counter()
+        fitted = peer.fit(votes, setting)
+        seconds = time.perf_counter() - started
+    probabilities = filled(peer.collect(fitted, votes, setting), setting)
+    return {
+        "probabilities": probabilities,
+        "labels": probabilities.argmax(axis=1),
+        "seconds": seconds,
+        "peak_mb": (memory.peak - memory.first) / 1e6,
+        "reason": "",
+    }
+
+
+def read(source: Path) -> tuple[Any, Setting]:
+    """Return the votes, dense or sparse as the file has them, and what else is known."""
+    with np.load(source, allow_pickle=False) as file:
+        setting = Setting(file["gold"], int(file["n_classes"]), int(file["seed"]))
+        if "L" in file:
+            return file["L"], setting
+        parts = file["data"], file["indices"], file["indptr"]
+        return sparse.csr_array(parts, shape=tuple(file["shape"])), setting
+
+
+def filled(probabilities: np.ndarray, setting: Setting) -> np.ndarray:
+    """Return the probabilities with the class shares in rows of which the peer says nothing."""
+    is_silent = np.isnan(probabilities).any(axis=1)
+    return np.where(is_silent[:, None], setting.class_shares, probabilities)
+
+
+def no_result(setting: Setting, reason: str) -> dict[str, Any]:
+    """Return a file's contents where the peer cannot run."""
+    n_rows = setting.gold.size
+    return {
+        "probabilities": np.full((n_rows, setting.n_classes), np.nan),
+        "labels": np.full(n_rows, -1),
+        "seconds": np.nan,
+        "peak_mb": np.nan,
+        "reason": reason,
+    }
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

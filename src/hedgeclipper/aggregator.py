@@ -1,0 +1,506 @@
+"""VoteAggregator: votes of anybody, weighed by a few labels and by how the voters agree."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from hedgeclipper.batches import listed
+from hedgeclipper.extras import import_extra
+from hedgeclipper.semi_supervised import ShiftWarning, labeled_only
+from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.certify import Judge, SubgroupBounds
+from hedgeclipper.votes.game import VoteGame, play
+from hedgeclipper.votes.gold import Gold, read_gold
+from hedgeclipper.votes.knowledge import BOUNDS, SPECIALISTS, Knowledge, learn_from_labels
+from hedgeclipper.votes.losses import LOSSES
+from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.opening import KINDS, open_game
+from hedgeclipper.votes.predictor import VotePredictor
+from hedgeclipper.votes.shift import shift_of_votes
+from hedgeclipper.votes.sources import read_votes
+from hedgeclipper.votes.summary import summarise_voters
+from hedgeclipper.votes.witnesses import Witnesses
+from hedgeclipper.votes.worst_case import total_violation
+
+ROWS_IN_GAME = 50_000
+DELTA = 0.05
+CONTRADICTION = 0.01
+ROUNDING = 1e-12
+
+
+class ContradictionWarning(UserWarning):
+    """What the labels say of some voters cannot all be true of the unlabelled rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """What was learnt from, and what came out, for those who ask further."""
+
+    labeled: Votes
+    codes: np.ndarray
+    unlabeled: Votes
+    has_unlabeled: bool
+    knowledge: Knowledge
+    game: VoteGame
+    contradicts: np.ndarray
+    witnesses: Witnesses
+    with_witnesses: Knowledge
+    sampled: np.ndarray
+
+    def gold(self, classes: np.ndarray) -> Gold:
+        """Return the rows as they were given."""
+        rest = self.unlabeled if self.has_unlabeled else self.unlabeled.take(np.arange(0))
+        return Gold(self.labeled, classes[self.codes].tolist(), rest)
+
+    def judge(self, predicted: np.ndarray) -> Judge:
+        """Return who knows what labels can do to predictions, codes for all unlabelled rows."""
+        ballots = self.witnesses.join(Ballots(self.unlabeled))
+        return Judge(ballots, self.sampled, self.with_witnesses, predicted)
+
+
+class VoteAggregator(ClassifierMixin, BaseEstimator):
+    """Labels from votes: of labelling functions, crowd workers, models, or all of them.
+
+    A plain vote and the voters' agreement make an opening; labels say how much to believe of
+    either. Then a game is played against an adversary who picks the labels, limited by what the
+    gold labels say of each voter, so that the result is no worse than the opening whatever the
+    labels are, as long as that holds.
+
+    Parameters
+    ----------
+    loss : {"log", "square", "zero_one"}
+        What predictions are judged by.
+    opening : {"agreement", "votes"} or None
+        What the game starts from: the plain vote and agreement, the plain vote alone, or nothing.
+    specialists : {"voters", "votes", "both"}
+        Whether the game uses how often a voter is right, how often it is right where it votes for
+        a class, or both.
+    bound : {"wilson", "plug_in", "transductive"}
+        How labels bound that. "transductive" bounds hold all together, and for the unlabelled rows
+        themselves: the certificate is then a guarantee.
+    delta : float or None
+        Probability that a bound ("wilson"), or any of them ("transductive"), fails; None is 0.05.
+    class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
+        Class frequencies: those of the gold labels, or known ones, all the same or in the order of
+        the sorted classes.
+    abstain_label : object
+        The label that means no vote; in predictions, no answer.
+    abstain_cost : float or None
+        The price of no answer, where a wrong one costs 1: ``predict`` gives none where an error is
+        more probable than that. None: it always answers.
+    tol : float
+        Slope of the game to stop at.
+    max_passes : int
+        Passes over the rows at most.
+    random_state : int, RandomState or None
+        Draws the rows that the game is played on where there are more than 50,000.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    voters_ : ndarray of shape (n_voters,)
+        Names of the voters.
+    class_balance_ : ndarray of shape (n_classes,)
+        Class frequencies, which rows without a vote get.
+    transduction_ : ndarray
+        Labels of all rows passed to ``fit``, given or predicted; of the unlabelled ones alone if
+        these were a set of their own.
+    silent_ : ndarray of bool
+        Which of the unlabelled rows have no vote.
+    certificate_ : Certificate
+        Bounds on the error on the unlabelled rows, of the most probable class where there is no
+        answer.
+    worst_case_error_ : float
+        Its upper bound.
+    weights_ : ndarray of shape (n_voters, n_classes)
+        By how much the game moves the score of a class for which a voter votes.
+    slack_ : float
+        Value of the game: loss beyond the opening's against the worst labels, on the rows it was
+        played on; never above 0.
+    n_iter_ : int
+        Passes over the rows.
+
+    Examples
+    --------
+    >>> votes = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
+    >>> model = VoteAggregator().fit(votes, [0, 1, -1, -1, -1, -1])
+    >>> model.transduction_
+    array([0, 1, 0, 1, 0, 1])
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "loss": [StrOptions(set(LOSSES))],
+        "opening": [StrOptions(set(KINDS)), None],
+        "specialists": [StrOptions(set(SPECIALISTS))],
+        "bound": [StrOptions(set(BOUNDS))],
+        "delta": [Interval(Real, 0, 1, closed="neither"), None],
+        "class_balance": [StrOptions({"labeled", "uniform"}), "array-like"],
+        "abstain_label": "no_validation",
+        "abstain_cost": [Interval(Real, 0, 1, closed="neither"), None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_passes": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss="log",
+        opening="agreement",
+        specialists="both",
+        bound="wilson",
+        delta=None,
+        class_balance="labeled",
+        abstain_label=-1,
+        abstain_cost=None,
+        tol=1e-5,
+        max_passes=200,
+        random_state=None,
+    ):
+        self.loss = loss
+        self.opening = opening
+        self.specialists = specialists
+        self.bound = bound
+        self.delta = delta
+        self.class_balance = class_balance
+        self.abstain_label = abstain_label
+        self.abstain_cost = abstain_cost
+        self.tol = tol
+        self.max_passes = max_passes
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, L, y, L_unlabeled=None):
+        """Learn how far to trust each voter.
+
+        Parameters
+        ----------
+        L : Votes, or array-like, sparse matrix, frame, batches or files of votes
+            Votes, a row for each row and a column for each voter. What is missing, or
+            ``abstain_label``, is no vote.
+        y : array-like of shape (n_rows,)
+            Gold labels. A missing one, and -1 unless ``L_unlabeled`` is given, marks a row without.
+        L_unlabeled : like L, optional
+            Votes on rows without gold labels.
+
+        Returns
+        -------
+        self
+        """
+        self.__dict__.pop("_predictor", None)
+        votes = read_votes(L, self.abstain_label)
+        others = None if L_unlabeled is None else read_votes(L_unlabeled, self.abstain_label)
+        return self._fit(read_gold(votes, y, others))
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def update(self, L, y=None):
+        """Go on with votes that have come since: on new rows, with gold labels or without.
+
+        The result is that of a fit to all rows; it starts from the weights of before. Unlabelled
+        rows, and ``transduction_``, are those of before and then the new ones.
+
+        Parameters
+        ----------
+        L : like that of ``fit``
+            Votes on new rows; voters that are new abstain on all rows before.
+        y : array-like of shape (n_rows,), optional
+            Gold labels, as in ``fit``; None if there are none.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        votes = read_votes(L, self.abstain_label)
+        new = read_gold(votes, np.full(votes.n_rows, None) if y is None else y)
+        return self._fit(self._fitted.gold(self.classes_).and_more(new), self._fitted)
+
+    def predict_proba(self, L):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        L : like that of ``fit``
+            Votes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities; class frequencies for rows without a vote.
+        """
+        check_is_fitted(self)
+        return self._predictor.probabilities(self._ballots(L))
+
+    def predict(self, L):
+        """Return the most probable class of each row, or ``abstain_label`` if it is too unsure.
+
+        Of classes that are equally probable, the more frequent one is returned.
+
+        Parameters
+        ----------
+        L : like that of ``fit``
+            Votes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Class labels.
+        """
+        return self._labels(self.predict_proba(L))
+
+    @property
+    def transduction_(self) -> np.ndarray:
+        """Labels of all rows passed to ``fit``, given or predicted."""
+        check_is_fitted(self)
+        return self._transduction
+
+    def voter_summary(self):
+        """Return a frame of what each voter does and is worth, one row each.
+
+        Columns as in Snorkel's ``lf_summary``: ``j``, ``Polarity``, ``Coverage``, ``Overlaps``,
+        ``Conflicts`` on the unlabelled rows, ``Correct``, ``Incorrect``, ``Emp. Acc.`` on the
+        labelled ones. Then ``Lower`` and ``Upper``, the bounds on its accuracy, ``Est. Acc.``, what
+        the result makes of it, ``Weight``, by how much its vote moves the log-odds of the class it
+        votes for, and ``Contradicts``: whether its bounds have to give way to those of others.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The summary, indexed by the voters' names.
+        """
+        check_is_fitted(self)
+        pandas = import_extra("pandas", "io", "voter_summary")
+        fitted = self._fitted
+        columns = summarise_voters(
+            Ballots(fitted.labeled),
+            fitted.codes,
+            Ballots(fitted.unlabeled),
+            fitted.knowledge,
+            self._predictor,
+            fitted.contradicts,
+            self.classes_,
+        )
+        return pandas.DataFrame(columns, index=self.voters_)
+
+    def subgroup_bounds(self, mask: Any) -> SubgroupBounds:
+        """Return the intervals in which a subgroup's error and class shares must lie.
+
+        They hold as far as the bounds on the voters do; see ``certificate_``.
+
+        Parameters
+        ----------
+        mask : array-like of bool of shape (n_unlabeled,)
+            Which of the unlabelled rows of ``fit``.
+
+        Returns
+        -------
+        SubgroupBounds
+            Number of rows, bounds on the error, and bounds on the share of each class.
+        """
+        check_is_fitted(self)
+        mask = np.asarray(mask)
+        n_rows = self._fitted.unlabeled.n_rows
+        if mask.dtype != bool or mask.shape != (n_rows,) or not mask.any():
+            raise ValueError(
+                f"mask must be an array of bool, one for each of the {n_rows} unlabelled rows, and "
+                f"name one of them at least. Got dtype {mask.dtype}, shape {mask.shape}."
+            )
+        return self._judge().subgroup(mask, self.classes_)
+
+    def suggest_labels(self, k: int) -> np.ndarray:
+        """Return the unlabelled rows whose gold labels would tighten the bound on the error most.
+
+        Rows that are picked so are no random draw: bounds made with their labels are estimates.
+
+        Parameters
+        ----------
+        k : int
+            How many.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            Numbers of rows among the unlabelled ones of ``fit``, the most useful first.
+        """
+        check_is_fitted(self)
+        n_rows = self._fitted.unlabeled.n_rows
+        if not (isinstance(k, (int, np.integer)) and 1 <= k <= n_rows):
+            raise ValueError(
+                f"k must be a whole number between 1 and {n_rows}, the unlabelled rows. Got {k!r}."
+            )
+        return self._judge().most_useful(int(k))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether a fit, the last one, came to its end."""
+        return hasattr(self, "_predictor")
+
+    def _fit(self, gold: Gold, before: _Fitted | None = None) -> VoteAggregator:
+        """Weigh the voters; weights of a fit before are the start."""
+        labeled, codes, unlabeled = gold.coded()
+        if not gold.has_unlabeled:
+            labeled_only(labeled, codes, None, "pass L_unlabeled, or mark them with y = -1")
+        classes, voters = labeled.classes, labeled.voters
+        balance = self._balance(codes, classes.size)
+        ballots, judges = Ballots(unlabeled), Ballots(labeled)
+        sampled = self._sample(ballots.n_rows)
+        sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
+        _warn_of_shift(judges, ballots)
+        opening = open_game(self.opening, sample, judges, codes, balance)
+        knowledge = self._learn(judges, codes, ballots, balance)
+        game = play(
+            sample,
+            knowledge.on(sample),
+            opening.log_probabilities(sample),
+            LOSSES[self.loss],
+            n_labeled=codes.size,
+            tol=self.tol,
+            max_passes=self.max_passes,
+            start=_start(before, voters, classes, self),
+        )
+        predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
+        witnesses = Witnesses.of(self._pool(labeled, unlabeled))
+        fitted = _Fitted(
+            labeled,
+            codes,
+            unlabeled,
+            gold.has_unlabeled,
+            knowledge,
+            game,
+            _find_contradiction(sample, knowledge, voters),
+            witnesses,
+            self._learn(witnesses.join(judges), codes, witnesses.join(ballots), balance),
+            sampled,
+        )
+        shares = predictor.probabilities(ballots)
+        judge = fitted.judge(_favourites(shares, balance))
+        certificate = judge.certificate(*_may_guarantee(self.bound, gold))
+        self.classes_, self.voters_, self.n_features_in_ = classes, voters, voters.size
+        self.class_balance_ = balance
+        self.certificate_, self.worst_case_error_ = certificate, certificate.error_upper
+        self.weights_ = predictor.vote_weights(ballots.shape)
+        self.slack_, self.n_iter_ = game.value, game.n_passes
+        self.silent_ = ballots.n_votes == 0
+        self._transduction = gold.all_labels(self._labels(shares))
+        self._fitted, self._predictor = fitted, predictor
+        return self
+
+    def _judge(self) -> Judge:
+        shares = self._predictor.probabilities(Ballots(self._fitted.unlabeled))
+        return self._fitted.judge(_favourites(shares, self.class_balance_))
+
+    def _ballots(self, L: Any) -> Ballots:
+        votes = read_votes(L, self.abstain_label, self.classes_)
+        return Ballots(votes.align(self.voters_, self.classes_))
+
+    def _balance(self, codes: np.ndarray, n_classes: int) -> np.ndarray:
+        if isinstance(self.class_balance, str):
+            counts = np.bincount(codes, minlength=n_classes) + 1.0
+            if self.class_balance == "uniform":
+                counts = np.ones(n_classes)
+            return counts / counts.sum()
+        balance = np.asarray(self.class_balance, dtype=float)
+        if balance.shape != (n_classes,) or np.any(balance <= 0) or abs(balance.sum() - 1) > 1e-6:
+            raise ValueError(
+                f"class_balance must be {n_classes} positive shares that add up to 1, one for each "
+                f"class in sorted order. Got {self.class_balance!r}."
+            )
+        return balance
+
+    def _learn(
+        self, labeled: Ballots, codes: np.ndarray, unlabeled: Ballots, balance: np.ndarray
+    ) -> Knowledge:
+        is_known = not (isinstance(self.class_balance, str) and self.class_balance == "labeled")
+        return learn_from_labels(
+            labeled,
+            codes,
+            unlabeled,
+            bound=self.bound,
+            delta=DELTA if self.delta is None else self.delta,
+            specialists=self.specialists,
+            balance=balance if is_known else None,
+        )
+
+    def _sample(self, n_rows: int) -> np.ndarray:
+        """Return the numbers of the rows that the game is played on."""
+        if n_rows <= ROWS_IN_GAME:
+            return np.arange(n_rows)
+        random_state = check_random_state(self.random_state)
+        return np.sort(random_state.choice(n_rows, ROWS_IN_GAME, replace=False))
+
+    def _pool(self, labeled: Votes, unlabeled: Votes) -> Ballots:
+        """Return votes on all rows, or on a plain draw from them."""
+        rows = self._sample(labeled.n_rows + unlabeled.n_rows)
+        first, second = np.split(rows, [np.searchsorted(rows, labeled.n_rows)])
+        return Ballots(Votes.stack(labeled.take(first), unlabeled.take(second - labeled.n_rows)))
+
+    def _labels(self, shares: np.ndarray) -> np.ndarray:
+        labels = self.classes_[_favourites(shares, self.class_balance_)]
+        if self.abstain_cost is None:
+            return labels
+        kind = np.result_type(labels.dtype, np.asarray(self.abstain_label).dtype)
+        labels = labels.astype(object if kind.kind in "US" else kind)
+        labels[1.0 - shares.max(axis=1) > self.abstain_cost] = self.abstain_label
+        return labels
+
+
+def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:
+    """Return the code of the most probable class of each row, of several the most frequent one."""
+    best = shares.max(axis=1, keepdims=True)
+    return np.where(shares >= best - ROUNDING, balance, 0.0).argmax(axis=1)
+
+
+def _find_contradiction(sample: Ballots, knowledge: Knowledge, voters: np.ndarray) -> np.ndarray:
+    """Return which voters' bounds have to give way, and warn if any has."""
+    found = total_violation(sample, knowledge)
+    blamed = knowledge.blamed(found.weights)
+    if found.bound <= CONTRADICTION:
+        return np.zeros_like(blamed)
+    names = listed(voters[blamed].tolist(), most=5) if blamed.any() else "the classes"
+    warnings.warn(
+        "What the labels say of the voters cannot all be true of the unlabelled rows: bounds "
+        f"would have to give way by {found.bound:.3f} in all, among them those of {names}. The "
+        "game was relaxed. Labels may be wrong, or drawn from other rows than these.",
+        ContradictionWarning,
+        stacklevel=5,
+    )
+    return blamed
+
+
+def _warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
+    found = shift_of_votes(labeled, unlabeled)
+    if found is not None:
+        warnings.warn(
+            "Voters vote otherwise on the unlabelled rows than on the labelled ones, far beyond "
+            f"chance: {found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
+            f"former and {found.labeled:.2%} of the latter. What the labels say of it may not hold "
+            "for them.",
+            ShiftWarning,
+            stacklevel=5,
+        )
+
+
+def _may_guarantee(bound: str, gold: Gold) -> tuple[bool, str]:
+    """Return whether the bounds can be a guarantee, and why not."""
+    if bound != "transductive":
+        return False, f"bound={bound!r} gives estimates; 'transductive' bounds hold all together"
+    return gold.has_unlabeled, "there are no unlabelled rows apart from the labelled ones"
+
+
+def _start(
+    before: _Fitted | None, voters: np.ndarray, classes: np.ndarray, model: VoteAggregator
+) -> np.ndarray | None:
+    """Return the weights of a fit before, if voters and classes are the same."""
+    if before is None:
+        return None
+    same = np.array_equal(voters, model.voters_) and np.array_equal(classes, model.classes_)
+    return before.game.weights if same else None

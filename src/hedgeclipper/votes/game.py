@@ -1,0 +1,165 @@
+"""The game: an adversary picks the labels, limited by what is known of voters and classes.
+
+The opening is the prediction one would make without the game; what is played for is the loss
+beyond the opening's. Its value is then never above zero: if the bounds hold, the prediction is no
+worse than the opening, whatever the labels. Without an opening, log loss and Wilson's bounds, this
+is the game of An and Dasgupta (UAI 2024):
+
+    mean over rows of potential(opening_j + f_j theta) - centers . theta + widths . abs(theta),
+
+f_j theta the scores that weights theta give the classes on row j. A small ridge keeps theta in
+place where bounds contradict each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import fmin_l_bfgs_b
+
+from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.knowledge import Knowledge, joined, parted
+from hedgeclipper.votes.losses import VoteLoss
+
+Smooth = Callable[[np.ndarray], tuple[float, np.ndarray]]
+RIDGE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class VoteGame:
+    """What came out.
+
+    Parameters
+    ----------
+    weights : ndarray
+        theta, for voters, votes and classes, as one vector.
+    value : float
+        What is played for: loss beyond the opening's, on average, against the worst labels.
+    n_passes : int
+        Passes over the rows.
+    converged : bool
+        Whether the solver stopped by itself.
+    """
+
+    weights: np.ndarray
+    value: float
+    n_passes: int
+    converged: bool
+
+
+def scores_of(ballots: Ballots, weights: np.ndarray) -> np.ndarray:
+    """Return f theta, the scores that weights give each class on each row."""
+    n_voters, n_classes, _ = ballots.shape
+    voters, votes, classes = parted(weights, n_voters, n_classes)
+    table = np.zeros(ballots.shape)
+    each = np.arange(n_classes)
+    table[:, each, each] = voters[:, None] + votes
+    return classes + ballots.scores(table)
+
+
+def shares_of(ballots: Ballots, z: np.ndarray) -> np.ndarray:
+    """Return the mean over rows of f z: how often z agrees with voters and votes, and classes."""
+    right = np.diagonal(ballots.sums(z), axis1=1, axis2=2)
+    return joined(right.sum(axis=1), right, z.sum(axis=0)) / ballots.n_rows
+
+
+def play(
+    ballots: Ballots,
+    knowledge: Knowledge,
+    opening: np.ndarray,
+    loss: VoteLoss,
+    *,
+    n_labeled: int,
+    tol: float,
+    max_passes: int,
+    start: np.ndarray | None = None,
+) -> VoteGame:
+    """Solve the game.
+
+    Parameters
+    ----------
+    ballots : Ballots
+        Votes on unlabelled rows.
+    knowledge : Knowledge
+        Bounds.
+    opening : ndarray of shape (n_rows, n_classes)
+        Logarithms of the opening's probabilities.
+    loss : VoteLoss
+        What predictions are judged by.
+    n_labeled : int
+        Number of labels; the ridge falls with it.
+    tol, max_passes
+        Where to stop: slope of the objective, and passes over the rows.
+    start : ndarray, optional
+        Weights to start from.
+    """
+    first = loss.scores(opening)
+    already = float(np.sum(loss.reply(first)[0])) / ballots.n_rows
+    ridge = RIDGE / max(n_labeled, 1)
+
+    def smooth(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        potential, z = loss.reply(first + scores_of(ballots, weights))
+        value = potential.mean() - already + 0.5 * ridge * weights @ weights
+        return value, shares_of(ballots, z) + ridge * weights
+
+    found = minimise(smooth, knowledge, tol=tol, max_passes=max_passes, start=start)
+    if found.value > 0:  # stopped on the way from a bad start: the opening alone is better
+        return VoteGame(np.zeros_like(found.weights), 0.0, found.n_passes, found.converged)
+    pull = 0.5 * ridge * found.weights @ found.weights
+    return VoteGame(found.weights, found.value - pull, found.n_passes, found.converged)
+
+
+def minimise(
+    smooth: Smooth,
+    knowledge: Knowledge,
+    *,
+    tol: float,
+    max_passes: int,
+    start: np.ndarray | None = None,
+    reach: float = np.inf,
+) -> VoteGame:
+    """Return the weights with the least smooth(theta) - centers . theta + widths . abs(theta).
+
+    theta is the difference of two parts that are not negative, for those that are used, and 0 for
+    the others.
+
+    Parameters
+    ----------
+    smooth : callable
+        From weights to value and slopes.
+    knowledge : Knowledge
+        Centers and widths.
+    tol, max_passes, start
+        As in `play`.
+    reach : float
+        Largest size of a weight.
+    """
+    used = np.flatnonzero(knowledge.is_used)
+    centers, widths = knowledge.centers[used], knowledge.widths[used]
+
+    def whole(part: np.ndarray) -> np.ndarray:
+        weights = np.zeros(knowledge.is_used.size)
+        weights[used] = part[: used.size] - part[used.size :]
+        return weights
+
+    def objective(part: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slopes = smooth(whole(part))
+        plus, minus = part[: used.size], part[used.size :]
+        slopes = slopes[used] - centers
+        value = value - centers @ (plus - minus) + widths @ (plus + minus)
+        return value, np.concatenate([slopes + widths, widths - slopes])
+
+    before = np.zeros(used.size) if start is None else start[used]
+    first = np.concatenate([np.maximum(before, 0.0), np.maximum(-before, 0.0)])
+    part, value, info = fmin_l_bfgs_b(
+        objective,
+        first,
+        bounds=np.tile([0.0, reach], (first.size, 1)),
+        pgtol=tol,
+        factr=10.0,
+        maxfun=max_passes,
+        maxiter=max_passes,
+    )
+    return VoteGame(whole(part), float(value), int(info["funcalls"]), info["warnflag"] == 0)

@@ -1,0 +1,121 @@
+"""Gold labels: which rows have one, and what classes there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.batches import missing_labels
+from hedgeclipper.semi_supervised import is_unlabeled
+from hedgeclipper.votes.distinct import is_missing
+from hedgeclipper.votes.labels import as_plain_array, class_codes, seen_classes
+from hedgeclipper.votes.matrix import Votes
+
+
+@dataclass(frozen=True, eq=False)
+class Gold:
+    """Votes on rows with gold labels, and on rows without.
+
+    Parameters
+    ----------
+    labeled : Votes
+        Votes on rows with a gold label.
+    labels : list of shape (n_labeled,)
+        These labels.
+    rest : Votes
+        Votes on the other rows, if there are any.
+    marked : ndarray of bool, or None
+        Which of the rows that were passed have no gold label; None if they came apart.
+    """
+
+    labeled: Votes
+    labels: list[Any]
+    rest: Votes
+    marked: np.ndarray | None = None
+
+    @property
+    def has_unlabeled(self) -> bool:
+        """Whether there are rows without gold labels; the others stand in for them if not."""
+        return self.rest.n_rows > 0
+
+    def coded(self) -> tuple[Votes, np.ndarray, Votes]:
+        """Return votes with the same voters and classes, and the gold labels as codes.
+
+        Returns
+        -------
+        labeled : Votes
+            Votes on rows with a gold label.
+        codes : ndarray of shape (n_labeled,)
+            Positions of their labels among the classes.
+        unlabeled : Votes
+            Votes on the other rows, or those that stand in for them.
+        """
+        if not self.labels:
+            raise ValueError(
+                "y has no gold label: the game needs a few, of each class if possible. Label some "
+                "rows."
+            )
+        votes = Votes.stack(self.labeled, self.rest)
+        seen = dict.fromkeys([*votes.classes.tolist(), *self.labels])
+        classes = seen_classes(seen, "Votes and gold labels together")
+        if classes.size < 2:
+            raise ValueError(
+                "Votes and gold labels must have at least two classes. Got one, "
+                f"{classes.tolist()[0]!r}."
+            )
+        votes = votes.align(votes.voters, classes)
+        n_labeled = self.labeled.n_rows
+        labeled = votes.take(slice(None, n_labeled))
+        unlabeled = votes.take(slice(n_labeled, None)) if self.has_unlabeled else labeled
+        return labeled, class_codes(self.labels, classes, "y"), unlabeled
+
+    def and_more(self, more: Gold) -> Gold:
+        """Return these rows and others, those without labels apart."""
+        labeled = Votes.stack(self.labeled, more.labeled)
+        return Gold(labeled, self.labels + more.labels, Votes.stack(self.rest, more.rest))
+
+    def all_labels(self, predicted: np.ndarray) -> np.ndarray:
+        """Return the labels of all rows that were passed, given those without gold."""
+        if self.marked is None:
+            return predicted
+        whole = np.empty(self.marked.size, dtype=predicted.dtype)
+        whole[~self.marked] = self.labels
+        if self.has_unlabeled:
+            whole[self.marked] = predicted
+        return whole
+
+
+def read_gold(votes: Votes, y: Any, others: Votes | None = None) -> Gold:
+    """Return rows with gold labels and rows without.
+
+    Parameters
+    ----------
+    votes : Votes
+        Votes on rows, some or all with gold labels.
+    y : array-like of shape (n_rows,)
+        Gold labels; missing ones, and -1 without ``others``, mark rows that have none.
+    others : Votes, optional
+        Votes on rows without gold labels.
+    """
+    labels = as_plain_array(y)
+    if labels.shape != (votes.n_rows,):
+        raise ValueError(
+            f"y must have one entry for each of the {votes.n_rows} rows of votes. Got shape "
+            f"{labels.shape}."
+        )
+    marked = _missing(labels)
+    if others is None:
+        marked[~marked] = is_unlabeled(labels[~marked])
+    labeled, rest = votes.take(~marked), votes.take(marked)
+    known = labels[~marked].tolist()
+    if others is None:
+        return Gold(labeled, known, rest, marked)
+    return Gold(labeled, known, Votes.stack(rest, others))
+
+
+def _missing(labels: np.ndarray) -> np.ndarray:
+    if labels.dtype.kind != "O":
+        return missing_labels(labels)
+    return np.array([is_missing(label) for label in labels], dtype=bool)

@@ -1,0 +1,183 @@
+"""What labels say of voters and classes, each thing between two bounds.
+
+How often a voter is right, how often it is where it votes for a class, and how often a class
+occurs: the three stand one behind the other in one vector, and so do the weights theta that
+belong to them. Bounds are of shares of all unlabelled rows: where a voter is awake on a tenth of
+them and right nine times in ten, its share is 0.09.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from hedgeclipper.correlations import transductive_radius, wilson_bounds
+from hedgeclipper.votes.ballots import Ballots
+
+BOUNDS = ("wilson", "plug_in", "transductive")
+SPECIALISTS = ("voters", "votes", "both")
+HIGH_PRICE = 0.5
+
+
+class Intervals(NamedTuple):
+    """Shares of right votes, or of a class, among the rows they are about; NaN if unknown."""
+
+    estimate: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    n_labeled: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """Bounds on all shares.
+
+    Parameters
+    ----------
+    voters, votes, classes : Intervals
+        Of shapes (n_voters,), (n_voters, n_classes) and (n_classes,): how often a voter is right,
+        how often it is where it votes for a class, and how often a class occurs.
+    coverage : ndarray
+        Share of the unlabelled rows that each is about, as one vector.
+    is_used : ndarray of bool
+        Which of them the game may use, as one vector.
+    is_guarantee : bool
+        Whether all bounds hold together with probability 1 - delta.
+    delta : float
+        Probability that one of them fails; of each by itself if they are no guarantee.
+    """
+
+    voters: Intervals
+    votes: Intervals
+    classes: Intervals
+    coverage: np.ndarray
+    is_used: np.ndarray
+    is_guarantee: bool
+    delta: float
+
+    @property
+    def centers(self) -> np.ndarray:
+        """Middle of each interval, as a share of all rows."""
+        return self.coverage * (self._joined("lower") + self._joined("upper")) / 2.0
+
+    @property
+    def widths(self) -> np.ndarray:
+        """Half the length of each interval; infinite where it is not used."""
+        half = self.coverage * (self._joined("upper") - self._joined("lower")) / 2.0
+        return np.where(self.is_used, half, np.inf)
+
+    @property
+    def n_labeled(self) -> np.ndarray:
+        """Labelled rows that each is about, as one vector; infinite if it is known without."""
+        return self._joined("n_labeled")
+
+    def on(self, ballots: Ballots) -> Knowledge:
+        """Return the same bounds for other rows, on which voters may be awake more or less often.
+
+        Parameters
+        ----------
+        ballots : Ballots
+            Votes of the same voters on these rows.
+        """
+        n_rows = _rows_about(ballots)
+        used = self.is_used & (n_rows > 0)
+        return replace(self, coverage=n_rows / ballots.n_rows, is_used=used)
+
+    def blamed(self, prices: np.ndarray) -> np.ndarray:
+        """Return the voters some bound of which has a price near 1, the highest."""
+        voters, votes, _ = parted(np.abs(prices), *self.votes.lower.shape)
+        return (voters > HIGH_PRICE) | (votes > HIGH_PRICE).any(axis=1)
+
+    def _joined(self, name: str) -> np.ndarray:
+        parts = (self.voters, self.votes, self.classes)
+        return np.concatenate([getattr(part, name).ravel() for part in parts])
+
+
+def joined(voters: np.ndarray, votes: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the three parts as one vector."""
+    return np.concatenate([voters, votes.ravel(), classes])
+
+
+def parted(values: np.ndarray, n_voters: int, n_classes: int) -> tuple[np.ndarray, ...]:
+    """Return the three parts of a vector."""
+    voters, votes, classes = np.split(values, [n_voters, n_voters * (n_classes + 1)])
+    return voters, votes.reshape(n_voters, n_classes), classes
+
+
+def _rows_about(ballots: Ballots) -> np.ndarray:
+    """Return how many rows each share is about, as one vector."""
+    said = ballots.said
+    return joined(said.sum(axis=1), said, np.full(said.shape[1], float(ballots.n_rows)))
+
+
+def learn_from_labels(
+    labeled: Ballots,
+    codes: np.ndarray,
+    unlabeled: Ballots,
+    *,
+    bound: str,
+    delta: float,
+    specialists: str,
+    balance: np.ndarray | None = None,
+) -> Knowledge:
+    """Return bounds on how often voters are right on the unlabelled rows.
+
+    Parameters
+    ----------
+    labeled, unlabeled : Ballots
+        Votes.
+    codes : ndarray of shape (n_labeled,)
+        Classes of the labelled rows.
+    bound : {"wilson", "plug_in", "transductive"}
+        How the bounds are made, as in `hedgeclipper.correlations.lower_bounds`.
+    delta : float
+        Probability that a bound ("wilson") or any of them ("transductive") fails.
+    specialists : {"voters", "votes", "both"}
+        Whether the game uses how often a voter is right, how often where it votes for a class, or
+        both.
+    balance : ndarray of shape (n_classes,), optional
+        Class frequencies that are known, as if from any number of labels.
+    """
+    n_voters, n_classes, _ = unlabeled.shape
+    right = np.diagonal(labeled.sums(np.eye(n_classes)[codes]), axis1=1, axis2=2)
+    members = np.bincount(codes, minlength=n_classes)
+    n_labeled, n_unlabeled = _rows_about(labeled), _rows_about(unlabeled)
+    with np.errstate(invalid="ignore"):
+        estimate = joined(right.sum(axis=1), right, members) / n_labeled
+    if balance is not None:
+        estimate[-n_classes:], n_labeled[-n_classes:] = balance, np.inf
+    lower, upper = _bounds(estimate, n_labeled, n_unlabeled, bound, delta)
+    columns = [parted(part, n_voters, n_classes) for part in (estimate, lower, upper, n_labeled)]
+    parts = [Intervals(*part) for part in zip(*columns, strict=True)]
+    used = joined(
+        np.full(n_voters, specialists != "votes"),
+        np.full((n_voters, n_classes), specialists != "voters"),
+        np.full(n_classes, True),
+    )
+    return Knowledge(
+        voters=parts[0],
+        votes=parts[1],
+        classes=parts[2],
+        coverage=n_unlabeled / unlabeled.n_rows,
+        is_used=used & (n_labeled > 0) & (n_unlabeled > 0),
+        is_guarantee=bound == "transductive",
+        delta=delta,
+    )
+
+
+def _bounds(
+    estimate: np.ndarray, n_labeled: np.ndarray, n_unlabeled: np.ndarray, bound: str, delta: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper bounds on shares, 0 and 1 where no label tells."""
+    lower, upper = estimate, estimate
+    if bound == "wilson":
+        low, high = wilson_bounds(2.0 * estimate - 1.0, n_labeled, delta / 2.0)
+        lower, upper = (1.0 + low) / 2.0, (1.0 + high) / 2.0
+    elif bound == "transductive":
+        # shares are half as wide as the correlations that the radius is for
+        radius = transductive_radius(n_labeled, n_unlabeled, delta, estimate.size) / 2.0
+        lower, upper = estimate - radius, estimate + radius
+    lower = np.where(np.isnan(lower), 0.0, np.clip(lower, 0.0, 1.0))
+    return lower, np.where(np.isnan(upper), 1.0, np.clip(upper, 0.0, 1.0))

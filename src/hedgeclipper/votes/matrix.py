@@ -1,0 +1,404 @@
+"""Votes of many voters on many rows, kept as a sparse matrix of class codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from hedgeclipper.batches import is_frame
+from hedgeclipper.votes.labels import LabelNumbers, class_codes, given_classes, seen_classes
+from hedgeclipper.votes.long import read_long
+from hedgeclipper.votes.names import VoterNames, as_names
+from hedgeclipper.votes.readers import Reading, read_dense, read_frame, read_sparse
+from hedgeclipper.votes.recode import with_codes, with_columns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Votes:
+    """Votes of many voters on many rows, any of whom may abstain. Nothing in it is ever changed.
+
+    Make one with `of`, which takes arrays, sparse matrices and frames with a column for each voter,
+    or with `from_long`, `from_frame` or `from_snorkel`.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csr_array of shape (n_rows, n_voters)
+        The code of a class plus 1 for each vote; who abstains has no entry. Canonical, without
+        stored zeros, in the smallest integers that hold it.
+    classes : ndarray of shape (n_classes,)
+        Labels of the classes; codes are positions in it.
+    voters : ndarray of shape (n_voters,)
+        Names of the voters, or 0, 1, ...
+    rows : ndarray of shape (n_rows,), optional
+        Names of the rows.
+    named : bool, default=True
+        Whether voters are known by their names, and not by the numbers of their columns.
+
+    Examples
+    --------
+    >>> votes = Votes.of([["cat", "cat"], [None, "dog"], ["dog", None]])
+    >>> votes
+    Votes(3 rows, 2 voters, 2 classes, 4 votes)
+    >>> votes.matrix.toarray()
+    array([[1, 1],
+           [0, 2],
+           [2, 0]], dtype=int8)
+    >>> votes.counts()
+    array([[2, 0],
+           [0, 1],
+           [0, 1]])
+    """
+
+    matrix: Any
+    classes: np.ndarray
+    voters: np.ndarray
+    rows: np.ndarray | None = None
+    named: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        L: Any,
+        *,
+        abstain_label: Any = -1,
+        classes: Any = None,
+        voters: Iterable[Any] | None = None,
+    ) -> Votes:
+        """Return the votes of a table with a row for each row and a column for each voter.
+
+        A missing label (None, NaN, ``pandas.NA``, a masked entry) always abstains. Labels are
+        numbers, which must be whole, booleans or strings.
+
+        Parameters
+        ----------
+        L : Votes, array-like, sparse matrix or frame of shape (n_rows, n_voters)
+            Labels. Of a frame of pandas, polars or Arrow the names of the columns are the voters,
+            and the index of pandas names the rows. In a sparse matrix what is not stored abstains,
+            and a stored 0 is a vote for class 0: do not call ``eliminate_zeros``, and do not make
+            it from a dense matrix, which would lose these votes. Votes are returned as they are,
+            whatever the other parameters.
+        abstain_label : object, default=-1
+            A label that means no vote. None if there is no such label.
+        classes : array-like of shape (n_classes,), optional
+            Labels of the classes in the order of their codes. By default the labels that appear,
+            sorted.
+        voters : iterable, optional
+            Names of the voters; of a frame, the columns to use.
+
+        Examples
+        --------
+        >>> Votes.of([[0, 1, -1], [2, -1, -1]])
+        Votes(2 rows, 3 voters, 3 classes, 3 votes)
+        >>> row, voter, label = [0, 0, 1], [0, 2, 1], [0, 1, 0]
+        >>> Votes.of(sparse.csr_array((label, (row, voter)), shape=(2, 3))).counts()
+        array([[1, 1],
+               [1, 0]])
+        """
+        if isinstance(L, Votes):
+            return L
+        labels = LabelNumbers(abstain_label, "The table of votes")
+        return cls._finished(_read_wide(L, labels, voters), labels, classes)
+
+    @classmethod
+    def from_batches(
+        cls,
+        batches: Iterable[Any],
+        *,
+        abstain_label: Any = -1,
+        classes: Any = None,
+        voters: Iterable[Any] | None = None,
+    ) -> Votes:
+        """Return the votes of tables that come one after the other, read once.
+
+        Parameters
+        ----------
+        batches : iterable of array-like, sparse matrix or frame
+            Tables as `of` takes them, all with the same voters.
+        abstain_label, classes, voters
+            As for `of`.
+
+        Examples
+        --------
+        >>> Votes.from_batches([[[0, 1], [1, -1]], [[-1, -1]]])
+        Votes(3 rows, 2 voters, 2 classes, 3 votes)
+        """
+        labels = LabelNumbers(abstain_label, "The table of votes")
+        names = None if voters is None else list(voters)
+        readings = []
+        for batch in batches:
+            readings.append(_read_wide(batch, labels, names))
+            names = readings[0].voters.names.tolist() if readings[0].voters.given else None
+        if not readings:
+            raise ValueError("The votes have no batches. Pass one table of votes at least.")
+        return cls._finished(_joined(readings), labels, classes)
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, *, voters: Iterable[Any] | None = None, abstain_label: Any = None
+    ) -> Votes:
+        """Return the votes of a wide frame, with a column for each voter.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            Labels; a missing one abstains.
+        voters : iterable, optional
+            Names of the columns to use. By default all of them.
+        abstain_label : object, optional
+            Another label that means no vote.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"text": ["a", "b"], "ann": ["yes", None], "bob": ["no", "no"]})
+        >>> votes = Votes.from_frame(frame, voters=["bob", "ann"])
+        >>> votes.classes[votes.matrix[[0]].data - 1].tolist()
+        ['no', 'yes']
+        """
+        if not is_frame(frame):
+            raise TypeError(
+                "Votes.from_frame takes a frame of pandas, polars or Arrow. Got "
+                f"{type(frame).__name__}. Votes.of takes arrays and sparse matrices."
+            )
+        return cls.of(frame, voters=voters, abstain_label=abstain_label)
+
+    @classmethod
+    def from_long(
+        cls,
+        table: Any,
+        *,
+        task: str = "task",
+        worker: str = "worker",
+        label: str = "label",
+        repeated: Literal["error", "first", "last"] = "error",
+    ) -> Votes:
+        """Return the votes of a table with one vote in each line, as crowd-kit has them.
+
+        Rows are the tasks and voters the workers, both in the order in which they first appear. A
+        line without a label is no vote. A vote that is there several times counts once.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, or mapping of str to array-like
+            One vote in each line.
+        task, worker, label : str
+            Names of the columns.
+        repeated : {"error", "first", "last"}, default="error"
+            Which vote counts if a worker votes for different classes on the same task.
+
+        Examples
+        --------
+        >>> table = {
+        ...     "task": ["t1", "t1", "t2"],
+        ...     "worker": ["ann", "bob", "bob"],
+        ...     "label": ["cat", "dog", "cat"],
+        ... }
+        >>> votes = Votes.from_long(table)
+        >>> votes
+        Votes(2 rows, 2 voters, 2 classes, 3 votes)
+        >>> votes.rows.tolist(), votes.voters.tolist(), votes.classes.tolist()
+        (['t1', 't2'], ['ann', 'bob'], ['cat', 'dog'])
+        """
+        labels = LabelNumbers(None, f"The column {label!r}")
+        return cls._finished(read_long(table, (task, worker, label), labels, repeated), labels)
+
+    @classmethod
+    def from_snorkel(
+        cls, L: Any, *, voters: Iterable[Any] | None = None, n_classes: int | None = None
+    ) -> Votes:
+        """Return the votes of a label matrix as Snorkel has them: classes 0, 1, ..., -1 abstains.
+
+        Parameters
+        ----------
+        L : array-like of int, of shape (n_rows, n_voters)
+            Labels.
+        voters : iterable of shape (n_voters,), optional
+            Names of the voters.
+        n_classes : int, optional
+            Snorkel's cardinality. By default as many as the labels need, and two at least.
+
+        Examples
+        --------
+        >>> Votes.from_snorkel([[0, -1], [0, 0]]).classes
+        array([0, 1])
+        """
+        array = np.asarray(L)
+        if array.dtype.kind not in "iu":
+            raise TypeError(
+                "Votes.from_snorkel takes a dense array of integers. Got "
+                f"{type(L).__name__} of dtype {array.dtype}. Votes.of takes other tables."
+            )
+        if n_classes is None:
+            n_classes = max(2, int(array.max(initial=-1)) + 1)
+        return cls.of(L, classes=np.arange(n_classes), voters=voters)
+
+    @classmethod
+    def _finished(cls, reading: Reading, labels: LabelNumbers, classes: Any = None) -> Votes:
+        """Return votes with codes of classes in the place of numbers of labels."""
+        array, codes = labels.classes(classes)
+        matrix = with_codes(reading.numbers, codes, array.size)
+        return cls(matrix, array, reading.voters.names, reading.rows, reading.voters.given)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.matrix.shape[0]
+
+    @property
+    def n_voters(self) -> int:
+        """Number of voters, those who always abstain among them."""
+        return self.matrix.shape[1]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, those without a vote among them."""
+        return self.classes.size
+
+    @property
+    def n_votes(self) -> int:
+        """Number of votes, abstentions not counted."""
+        return int(self.matrix.nnz)
+
+    def triplets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return row, voter and class code of each vote, row by row; each of shape (n_votes,).
+
+        Examples
+        --------
+        >>> [part.tolist() for part in Votes.of([[7, -1], [9, 7]]).triplets()]
+        [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
+        """
+        codes = self.matrix.data.astype(np.intp)
+        codes -= 1
+        return self._row_of_each_vote(), self.matrix.indices.astype(np.intp), codes
+
+    def _row_of_each_vote(self) -> np.ndarray:
+        return np.repeat(np.arange(self.n_rows), np.diff(self.matrix.indptr))
+
+    def counts(self) -> np.ndarray:
+        """Return how many votes each class has on each row, shape (n_rows, n_classes)."""
+        cells = self._row_of_each_vote()
+        cells *= self.n_classes
+        cells += self.matrix.data
+        cells -= 1
+        counts = np.bincount(cells, minlength=self.n_rows * self.n_classes)
+        return counts.reshape(self.n_rows, self.n_classes)
+
+    def take(self, rows: Any) -> Votes:
+        """Return the votes on some rows, of all voters and with all classes.
+
+        Parameters
+        ----------
+        rows : slice, array-like of int, or array-like of bool of shape (n_rows,)
+            Which rows, and in which order.
+
+        Examples
+        --------
+        >>> Votes.of([[0, 1], [1, 1], [0, -1]]).take([2, 0]).matrix.toarray()
+        array([[1, 0],
+               [1, 2]], dtype=int8)
+        """
+        numbers = np.atleast_1d(np.arange(self.n_rows)[rows])
+        names = None if self.rows is None else self.rows[numbers]
+        return replace(self, matrix=self.matrix[numbers], rows=names)
+
+    def align(self, voters: Any, classes: Any) -> Votes:
+        """Return the same votes with the voters and classes of other votes.
+
+        A voter who is not here abstains. Voters are matched by name. Where one side has names and
+        the other has not, and both have as many voters, these are matched by position.
+
+        Parameters
+        ----------
+        voters : array-like of shape (n_other_voters,)
+            Names in the order of the columns to return.
+        classes : array-like of shape (n_other_classes,)
+            Labels in the order of the codes to return.
+
+        Examples
+        --------
+        >>> votes = Votes.of([["no", "yes"]], voters=["ann", "bob"])
+        >>> votes.align(["bob", "eve", "ann"], ["yes", "no", "maybe"]).matrix.toarray()
+        array([[1, 0, 2]], dtype=int8)
+        """
+        names, labels = VoterNames.of(voters, len(voters)), given_classes(classes)
+        positions = VoterNames(self.voters, self.named).positions_in(names.names)
+        matrix = with_columns(self.matrix, positions, len(voters))
+        matrix = with_codes(matrix, self._codes_among(labels), labels.size)
+        return Votes(matrix, labels, names.names, self.rows, names.given)
+
+    def _codes_among(self, classes: np.ndarray) -> np.ndarray:
+        """Return the code of each class among others, which need to know those with votes only."""
+        present = np.unique(self.matrix.data) - 1
+        codes = np.zeros(self.n_classes, dtype=np.intp)
+        codes[present] = class_codes(self.classes[present].tolist(), classes, "The table of votes")
+        return codes
+
+    @staticmethod
+    def stack(*votes: Votes) -> Votes:
+        """Return votes on several sets of rows, one below the other.
+
+        Voters with names are matched by name, and who is not everywhere abstains elsewhere; the
+        others by position. Classes are those of all, sorted where they differ.
+
+        Parameters
+        ----------
+        *votes : Votes
+            One or more.
+
+        Examples
+        --------
+        >>> Votes.stack(Votes.of([[0, 1]]), Votes.of([[2, -1], [0, 0]]))
+        Votes(3 rows, 2 voters, 3 classes, 5 votes)
+        """
+        if not votes:
+            raise ValueError("Votes.stack needs the votes on one set of rows at least. Got none.")
+        voters, classes = _all_voters(votes), _all_classes(votes)
+        parts = [part.align(voters, classes) for part in votes]
+        matrix = sparse.vstack([part.matrix for part in parts], format="csr")
+        names = [part.rows for part in parts if part.rows is not None]
+        rows = np.concatenate(names) if len(names) == len(parts) else None
+        return replace(parts[0], matrix=matrix, rows=rows)
+
+    def __repr__(self) -> str:
+        return (
+            f"Votes({self.n_rows} rows, {self.n_voters} voters, {self.n_classes} classes, "
+            f"{self.n_votes} votes)"
+        )
+
+
+def _read_wide(table: Any, labels: LabelNumbers, voters: Any) -> Reading:
+    if is_frame(table):
+        return read_frame(table, labels, voters)
+    return (read_sparse if sparse.issparse(table) else read_dense)(table, labels, voters)
+
+
+def _joined(readings: list[Reading]) -> Reading:
+    """Return readings of the same voters as one, one below the other."""
+    first = readings[0]
+    widths = {reading.numbers.shape[1] for reading in readings}
+    if len(widths) > 1:
+        raise ValueError(
+            f"Batches of votes must have a column for each voter. Got {min(widths)} to "
+            f"{max(widths)} columns."
+        )
+    numbers = sparse.vstack([reading.numbers for reading in readings], format="csr")
+    return Reading(numbers, first.voters)
+
+
+def _all_voters(votes: tuple[Votes, ...]) -> np.ndarray:
+    """Return the names of all voters as they first appear; numbers of columns if none has names."""
+    named = [part.voters.tolist() for part in votes if part.named]
+    if not named:
+        return votes[0].voters
+    return as_names(dict.fromkeys(name for names in named for name in names))
+
+
+def _all_classes(votes: tuple[Votes, ...]) -> np.ndarray:
+    """Return the classes of all votes, in the order of the first ones if all have the same."""
+    labels = dict.fromkeys(label for part in votes for label in part.classes.tolist())
+    same = all(np.array_equal(part.classes, votes[0].classes) for part in votes)
+    return votes[0].classes if same else seen_classes(labels, "The classes of the votes")

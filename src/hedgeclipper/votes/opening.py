@@ -1,0 +1,137 @@
+"""The opening: what one would predict before the game, from the plain vote and from agreement.
+
+Both speak in log-odds, which are cut off, since neither is as sure as it sounds: votes are not
+independent. Labels say how much to believe of each, by a logistic regression that starts from half
+of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from hedgeclipper.votes.agreement import Agreement, find_agreement, prior_votes
+from hedgeclipper.votes.ballots import Ballots
+
+KINDS = ("agreement", "votes")
+MOST_LOG_ODDS = 10.0
+VARIANCE_OF_SHARE, VARIANCE_OF_BIAS = 0.25, 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Opening:
+    """A prediction to start from.
+
+    Parameters
+    ----------
+    log_balance : ndarray of shape (n_classes,)
+        Logarithms of the class frequencies, which rows without votes get.
+    shares : tuple of float
+        How much is believed of the plain vote, and of agreement; none of either without them.
+    bias : ndarray of shape (n_classes,)
+        Added for each class where there are votes.
+    agreement : Agreement or None
+        The voters' tables.
+    """
+
+    log_balance: np.ndarray
+    shares: tuple[float, ...] = ()
+    bias: np.ndarray | float = 0.0
+    agreement: Agreement | None = None
+
+    def log_probabilities(self, ballots: Ballots) -> np.ndarray:
+        """Return the logarithm of the probability of each class for each row."""
+        if not self.shares:
+            return np.full((ballots.n_rows, ballots.n_classes), -np.log(ballots.n_classes))
+        heard = [plain_scores(ballots, self.log_balance)]
+        heard += [] if self.agreement is None else [self.agreement.scores(ballots)]
+        return self._pooled(heard, ballots)
+
+    def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
+        """Return what a voter's vote adds to the score of each class, by voter, vote and class."""
+        table = np.zeros(shape)
+        if self.shares:
+            table += self.shares[0] * _plain_weights(shape[1])
+        if self.agreement is not None:
+            table += self.shares[1] * self.agreement.weights
+        return table
+
+    def _pooled(self, heard: list[np.ndarray], ballots: Ballots) -> np.ndarray:
+        scores = self.bias + sum(
+            share * log_odds(part) for share, part in zip(self.shares, heard, strict=True)
+        )
+        silent = ballots.n_votes == 0
+        return log_softmax(np.where(silent[:, None], self.log_balance, scores), axis=1)
+
+
+def open_game(
+    kind: str | None,
+    unlabeled: Ballots,
+    labeled: Ballots,
+    codes: np.ndarray,
+    balance: np.ndarray,
+) -> Opening:
+    """Return a prediction to start from.
+
+    Parameters
+    ----------
+    kind : {"agreement", "votes"} or None
+        From the plain vote and agreement, from the plain vote alone, or all classes alike.
+    unlabeled, labeled : Ballots
+        Votes on unlabelled and on labelled rows.
+    codes : ndarray of shape (n_labeled,)
+        Classes of the labelled rows.
+    balance : ndarray of shape (n_classes,)
+        Class frequencies.
+    """
+    log_balance = np.log(balance)
+    if kind is None:
+        return Opening(log_balance)
+    heard, agreement = [plain_scores(labeled, log_balance)], None
+    if kind == "agreement":
+        agreement = find_agreement(unlabeled, labeled, codes, balance)
+        heard.append(agreement.scores_without_own(labeled, codes))
+    voted = labeled.n_votes > 0
+    shares, bias = _believe([log_odds(part[voted]) for part in heard], codes[voted], balance.size)
+    return Opening(log_balance, shares, bias, agreement)
+
+
+def plain_scores(ballots: Ballots, log_balance: np.ndarray) -> np.ndarray:
+    """Return log-odds by counting votes, each as good as the prior's."""
+    weights = np.broadcast_to(_plain_weights(ballots.n_classes), ballots.shape)
+    return log_balance + ballots.scores(weights)
+
+
+def _plain_weights(n_classes: int) -> np.ndarray:
+    prior = prior_votes(n_classes)
+    return np.log(prior) - np.log(prior.sum(axis=0))
+
+
+def log_odds(scores: np.ndarray) -> np.ndarray:
+    """Return log-probabilities, less their mean in each row, and cut off."""
+    logs = log_softmax(scores, axis=1)
+    return np.clip(logs - logs.mean(axis=1, keepdims=True), -MOST_LOG_ODDS, MOST_LOG_ODDS)
+
+
+def _believe(
+    heard: list[np.ndarray], codes: np.ndarray, n_classes: int
+) -> tuple[tuple[float, ...], np.ndarray]:
+    """Return how much the labels let us believe of each, and a bias for each class."""
+    start = np.full(len(heard), 1.0 / len(heard))
+    gold, parts = np.eye(n_classes)[codes], np.array(heard)
+
+    def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
+        shares, bias = values[: start.size], values[start.size :]
+        scores = bias + np.tensordot(shares, parts, axes=1)
+        excess = softmax(scores, axis=1) - gold
+        off = shares - start
+        value = -np.sum(gold * log_softmax(scores, axis=1))
+        value += off @ off / (2 * VARIANCE_OF_SHARE) + bias @ bias / (2 * VARIANCE_OF_BIAS)
+        slopes = np.sum(parts * excess, axis=(1, 2)) + off / VARIANCE_OF_SHARE
+        return value, np.append(slopes, excess.sum(axis=0) + bias / VARIANCE_OF_BIAS)
+
+    found = minimize(loss, np.append(start, np.zeros(n_classes)), jac=True, method="L-BFGS-B")
+    return tuple(found.x[: start.size].tolist()), found.x[start.size :]

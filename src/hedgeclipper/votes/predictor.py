@@ -1,0 +1,45 @@
+"""From votes to probabilities; all a new row needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.game import scores_of
+from hedgeclipper.votes.knowledge import parted
+from hedgeclipper.votes.losses import VoteLoss
+from hedgeclipper.votes.opening import Opening
+
+
+@dataclass(frozen=True, eq=False)
+class VotePredictor:
+    """Opening and game.
+
+    Parameters
+    ----------
+    opening : Opening
+        The prediction before the game.
+    weights : ndarray
+        theta.
+    loss : VoteLoss
+        How scores become predictions.
+    """
+
+    opening: Opening
+    weights: np.ndarray
+    loss: VoteLoss
+
+    def probabilities(self, ballots: Ballots) -> np.ndarray:
+        """Return the probability of each class for each row; the class balance without votes."""
+        opening = self.opening.log_probabilities(ballots)
+        scores = self.loss.scores(opening) + scores_of(ballots, self.weights)
+        silent = ballots.n_votes == 0
+        balance = np.exp(self.opening.log_balance)
+        return np.where(silent[:, None], balance, self.loss.predict(scores))
+
+    def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
+        """Return what the game adds to the score of a class for which a voter votes."""
+        voters, votes, _ = parted(self.weights, shape[0], shape[1])
+        return voters[:, None] + votes

@@ -1,0 +1,28 @@
+"""Votes from whatever a user passes, files and batches among it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hedgeclipper.batches import as_source, is_batched
+from hedgeclipper.votes.matrix import Votes
+
+
+def read_votes(L: Any, abstain_label: Any, classes: Any = None) -> Votes:
+    """Return votes, read batch by batch where they come so.
+
+    Parameters
+    ----------
+    L : Votes, array-like, sparse matrix, frame, batches or files
+        Votes.
+    abstain_label : object
+        The label that means no vote.
+    classes : array-like of shape (n_classes,), optional
+        Labels of the classes, where votes must not have others.
+    """
+    if isinstance(L, Votes) or not is_batched(L):
+        return Votes.of(L, abstain_label=abstain_label, classes=classes)
+    source = as_source(L, words=True)
+    return Votes.from_batches(
+        source, abstain_label=abstain_label, classes=classes, voters=source.column_names
+    )

@@ -1,0 +1,104 @@
+"""The worst that labels can do, limited by what is known: bounds on any average over the rows.
+
+For gains G, one for each row and class, and any theta, the mean of G over the true classes is at
+most
+
+    mean over rows of max over k of (G_jk - (f_j theta)_k) + centers . theta + widths . abs(theta)
+
+if the bounds hold. So every theta gives a bound, and the least one is sought with the maximum
+smoothed, less and less.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.game import Smooth, minimise, scores_of, shares_of
+from hedgeclipper.votes.knowledge import Knowledge
+
+SMOOTHING = (0.1, 0.02, 0.004)
+MAX_PASSES, TOL = 100, 1e-6
+REACH = 100.0
+
+
+class WorstCase(NamedTuple):
+    """An upper bound on a mean over rows, and the weights that prove it."""
+
+    bound: float
+    weights: np.ndarray
+
+
+def largest_mean(
+    gains: np.ndarray, sample: Ballots, sampled: np.ndarray, ballots: Ballots, knowledge: Knowledge
+) -> WorstCase:
+    """Return a bound on the mean gain over all rows.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (n_rows, n_classes)
+        What a row brings if its class is k.
+    sample, sampled : Ballots, ndarray of int
+        Votes on rows to seek weights by, and their numbers.
+    ballots : Ballots
+        Votes on all rows.
+    knowledge : Knowledge
+        Bounds.
+    """
+    weights = _sought(gains[sampled], sample, knowledge.on(sample), REACH)
+    sought = proved(gains, ballots, knowledge, weights)
+    plain = proved(gains, ballots, knowledge, np.zeros_like(weights))
+    return sought if sought.bound < plain.bound else plain
+
+
+def proved(
+    gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, weights: np.ndarray
+) -> WorstCase:
+    """Return the bound on the mean gain that some weights prove."""
+    used = knowledge.is_used
+    price = knowledge.centers[used] @ weights[used]
+    price += knowledge.widths[used] @ np.abs(weights[used])
+    rest = (gains - scores_of(ballots, weights)).max(axis=1)
+    return WorstCase(float(rest.mean() + price), weights)
+
+
+def total_violation(ballots: Ballots, knowledge: Knowledge) -> WorstCase:
+    """Return by how much the bounds, added up, must be broken by any labels, and who is to blame.
+
+    The weights are prices of at most 1, at that where a bound has to give way.
+
+    Parameters
+    ----------
+    ballots : Ballots
+        Votes on all rows, or on a sample.
+    knowledge : Knowledge
+        Bounds; they are held against these rows.
+    """
+    here, nothing = knowledge.on(ballots), np.zeros((ballots.n_rows, ballots.n_classes))
+    weights = _sought(nothing, ballots, here, 1.0)
+    value = proved(nothing, ballots, here, weights).bound
+    return WorstCase(max(-value, 0.0), weights)
+
+
+def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, reach: float) -> np.ndarray:
+    """Return weights of at most that size that prove a low bound on the mean gain."""
+    weights = np.zeros(knowledge.is_used.size)
+    for width in SMOOTHING:
+        smooth = _smoothed(gains, ballots, width)
+        found = minimise(
+            smooth, knowledge, tol=TOL, max_passes=MAX_PASSES, start=-weights, reach=reach
+        )
+        weights = -found.weights
+    return weights
+
+
+def _smoothed(gains: np.ndarray, ballots: Ballots, width: float) -> Smooth:
+    def smooth(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        scores = (gains + scores_of(ballots, weights)) / width
+        value = width * logsumexp(scores, axis=1).mean()
+        return value, shares_of(ballots, softmax(scores, axis=1))
+
+    return smooth

@@ -1,0 +1,112 @@
+"""Draws of labels from the sets of votes, and the peers in their own environment."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from benchmarks.votes import peer
+from benchmarks.votes.data import (
+    CROWDS,
+    SETS,
+    SPLIT_SETS,
+    VoteSet,
+    has_labels,
+    make_draw,
+    vote_set,
+    why_absent,
+)
+from benchmarks.votes.peer import PeersAbsentError, peers_python, run_peer
+
+REASON = next(filter(None, map(why_absent, SETS)), "")
+needs_data = pytest.mark.skipif(bool(REASON), reason=REASON)
+needs_peers = pytest.mark.skipif(peers_python() is None, reason=peer.ABSENT)
+
+VOTES = np.array([[0, 0, 1], [1, 1, -1], [-1, 0, 1], [-1, -1, -1]])
+GOLD = np.array([0, 1, 1, -1])
+
+
+@needs_data
+@pytest.mark.parametrize("name", SETS)
+def test_a_draw_has_a_label_of_each_class_and_matching_shapes(name):
+    draw = make_draw(name, 20, 0)
+    n_voters = vote_set(name).L.shape[1]
+    assert draw.L_labeled.shape == (20, n_voters)
+    assert draw.L_unlabeled.shape == (draw.y_scored.size, n_voters)
+    assert set(draw.y_labeled) == set(range(draw.n_classes))
+
+
+@needs_data
+@pytest.mark.parametrize("name", SETS)
+def test_the_seed_is_the_draw_of_votes(name):
+    first, again, other = (make_draw(name, 20, seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first.L_labeled, again.L_labeled)
+    np.testing.assert_array_equal(first.y_labeled, again.y_labeled)
+    assert not np.array_equal(first.L_labeled, other.L_labeled)
+
+
+@needs_data
+@pytest.mark.parametrize("name", CROWDS)
+def test_labelled_rows_of_a_crowd_are_not_scored_and_the_others_with_gold_are(name):
+    draw = make_draw(name, 100, 0)
+    assert (draw.y_scored[draw.labeled_rows] == -1).all()
+    assert draw.n_scored == (vote_set(name).y >= 0).sum() - 100
+    votes, gold = draw.every_row_once()
+    assert votes is draw.L_unlabeled
+    np.testing.assert_array_equal(votes[gold >= 0], draw.L_labeled[np.argsort(draw.labeled_rows)])
+    assert not ((gold >= 0) & (draw.y_scored >= 0)).any()
+
+
+@needs_data
+@pytest.mark.parametrize("name", SPLIT_SETS)
+def test_all_training_rows_of_a_split_set_are_scored_and_come_last(name):
+    draw = make_draw(name, 20, 0)
+    assert draw.n_scored == draw.L_unlabeled.shape[0]
+    votes, gold = draw.every_row_once()
+    np.testing.assert_array_equal(votes[-draw.n_scored :], draw.L_unlabeled)
+    np.testing.assert_array_equal(gold[:20], draw.y_labeled)
+    assert (gold[20:] == -1).all()
+
+
+@needs_data
+def test_a_draw_larger_than_the_set_is_refused():
+    assert has_labels("bf_youtube", 100)
+    assert not has_labels("bf_youtube", 500)
+    with pytest.raises(ValueError, match="120 labels, too few to draw 500"):
+        make_draw("bf_youtube", 500, 0)
+
+
+def test_a_set_counts_its_classes_and_the_rows_with_a_label():
+    votes = VoteSet(VOTES, GOLD, VOTES, GOLD, is_crowd=True)
+    assert votes.n_classes == 2
+    np.testing.assert_array_equal(votes.candidates, [0, 1, 2])
+
+
+def test_without_their_environment_the_peers_say_how_to_build_it(monkeypatch):
+    monkeypatch.setenv("HEDGECLIPPER_PEERS", "nowhere/python")
+    with pytest.raises(PeersAbsentError, match=r"make \.venv-peers"):
+        run_peer("majority", VOTES, GOLD, 2, 0)
+
+
+@needs_peers
+@pytest.mark.parametrize("form", [np.asarray, lambda votes: sparse.csr_array(votes + 1)])
+def test_majority_gives_vote_shares_and_class_shares_where_nobody_votes(form):
+    result = run_peer("majority", form(VOTES), GOLD, 2, 0)
+    expected = [[2 / 3, 1 / 3], [0, 1], [1 / 2, 1 / 2], [1 / 3, 2 / 3]]
+    np.testing.assert_allclose(result.probabilities, expected)
+    np.testing.assert_array_equal(result.labels, [0, 1, 0, 1])
+    assert result.seconds > 0
+    assert result.reason == ""
+
+
+@needs_peers
+def test_a_peer_that_takes_too_long_has_no_result():
+    result = run_peer("majority", VOTES, GOLD, 2, 0, timeout=0.001)
+    assert np.isnan(result.probabilities).all()
+    assert "longer than" in result.reason
+
+
+@needs_peers
+def test_a_peer_that_needs_more_voters_says_so():
+    result = run_peer("label_model", VOTES[:, :2], GOLD, 2, 0)
+    assert np.isnan(result.seconds)
+    assert "3 voters" in result.reason
