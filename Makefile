@@ -3,8 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 PEERS := .venv-peers/.ready
+# Whoever names an interpreter of the peers has their environment already.
+PEERS_READY := $(if $(HEDGECLIPPER_PEERS),,$(PEERS))
 
-.PHONY: help demo test test-slow lint check bench table ablations figure clean
+.PHONY: help demo test test-slow lint check bench table votes-table ablations figure clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,7 +42,7 @@ lint: $(READY)   ## style, types, import rules
 
 check: lint test  ## what CI runs
 
-bench: $(READY)  ## speed as ratios to peers in one run, and accuracy on real data
+bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run, and accuracy on real data
 	$(BIN)/python -m benchmarks.game_speed
 	$(BIN)/python -m benchmarks.forest_speed
 	$(BIN)/python -m benchmarks.other_data
@@ -48,10 +50,18 @@ bench: $(READY)  ## speed as ratios to peers in one run, and accuracy on real da
 	$(BIN)/python -m benchmarks.covtype_everywhere
 	$(BIN)/python -m benchmarks.dask_cost
 	$(BIN)/python -m benchmarks.panel_speed
+	$(BIN)/python -m benchmarks.votes.speed --once
 
 table: $(READY)  ## the paper's table on its real data: runs what is missing, writes docs and README
 	$(BIN)/python -m benchmarks.run_table
 	$(BIN)/python -m benchmarks.render_table
+
+votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
+	$(BIN)/python -m benchmarks.votes.run_votes
+	$(BIN)/python -m benchmarks.votes.coverage
+	$(BIN)/python -m benchmarks.votes.suggestions
+	$(BIN)/python -m benchmarks.votes.speed
+	$(BIN)/python -m benchmarks.votes.render_votes
 
 ablations: $(READY)  ## what each part is worth: runs what is missing, writes docs/ablations.md
 	$(BIN)/python -m benchmarks.run_ablations

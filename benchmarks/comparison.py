@@ -18,12 +18,12 @@ def best_and_ties(values: Mapping[str, np.ndarray], *, larger: bool = True) -> l
     Parameters
     ----------
     values : mapping from str to ndarray of shape (n_draws,)
-        A figure of each method on the same draws.
+        A figure of each method on the same draws; NaN where a method was not run.
     larger : bool
         Whether larger is better.
     """
     sign = 1.0 if larger else -1.0
-    best = max(values, key=lambda name: sign * values[name].mean())
+    best = max(values, key=lambda name: sign * np.nanmean(values[name]))
     others = [name for name in values if name != best]
     p_values = np.array([paired_p_value(values[best], values[name]) for name in others])
     rejected = holm(p_values)
@@ -48,7 +48,12 @@ def holm(p_values: np.ndarray, level: float = LEVEL) -> np.ndarray:
 
 
 def paired_p_value(ours: np.ndarray, theirs: np.ndarray, alternative: str = "two-sided") -> float:
-    """Return the p-value of the paired t-test; 1 where all differences are 0."""
+    """Return the p-value of the paired t-test; 1 where all differences are 0.
+
+    Draws on which one of the two was not run, and has NaN, are left out.
+    """
+    has_both = ~np.isnan(ours - theirs)
+    ours, theirs = ours[has_both], theirs[has_both]
     differences = ours - theirs
     if np.allclose(differences, 0.0, atol=1e-12):
         return 1.0

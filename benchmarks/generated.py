@@ -1,9 +1,9 @@
 """Generated votes and rows.
 
-Votes: a hidden label z, voters that are right with probability 0.55 to 0.8; the correlations b come
-from 2,000 labelled rows of the same kind. Rows: 18 columns, the shape of SUSY, whose label is the
-sign of a sum of products of ten of them, with noise; made block by block, so that there can be any
-number.
+Votes: a hidden label z, voters that are right with probability 0.55 to 0.8, or more;
+the correlations b come from 2,000 labelled rows of the same kind. Rows: 18 columns, the shape of
+SUSY, whose label is the sign of a sum of products of ten of them, with noise; made block by block,
+so that there can be any number.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ def soft_vote_batches(n_samples: int, n_voters: int, batch_rows: int = 50_000, s
 
 
 def sparse_votes(
-    n_samples: int, n_voters: int, votes_per_row: int, seed: int = 0
+    n_samples: int, n_voters: int, votes_per_row: int, seed: int = 0, best: float = 0.8
 ) -> GeneratedVotes:
     """Sparse votes of -1 or 1: voters form groups, and one of each is awake on a row."""
     rng = np.random.default_rng(seed)
-    accuracies = rng.uniform(0.55, 0.8, n_voters)
+    accuracies = rng.uniform(0.55, best, n_voters)
     votes, labels = _sparse_batch(rng, accuracies, n_samples, votes_per_row)
     known, known_labels = _sparse_batch(rng, accuracies, N_LABELED, votes_per_row)
     counts = np.bincount(known.indices, minlength=n_voters)

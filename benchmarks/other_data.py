@@ -12,9 +12,10 @@ import sys
 import numpy as np
 
 from benchmarks.draws import MAX_UNLABELED
+from benchmarks.figures import OURS
 from benchmarks.real_data import data_folder
 from benchmarks.run_table import Task, run_task
-from benchmarks.table_text import FOREST, LEAF_CONTROLS, OURS
+from benchmarks.table_text import FOREST, LEAF_CONTROLS
 from benchmarks.timing import print_rows
 
 CASES = [

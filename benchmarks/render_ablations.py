@@ -13,6 +13,7 @@ from benchmarks.ablations import STUDIES
 from benchmarks.ablations.results import AblationResult
 from benchmarks.ablations.study import MAX_UNLABELED, ROWS, Row, Study
 from benchmarks.ablations.summary import Summary
+from benchmarks.figures import when
 from benchmarks.pages import DOCS, FIGURES, listed, save_figure, write_page
 from benchmarks.results_file import FOLDER, read_results
 
@@ -33,8 +34,6 @@ def page(results: list[AblationResult]) -> str:
 
 def how(results: list[AblationResult]) -> str:
     """Return how the figures were taken."""
-    dates = sorted({result.date for result in results})
-    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     draws = len({result.draw for result in results})
     return (
         f"AUC by scores over {draws} draws of the labels of {row_names(ROWS)}, with at most "
@@ -45,7 +44,7 @@ def how(results: list[AblationResult]) -> str:
         "each claim by itself: there are dozens, so that some of the weak ones will be chance, and "
         "draws of one data set share rows, so that all are a little too sure; "
         "written by `python -m benchmarks.render_ablations` from "
-        f"`benchmarks/results/ablations.csv`, run {when}."
+        f"`benchmarks/results/ablations.csv`, run {when(results)}."
     )
 
 

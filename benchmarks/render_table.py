@@ -8,10 +8,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from benchmarks.figures import figure_table
 from benchmarks.pages import DOCS, ROOT, save_figure, with_section, write_page
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.table_plot import draw_table
-from benchmarks.table_text import ONLY_IN_A, Figures, gains, table_a, table_b
+from benchmarks.table_text import ONLY_IN_A, Figures, gains, table_a
 from benchmarks.table_words import (
     words_on_gains,
     words_on_protocol,
@@ -42,10 +43,10 @@ def sections(figures: Figures) -> dict[str, str]:
         "run": words_on_run(figures),
         "table-a": table_a(figures),
         "words-a": words_on_protocol(figures),
-        "table-b": table_b(figures, "auc", methods),
+        "table-b": figure_table(figures, "auc", methods),
         "words-b": words_on_scores(figures),
-        "table-log-loss": table_b(figures, "log_loss", methods),
-        "table-accuracy": table_b(figures, "accuracy", methods),
+        "table-log-loss": figure_table(figures, "log_loss", methods),
+        "table-accuracy": figure_table(figures, "accuracy", methods),
     }
 
 
@@ -53,7 +54,7 @@ def readme_sections(figures: Figures) -> dict[str, str]:
     """Return the README's table and the words on it."""
     methods = [name for name in IN_README if name in figures.methods()]
     return {
-        "table": table_b(figures, "auc", methods),
+        "table": figure_table(figures, "auc", methods),
         "words": words_on_gains(gains(figures)),
     }
 

@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent / "results"
 EVERY_ROW = "hedgeclipper-every-row"
+PACKAGES = ("hedgeclipper", "scikit-learn", "lightgbm", "numpy", "scipy", "numba")
 
 
 class Key(NamedTuple):
@@ -56,11 +57,16 @@ class Result:
 
 
 @cache
-def versions() -> str:
-    """Return the versions that a result depends on."""
-    names = ("hedgeclipper", "scikit-learn", "lightgbm", "numpy", "scipy", "numba")
-    parts = [f"python {python_version()}", *[f"{name} {version(name)}" for name in names]]
-    return "; ".join(parts)
+def versions(names: tuple[str, ...] = PACKAGES) -> str:
+    """Return the versions that a result depends on, of those packages that are there."""
+    return "; ".join([f"python {python_version()}", *filter(None, map(_version, names))])
+
+
+def _version(name: str) -> str:
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return ""
 
 
 def today() -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from benchmarks.data.printed import PRINTED_COLUMNS
-from benchmarks.methods import METHODS
-from benchmarks.table_text import ONLY_IN_A, OURS, Figures, as_printed, row_name
+from benchmarks.figures import OURS, PairedFigures, row_name
+from benchmarks.table_text import ONLY_IN_A, Figures, as_printed
 
 # Okabe and Ito's colours, told apart by the colour-blind; the markers differ as well.
 STYLES = {
@@ -27,22 +27,24 @@ def draw_table(figures: Figures) -> Figure:
     left, right = figure.subplots(1, 2, sharey=True, sharex=True)
     columns_a = [OURS, *PRINTED_COLUMNS]
     columns_b = ["logistic-regression" if c == ONLY_IN_A else c for c in columns_a]
-    _panel(left, figures, columns_a, lambda row, m: as_printed(figures, row, m).mean())
-    _panel(right, figures, columns_b, lambda row, m: figures.mean(row, m, "auc"))
+    dots(left, figures, columns_a, lambda row, m: as_printed(figures, row, m).mean())
+    dots(right, figures, columns_b, lambda row, m: figures.mean(row, m, "auc"))
     left.set_title("(a) HedgeClipper by scores,\nthe others by predicted classes")
     right.set_title("(b) everybody\nby scores")
     left.set_yticks(range(len(figures.rows)), [row_name(row) for row in figures.rows])
     left.invert_yaxis()
     for ax in (left, right):
         ax.set_xlabel("AUC, mean of the draws")
+        ax.axvline(0.5, color="0.7", linewidth=0.8)
     handles, labels = right.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
-def _panel(ax, figures: Figures, columns: list[str], value) -> None:
+def dots(ax, figures: PairedFigures, columns: list[str], value, styles=STYLES) -> None:
+    """Draw a dot for each row and column."""
     for name in columns:
-        colour, marker = STYLES[name]
+        colour, marker = styles[name]
         face = colour if marker == "x" or name.startswith("hedgeclipper") else "none"
         ax.scatter(
             [value(row, name) for row in figures.rows],
@@ -51,9 +53,8 @@ def _panel(ax, figures: Figures, columns: list[str], value) -> None:
             marker=marker,
             facecolors=face,
             edgecolors=None if marker == "x" else colour,
-            label=METHODS[name].title,
+            label=figures.titles[name],
             zorder=3 if name == OURS else 2,
         )
-    ax.axvline(0.5, color="0.7", linewidth=0.8)
     ax.grid(axis="y", color="0.9")
     ax.set_axisbelow(True)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from benchmarks.comparison import beats_all, best_and_ties, holm
 from benchmarks.data import DATA
 from benchmarks.data.printed import PRINTED_COLUMNS
+from benchmarks.figures import OURS, PairedFigures, Row, bold, row_name
 from benchmarks.methods import METHODS
 from benchmarks.pages import markdown_table
-from benchmarks.results_file import Result
 
-OURS, FOREST, ALONE = "hedgeclipper", "base-forest", "hedgeclipper-alone"
+FOREST, ALONE = "base-forest", "hedgeclipper-alone"
 LEAF_CONTROLS = ("leaf-count", "leaf-vote")
 CONTROLS = (*LEAF_CONTROLS, ALONE)
 REPRODUCED = ("random-forest", "base-forest", "adaboost", "mart")
@@ -22,65 +23,14 @@ PAPERS, SMALL_ALPHA = "hedgeclipper-paper", "hedgeclipper-paper-0.3"
 ONLY_IN_A = "logistic-unscaled"
 COLUMNS_A = (OURS, PAPERS, SMALL_ALPHA, *PRINTED_COLUMNS[1:])
 FAR_OFF = 0.1
-Row = tuple[str, int]
 
 
-class Figures:
-    """The results by row of the table, method and draw.
+class Figures(PairedFigures):
+    """The results of the paper's table; the unscaled regression is not compared."""
 
-    Parameters
-    ----------
-    results : sequence of Result
-        All of them.
-    """
-
-    def __init__(self, results: Sequence[Result]):
-        self.results = results
-        self._known: dict[tuple[Row, str], dict[int, Result]] = {}
-        for result in results:
-            row = (result.data, result.n_labels)
-            self._known.setdefault((row, result.method), {})[result.draw] = result
-
-    @property
-    def rows(self) -> list[Row]:
-        """Return the rows that there are results of, in the table's order."""
-        return [(d.name, n) for d in DATA for n in d.budgets if ((d.name, n), OURS) in self._known]
-
-    def values(self, row: Row, method: str, measure: str) -> np.ndarray:
-        """Return a figure of a method on the draws of the row, which are the same for all."""
-        draws, own = self._known[row, OURS], self._known.get((row, method), {})
-        missing = sorted(set(draws) - set(own))
-        if missing:
-            raise ValueError(
-                f"{row_name(row)} has no result of {method} for draw {missing[0]} "
-                f"({len(missing)} missing in all). Run `make table` to the end."
-            )
-        return np.array([getattr(own[draw], measure) for draw in sorted(draws)])
-
-    def mean(self, row: Row, method: str, measure: str) -> float:
-        """Return the mean of a figure over the draws."""
-        return float(self.values(row, method, measure).mean())
-
-    def has(self, row: Row, method: str) -> bool:
-        """Return whether the method could be run on the row."""
-        return not np.isnan(self.values(row, method, "auc")).any()
-
-    def methods(self, *, without: Sequence[str] = ()) -> list[str]:
-        """Return the methods that there are results of, in the table's order."""
-        known = {method for _, method in self._known}
-        return [name for name in METHODS if name in known and name not in without]
-
-    def ties(self, row: Row, measure: str) -> list[str]:
-        """Return the best of all methods, the unscaled regression left out, and its ties."""
-        names = [name for name in self.methods(without=[ONLY_IN_A]) if self.has(row, name)]
-        values = {name: self.values(row, name, measure) for name in names}
-        return best_and_ties(values, larger=measure != "log_loss")
-
-
-def row_name(row: Row) -> str:
-    """Return data set and number of labels."""
-    n_labels = f"{row[1] // 1000}K" if row[1] >= 1000 else str(row[1])
-    return f"{row[0]}, {n_labels}"
+    order: ClassVar = [(data.name, n_labels) for data in DATA for n_labels in data.budgets]
+    titles: ClassVar = {name: method.title for name, method in METHODS.items()}
+    outside, main_measure, command = (ONLY_IN_A,), "auc", "make table"
 
 
 def printed(row: Row) -> dict[str, float]:
@@ -102,7 +52,7 @@ def table_a(figures: Figures) -> str:
     for row in figures.rows:
         values = {name: as_printed(figures, row, name) for name in COLUMNS_A}
         ties, theirs = best_and_ties(values), printed(row)
-        cells = [_bold(f"{values[n].mean():.3f}", n in ties) + _beside(values[n], theirs.get(n))
+        cells = [bold(f"{values[n].mean():.3f}", n in ties) + _beside(values[n], theirs.get(n))
                  for n in COLUMNS_A]  # fmt: skip
         rows.append([row_name(row), *cells])
     return markdown_table(rows)
@@ -110,38 +60,6 @@ def table_a(figures: Figures) -> str:
 
 def _beside(ours: np.ndarray, theirs: float | None) -> str:
     return "" if theirs is None else f" / {theirs:.3f} ({ours.mean() - theirs:+.3f})"
-
-
-def table_b(figures: Figures, measure: str, shown: Sequence[str]) -> str:
-    """Return the table of one figure, everybody by scores, the best of all and its ties in bold."""
-    rows = [["data, labels", *[METHODS[name].title for name in shown]]]
-    for row in figures.rows:
-        ties = figures.ties(row, measure)
-        rows.append([row_name(row), *[_cell(figures, row, n, measure, ties) for n in shown]])
-    means = [np.mean([figures.mean(row, n, measure) for row in figures.rows]) for n in shown]
-    rows.append(["mean", *["-" if np.isnan(mean) else f"{mean:.3f}" for mean in means]])
-    first, alone = first_counts(figures, measure)
-    rows.append(["first or tied", *[str(first[name]) for name in shown]])
-    rows.append(["first alone", *[str(alone[name]) for name in shown]])
-    return markdown_table(rows)
-
-
-def _cell(figures: Figures, row: Row, method: str, measure: str, ties: list[str]) -> str:
-    if not figures.has(row, method):
-        return "-"
-    return _bold(f"{figures.mean(row, method, measure):.3f}", method in ties)
-
-
-def first_counts(figures: Figures, measure: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Return in how many rows each method is first or tied, and in how many it alone is first."""
-    ties = [figures.ties(row, measure) for row in figures.rows]
-    names = figures.methods()
-    first = {name: sum(name in tied for tied in ties) for name in names}
-    return first, {name: sum(tied == [name] for tied in ties) for name in names}
-
-
-def _bold(text: str, is_bold: bool) -> str:
-    return f"**{text}**" if is_bold else text
 
 
 def distances(

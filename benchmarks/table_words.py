@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.comparison import LEVEL, paired_p_value
 from benchmarks.data import DATA
 from benchmarks.draws import MAX_UNLABELED
+from benchmarks.figures import OURS, first_counts, row_name, when, with_what
 from benchmarks.methods import METHODS
 from benchmarks.pages import listed
 from benchmarks.results_file import EVERY_ROW
@@ -15,7 +16,6 @@ from benchmarks.table_text import (
     FAR_OFF,
     FOREST,
     ONLY_IN_A,
-    OURS,
     PAPERS,
     REPRODUCED,
     SMALL_ALPHA,
@@ -23,21 +23,17 @@ from benchmarks.table_text import (
     Gain,
     distances,
     far_off,
-    first_counts,
     gains,
-    row_name,
 )
 
 
 def words_on_run(figures: Figures) -> str:
     """Return when, with what, how often and how long it was run."""
-    dates = sorted({result.date for result in figures.results})
-    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     draws = len({result.draw for result in figures.results})
-    versions = " / ".join(sorted({result.versions for result in figures.results}))
     return (
-        f"Run on {when} with {versions}. {draws} draws of the labels for each row. All fits "
-        f"together took {_hours(figures):.1f} hours, in processes side by side."
+        f"Run on {when(figures.results)} with {with_what(figures.results)}. {draws} draws of the "
+        f"labels for each row. All fits together took {_hours(figures):.1f} hours, in processes "
+        "side by side."
     )
 
 

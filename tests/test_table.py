@@ -9,6 +9,7 @@ import pytest
 from benchmarks import run_table, table_words
 from benchmarks.data import DATA, a1a
 from benchmarks.data.printed import PRINTED_COLUMNS
+from benchmarks.figures import figure_table, first_counts
 from benchmarks.methods import METHODS
 from benchmarks.methods.method import Member
 from benchmarks.pages import markdown_table, with_section
@@ -22,10 +23,8 @@ from benchmarks.table_text import (
     Figures,
     distances,
     far_off,
-    first_counts,
     gains,
     printed,
-    table_b,
 )
 from benchmarks.table_words import words_on_gains, words_on_protocol
 
@@ -243,12 +242,12 @@ def test_left_out_methods_are_shown_as_such():
     assert figures.ties(("a1a", 100), "auc") == ["mart"]
     first, alone = first_counts(figures, "auc")
     assert (first["mart"], alone["mart"], first["label-spreading"]) == (1, 1, 0)
-    assert "| - |" in table_b(figures, "auc", ["mart", "label-spreading", "mean"])
+    assert "| - |" in figure_table(figures, "auc", ["mart", "label-spreading", "mean"])
 
 
 def test_ties_do_not_depend_on_what_is_shown():
     figures = Figures(made_up(auc={"leaf-vote": [0.9, 0.91, 0.92]}))
-    assert "**" not in table_b(figures, "auc", ["hedgeclipper", "mart"])
+    assert "**" not in figure_table(figures, "auc", ["hedgeclipper", "mart"])
 
 
 def test_data_that_cannot_be_had_are_named(monkeypatch, tmp_path):

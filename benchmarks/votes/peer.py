@@ -1,9 +1,10 @@
-"""A peer's result, from a process of its own in the peers' environment."""
+"""A method's result, from a process of its own; a peer's in the peers' environment."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 PROJECT = Path(__file__).parents[2]
+OWN = ("hedgeclipper", "hedgeclipper-bf")
 PEERS = ("majority", "label_model", "dawid_skene", "glad", "mace")
 ABSENT = (
     "The peers' environment is absent: `make .venv-peers/.ready` builds it, "
@@ -26,7 +28,7 @@ class PeersAbsentError(FileNotFoundError):
 
 @dataclass(frozen=True, eq=False)
 class PeerResult:
-    """What a peer says of the rows, and what it took.
+    """What a peer, or our own method, says of the rows, and what it took.
 
     Parameters
     ----------
@@ -40,6 +42,10 @@ class PeerResult:
         Peak of anonymous memory in MB (millions of bytes), from reading the votes on.
     reason : str
         Why there is no result; empty where there is one.
+    conversion_seconds : float
+        Time to make its own form of the votes.
+    versions : str
+        What it was run with.
     """
 
     probabilities: np.ndarray
@@ -47,6 +53,8 @@ class PeerResult:
     seconds: float
     peak_mb: float
     reason: str = ""
+    conversion_seconds: float = np.nan
+    versions: str = ""
 
 
 def peers_python() -> Path | None:
@@ -58,12 +66,12 @@ def peers_python() -> Path | None:
 def run_peer(
     name: str, L: Any, gold: np.ndarray, n_classes: int, seed: int, *, timeout: float | None = None
 ) -> PeerResult:
-    """Return what a peer makes of the votes.
+    """Return what a peer, or our own method, makes of the votes.
 
     Parameters
     ----------
     name : str
-        One of ``PEERS``.
+        One of ``PEERS`` or of ``OWN``.
     L : integer array or sparse matrix of shape (n_rows, n_voters)
         Class numbers and -1 where a voter abstains; in a sparse matrix class numbers plus one.
     gold : integer array of shape (n_rows,)
@@ -80,14 +88,12 @@ def run_peer(
     RuntimeError
         Where the peer fails, with its last words.
     """
-    python = peers_python()
-    if python is None:
-        raise PeersAbsentError(ABSENT)
+    command = _command(name)
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "in.npz", Path(folder) / "out.npz"
         np.savez(source, **votes_of(L), gold=gold, n_classes=n_classes, seed=seed)
         try:
-            _call(python, name, source, target, timeout)
+            _call(name, [*command, source, target], timeout)
         except subprocess.TimeoutExpired:
             return no_result(len(gold), n_classes, f"took longer than {timeout:g} seconds")
         return _read(target)
@@ -110,14 +116,24 @@ def no_result(n_rows: int, n_classes: int, reason: str) -> PeerResult:
     return PeerResult(probabilities, np.full(n_rows, -1), np.nan, np.nan, reason)
 
 
-def _call(python: Path, name: str, source: Path, target: Path, timeout: float | None) -> None:
-    command = [python, "-m", "benchmarks.votes.peers.run", name, source, target]
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+def _command(name: str) -> list[Any]:
+    """Return what runs a method, but for its files."""
+    python, folder = (sys.executable, "own") if name in OWN else (peers_python(), "peers")
+    if python is None:
+        raise PeersAbsentError(ABSENT)
+    module = f"benchmarks.votes.{folder}.{name.replace('-', '_')}"
+    return [python, "-m", "benchmarks.votes.peers.run", module]
+
+
+def _call(name: str, command: list[Any], timeout: float | None) -> None:
+    # What is added to our own path is not meant for the peers' environment.
+    hidden = () if name in OWN else ("PYTHONPATH",)
+    environment = {key: value for key, value in os.environ.items() if key not in hidden}
     done = subprocess.run(
         command, cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=timeout
     )
     if done.returncode:
-        raise RuntimeError(f"Peer {name}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+        raise RuntimeError(f"Method {name}: exit code {done.returncode}\n{done.stderr[-2000:]}")
 
 
 def _read(target: Path) -> PeerResult:
@@ -128,4 +144,6 @@ def _read(target: Path) -> PeerResult:
             seconds=float(file["seconds"]),
             peak_mb=float(file["peak_mb"]),
             reason=str(file["reason"]),
+            conversion_seconds=float(file["conversion_seconds"]),
+            versions=str(file["versions"]),
         )

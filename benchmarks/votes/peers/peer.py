@@ -49,9 +49,14 @@ def always(votes: Any) -> str:
     return ""
 
 
+def likeliest(fitted: Any, votes: Any, probabilities: np.ndarray) -> np.ndarray:
+    """Return the likeliest class of each row, the lower number in a tie."""
+    return probabilities.argmax(axis=1)
+
+
 @dataclass(frozen=True)
 class Peer:
-    """A peer in three steps, of which only the second is timed.
+    """A peer in three steps, of which the second is what it takes.
 
     Parameters
     ----------
@@ -64,9 +69,12 @@ class Peer:
         where the peer says nothing.
     why_not : callable
         From a vote matrix to why the peer cannot take it; empty where it can.
+    decide : callable
+        From the fitted peer, the form and the probabilities to a class for each row.
     """
 
     prepare: Callable[[Any], Any]
     fit: Callable[[Any, Setting], Any]
     collect: Callable[[Any, Any, Setting], np.ndarray]
     why_not: Callable[[Any], str] = always
+    decide: Callable[[Any, Any, np.ndarray], np.ndarray] = likeliest

@@ -1,13 +1,14 @@
-"""Run one peer on a file of votes.
+"""Run one peer, named by the module that has it, on a file of votes.
 
-    python -m benchmarks.votes.peers.run METHOD in.npz out.npz
+    python -m benchmarks.votes.peers.run MODULE in.npz out.npz
 
 Reads ``L`` (rows x voters, class numbers, -1 = abstains), or the parts ``indptr``, ``indices``,
 ``data`` and ``shape`` of a CSR matrix of class numbers plus one; ``gold`` (-1 where there is no
-label), ``n_classes`` and ``seed``. Writes ``probabilities``, ``labels`` (the likeliest class, the
-lower number in a tie), ``seconds`` (to fit and to give probabilities), ``peak_mb`` (anonymous
-memory over that before the votes were read: votes, the peer's form of them, and the fit) and
-``reason`` (why there is no result, if so). Rows without a vote get the labels' class shares.
+label), ``n_classes`` and ``seed``. Writes ``probabilities``, ``labels`` (the likeliest class, for
+peers the lower number in a tie), ``seconds`` (to fit and to give probabilities),
+``conversion_seconds`` (to make the peer's own form of the votes), ``peak_mb`` (anonymous memory
+over that before the votes were read: votes, the peer's form of them, and the fit), ``reason`` (why
+there is no result, if so) and ``versions``. Rows without a vote get the labels' class shares.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.memory import AnonymousMemory
+from benchmarks.results_file import versions
 from benchmarks.votes.peers.peer import Peer, Setting
 
+PACKAGES = ("hedgeclipper", "crowd-kit", "snorkel", "torch", "numpy", "pandas", "scipy", "numba")
 
-def main(method: str, source: str, target: str) -> None:
-    peer = import_module(f"benchmarks.votes.peers.{method}").PEER
+
+def main(module: str, source: str, target: str) -> None:
+    peer = import_module(module).PEER
     np.savez(target, **run(peer, Path(source)))
 
 
@@ -37,18 +41,21 @@ def run(peer: Peer, source: Path) -> dict[str, Any]:
         reason = peer.why_not(L)
         if reason:
             return no_result(setting, reason)
+        started = time.perf_counter()
         votes = peer.prepare(L)
         del L
-        started = time.perf_counter()
+        prepared = time.perf_counter()
         fitted = peer.fit(votes, setting)
-        seconds = time.perf_counter() - started
+        finished = time.perf_counter()
     probabilities = filled(peer.collect(fitted, votes, setting), setting)
     return {
         "probabilities": probabilities,
-        "labels": probabilities.argmax(axis=1),
-        "seconds": seconds,
+        "labels": peer.decide(fitted, votes, probabilities),
+        "seconds": finished - prepared,
+        "conversion_seconds": prepared - started,
         "peak_mb": (memory.peak - memory.first) / 1e6,
         "reason": "",
+        "versions": versions(PACKAGES),
     }
 
 
@@ -75,8 +82,10 @@ def no_result(setting: Setting, reason: str) -> dict[str, Any]:
         "probabilities": np.full((n_rows, setting.n_classes), np.nan),
         "labels": np.full(n_rows, -1),
         "seconds": np.nan,
+        "conversion_seconds": np.nan,
         "peak_mb": np.nan,
         "reason": reason,
+        "versions": versions(PACKAGES),
     }
 
 

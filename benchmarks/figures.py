@@ -1,0 +1,137 @@
+"""Results by row of a table, method and draw; who is best and who ties; tables of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from benchmarks.comparison import best_and_ties
+from benchmarks.pages import markdown_table
+
+OURS = "hedgeclipper"
+SMALLER_IS_BETTER = ("log_loss", "seconds", "peak_mb")
+Row = tuple[str, int]
+
+
+class PairedFigures:
+    """The results by row of the table, method and draw.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        All of them.
+
+    Attributes
+    ----------
+    order : list of Row
+        All rows, in the table's order.
+    titles : mapping from str to str
+        Headings of the methods, in the table's order.
+    outside : tuple of str
+        Methods that are not compared with the others.
+    main_measure : str
+        The figure that says whether a method was run.
+    command : str
+        What fills gaps in the results.
+    """
+
+    order: ClassVar[list[Row]]
+    titles: ClassVar[dict[str, str]]
+    outside: ClassVar[tuple[str, ...]] = ()
+    main_measure: ClassVar[str]
+    command: ClassVar[str]
+
+    def __init__(self, results: Sequence[Any]):
+        self.results = results
+        self._known: dict[tuple[Row, str], dict[int, Any]] = {}
+        for result in results:
+            row = (result.data, result.n_labels)
+            self._known.setdefault((row, result.method), {})[result.draw] = result
+
+    @property
+    def rows(self) -> list[Row]:
+        """Return the rows that there are results of, in the table's order."""
+        return [row for row in self.order if (row, OURS) in self._known]
+
+    def values(self, row: Row, method: str, measure: str) -> np.ndarray:
+        """Return a figure of a method on the draws of the row, which are the same for all."""
+        draws, own = self._known[row, OURS], self._known.get((row, method), {})
+        missing = sorted(set(draws) - set(own))
+        if missing:
+            raise ValueError(
+                f"{row_name(row)} has no result of {method} for draw {missing[0]} "
+                f"({len(missing)} missing in all). Run `{self.command}` to the end."
+            )
+        return np.array([getattr(own[draw], measure) for draw in sorted(draws)])
+
+    def mean(self, row: Row, method: str, measure: str) -> float:
+        """Return the mean of a figure over the draws that the method was run on."""
+        values = self.values(row, method, measure)
+        return float(np.nanmean(values)) if self.has(row, method) else np.nan
+
+    def has(self, row: Row, method: str) -> bool:
+        """Return whether the method could be run on the row."""
+        return not np.isnan(self.values(row, method, self.main_measure)).all()
+
+    def methods(self, *, without: Sequence[str] = ()) -> list[str]:
+        """Return the methods that there are results of, in the table's order."""
+        known = {method for _, method in self._known}
+        return [name for name in self.titles if name in known and name not in without]
+
+    def ties(self, row: Row, measure: str) -> list[str]:
+        """Return the best of all methods that are compared, and its ties."""
+        names = [name for name in self.methods(without=self.outside) if self.has(row, name)]
+        values = {name: self.values(row, name, measure) for name in names}
+        return best_and_ties(values, larger=measure not in SMALLER_IS_BETTER)
+
+
+def when(results: Sequence[Any]) -> str:
+    """Return from when the results are."""
+    dates = sorted({result.date for result in results})
+    return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+
+
+def with_what(results: Sequence[Any]) -> str:
+    """Return the versions that the results were got with."""
+    return " / ".join(sorted({result.versions for result in results} - {""}))
+
+
+def row_name(row: Row) -> str:
+    """Return data set and number of labels."""
+    n_labels = f"{row[1] // 1000}K" if row[1] >= 1000 else str(row[1])
+    return f"{row[0]}, {n_labels}"
+
+
+def figure_table(figures: PairedFigures, measure: str, shown: Sequence[str]) -> str:
+    """Return the table of one figure, the best of all and its ties in bold."""
+    rows = [["data, labels", *[figures.titles[name] for name in shown]]]
+    for row in figures.rows:
+        ties = figures.ties(row, measure)
+        rows.append([row_name(row), *[_cell(figures, row, n, measure, ties) for n in shown]])
+    means = [np.mean([figures.mean(row, n, measure) for row in figures.rows]) for n in shown]
+    rows.append(["mean", *["-" if np.isnan(mean) else f"{mean:.3f}" for mean in means]])
+    first, alone = first_counts(figures, measure)
+    rows.append(["first or tied", *[str(first[name]) for name in shown]])
+    rows.append(["first alone", *[str(alone[name]) for name in shown]])
+    return markdown_table(rows)
+
+
+def _cell(figures: PairedFigures, row: Row, method: str, measure: str, ties: list[str]) -> str:
+    if not figures.has(row, method):
+        return "-"
+    return bold(f"{figures.mean(row, method, measure):.3f}", method in ties)
+
+
+def first_counts(figures: PairedFigures, measure: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Return in how many rows each method is first or tied, and in how many it alone is first."""
+    ties = [figures.ties(row, measure) for row in figures.rows]
+    names = figures.methods()
+    first = {name: sum(name in tied for tied in ties) for name in names}
+    return first, {name: sum(tied == [name] for tied in ties) for name in names}
+
+
+def bold(text: str, is_bold: bool) -> str:
+    """Return text, in bold if so."""
+    return f"**{text}**" if is_bold else text

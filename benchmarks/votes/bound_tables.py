@@ -1,0 +1,100 @@
+"""How often certificates hold, and what suggested labels are worth, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.comparison import LEVEL, paired_p_value
+from benchmarks.pages import listed, markdown_table, verdict
+from benchmarks.votes.coverage import DELTA
+from benchmarks.votes.data import SETS
+from benchmarks.votes.results import BoundResult
+from benchmarks.votes.suggestions import CHOICES, DATA, STEPS
+
+
+def holds(result: BoundResult) -> bool:
+    """Return whether the error is within the certificate, which has six digits."""
+    return result.lower - 1e-6 <= result.error <= result.upper + 1e-6
+
+
+def is_vacuous(result: BoundResult) -> bool:
+    """Return whether the bound is no better than a guess between the classes."""
+    return result.upper >= 1.0 - 1.0 / result.n_classes
+
+
+def coverage_table(results: Sequence[BoundResult]) -> str:
+    """Return how often the certificate holds on each set, and what it says."""
+    rows = [["data", "rows judged", "draws", "holds", "median bound", "median error", "vacuous"]]
+    for name in SETS:
+        own = [r for r in results if r.data == name]
+        if own:
+            share = np.mean([holds(r) for r in own])
+            bound, error = (np.median([getattr(r, m) for r in own]) for m in ("upper", "error"))
+            vacuous = np.mean([is_vacuous(r) for r in own])
+            cells = [f"{share:.1%}", f"{bound:.3f}", f"{error:.3f}", f"{vacuous:.1%}"]
+            rows.append([name, f"{own[0].n_rows:,}", str(len(own)), *cells])
+    return markdown_table(rows)
+
+
+def words_on_coverage(results: Sequence[BoundResult]) -> str:
+    """Return whether the certificate holds as often as it says, and whether it says anything."""
+    by_set = {name: [r for r in results if r.data == name] for name in SETS}
+    shares = {name: np.mean([holds(r) for r in own]) for name, own in by_set.items() if own}
+    short = [f"{name} ({share:.1%})" for name, share in shares.items() if share < 1.0 - DELTA]
+    where = f", except on {listed(short)}" if short else ""
+    text = verdict(not short, f"holds in {1 - DELTA:.0%} of the draws of every set{where}")
+    voids = sum(result.kind == "void" for result in results)
+    vacuous = np.mean([is_vacuous(r) for r in results])
+    return (
+        f"{text}\n\nOver all sets {vacuous:.1%} of the bounds are vacuous: no better than a guess "
+        f"between the classes. {voids} of {len(results)} certificates are void, since the bounds "
+        "contradict each other; they count as a bound of 1."
+    )
+
+
+def suggestions_table(results: Sequence[BoundResult]) -> str:
+    """Return bound and error after each purchase."""
+    rows = [["data, labels", *[f"{how}: {what}" for how in CHOICES for what in _COLUMNS]]]
+    for name in DATA:
+        for n_labels in STEPS:
+            cells = [_after(results, name, n_labels, how) for how in CHOICES]
+            if all(cells):
+                rows.append([f"{name}, {n_labels}", *[text for cell in cells for text in cell]])
+    return markdown_table(rows)
+
+
+_COLUMNS = ("mean bound", "mean error", "void")
+
+
+def _after(results: Sequence[BoundResult], name: str, n_labels: int, choice: str) -> list[str]:
+    own = [r for r in results if (r.data, r.n_labels, r.choice) == (name, n_labels, choice)]
+    if not own:
+        return []
+    means = [f"{np.mean([getattr(r, m) for r in own]):.3f}" for m in ("upper", "error")]
+    return [*means, str(sum(r.kind == "void" for r in own))]
+
+
+def words_on_suggestions(results: Sequence[BoundResult]) -> str:
+    """Return whether suggested labels give a lower bound than random ones."""
+    return "\n".join(_suggestion_verdict(results, name) for name in DATA)
+
+
+def _suggestion_verdict(results: Sequence[BoundResult], name: str) -> str:
+    random, suggested = (_last_bounds(results, name, how) for how in CHOICES)
+    draws = sorted(set(random) & set(suggested))
+    ours, theirs = (np.array([found[d] for d in draws]) for found in (suggested, random))
+    gain = float((theirs - ours).mean())
+    beyond = gain > 0 and paired_p_value(ours, theirs) < LEVEL
+    chance = "beyond chance" if beyond else "not beyond chance"
+    return verdict(
+        beyond,
+        f"on {name} the bound with {STEPS[-1]} labels is lower by {gain:.3f} where they were "
+        f"suggested, {chance} ({len(draws)} draws; a void bound counts as 1)",
+    )
+
+
+def _last_bounds(results: Sequence[BoundResult], name: str, choice: str) -> dict[int, float]:
+    key = (name, STEPS[-1], choice)
+    return {r.draw: r.upper for r in results if (r.data, r.n_labels, r.choice) == key}

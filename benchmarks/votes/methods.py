@@ -1,0 +1,46 @@
+"""The columns of the table of votes, in its order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmarks.figures import OURS
+
+
+@dataclass(frozen=True)
+class VoteMethod:
+    """A column of the table.
+
+    Parameters
+    ----------
+    name : str
+        Key in the results, and name of the file that has it.
+    title : str
+        Heading.
+    uses_labels : bool
+        Whether labels change what it makes of the votes. What does not use them gets the rows to
+        predict only, is run once on each set, and is scored on every draw.
+    many_votes : int or None
+        Number of votes above which it is run on fewer draws, since it is slow.
+    """
+
+    name: str
+    title: str
+    uses_labels: bool = True
+    many_votes: int | None = None
+
+
+BF = "hedgeclipper-bf"
+ON_A_MILLION_ROWS = (OURS, "label_model", "dawid_skene")
+METHODS = {
+    method.name: method
+    for method in (
+        VoteMethod(OURS, "HedgeClipper"),
+        VoteMethod(BF, "HedgeClipper, An & Dasgupta's setting"),
+        VoteMethod("majority", "Majority vote", uses_labels=False),
+        VoteMethod("label_model", "Snorkel LabelModel"),
+        VoteMethod("dawid_skene", "Dawid-Skene"),
+        VoteMethod("glad", "GLAD", many_votes=20_000),
+        VoteMethod("mace", "MACE", uses_labels=False),
+    )
+}

@@ -1,0 +1,1 @@
+"""Our own methods in the form of peers; they run in our environment."""

@@ -1,0 +1,120 @@
+"""Writes docs/votes_table.md, its picture and the README's part from the results.
+
+python -m benchmarks.votes.render_votes [--results FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figures import figure_table
+from benchmarks.pages import DOCS, ROOT, save_figure, with_section, write_page
+from benchmarks.results_file import FOLDER, read_results
+from benchmarks.votes.bound_tables import (
+    coverage_table,
+    suggestions_table,
+    words_on_coverage,
+    words_on_suggestions,
+)
+from benchmarks.votes.methods import BF
+from benchmarks.votes.plot import draw_votes
+from benchmarks.votes.published import published_table, published_verdicts
+from benchmarks.votes.results import (
+    COVERAGE,
+    SPEED,
+    SUGGESTIONS,
+    VOTES,
+    BoundResult,
+    VoteResult,
+)
+from benchmarks.votes.speed_table import speed_table, words_on_speed
+from benchmarks.votes.table import (
+    VoteFigures,
+    verdict_on_accuracy,
+    words_on_accuracy,
+    words_on_first,
+    words_on_run,
+    words_on_time,
+)
+
+PAGE, README = DOCS / "votes_table.md", ROOT / "README.md"
+PICTURE = "figures/votes_table.png"
+NOT_RUN = "Not run yet: `make votes-table`."
+
+
+def table_of(figures: VoteFigures, measure: str) -> str:
+    """Return the table of one figure."""
+    return figure_table(figures, measure, figures.methods(without=[BF]))
+
+
+TABLE_PARTS = {
+    "votes-run": (words_on_run, lambda _: f"![Accuracy and log loss by row]({PICTURE})"),
+    "votes-accuracy": (lambda figures: table_of(figures, "accuracy"), words_on_accuracy),
+    "votes-log-loss": (
+        lambda figures: table_of(figures, "log_loss"),
+        lambda figures: words_on_first(figures, "log_loss"),
+    ),
+    "votes-seconds": (lambda figures: table_of(figures, "seconds"), words_on_time),
+    "votes-published": (published_table, published_verdicts),
+}
+README_PARTS = {
+    "votes": (lambda figures: table_of(figures, "accuracy"),),
+    "votes-words": (verdict_on_accuracy,),
+}
+
+
+def read_figures(folder: Path) -> VoteFigures:
+    """Return the results of the table."""
+    return VoteFigures(read_results(folder / VOTES.name, VoteResult))
+
+
+def sections(folder: Path) -> dict[str, str]:
+    """Return the sections of docs/votes_table.md, of those results that there are."""
+    figures = read_figures(folder)
+    coverage = read_results(folder / COVERAGE.name, BoundResult)
+    suggestions = read_results(folder / SUGGESTIONS.name, BoundResult)
+    speed = read_results(folder / SPEED.name, VoteResult)
+    return {
+        **{name: _text(figures.results, makers, figures) for name, makers in TABLE_PARTS.items()},
+        "votes-coverage": _text(coverage, (coverage_table, words_on_coverage), coverage),
+        "votes-speed": _text(speed, (speed_table, words_on_speed), speed),
+        "votes-suggestions": _text(
+            suggestions, (suggestions_table, words_on_suggestions), suggestions
+        ),
+    }
+
+
+def readme_sections(folder: Path) -> dict[str, str]:
+    """Return the README's table of accuracies and the words on it."""
+    figures = read_figures(folder)
+    return {name: _text(figures.results, makers, figures) for name, makers in README_PARTS.items()}
+
+
+def _text(results: Sequence[Any], makers: tuple[Callable[..., str], ...], argument: Any) -> str:
+    """Return what the makers make of the argument, if there are results."""
+    return "\n\n".join(make(argument) for make in makers) if results else NOT_RUN
+
+
+def render(folder: Path, page: Path = PAGE, readme: Path = README) -> None:
+    """Write the picture, and the sections of the page and of the README."""
+    figures = read_figures(folder)
+    if figures.results:
+        save_figure(draw_votes(figures), page.parent / PICTURE)
+    for path, parts in ((page, sections(folder)), (readme, readme_sections(folder))):
+        text = path.read_text(encoding="utf-8")
+        for name, part in parts.items():
+            text = with_section(text, name, part)
+        write_page(path, text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--results", type=Path, default=FOLDER, help="folder of the CSV files")
+    render(parser.parse_args().results)
+
+
+if __name__ == "__main__":
+    main()

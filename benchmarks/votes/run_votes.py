@@ -1,0 +1,178 @@
+"""The table of votes: nine real sets, ten label draws each, every method on the same draws.
+
+    python -m benchmarks.votes.run_votes            # part of make votes-table, on two cores
+    python -m benchmarks.votes.run_votes --quick    # bf_cardio with 100 labels, two draws
+
+What is in the results file already is not run again; remove the file to start anew. Every run is a
+process of its own, which may take ten minutes. GLAD is run on three draws of the sets with more
+than 20,000 votes. Majority vote and MACE take no labels and are run once on each set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.figures import Row
+from benchmarks.results_file import FOLDER, Key, read_results, today
+from benchmarks.run_table import run_all
+from benchmarks.votes.data import (
+    BUDGETS,
+    SETS,
+    SPLIT_SETS,
+    VoteDraw,
+    has_labels,
+    make_draw,
+    why_absent,
+)
+from benchmarks.votes.methods import BF, METHODS, VoteMethod
+from benchmarks.votes.peer import ABSENT, PEERS, PeerResult, no_result, peers_python, run_peer
+from benchmarks.votes.peers.peer import Setting
+from benchmarks.votes.results import VOTES, VoteResult
+
+N_DRAWS, FEWER_DRAWS, TIMEOUT = 10, 3, 600.0
+PAPERS_LABELS = 100
+QUICK_ROWS, QUICK_DRAWS = [("bf_cardio", 100)], 2
+LEAST_PROBABILITY = 1e-6
+
+
+class Task(NamedTuple):
+    """A method, and on which draws of a set: numbers of labels and of the draw."""
+
+    data: str
+    method: str
+    draws: tuple[tuple[int, int], ...]
+
+
+def table_rows() -> list[Row]:
+    """Return data set and number of labels of each row."""
+    return [(name, n_labels) for name in SETS for n_labels in BUDGETS if has_labels(name, n_labels)]
+
+
+def all_keys(rows: Iterable[Row], n_draws: int, methods: Iterable[str] = METHODS) -> Iterator[Key]:
+    """Return all that is in the table."""
+    for data, n_labels in rows:
+        is_papers = data in SPLIT_SETS and n_labels == PAPERS_LABELS
+        for method in methods:
+            if method != BF or is_papers:
+                yield from (Key(data, n_labels, draw, method) for draw in range(n_draws))
+
+
+def plan(keys: Iterable[Key], done: set[Key]) -> list[Task]:
+    """Return what is still to run, in an order that makes the time left honest."""
+    runs: dict[tuple, list[tuple[int, int]]] = {}
+    for data, n_labels, draw, method in (key for key in keys if key not in done):
+        alone = (n_labels, draw) if METHODS[method].uses_labels else ()
+        runs.setdefault((data, method, alone), []).append((n_labels, draw))
+    tasks = [Task(data, method, tuple(draws)) for (data, method, _), draws in runs.items()]
+    order = np.random.default_rng(0).permutation(len(tasks))
+    return [tasks[number] for number in order]
+
+
+def run_task(task: Task) -> list[VoteResult]:
+    """Return the results of a method that is run once, on each of the draws."""
+    draws = [make_draw(task.data, *draw) for draw in task.draws]
+    method = METHODS[task.method]
+    outcome = run_once(method, draws[0])
+    return [
+        result_of(Key(task.data, n_labels, number, task.method), draw, outcome)
+        for (n_labels, number), draw in zip(task.draws, draws, strict=True)
+    ]
+
+
+def run_once(method: VoteMethod, draw: VoteDraw, timeout: float | None = TIMEOUT) -> PeerResult:
+    """Return what a method makes of a draw; where there is no result, the reason."""
+    votes, gold = draw.every_row_once()
+    if not method.uses_labels:
+        votes, gold = draw.L_unlabeled, np.full(draw.y_scored.size, -1)
+    if is_left_out(method, draw):
+        reason = f"more than {method.many_votes:,} votes: {FEWER_DRAWS} draws only"
+        return no_result(gold.size, draw.n_classes, reason)
+    try:
+        return run_peer(method.name, votes, gold, draw.n_classes, draw.seed, timeout=timeout)
+    except RuntimeError as error:
+        return no_result(gold.size, draw.n_classes, f"failed: {str(error).splitlines()[-1]}")
+
+
+def is_left_out(method: VoteMethod, draw: VoteDraw) -> bool:
+    """Return whether a slow method is not run on this draw of a large set."""
+    if method.many_votes is None or draw.seed < FEWER_DRAWS:
+        return False
+    return int((draw.L_unlabeled >= 0).sum()) > method.many_votes
+
+
+def result_of(key: Key, draw: VoteDraw, outcome: PeerResult) -> VoteResult:
+    """Return the line of the results file."""
+    uses_labels = METHODS[key.method].uses_labels
+    return VoteResult(
+        *key, *measure(draw, outcome, uses_labels=uses_labels),
+        draw.y_scored.size, draw.n_scored, round(outcome.seconds, 3),
+        round(outcome.conversion_seconds, 3), round(outcome.peak_mb, 1),
+        outcome.reason, today(), outcome.versions,
+    )  # fmt: skip
+
+
+def measure(draw: VoteDraw, outcome: PeerResult, *, uses_labels: bool) -> tuple[float, float]:
+    """Return accuracy and log loss on the scored rows."""
+    n_rows = draw.y_scored.size
+    probabilities, labels = outcome.probabilities[-n_rows:], outcome.labels[-n_rows:]
+    if np.isnan(probabilities).any():
+        return np.nan, np.nan
+    if not uses_labels:
+        shares = Setting(draw.y_labeled, draw.n_classes, draw.seed).class_shares
+        is_silent = silent(draw.L_unlabeled)
+        probabilities = np.where(is_silent[:, None], shares, probabilities)
+        labels = np.where(is_silent, shares.argmax(), labels)
+    is_scored = draw.y_scored >= 0
+    return accuracy_and_loss(draw.y_scored[is_scored], probabilities[is_scored], labels[is_scored])
+
+
+def accuracy_and_loss(
+    y: np.ndarray, probabilities: np.ndarray, labels: np.ndarray
+) -> tuple[float, float]:
+    """Return accuracy and log loss."""
+    of_truth = probabilities[np.arange(y.size), y]
+    likelihood = np.clip(of_truth, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+    figures = np.mean(labels == y), -np.log(likelihood).mean()
+    return tuple(round(float(figure), 6) for figure in figures)
+
+
+def silent(L: np.ndarray) -> np.ndarray:
+    """Return which rows nobody votes on."""
+    return (L < 0).all(axis=1)
+
+
+def check_ready(sets: Iterable[str], methods: Iterable[str]) -> None:
+    """Raise, with what is missing, unless data and environments are there."""
+    problems = [*filter(None, map(why_absent, sets))]
+    if peers_python() is None and set(methods) & set(PEERS):
+        problems.append(ABSENT)
+    if problems:
+        raise SystemExit("\n".join(dict.fromkeys(problems)))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one row, two draws")
+    parser.add_argument("--draws", type=int, default=None, help="label draws of each row")
+    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
+    parser.add_argument("--results", type=Path, default=None, help="CSV file of the results")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    options = parser.parse_args(arguments)
+    check_ready({name for name, _ in QUICK_ROWS} if options.quick else SETS, options.methods)
+    rows = QUICK_ROWS if options.quick else table_rows()
+    n_draws = options.draws or (QUICK_DRAWS if options.quick else N_DRAWS)
+    path = options.results or (FOLDER / "votes_quick.csv" if options.quick else VOTES)
+    done = {result.key for result in read_results(path, VoteResult)}
+    tasks = plan(all_keys(rows, n_draws, options.methods), done)
+    print(f"{len(tasks)} runs on {options.jobs} processes, results in {path}")
+    run_all(run_task, tasks, path, options.jobs, VoteResult)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The table of votes, and what follows from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar
+
+import numpy as np
+
+from benchmarks.figures import (
+    OURS,
+    PairedFigures,
+    Row,
+    first_counts,
+    row_name,
+    when,
+    with_what,
+)
+from benchmarks.pages import listed, verdict
+from benchmarks.votes.data import BUDGETS, SETS
+from benchmarks.votes.methods import BF, METHODS
+
+FROM_LABELS, HALF_A_POINT, AIM = 100, 0.005, 0.75
+
+
+class VoteFigures(PairedFigures):
+    """The results of the table of votes; An and Dasgupta's setting is not compared."""
+
+    order: ClassVar = [(name, n_labels) for name in SETS for n_labels in BUDGETS]
+    titles: ClassVar = {name: method.title for name, method in METHODS.items()}
+    outside, main_measure, command = (BF,), "accuracy", "make votes-table"
+
+    def behind(self, row: Row) -> float:
+        """Return by how much the best is more accurate, on the draws that it was run on."""
+        best = self.ties(row, "accuracy")[0]
+        ours, theirs = (self.values(row, name, "accuracy") for name in (OURS, best))
+        return float(np.nanmean(theirs - ours))
+
+    def is_first(self, row: Row) -> bool:
+        """Return whether ours is first, or tied and within half a point of the first."""
+        return OURS in self.ties(row, "accuracy") and self.behind(row) <= HALF_A_POINT
+
+
+def words_on_run(figures: VoteFigures) -> str:
+    """Return when and with what it was run, and what was not."""
+    draws = len({result.draw for result in figures.results})
+    text = (
+        f"Run on {when(figures.results)} with {with_what(figures.results)}. {draws} draws of the "
+        "labels for each row."
+    )
+    reasons = Counter((r.method, r.reason) for r in figures.results if r.reason)
+    lines = [
+        f"- {METHODS[method].title}, {count} draws: {reason}."
+        for (method, reason), count in sorted(reasons.items())
+    ]
+    return "\n".join([f"{text} Without a result:\n", *lines]) if lines else text
+
+
+def words_on_accuracy(figures: VoteFigures) -> str:
+    """Return who is first, and where ours is not."""
+    return f"{words_on_first(figures, 'accuracy')}\n\n{verdict_on_accuracy(figures)}"
+
+
+def words_on_first(figures: VoteFigures, measure: str) -> str:
+    """Return who is first, in how many rows, and ours against each of the others."""
+    first, alone = first_counts(figures, measure)
+    methods = figures.methods(without=[BF])
+    order = sorted(methods, key=lambda name: -first[name])
+    who = listed([f"{METHODS[name].title} {first[name]} ({alone[name]} alone)" for name in order])
+    gains = [_gain(figures, name, measure) for name in methods if name != OURS]
+    title = measure.replace("_", " ")
+    return (
+        f"First or tied with the first in {title}, of {len(figures.rows)} rows: {who}. "
+        f"HedgeClipper's {title} less that of the others, on average: {listed(gains)}."
+    )
+
+
+def _gain(figures: VoteFigures, name: str, measure: str) -> str:
+    gaps = [
+        np.nanmean(figures.values(row, OURS, measure) - figures.values(row, name, measure))
+        for row in figures.rows
+        if figures.has(row, name)
+    ]
+    return f"{METHODS[name].title} {np.mean(gaps):+.3f}"
+
+
+def verdict_on_accuracy(figures: VoteFigures) -> str:
+    """Return in how many rows with 100 labels or more ours is first or tied."""
+    rows = [row for row in figures.rows if row[1] >= FROM_LABELS]
+    if not rows:
+        return ""
+    not_first = [f"{row_name(row)} ({-figures.behind(row):+.3f})" for row in rows
+                 if not figures.is_first(row)]  # fmt: skip
+    n_first = len(rows) - len(not_first)
+    text = (
+        f"first, or not worse beyond chance and within half a point of the first, in {n_first} of "
+        f"the {len(rows)} rows with {FROM_LABELS} labels or more (aim: three quarters)"
+    )
+    where = f"\n\nNot in {listed(not_first)}." if not_first else ""
+    return verdict(n_first >= AIM * len(rows), text) + where
+
+
+def words_on_time(figures: VoteFigures) -> str:
+    """Return the largest time and memory of each method."""
+    parts = []
+    for name in figures.methods(without=[BF]):
+        runs = [r for r in figures.results if r.method == name and r.seconds == r.seconds]
+        seconds, memory = max(r.seconds for r in runs), max(r.peak_mb for r in runs)
+        parts.append(f"{METHODS[name].title} {seconds:.1f} s and {memory:.0f} MB")
+    return f"The most that one run took: {listed(parts)}."

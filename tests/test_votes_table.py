@@ -1,0 +1,379 @@
+"""The table of votes: its plan, what it measures, its results files, its page."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.figures import OURS, figure_table
+from benchmarks.pages import with_section
+from benchmarks.results_file import FOLDER, Key, read_results, write_results
+from benchmarks.votes import coverage, run_votes, speed, suggestions
+from benchmarks.votes.bound_tables import (
+    coverage_table,
+    holds,
+    is_vacuous,
+    words_on_coverage,
+    words_on_suggestions,
+)
+from benchmarks.votes.data import SETS, VoteDraw, why_absent
+from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS
+from benchmarks.votes.peer import OWN, PeerResult, no_result
+from benchmarks.votes.published import PRINTED, published_table, published_verdicts
+from benchmarks.votes.render_votes import NOT_RUN, PAGE, README, readme_sections, render, sections
+from benchmarks.votes.results import (
+    COVERAGE,
+    SPEED,
+    SUGGESTIONS,
+    VOTES,
+    BoundResult,
+    VoteResult,
+)
+from benchmarks.votes.speed_table import ratios, words_on_speed
+from benchmarks.votes.table import VoteFigures, verdict_on_accuracy, words_on_run
+
+REASON = next(filter(None, map(why_absent, SETS)), "")
+needs_data = pytest.mark.skipif(bool(REASON), reason=REASON)
+ROW = ("bf_cardio", 100)
+
+
+def needs(path):
+    return pytest.mark.skipif(not path.exists(), reason=f"{path.name}: run `make votes-table`")
+
+
+def made_up(rows=(ROW,), draws=3, **changes):
+    """Results in which every method has accuracy 0.8 on every draw, but for the changes."""
+    one = VoteResult("", 0, 0, "", 0.8, 0.5, 90, 80, 1.0, 0.5, 9.0, "", "2020-01-01", "python 3")
+    return [
+        replace(
+            one, data=key.data, n_labels=key.n_labels, draw=key.draw, method=key.method,
+            **{name: float(v[key.method][key.draw]) for name, v in changes.items()
+               if key.method in v},
+        )
+        for key in run_votes.all_keys(rows, draws)
+    ]  # fmt: skip
+
+
+def bound(error=0.1, lower=0.0, upper=0.2, **changes):
+    """A certificate that holds, but for the changes."""
+    one = BoundResult("bf_cardio", 100, 0, "random", error, lower, upper, "guarantee", 2, 9, "", "")
+    return replace(one, **changes)
+
+
+def draw_of_four(y_scored=(0, 1, 1, -1)):
+    """Four rows to predict, the third without a vote, and two labels, one of each class."""
+    L = np.array([[0, 0], [1, 0], [-1, -1], [0, 1]])
+    return VoteDraw(L[:2], np.array([0, 1]), L, np.array(y_scored), 2, 0)
+
+
+def outcome(probabilities):
+    probabilities = np.asarray(probabilities, dtype=float)
+    return PeerResult(probabilities, probabilities.argmax(axis=1), 1.0, 2.0)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """The results file of our own two methods on one draw of bf_cardio."""
+    path = tmp_path_factory.mktemp("votes") / VOTES.name
+    run_votes.main(
+        ["--quick", "--draws", "1", "--jobs", "1", "--results", str(path), "--methods", *OWN]
+    )
+    return path
+
+
+@needs_data
+def test_quick_run_has_both_of_our_methods(quick):
+    results = read_results(quick, VoteResult)
+    assert {r.key for r in results} == {Key(*ROW, 0, name) for name in OWN}
+    assert all(0.9 < r.accuracy < 1.0 for r in results)
+    assert all(0.05 < r.log_loss < 0.3 for r in results)
+    assert all(r.seconds > 0 and r.peak_mb > 0 and "hedgeclipper" in r.versions for r in results)
+
+
+@needs_data
+def test_quick_run_resumes_where_it_stopped(quick, tmp_path, monkeypatch):
+    path = tmp_path / VOTES.name
+    results = read_results(quick, VoteResult)
+    write_results(path, [r for r in results if r.method != BF], VoteResult)
+    ran = []
+    monkeypatch.setattr(
+        run_votes, "run_task", lambda task: ran.append(task) or [results[OWN.index(task.method)]]
+    )
+    run_votes.main(
+        ["--quick", "--draws", "1", "--jobs", "1", "--results", str(path), "--methods", *OWN]
+    )
+    assert [(task.method, task.draws) for task in ran] == [(BF, ((100, 0),))]
+    assert len(read_results(path, VoteResult)) == len(OWN)
+
+
+def test_the_papers_setting_is_run_in_the_papers_rows_only():
+    rows = [ROW, ("bf_cardio", 20), ("crowd_sp", 100)]
+    keys = run_votes.all_keys(rows, 1)
+    assert [key for key in keys if key.method == BF] == [Key(*ROW, 0, BF)]
+
+
+def test_what_takes_no_labels_is_run_once_on_a_set():
+    tasks = run_votes.plan(run_votes.all_keys([ROW, ("bf_cardio", 20)], 2), set())
+    runs = {name: [t.draws for t in tasks if t.method == name] for name in METHODS}
+    assert runs["mace"] == [((100, 0), (100, 1), (20, 0), (20, 1))]
+    assert sorted(runs["glad"]) == [((20, 0),), ((20, 1),), ((100, 0),), ((100, 1),)]
+
+
+def test_nothing_is_left_to_run_when_all_votes_are_counted():
+    keys = list(run_votes.all_keys([ROW], 2))
+    assert run_votes.plan(keys, set(keys)) == []
+
+
+def test_the_same_draw_goes_to_every_method(monkeypatch):
+    handed = {}
+
+    def make_draw(name, n_labels, seed):
+        return replace(draw_of_four(), seed=seed, y_labeled=np.array([n_labels % 2, seed % 2]))
+
+    def run_peer(name, votes, gold, n_classes, seed, timeout):
+        handed[name] = votes, gold, seed
+        return no_result(gold.size, n_classes, "made up")
+
+    monkeypatch.setattr(run_votes, "make_draw", make_draw)
+    monkeypatch.setattr(run_votes, "run_peer", run_peer)
+    for name in METHODS:
+        (result,) = run_votes.run_task(run_votes.Task("bf_cardio", name, ((100, 1),)))
+        assert result.key == Key(*ROW, 1, name)
+    with_labels = [handed[name] for name in METHODS if METHODS[name].uses_labels]
+    for votes, gold, seed in with_labels:
+        np.testing.assert_array_equal(votes, with_labels[0][0])
+        np.testing.assert_array_equal(gold, [0, 1, -1, -1, -1, -1])
+        assert seed == 1
+    assert (handed["mace"][1] == -1).all()
+
+
+def test_measures_on_the_scored_rows():
+    found = outcome([[0.5, 0.5], [0.5, 0.5], [0.9, 0.1], [0.4, 0.6], [0.2, 0.8], [0.7, 0.3]])
+    accuracy, loss = run_votes.measure(draw_of_four(), found, uses_labels=True)
+    assert accuracy == pytest.approx(1.0)
+    assert loss == pytest.approx(-np.log([0.9, 0.6, 0.8]).mean(), abs=1e-6)
+
+
+def test_rows_without_a_vote_get_the_shares_of_the_draw_where_a_run_serves_all_draws():
+    found = outcome([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5], [0.4, 0.6]])
+    draw = replace(draw_of_four(), y_labeled=np.array([1, 1, 1, 0]))
+    accuracy, loss = run_votes.measure(draw, found, uses_labels=False)
+    assert accuracy == pytest.approx(1.0)
+    assert loss == pytest.approx(-np.log([0.9, 0.6, 0.75]).mean(), abs=1e-6)
+
+
+def test_a_wrong_certainty_costs_no_more_than_one_in_a_million():
+    figures = run_votes.accuracy_and_loss(np.array([1]), np.array([[1.0, 0.0]]), np.array([0]))
+    assert figures == (0.0, pytest.approx(-np.log(1e-6), abs=1e-4))
+
+
+def test_a_slow_method_is_left_out_of_most_draws_of_a_large_set():
+    slow = replace(METHODS["glad"], many_votes=5)
+    draw = replace(draw_of_four(), seed=run_votes.FEWER_DRAWS)
+    result = run_votes.run_once(slow, draw)
+    assert np.isnan(result.probabilities).all()
+    assert "3 draws only" in result.reason
+    assert not run_votes.is_left_out(slow, replace(draw, seed=0))
+    assert not run_votes.is_left_out(METHODS["glad"], draw)
+
+
+def test_a_run_that_fails_has_a_reason_and_no_figures(monkeypatch):
+    def run_peer(*arguments, **named):
+        raise RuntimeError("Method glad: exit code 1\nMemoryError")
+
+    monkeypatch.setattr(run_votes, "run_peer", run_peer)
+    draw = draw_of_four()
+    found = run_votes.run_once(METHODS["glad"], draw)
+    assert found.reason == "failed: MemoryError"
+    assert np.isnan(run_votes.measure(draw, found, uses_labels=True)).all()
+
+
+def test_what_is_missing_is_said_at_once(monkeypatch):
+    monkeypatch.setenv("HEDGECLIPPER_PEERS", "nowhere/python")
+    with pytest.raises(SystemExit, match=r"make \.venv-peers"):
+        run_votes.check_ready((), METHODS)
+    run_votes.check_ready((), OWN)
+
+
+def test_fewer_draws_are_compared_on_those_that_both_have():
+    glad = [0.7, 0.71, np.nan]
+    ours = [0.8, 0.82, 0.3]
+    figures = VoteFigures(made_up(accuracy={"glad": glad, OURS: ours, "mace": [0.1] * 3}))
+    assert figures.mean(ROW, "glad", "accuracy") == pytest.approx(0.705)
+    assert "| 0.705 |" in figure_table(figures, "accuracy", [OURS, "glad", "mace"])
+
+
+@pytest.mark.parametrize(
+    ("ours", "is_first"), [([0.9, 0.91, 0.92], True), ([0.79] * 3, False), ([0.7, 0.8, 0.9], True)]
+)
+def test_first_or_tied_within_half_a_point(ours, is_first):
+    figures = VoteFigures(made_up(accuracy={OURS: ours}))
+    assert figures.is_first(ROW) == is_first
+    text = verdict_on_accuracy(figures)
+    assert text.startswith("- Met" if is_first else "- Not met")
+    assert ("bf_cardio, 100" in text) != is_first
+
+
+def test_a_tie_further_off_than_half_a_point_is_no_first():
+    figures = VoteFigures(made_up(accuracy={OURS: [0.6, 0.8, 0.9], "mace": [0.8, 0.81, 0.82]}))
+    assert OURS in figures.ties(ROW, "accuracy")
+    assert not figures.is_first(ROW)
+
+
+def test_the_papers_setting_does_not_count_as_a_rival():
+    figures = VoteFigures(made_up(accuracy={BF: [0.99, 0.98, 0.99]}))
+    assert figures.is_first(ROW)
+
+
+def test_left_out_draws_are_told():
+    results = made_up(accuracy={"glad": [0.8, np.nan, np.nan]})
+    gaps = [replace(r, reason="too slow") if np.isnan(r.accuracy) else r for r in results]
+    assert "- GLAD, 2 draws: too slow." in words_on_run(VoteFigures(gaps))
+
+
+def test_the_print_is_that_of_the_paper():
+    assert [printed.best_loss for printed in PRINTED.values()] == [0.39, 0.20, 1.12, 0.60, 0.42]
+
+
+@pytest.mark.parametrize(
+    ("losses", "met"), [((0.21, 0.2), "+++"), ((0.23, 0.2), "-++"), ((0.2, 0.22), "+-+")]
+)
+def test_the_print_is_compared_with_our_losses(losses, met):
+    bf, default = losses
+    figures = VoteFigures(made_up(log_loss={BF: [bf] * 3, OURS: [default] * 3}))
+    marks = ["+" if line.startswith("- Met") else "-" for line in
+             published_verdicts(figures).splitlines()]  # fmt: skip
+    assert "".join(marks) == met
+    assert f"{bf:.3f} / 0.20" in published_table(figures)
+
+
+def test_majority_vote_must_not_be_half_a_point_ahead():
+    figures = VoteFigures(made_up(accuracy={OURS: [0.794] * 3}, log_loss={OURS: [0.1] * 3}))
+    assert "except on bf_cardio" in published_verdicts(figures).splitlines()[-1]
+
+
+def test_certificates_hold_or_not():
+    assert holds(bound())
+    assert not holds(bound(error=0.3))
+    assert not holds(bound(error=0.1, lower=0.2))
+    assert not is_vacuous(bound(upper=0.6, n_classes=5))
+    assert is_vacuous(bound(upper=0.5))
+
+
+def test_coverage_is_counted_by_set():
+    results = [bound(draw=d, error=0.3 if d == 0 else 0.1) for d in range(10)]
+    assert "| bf_cardio | 9 | 10 | 90.0% | 0.200 | 0.100 | 0.0% |" in coverage_table(results)
+    assert "except on bf_cardio (90.0%)" in words_on_coverage(results)
+    assert words_on_coverage(results[1:]).startswith("- Met")
+
+
+def test_suggested_labels_are_compared_by_draw():
+    results = [
+        bound(data=name, n_labels=150, draw=d, choice=how, upper=0.3 + 0.1 * d - 0.02 * k)
+        for name in suggestions.DATA
+        for d in range(3)
+        for k, how in enumerate(suggestions.CHOICES)
+    ]
+    met, other = words_on_suggestions(results).splitlines()
+    assert met.startswith("- Met: on crowd_sp the bound with 150 labels is lower by 0.020")
+    assert other.startswith("- Met: on bf_yelp")
+
+
+@needs_data
+def test_a_certificate_of_one_draw_is_beside_the_truth():
+    result = coverage.certify("bf_cardio", 3)
+    assert result.key == Key("bf_cardio", 100, 3, "random")
+    assert result.n_rows == 189
+    assert result.lower <= result.upper
+    assert 0.0 <= result.error < 0.2
+    assert result.kind in ("guarantee", "void")
+
+
+@needs_data
+def test_coverage_resumes_and_takes_every_draw_once():
+    tasks = coverage.plan(25, {Key("bf_cardio", 100, 0, "random")})
+    draws = [d for task in tasks if task.data == "bf_cardio" for d in task.draws]
+    assert sorted(draws) == list(range(1, 25))
+
+
+def test_generated_votes_are_as_told():
+    L, y = speed.generate(2_000)
+    assert L.shape == (2_000, 100)
+    assert (np.diff(L.indptr) == 10).all()
+    assert set(L.data) == {1, 2}
+    accuracy = np.mean((L.data - 1) == np.repeat(y, 10))
+    assert 0.7 < accuracy < 0.8
+
+
+def test_ratios_are_of_medians_with_conversion():
+    times = {OURS: [1.5, 1.5, 9.0], "label_model": [14.5, 2.0, 90.0], "dawid_skene": [1.5] * 3}
+    results = made_up(seconds=times, peak_mb={"label_model": [30.0] * 3})
+    assert ratios(results, "label_model") == pytest.approx((7.5, 30.0 / 9.0))
+    marks = [line.startswith("- Met") for line in words_on_speed(results).splitlines()]
+    assert marks == [False, True, False, False]
+
+
+def test_rendering_votes_writes_pages_and_picture(tmp_path):
+    page, readme = tmp_path / "docs" / PAGE.name, tmp_path / "README.md"
+    page.parent.mkdir()
+    shutil.copy(PAGE, page)
+    shutil.copy(README, readme)
+    rows = [ROW, ("bf_yelp", 100), ("crowd_sp", 20)]
+    results = made_up(rows, accuracy={OURS: [0.9, 0.91, 0.92]})
+    write_results(tmp_path / VOTES.name, results, VoteResult)
+    write_results(tmp_path / COVERAGE.name, [bound()], BoundResult)
+    render(tmp_path, page, readme)
+    text = page.read_text(encoding="utf-8")
+    for part in sections(tmp_path).values():
+        assert part.strip() in text
+    assert "| bf_cardio, 100 | **0.910** | 0.800 |" in text
+    assert "| bf_cardio, 100 | **0.910** | 0.800 |" in readme.read_text(encoding="utf-8")
+    assert sections(tmp_path)["votes-speed"] == NOT_RUN
+    assert (page.parent / "figures" / "votes_table.png").stat().st_size > 10_000
+
+
+def test_committed_pages_are_what_the_committed_votes_say():
+    for path, parts in ((PAGE, sections(FOLDER)), (README, readme_sections(FOLDER))):
+        text = path.read_text(encoding="utf-8")
+        for name, part in parts.items():
+            assert with_section(text, name, part) == text, f"run render_votes: {name}"
+
+
+@needs(VOTES)
+@needs_data
+def test_committed_votes_are_whole():
+    keys = {result.key for result in read_results(VOTES, VoteResult)}
+    assert keys == set(run_votes.all_keys(run_votes.table_rows(), run_votes.N_DRAWS))
+
+
+@needs(VOTES)
+def test_committed_votes_have_figures_or_a_reason():
+    for result in read_results(VOTES, VoteResult):
+        assert np.isnan(result.accuracy) == bool(result.reason), result.key
+
+
+@needs(COVERAGE)
+def test_committed_certificates_are_whole():
+    keys = {result.key for result in read_results(COVERAGE, BoundResult)}
+    draws = range(coverage.N_DRAWS)
+    assert keys == {Key(name, coverage.N_LABELS, d, "random") for name in SETS for d in draws}
+
+
+@needs(SUGGESTIONS)
+def test_committed_suggestions_are_whole():
+    keys = {result.key for result in read_results(SUGGESTIONS, BoundResult)}
+    assert keys == {
+        Key(name, n_labels, draw, how)
+        for name in suggestions.DATA
+        for n_labels in suggestions.STEPS
+        for draw in range(suggestions.N_DRAWS)
+        for how in suggestions.CHOICES
+    }
+
+
+@needs(SPEED)
+def test_committed_speeds_are_whole():
+    keys = {result.key for result in read_results(SPEED, VoteResult)}
+    rounds = range(speed.N_ROUNDS)
+    assert keys == {speed.Task(speed.N_ROWS, r, m).key for r in rounds for m in ON_A_MILLION_ROWS}
