@@ -18,6 +18,8 @@ from hedgeclipper import (
     VoteAggregator,
     Votes,
 )
+from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.shift import shift_of_votes
 
 LOSSES = ["log", "square", "zero_one"]
 
@@ -500,9 +502,6 @@ def test_labelled_rows_of_another_kind_give_a_warning():
 
 
 def test_rows_drawn_by_chance_hardly_ever_give_a_warning():
-    from hedgeclipper.votes.ballots import Ballots
-    from hedgeclipper.votes.shift import shift_of_votes
-
     ballots = Ballots(Votes.of(some(2000)[0]))
     rng = np.random.default_rng(0)
     n_warned = 0
