@@ -334,7 +334,7 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         n_rows = self._fitted.unlabeled.n_rows
-        if not (isinstance(k, (int, np.integer)) and 1 <= k <= n_rows):
+        if isinstance(k, bool) or not (isinstance(k, Integral) and 1 <= k <= n_rows):
             raise ValueError(
                 f"k must be a whole number between 1 and {n_rows}, the unlabelled rows. Got {k!r}."
             )
@@ -350,6 +350,7 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         if not gold.has_unlabeled:
             labeled_only(labeled, codes, None, "pass L_unlabeled, or mark them with y = -1")
         classes, voters = labeled.classes, labeled.voters
+        self._check_abstain_label(classes)
         balance = self._balance(codes, classes.size)
         ballots, judges = Ballots(unlabeled), Ballots(labeled)
         sampled = self._sample(ballots.n_rows)
@@ -402,6 +403,13 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         votes = read_votes(L, self.abstain_label, self.classes_)
         return Ballots(votes.align(self.voters_, self.classes_))
 
+    def _check_abstain_label(self, classes: np.ndarray) -> None:
+        if any(label == self.abstain_label for label in classes.tolist()):
+            raise ValueError(
+                f"The label {self.abstain_label!r} is both a class of y and abstain_label. Pass "
+                "another abstain_label, or None if only missing votes abstain."
+            )
+
     def _balance(self, codes: np.ndarray, n_classes: int) -> np.ndarray:
         if isinstance(self.class_balance, str):
             counts = np.bincount(codes, minlength=n_classes) + 1.0
@@ -409,7 +417,9 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
                 counts = np.ones(n_classes)
             return counts / counts.sum()
         balance = np.asarray(self.class_balance, dtype=float)
-        if balance.shape != (n_classes,) or np.any(balance <= 0) or abs(balance.sum() - 1) > 1e-6:
+        if balance.shape != (n_classes,) or not (
+            np.all(balance > 0) and np.isclose(balance.sum(), 1.0)
+        ):
             raise ValueError(
                 f"class_balance must be {n_classes} positive shares that add up to 1, one for each "
                 f"class in sorted order. Got {self.class_balance!r}."

@@ -7,8 +7,9 @@ is the game of An and Dasgupta (UAI 2024):
 
     mean over rows of potential(opening_j + f_j theta) - centers . theta + widths . abs(theta),
 
-f_j theta the scores that weights theta give the classes on row j. A small ridge keeps theta in
-place where bounds contradict each other.
+f_j theta the scores that weights theta give the classes on row j. A small ridge and a largest size
+keep theta in place where bounds contradict each other: as if the adversary might break a bound, at
+a price.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import fmin_l_bfgs_b
+from threadpoolctl import threadpool_limits
 
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge, joined, parted
@@ -25,6 +27,7 @@ from hedgeclipper.votes.losses import VoteLoss
 
 Smooth = Callable[[np.ndarray], tuple[float, np.ndarray]]
 RIDGE = 0.1
+LARGEST = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,13 +107,15 @@ def play(
         value = potential.mean() - already + 0.5 * ridge * weights @ weights
         return value, shares_of(ballots, z) + ridge * weights
 
-    found = minimise(smooth, knowledge, tol=tol, max_passes=max_passes, start=start)
+    found = minimise(smooth, knowledge, tol=tol, max_passes=max_passes, start=start, reach=LARGEST)
     if found.value > 0:  # stopped on the way from a bad start: the opening alone is better
         return VoteGame(np.zeros_like(found.weights), 0.0, found.n_passes, found.converged)
     pull = 0.5 * ridge * found.weights @ found.weights
     return VoteGame(found.weights, found.value - pull, found.n_passes, found.converged)
 
 
+# threads of BLAS wait for each other in matrices as small as these, longest on a busy machine
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def minimise(
     smooth: Smooth,
     knowledge: Knowledge,
@@ -118,7 +123,7 @@ def minimise(
     tol: float,
     max_passes: int,
     start: np.ndarray | None = None,
-    reach: float = np.inf,
+    reach: float,
 ) -> VoteGame:
     """Return the weights with the least smooth(theta) - centers . theta + widths . abs(theta).
 

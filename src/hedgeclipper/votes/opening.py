@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
+from threadpoolctl import threadpool_limits
 
 from hedgeclipper.votes.agreement import Agreement, find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots
@@ -116,6 +117,8 @@ def log_odds(scores: np.ndarray) -> np.ndarray:
     return np.clip(logs - logs.mean(axis=1, keepdims=True), -MOST_LOG_ODDS, MOST_LOG_ODDS)
 
 
+# as in the game, BLAS is quicker with one thread
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def _believe(
     heard: list[np.ndarray], codes: np.ndarray, n_classes: int
 ) -> tuple[tuple[float, ...], np.ndarray]:

@@ -48,8 +48,8 @@ def shift_of_votes(labeled: Ballots, unlabeled: Ballots) -> VoteShift | None:
     most = probability.argmin()
     voter, vote = voters[most], votes[most]
     return VoteShift(
-        unlabeled.votes.voters[voter],
-        unlabeled.votes.classes[vote],
+        unlabeled.votes.voters.tolist()[voter],
+        unlabeled.votes.classes.tolist()[vote],
         float(labeled.said[voter, vote] / m),
         float(unlabeled.said[voter, vote] / n),
     )

@@ -1,0 +1,705 @@
+import pickle
+import tracemalloc
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
+
+from hedgeclipper import (
+    ContradictionWarning,
+    NoUnlabeledRowsWarning,
+    ShiftWarning,
+    VoteAggregator,
+    Votes,
+)
+from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.shift import shift_of_votes
+
+LOSSES = ["log", "square", "zero_one"]
+
+
+def votes_on(truth, accuracy, coverage, seed=0, n_classes=2):
+    """Votes of voters that are right and awake that often; -1 abstains."""
+    rng = np.random.default_rng(seed)
+    shape = (truth.size, np.size(accuracy))
+    wrong = (truth[:, None] + rng.integers(1, n_classes, size=shape)) % n_classes
+    votes = np.where(rng.random(shape) < accuracy, truth[:, None], wrong)
+    return np.where(rng.random(shape) < coverage, votes, -1)
+
+
+def some(n_rows=600, n_labeled=60, n_classes=2, seed=0, accuracy=None, coverage=0.6, rare=None):
+    """Votes, y with -1 behind the labelled rows, and the truth."""
+    rng = np.random.default_rng(seed)
+    shares = None if rare is None else [1 - rare, rare]
+    truth = rng.choice(n_classes, n_rows, p=shares)
+    accuracy = np.linspace(0.6, 0.85, 6) if accuracy is None else np.asarray(accuracy)
+    votes = votes_on(truth, accuracy, coverage, seed + 1, n_classes)
+    return votes, np.where(np.arange(n_rows) < n_labeled, truth, -1), truth
+
+
+L, Y, TRUTH = some()
+NAMES = np.array(["ham", "spam"])
+
+
+def fitted(votes=L, y=Y, **parameters):
+    return VoteAggregator(**parameters).fit(votes, y)
+
+
+def named(codes):
+    return np.where(np.asarray(codes) < 0, None, NAMES[codes])
+
+
+def same_model(one, other, abs=1e-9):
+    assert one.predict_proba(L) == pytest.approx(other.predict_proba(L), abs=abs)
+    assert one.worst_case_error_ == pytest.approx(other.worst_case_error_, abs=max(abs, 1e-9))
+
+
+# How votes and labels may come.
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_both_ways_to_pass_unlabelled_rows_give_the_same(loss):
+    marked = fitted(loss=loss)
+    apart = VoteAggregator(loss=loss).fit(L[:60], Y[:60], L_unlabeled=L[60:])
+    same_model(marked, apart)
+    np.testing.assert_array_equal(marked.transduction_[60:], apart.transduction_)
+    np.testing.assert_array_equal(marked.transduction_[:60], Y[:60])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_it_beats_the_best_voter_and_the_plain_vote(loss):
+    model = fitted(loss=loss)
+    counts = np.stack([(k == L).sum(axis=1) for k in (0, 1)], axis=1)
+    plain = np.where(counts[:, 0] == counts[:, 1], 0.5, counts.argmax(axis=1) == TRUTH)
+    right = (model.predict(L) == TRUTH)[60:]
+    assert right.mean() > plain[60:].mean() + 0.01
+    assert model.slack_ <= 0
+    assert model.predict_proba(L).sum(axis=1) == pytest.approx(1)
+
+
+def test_classes_may_have_names():
+    model = VoteAggregator().fit(named(L), named(Y))
+    np.testing.assert_array_equal(model.classes_, NAMES)
+    np.testing.assert_array_equal(model.transduction_, NAMES[fitted().transduction_])
+    assert model.predict_proba(named(L)) == pytest.approx(fitted().predict_proba(L))
+
+
+def test_minus_one_among_names_marks_a_row_without_gold():
+    y = [str(NAMES[label]) if label >= 0 else -1 for label in Y]
+    model = VoteAggregator().fit(named(L), y)
+    np.testing.assert_array_equal(model.classes_, NAMES)
+    assert model.transduction_.shape == (600,)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_a_missing_label_marks_a_row_without_gold(missing):
+    y = [int(label) if label >= 0 else missing for label in Y]
+    same_model(VoteAggregator().fit(L, pd.Series(y, dtype=object)), fitted())
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.coo_array])
+def test_sparse_votes_give_the_same(make):
+    row, voter = np.nonzero(L >= 0)
+    matrix = make(sparse.coo_array((L[row, voter], (row, voter)), shape=L.shape))
+    assert matrix.nnz == row.size  # votes for 0 are stored
+    same_model(fitted(matrix), fitted())
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_give_the_same_and_name_the_voters(frame):
+    columns = {f"voter {i}": L[:, i] for i in range(6)}
+    model = fitted(frame(columns))
+    assert model.voters_.tolist() == list(columns)
+    same_model(model, fitted())
+    turned = frame(dict(reversed(columns.items())))
+    assert model.predict_proba(turned) == pytest.approx(model.predict_proba(frame(columns)))
+
+
+def test_a_long_table_gives_the_same():
+    row, voter = np.nonzero(np.c_[L, np.zeros(len(L))] >= 0)  # nobody is silent
+    table = {"task": row, "worker": voter, "label": np.c_[L, np.zeros(len(L), int)][row, voter]}
+    long = Votes.from_long(table)
+    wide = np.c_[L, np.zeros(len(L), int)]
+    ours = fitted(long)
+    theirs = fitted(wide[:, long.voters])
+    np.testing.assert_array_equal(ours.transduction_, theirs.transduction_)
+
+
+def test_many_classes():
+    votes, y, truth = some(1500, 200, n_classes=7, coverage=0.8)
+    model = fitted(votes, y)
+    assert model.predict_proba(votes).shape == (1500, 7)
+    assert (model.transduction_ == truth)[200:].mean() > 0.9
+
+
+def test_a_class_that_nobody_votes_for_may_be_gold():
+    y = Y.copy()
+    y[:3] = 2
+    model = fitted(y=y)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert 0 < model.predict_proba(L)[60:, 2].mean() < 0.3
+
+
+def test_a_single_voter():
+    model = fitted(L[:, 5:], Y)
+    assert (model.transduction_ == TRUTH)[L[:, 5] >= 0].mean() > 0.8
+    votes_for_1 = model.predict_proba([[1]])[0, 1]
+    assert 0.6 < votes_for_1 < 0.95  # right 85 % of the time
+
+
+# Batches and files.
+
+
+def test_batches_give_the_same_as_one_array():
+    silent = np.full((5, 6), -1)
+    parts = [L[:100], L[100:101], L[101:]]
+    same_model(fitted(parts), fitted())
+    assert fitted().predict_proba([silent, L]) == pytest.approx(
+        fitted().predict_proba(np.vstack([silent, L]))
+    )
+    same_model(fitted(lambda: iter(parts)), fitted())
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("words", [False, True], ids=["numbers", "words"])
+def test_files_give_the_same_as_arrays(tmp_path, suffix, words):
+    columns = [f"v{i}" for i in range(6)]
+    frame = pd.DataFrame(named(L) if words else L, columns=columns)
+    path = tmp_path / f"votes.{suffix}"
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path, index=False)
+    y = named(Y) if words else Y
+    from_file, plain = fitted(path, y), fitted(frame, y)
+    np.testing.assert_array_equal(from_file.transduction_, plain.transduction_)
+    assert from_file.voters_.tolist() == columns
+    assert from_file.predict_proba(path) == pytest.approx(plain.predict_proba(frame))
+    np.testing.assert_array_equal(from_file.predict(str(path)), plain.predict(frame))
+
+
+def test_minus_one_is_no_vote_among_the_words_of_a_file(tmp_path):
+    frame = pd.DataFrame(named(L)).fillna("-1").rename(columns="v{}".format)
+    frame["sleeps"] = -1
+    frame.to_csv(tmp_path / "votes.csv", index=False)
+    model = fitted(tmp_path / "votes.csv", named(Y))
+    np.testing.assert_array_equal(model.classes_, NAMES)
+    assert model.predict_proba(tmp_path / "votes.csv") == pytest.approx(fitted().predict_proba(L))
+
+
+def test_batches_of_frames_with_words():
+    frame = pd.DataFrame(named(L)).rename(columns="v{}".format)
+    model = fitted([frame[:50], frame[50:]], named(Y))
+    assert model.predict_proba([frame]) == pytest.approx(fitted().predict_proba(L))
+
+
+# Who is silent, and who votes.
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("opening", ["agreement", "votes", None])
+def test_rows_without_a_vote_get_the_class_balance_and_are_marked(loss, opening):
+    votes = L.copy()
+    votes[100:110] = -1
+    model = fitted(votes, loss=loss, opening=opening)
+    rows = np.flatnonzero(model.silent_)
+    assert np.isin(np.arange(40, 50), rows).all()
+    np.testing.assert_array_equal(rows, np.flatnonzero((votes[60:] < 0).all(axis=1)))
+    silent = model.predict_proba(np.full((2, 6), -1))
+    assert silent == pytest.approx(np.tile(model.class_balance_, (2, 1)))
+    most = model.classes_[model.class_balance_.argmax()]
+    assert model.predict(np.full((1, 6), -1)).tolist() == [most]
+
+
+def test_of_equally_probable_classes_the_more_frequent_one_is_predicted():
+    """One voter that is a coin, no opening: all classes alike, but for their frequencies."""
+    rng = np.random.default_rng(0)
+    votes = rng.integers(2, size=(400, 1))
+    y = np.where(np.arange(400) < 8, np.r_[[0, 1] * 3, 1, 1][np.arange(400) % 8], -1)
+    model = fitted(votes, y, opening=None)
+    shares = model.predict_proba([[0]])[0]
+    assert shares == pytest.approx([0.5, 0.5], abs=1e-9)
+    assert model.class_balance_ == pytest.approx([0.4, 0.6])
+    assert model.predict([[0]]).tolist() == [1]
+    # and the certificate is for that prediction: about half of the labels may be 0
+    assert model.subgroup_bounds(np.ones(392, dtype=bool)).error[1] == model.worst_case_error_
+
+
+def test_voters_without_a_labelled_row_are_heard_through_agreement():
+    votes, y, truth = some(1000, 60, accuracy=[0.8] * 6, coverage=0.9)
+    votes[:60, 3:] = -1
+    votes[500:700, :3] = -1
+    with pytest.warns(ShiftWarning):
+        model = fitted(votes, y)
+    only = np.arange(500, 700)[(votes[500:700] >= 0).any(axis=1)]
+    shares = model.predict_proba(votes[only])
+    assert (shares.argmax(axis=1) == truth[only]).mean() > 0.8
+    for votes_for in (0, 1):
+        shares = model.predict_proba([[-1, -1, -1, votes_for, -1, -1]])
+        assert shares[0, votes_for] > model.class_balance_[votes_for] + 0.05
+    summary = model.voter_summary()
+    assert (summary["Weight"][3:] > 0.3).all()
+    assert summary["Emp. Acc."][3:].isna().all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("rare", [0.5, 0.1], ids=["even", "rare"])
+@pytest.mark.parametrize("seed", range(3))
+def test_six_votes_for_a_class_never_come_out_as_the_other(loss, rare, seed):
+    """snorkel#1487. Only voters that their labels say are better than chance."""
+    votes, y, _ = some(800, 80, seed=seed, accuracy=[0.75] * 6, coverage=0.5, rare=rare)
+    model = fitted(votes, y, loss=loss)
+    summary = model.voter_summary()
+    assert (summary["Emp. Acc."] > 0.5).all()
+    assert model.predict([[0] * 6, [1] * 6]).tolist() == [0, 1]
+
+
+def test_copies_of_a_voter_do_not_make_it_surer():
+    votes, y, truth = some(1000, 100, seed=3)
+    copies = np.hstack([votes, np.repeat(votes[:, :1], 40, axis=1)])
+    once, often = fitted(votes, y), fitted(copies, y)
+    rest = slice(100, None)
+    before = log_loss(truth[rest], once.predict_proba(votes)[rest])
+    after = log_loss(truth[rest], often.predict_proba(copies)[rest])
+    assert after <= before + 0.02
+
+
+def contradictory():
+    """Copies of one voter, each labelled where the others are not, with labels that disagree."""
+    rng = np.random.default_rng(0)
+    common = rng.integers(2, size=500)
+    votes = np.repeat(common[:, None], 30, axis=1)
+    labeled = np.where(np.arange(300)[:, None] // 10 == np.arange(30), votes[:300], -1)
+    wrong = (np.arange(300) // 10 % 2 == 0) ^ (rng.random(300) < 0.05)
+    return labeled, np.where(wrong, 1 - common[:300], common[:300]), votes
+
+
+def test_contradictory_bounds_give_a_message_that_names_voters_and_small_weights():
+    labeled, y, votes = contradictory()
+    with (
+        pytest.warns(ShiftWarning),
+        pytest.warns(ContradictionWarning, match=r"among them those of \d+, ") as record,
+    ):
+        model = VoteAggregator(bound="plug_in").fit(labeled, y, L_unlabeled=votes)
+    assert all(warning.filename == __file__ for warning in record)
+    assert np.all(np.isfinite(model.weights_))
+    assert np.abs(model.weights_).max() <= 20
+    assert model.certificate_.kind == "void"
+    assert (model.certificate_.error_lower, model.certificate_.error_upper) == (0, 1)
+    bounds = model.subgroup_bounds(np.arange(500) < 10)
+    assert bounds.error == (0, 1)
+    assert model.voter_summary()["Contradicts"].any()
+    shares = model.predict_proba(votes)
+    assert shares.min() > 0.01  # half of the voters are said to be wrong
+
+
+def test_a_game_without_contradiction_blames_nobody():
+    assert not fitted().voter_summary()["Contradicts"].any()
+
+
+def test_a_sample_of_perfect_voters_is_no_contradiction(monkeypatch):
+    """Played on 200 rows, on which voters are awake more often or less than on all."""
+    monkeypatch.setattr("hedgeclipper.aggregator.ROWS_IN_GAME", 200)
+    votes, y, truth = some(3000, 100, accuracy=[1.0] * 20, coverage=0.3)
+    model = fitted(votes, y, bound="plug_in", random_state=0)
+    assert not model.voter_summary()["Contradicts"].any()
+    voted = (votes >= 0).any(axis=1)
+    assert (model.predict(votes) == truth)[voted].all()
+
+
+# No answer.
+
+
+@pytest.mark.parametrize("abstain_label", [-1, None, np.nan, "unsure"])
+def test_it_does_not_answer_where_an_error_is_too_probable(abstain_label):
+    votes = named(L) if abstain_label == "unsure" else L
+    y = named(Y) if abstain_label == "unsure" else Y
+    votes = np.where(L < 0, None, votes)
+    model = fitted(votes, y, abstain_cost=0.2, abstain_label=abstain_label)
+    answers, shares = model.predict(votes), model.predict_proba(votes)
+    answered = shares.max(axis=1) >= 0.8
+    plain = clone(model).set_params(abstain_cost=None).fit(votes, y).predict(votes)
+    assert 0 < answered.mean() < 1
+    np.testing.assert_array_equal(answers[answered].astype(plain.dtype), plain[answered])
+    is_none = pd.isna(answers) if pd.isna(abstain_label) else answers == abstain_label
+    np.testing.assert_array_equal(is_none, ~answered)
+    right = answers[answered].astype(plain.dtype) == model.classes_[TRUTH][answered]
+    assert right.mean() > (plain == model.classes_[TRUTH]).mean()
+
+
+# Bounds.
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_whole_is_a_subgroup_with_the_error_of_the_certificate(loss):
+    model = fitted(loss=loss)
+    bounds = model.subgroup_bounds(np.ones(540, dtype=bool))
+    assert bounds.n_rows == 540
+    assert bounds.error == (model.certificate_.error_lower, model.certificate_.error_upper)
+
+
+def test_subgroups_bounds_hold_the_truth_if_the_voters_bounds_do():
+    """Labels are those of all unlabelled rows, so that what they say of these is true."""
+    votes, _, truth = some(300, accuracy=[0.8, 0.7, 0.9], n_classes=3)
+    model = VoteAggregator(bound="plug_in").fit(votes, truth, L_unlabeled=votes)
+    wrong = model.transduction_ != truth
+    assert model.certificate_.error_lower - 1e-9 <= wrong.mean()
+    assert wrong.mean() <= model.certificate_.error_upper + 1e-9
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        mask = rng.random(300) < rng.uniform(0.1, 0.9)
+        bounds = model.subgroup_bounds(mask)
+        assert bounds.error[0] - 1e-9 <= wrong[mask].mean() <= bounds.error[1] + 1e-9
+        for k in range(3):
+            low, high = bounds.shares[k]
+            assert low - 1e-9 <= (truth[mask] == k).mean() <= high + 1e-9
+            assert 0 <= low <= high <= 1
+
+
+def test_a_guarantee_needs_transductive_bounds_and_unlabelled_rows():
+    assert fitted().certificate_.kind == "estimate"
+    assert fitted(bound="transductive", delta=0.1).certificate_.kind == "guarantee"
+    assert fitted(bound="transductive", delta=0.1).certificate_.delta == 0.1
+    with pytest.warns(NoUnlabeledRowsWarning) as record:
+        model = VoteAggregator(bound="transductive").fit(L, TRUTH)
+    assert record[0].filename == __file__
+    assert model.certificate_.kind == "estimate"
+    assert "no unlabelled rows" in model.certificate_.reason
+
+
+def test_given_frequencies_are_the_balance_and_bound_the_classes():
+    for given in ("uniform", [0.5, 0.5]):
+        model = fitted(L[:, :1], class_balance=given)
+        assert model.class_balance_ == pytest.approx([0.5, 0.5])
+        shares = model.subgroup_bounds(np.ones(540, dtype=bool)).shares
+        assert shares[0] == pytest.approx((0.5, 0.5), abs=0.01)
+
+
+@pytest.mark.slow
+def test_the_guarantee_holds_in_19_of_20_draws_of_labels():
+    votes, _, truth = some(800, accuracy=[0.7, 0.75, 0.8, 0.85], coverage=0.8)
+    rng = np.random.default_rng(0)
+    held, tight = 0, 0
+    for _ in range(200):
+        y = np.full(800, -1)
+        drawn = rng.choice(800, 200, replace=False)
+        y[drawn] = truth[drawn]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ShiftWarning)
+            model = fitted(votes, y, bound="transductive", delta=0.05)
+        bound = model.certificate_
+        error = (model.transduction_ != truth)[y < 0].mean()
+        held += bound.is_guarantee and bound.error_lower <= error <= bound.error_upper
+        tight += bound.error_upper < 0.5
+    assert held >= 190
+    assert tight >= 190
+
+
+# Labels to buy.
+
+
+def uneven(seed):
+    """Voters of uneven coverage; those who are rarely awake are as good as the others."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=1000)
+    votes = votes_on(truth, np.full(8, 0.8), np.geomspace(0.02, 0.6, 8), seed)
+    return votes, truth, rng
+
+
+def bound_with(votes, truth, rows):
+    y = np.full(truth.size, -1)
+    y[rows] = truth[rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShiftWarning)
+        return fitted(votes, y)
+
+
+def test_suggested_labels_tighten_the_bound_more_than_random_ones():
+    gains = []
+    for seed in range(10):
+        votes, truth, rng = uneven(seed)
+        first = rng.choice(1000, 40, replace=False)
+        rest = np.setdiff1d(np.arange(1000), first)
+        model = bound_with(votes, truth, first)
+        ours = np.r_[first, rest[model.suggest_labels(60)]]
+        theirs = np.r_[first, rng.choice(rest, 60, replace=False)]
+        tight, wide = (bound_with(votes, truth, rows) for rows in (ours, theirs))
+        gains.append(wide.worst_case_error_ - tight.worst_case_error_)
+    assert np.mean(gains) > 2 * np.std(gains) / np.sqrt(10)
+
+
+def test_suggestions_are_different_rows_with_votes():
+    votes, truth, rng = uneven(0)
+    model = bound_with(votes, truth, rng.choice(1000, 40, replace=False))
+    rows = model.suggest_labels(300)
+    assert np.unique(rows).size == 300
+    assert not model.silent_[rows].any()
+    np.testing.assert_array_equal(model.suggest_labels(20), rows[:20])
+    assert np.unique(model.suggest_labels(960)).size == 960
+
+
+# New votes.
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_an_update_gives_what_a_fit_to_all_rows_gives(loss):
+    part = VoteAggregator(loss=loss, tol=1e-8, max_passes=5000).fit(L[:300], Y[:300])
+    part.update(L[300:450]).update(L[450:], Y[450:])
+    whole = clone(part).fit(L, Y)
+    same_model(part, whole, abs=0.01 if loss == "zero_one" else 2e-3)
+    assert part.slack_ == pytest.approx(whole.slack_, abs=1e-4)
+    np.testing.assert_array_equal(part.silent_, whole.silent_)
+    assert part.transduction_.size == 540
+
+
+def test_an_update_with_labels_and_with_new_voters():
+    y = np.where(np.arange(600) % 6 == 0, TRUTH, -1)
+    frame = pd.DataFrame(np.where(L < 0, np.nan, L)).rename(columns="v{}".format)
+    frame.iloc[:300, 4:] = np.nan
+    model = VoteAggregator(tol=1e-8, max_passes=5000)
+    part = clone(model).fit(frame.iloc[:300, :4], y[:300]).update(frame.iloc[300:], y[300:])
+    whole = clone(model).fit(frame, y)
+    assert part.voters_.tolist() == [f"v{i}" for i in range(6)]
+    assert part.predict_proba(frame) == pytest.approx(whole.predict_proba(frame), abs=2e-3)
+    np.testing.assert_array_equal(part.transduction_, whole.transduction_[y < 0])
+
+
+def test_rows_that_stood_in_for_unlabelled_ones_do_so_no_more_after_an_update():
+    with pytest.warns(NoUnlabeledRowsWarning):
+        model = VoteAggregator(tol=1e-8, max_passes=5000).fit(L[:60], TRUTH[:60])
+    model.update(L[60:])
+    same_model(model, VoteAggregator(tol=1e-8, max_passes=5000).fit(L, Y), abs=2e-3)
+    assert model.transduction_.size == 540
+
+
+def test_an_update_with_a_new_class():
+    model = fitted()
+    model.update([[2, 2, 2, -1, -1, -1]] * 5, [2] * 5)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.predict([[2, 2, 2, -1, -1, -1]]).tolist() == [2]
+
+
+def test_a_failed_update_leaves_the_model_as_it_was():
+    model = fitted()
+    before = model.predict_proba(L)
+    with pytest.raises(ValueError, match="voters without names"):
+        model.update(L[:, :3])
+    np.testing.assert_array_equal(model.predict_proba(L), before)
+
+
+# Shift.
+
+
+def test_labelled_rows_of_another_kind_give_a_warning():
+    votes, y, _ = some(2000, 300)
+    votes[:300, 2] = 1
+    with pytest.warns(ShiftWarning, match="2 votes for [01] on") as record:
+        fitted(votes, y)
+    assert record[0].filename == __file__
+
+
+def test_rows_drawn_by_chance_hardly_ever_give_a_warning():
+    ballots = Ballots(Votes.of(some(2000)[0]))
+    rng = np.random.default_rng(0)
+    n_warned = 0
+    for _ in range(200):
+        order = rng.permutation(2000)
+        n_warned += shift_of_votes(ballots.take(order[:100]), ballots.take(order[100:])) is not None
+    assert n_warned <= 2
+
+
+# What comes out.
+
+
+def test_the_summary_has_snorkels_columns_and_counts():
+    summary = fitted().voter_summary()
+    first = ["j", "Polarity", "Coverage", "Overlaps", "Conflicts", "Correct", "Incorrect"]
+    assert summary.columns[:8].tolist() == [*first, "Emp. Acc."]
+    votes = L[60:]
+    awake = votes >= 0
+    others = [np.delete(votes, i, axis=1) for i in range(6)]
+    overlaps = [awake[:, i] & (others[i] >= 0).any(axis=1) for i in range(6)]
+    differ = [
+        awake[:, i] & ((others[i] >= 0) & (others[i] != votes[:, [i]])).any(axis=1)
+        for i in range(6)
+    ]
+    assert summary["Coverage"].to_numpy() == pytest.approx(awake.mean(axis=0))
+    assert summary["Overlaps"].to_numpy() == pytest.approx(np.mean(overlaps, axis=1))
+    assert summary["Conflicts"].to_numpy() == pytest.approx(np.mean(differ, axis=1))
+    right = (L[:60] == TRUTH[:60, None]).sum(axis=0)
+    np.testing.assert_array_equal(summary["Correct"], right)
+    np.testing.assert_array_equal(
+        summary["Correct"] + summary["Incorrect"], (L[:60] >= 0).sum(axis=0)
+    )
+    assert summary["Polarity"].tolist() == [[0, 1]] * 6
+    assert (summary["Lower"] <= summary["Emp. Acc."]).all()
+    assert (summary["Emp. Acc."] <= summary["Upper"]).all()
+    accuracy = [(L[60:, i] == TRUTH[60:])[awake[:, i]].mean() for i in range(6)]
+    assert summary["Est. Acc."].to_numpy() == pytest.approx(accuracy, abs=0.1)
+
+
+def test_it_can_be_pickled_and_cloned():
+    model = fitted(loss="square", delta=0.1)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(L), model.predict_proba(L))
+    np.testing.assert_array_equal(again.suggest_labels(5), model.suggest_labels(5))
+    assert again.update(L[:5]).transduction_.size == 545
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        copy.predict(L)
+
+
+def test_a_pickle_holds_the_votes_once():
+    votes, y, _ = some(20_000, 100, accuracy=np.full(40, 0.7), coverage=0.5)
+    matrix = Votes.of(votes).matrix
+    n_bytes = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+    rows = 20_000 * (8 + 1 + 8)  # labels, who is silent, and the rows of the game
+    assert len(pickle.dumps(fitted(votes, y))) < n_bytes + rows + 200_000
+
+
+def test_parameters_are_those_of_the_constructor():
+    parameters = VoteAggregator().get_params()
+    assert parameters["loss"] == "log"
+    assert set(VoteAggregator(**parameters).get_params()) == set(parameters)
+
+
+# Many rows.
+
+
+def test_the_same_seed_gives_the_same_where_the_game_is_played_on_a_sample():
+    votes, y, truth = some(51_000, 500)
+    one, other = (fitted(votes, y, random_state=0) for _ in range(2))
+    np.testing.assert_array_equal(one.predict_proba(votes), other.predict_proba(votes))
+    assert one.worst_case_error_ == other.worst_case_error_
+    whole = (one.transduction_ == truth)[500:].mean()
+    assert whole > 0.85
+
+
+@pytest.mark.slow
+def test_a_million_rows_of_two_thousand_voters_need_no_dense_matrix():
+    n_rows, n_voters, per_row = 1_000_000, 2000, 5
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=n_rows)
+    voter = rng.integers(n_voters, size=(n_rows, per_row))
+    voter = (voter + np.arange(per_row) * 400) % n_voters
+    voter.sort(axis=1)
+    first = np.c_[np.ones(n_rows, dtype=bool), np.diff(voter, axis=1) > 0]
+    label = np.where(rng.random(voter.shape) < 0.75, truth[:, None], 1 - truth[:, None])
+    row = np.broadcast_to(np.arange(n_rows)[:, None], voter.shape)
+    votes = sparse.csr_array((label[first], (row[first], voter[first])), shape=(n_rows, n_voters))
+    y = np.where(np.arange(n_rows) < 2000, truth, -1)
+    tracemalloc.start()
+    model = fitted(votes, y, random_state=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.5e9  # a byte for each place would be 2e9
+    assert (model.transduction_ == truth)[2000:].mean() > 0.8
+
+
+# What is wrong.
+
+
+@pytest.mark.parametrize(
+    ("votes", "y", "message"),
+    [
+        (L, Y[:-1], "one entry for each of the 600 rows"),
+        (L, np.full(600, -1), "no gold label"),
+        (L, np.full(600, np.nan), "no gold label"),
+        (np.zeros_like(L), np.where(Y >= 0, 0, -1), "at least two classes. Got one, 0"),
+        (np.full((3, 2), np.nan), [0, 1, -1], "has no votes"),
+        (np.empty((0, 3)), [], "one row and one voter"),
+        (L[:, 0], Y, "must be a table"),
+        (L + 0.5, Y, "must be whole"),
+        ([], [], "must be a table"),
+    ],
+)
+def test_bad_votes_or_labels(votes, y, message):
+    model = VoteAggregator()
+    with pytest.raises(ValueError, match=message):
+        model.fit(votes, y)
+    assert [name for name in vars(model) if name.endswith("_")] == []
+    with pytest.raises(NotFittedError):
+        model.predict(L)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        ("class_balance", [0.2, 0.3, 0.5], "must be 2 positive shares"),
+        ("class_balance", [0.0, 1.0], "must be 2 positive shares"),
+        ("class_balance", [0.2, 0.2], "add up to 1"),
+        ("class_balance", [np.nan, 1.0], "must be 2 positive shares"),
+        ("class_balance", "even", "class_balance"),
+        ("delta", 0.0, "delta"),
+        ("delta", 1.0, "delta"),
+        ("abstain_cost", 1.5, "abstain_cost"),
+        ("loss", "hinge", "loss"),
+        ("bound", "hoeffding", "bound"),
+        ("opening", "majority", "opening"),
+        ("specialists", "none", "specialists"),
+        ("tol", 0.0, "tol"),
+        ("max_passes", 0, "max_passes"),
+    ],
+)
+def test_bad_parameters(parameter, value, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(**{parameter: value})
+
+
+def test_a_fit_that_fails_undoes_the_one_before():
+    model = fitted()
+    with pytest.raises(ValueError, match="no gold label"):
+        model.fit(L, np.full(600, -1))
+    for ask in (lambda: model.predict(L), lambda: model.transduction_, model.voter_summary):
+        with pytest.raises(NotFittedError):
+            ask()
+
+
+def test_unknown_classes_and_voters_at_prediction():
+    model = fitted()
+    with pytest.raises(ValueError, match="has the class 7"):
+        model.predict(np.full((2, 6), 7))
+    with pytest.raises(ValueError, match="5 voters without names, and 6 are expected"):
+        model.predict(L[:, :5])
+    frame = pd.DataFrame(L).rename(columns="v{}".format)
+    with pytest.raises(ValueError, match="not known: 'eve'"):
+        fitted(frame).predict(frame.rename(columns={"v0": "eve"}))
+
+
+def test_a_class_must_not_be_what_abstains():
+    with pytest.raises(ValueError, match="both a class of y and abstain_label"):
+        VoteAggregator().fit(L[:60], np.where(Y[:60] == 0, -1, 1), L_unlabeled=L[60:])
+
+
+def test_unknown_labels_beside_numbers():
+    with pytest.raises(TypeError, match="all numbers"):
+        fitted(L, np.where(Y < 0, None, NAMES[Y]))
+
+
+@pytest.mark.parametrize("mask", [np.ones(600, bool), np.ones(540), np.zeros(540, bool)])
+def test_bad_masks(mask):
+    with pytest.raises(ValueError, match="mask must be an array of bool, one for each of the 540"):
+        fitted().subgroup_bounds(mask)
+
+
+@pytest.mark.parametrize("k", [0, -1, 541, 2.5, True, "all"])
+def test_bad_numbers_of_suggestions(k):
+    with pytest.raises(ValueError, match="k must be a whole number between 1 and 540"):
+        fitted().suggest_labels(k)
+
+
+def test_nothing_can_be_asked_before_a_fit():
+    model = VoteAggregator()
+    for ask in (
+        lambda: model.update(L),
+        lambda: model.subgroup_bounds([True]),
+        lambda: model.suggest_labels(1),
+        lambda: model.predict_proba(L),
+        model.voter_summary,
+    ):
+        with pytest.raises(NotFittedError):
+            ask()
