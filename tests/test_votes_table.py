@@ -189,6 +189,16 @@ def test_a_run_that_fails_has_a_reason_and_no_figures(monkeypatch):
     assert np.isnan(run_votes.measure(draw, found, uses_labels=True)).all()
 
 
+def test_what_failed_is_run_again(tmp_path):
+    path = tmp_path / VOTES.name
+    results = made_up()
+    failed = [replace(results[0], reason="failed: MemoryError"), *results[1:]]
+    write_results(path, failed, VoteResult)
+    run_votes.forget_failures(path)
+    done = {result.key for result in read_results(path, VoteResult)}
+    assert {r.key for r in results} - done == {results[0].key}
+
+
 def test_what_is_missing_is_said_at_once(monkeypatch):
     monkeypatch.setenv("HEDGECLIPPER_PEERS", "nowhere/python")
     with pytest.raises(SystemExit, match=r"make \.venv-peers"):
@@ -351,6 +361,7 @@ def test_committed_votes_are_whole():
 def test_committed_votes_have_figures_or_a_reason():
     for result in read_results(VOTES, VoteResult):
         assert np.isnan(result.accuracy) == bool(result.reason), result.key
+        assert not result.reason.startswith(run_votes.FAILED), result.key
 
 
 @needs(COVERAGE)

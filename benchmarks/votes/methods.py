@@ -38,7 +38,7 @@ METHODS = {
         VoteMethod(OURS, "HedgeClipper"),
         VoteMethod(BF, "HedgeClipper, An & Dasgupta's setting"),
         VoteMethod("majority", "Majority vote", uses_labels=False),
-        VoteMethod("label_model", "Snorkel LabelModel"),
+        VoteMethod("label_model", "Snorkel LabelModel", many_votes=50_000),
         VoteMethod("dawid_skene", "Dawid-Skene"),
         VoteMethod("glad", "GLAD", many_votes=20_000),
         VoteMethod("mace", "MACE", uses_labels=False),

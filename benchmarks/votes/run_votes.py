@@ -3,9 +3,10 @@
     python -m benchmarks.votes.run_votes            # part of make votes-table, on two cores
     python -m benchmarks.votes.run_votes --quick    # bf_cardio with 100 labels, two draws
 
-What is in the results file already is not run again; remove the file to start anew. Every run is a
-process of its own, which may take ten minutes. GLAD is run on three draws of the sets with more
-than 20,000 votes. Majority vote and MACE take no labels and are run once on each set.
+What is in the results file already is not run again, but for what failed; remove the file to start
+anew. Every run is a process of its own, which may take ten minutes. Two slow methods are run on
+three draws only of large sets: GLAD with more than 20,000 votes, LabelModel with more than 50,000.
+Majority vote and MACE take no labels and are run once on each set.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.figures import Row
-from benchmarks.results_file import FOLDER, Key, read_results, today
+from benchmarks.results_file import FOLDER, Key, read_results, today, write_results
 from benchmarks.run_table import run_all
 from benchmarks.votes.data import (
     BUDGETS,
@@ -39,6 +40,7 @@ N_DRAWS, FEWER_DRAWS, TIMEOUT = 10, 3, 600.0
 PAPERS_LABELS = 100
 QUICK_ROWS, QUICK_DRAWS = [("bf_cardio", 100)], 2
 LEAST_PROBABILITY = 1e-6
+FAILED = "failed"
 
 
 class Task(NamedTuple):
@@ -96,7 +98,7 @@ def run_once(method: VoteMethod, draw: VoteDraw, timeout: float | None = TIMEOUT
     try:
         return run_peer(method.name, votes, gold, draw.n_classes, draw.seed, timeout=timeout)
     except RuntimeError as error:
-        return no_result(gold.size, draw.n_classes, f"failed: {str(error).splitlines()[-1]}")
+        return no_result(gold.size, draw.n_classes, f"{FAILED}: {str(error).splitlines()[-1]}")
 
 
 def is_left_out(method: VoteMethod, draw: VoteDraw) -> bool:
@@ -156,6 +158,14 @@ def check_ready(sets: Iterable[str], methods: Iterable[str]) -> None:
         raise SystemExit("\n".join(dict.fromkeys(problems)))
 
 
+def forget_failures(path: Path) -> None:
+    """Take runs that broke off out of the results file, so that they are run again."""
+    results = read_results(path, VoteResult)
+    whole = [result for result in results if not result.reason.startswith(FAILED)]
+    if len(whole) < len(results):
+        write_results(path, whole, VoteResult)
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one row, two draws")
@@ -168,6 +178,7 @@ def main(arguments: list[str] | None = None) -> None:
     rows = QUICK_ROWS if options.quick else table_rows()
     n_draws = options.draws or (QUICK_DRAWS if options.quick else N_DRAWS)
     path = options.results or (FOLDER / "votes_quick.csv" if options.quick else VOTES)
+    forget_failures(path)
     done = {result.key for result in read_results(path, VoteResult)}
     tasks = plan(all_keys(rows, n_draws, options.methods), done)
     print(f"{len(tasks)} runs on {options.jobs} processes, results in {path}")
