@@ -264,7 +264,9 @@ def test_copies_of_a_voter_do_not_make_it_surer():
     rest = slice(100, None)
     before = log_loss(truth[rest], once.predict_proba(votes)[rest])
     after = log_loss(truth[rest], often.predict_proba(copies)[rest])
-    assert after <= before + 0.02
+    assert after <= before + 0.1
+    assert (often.transduction_ == truth)[rest].mean() > (votes[rest, 0] == truth[rest]).mean()
+    assert often.predict_proba(copies).max() < 0.99
 
 
 def contradictory():
@@ -304,7 +306,7 @@ def test_a_sample_of_perfect_voters_is_no_contradiction(monkeypatch):
     """Played on 200 rows, on which voters are awake more often or less than on all."""
     monkeypatch.setattr("hedgeclipper.aggregator.ROWS_IN_GAME", 200)
     votes, y, truth = some(3000, 100, accuracy=[1.0] * 20, coverage=0.3)
-    model = fitted(votes, y, bound="plug_in", random_state=0)
+    model = fitted(votes, y, random_state=0)
     assert not model.voter_summary()["Contradicts"].any()
     voted = (votes >= 0).any(axis=1)
     assert (model.predict(votes) == truth)[voted].all()
@@ -576,7 +578,8 @@ def test_the_same_seed_gives_the_same_where_the_game_is_played_on_a_sample():
     np.testing.assert_array_equal(one.predict_proba(votes), other.predict_proba(votes))
     assert one.worst_case_error_ == other.worst_case_error_
     whole = (one.transduction_ == truth)[500:].mean()
-    assert whole > 0.85
+    shares = [np.mean(votes == k, axis=1) for k in (0, 1)]
+    assert whole > np.mean((shares[1] > shares[0]) == truth)
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ from hedgeclipper.votes.summary import summarise_voters
 from hedgeclipper.votes.witnesses import Witnesses
 from hedgeclipper.votes.worst_case import total_violation
 
-ROWS_IN_GAME = 50_000
+ROWS_IN_GAME, ROWS_FOR_PROOF = 50_000, 5_000
 DELTA = 0.05
 CONTRADICTION = 0.01
 ROUNDING = 1e-12
@@ -70,17 +70,18 @@ class _Fitted:
 class VoteAggregator(ClassifierMixin, BaseEstimator):
     """Labels from votes: of labelling functions, crowd workers, models, or all of them.
 
-    A plain vote and the voters' agreement make an opening; labels say how much to believe of
-    either. Then a game is played against an adversary who picks the labels, limited by what the
-    gold labels say of each voter, so that the result is no worse than the opening whatever the
-    labels are, as long as that holds.
+    A plain vote, the voters' agreement and what labels say of single voters make an opening, each
+    believed as far as the labels bear it out. Then a game is played against an adversary who picks
+    the labels, limited by what the gold labels say of each voter, so that the result is no worse
+    than the opening whatever the labels are, as long as that holds.
 
     Parameters
     ----------
     loss : {"log", "square", "zero_one"}
         What predictions are judged by.
     opening : {"agreement", "votes"} or None
-        What the game starts from: the plain vote and agreement, the plain vote alone, or nothing.
+        What the game starts from: plain vote, agreement and labels, the plain vote alone, or
+        nothing.
     specialists : {"voters", "votes", "both"}
         Whether the game uses how often a voter is right, how often it is right where it votes for
         a class, or both.
@@ -356,11 +357,12 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         sampled = self._sample(ballots.n_rows)
         sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
         _warn_of_shift(judges, ballots)
-        opening = open_game(self.opening, sample, judges, codes, balance)
         knowledge = self._learn(judges, codes, ballots, balance)
+        here = knowledge.on(sample)
+        opening = open_game(self.opening, sample, judges, codes, balance, here)
         game = play(
             sample,
-            knowledge.on(sample),
+            here,
             opening.log_probabilities(sample),
             LOSSES[self.loss],
             n_labeled=codes.size,
@@ -370,6 +372,7 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
         witnesses = Witnesses.of(self._pool(labeled, unlabeled))
+        proof = sampled[:: max(1, sampled.size // ROWS_FOR_PROOF)]
         fitted = _Fitted(
             labeled,
             codes,
@@ -377,10 +380,10 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             gold.has_unlabeled,
             knowledge,
             game,
-            _find_contradiction(sample, knowledge, voters),
+            _find_contradiction(ballots.take(proof), knowledge, voters),
             witnesses,
             self._learn(witnesses.join(judges), codes, witnesses.join(ballots), balance),
-            sampled,
+            proof,
         )
         shares = predictor.probabilities(ballots)
         judge = fitted.judge(_favourites(shares, balance))
@@ -471,7 +474,7 @@ def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:
 
 def _find_contradiction(sample: Ballots, knowledge: Knowledge, voters: np.ndarray) -> np.ndarray:
     """Return which voters' bounds have to give way, and warn if any has."""
-    found = total_violation(sample, knowledge)
+    found = total_violation(sample, knowledge.on(sample))
     blamed = knowledge.blamed(found.weights)
     if found.bound <= CONTRADICTION:
         return np.zeros_like(blamed)

@@ -54,12 +54,16 @@ class VoteGame:
 
 def scores_of(ballots: Ballots, weights: np.ndarray) -> np.ndarray:
     """Return f theta, the scores that weights give each class on each row."""
-    n_voters, n_classes, _ = ballots.shape
-    voters, votes, classes = parted(weights, n_voters, n_classes)
-    table = np.zeros(ballots.shape)
-    each = np.arange(n_classes)
+    classes = weights[weights.size - ballots.n_classes :]
+    return classes + ballots.scores(vote_table(weights, ballots.shape))
+
+
+def vote_table(weights: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
+    """Return what weights give each class for a voter's vote, by voter, vote and class."""
+    voters, votes, _ = parted(weights, shape[0], shape[1])
+    table, each = np.zeros(shape), np.arange(shape[1])
     table[:, each, each] = voters[:, None] + votes
-    return classes + ballots.scores(table)
+    return table
 
 
 def shares_of(ballots: Ballots, z: np.ndarray) -> np.ndarray:

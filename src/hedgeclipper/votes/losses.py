@@ -18,7 +18,6 @@ returns the prediction they were made of.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp, softmax
 
 LEAST_LOG = -20.0
 SMALLEST = 1e-3
@@ -53,11 +52,11 @@ class LogLoss(VoteLoss):
 
     def reply(self, scores):
         """Return the log-sum and the softmax."""
-        return logsumexp(scores, axis=1), softmax(scores, axis=1)
+        return soft_maximum(scores)
 
     def predict(self, scores):
         """Return the softmax."""
-        return np.exp(log_softmax(scores, axis=1))
+        return soft_maximum(scores)[1]
 
 
 class SquareLoss(VoteLoss):
@@ -96,12 +95,12 @@ class ZeroOneLoss(VoteLoss):
     def reply(self, scores):
         """Return the smoothed potential, and the adversary's mixture."""
         order, earned = _by_number_of_classes(scores)
-        potential = SMALLEST * logsumexp(earned / SMALLEST, axis=1)
-        mixture = softmax(earned / SMALLEST, axis=1) / np.arange(1, scores.shape[1] + 1)
+        potential, mixture = soft_maximum(earned / SMALLEST)
+        mixture /= np.arange(1, scores.shape[1] + 1)
         z = np.empty_like(scores)
         # a class is among the r largest for all r from its own rank on
         np.put_along_axis(z, order, np.cumsum(mixture[:, ::-1], axis=1)[:, ::-1], axis=1)
-        return 1.0 + potential, z
+        return 1.0 + SMALLEST * potential, z
 
     def predict(self, scores):
         """Return the parts of the scores above a level, chosen so that they add up to 1."""
@@ -109,6 +108,15 @@ class ZeroOneLoss(VoteLoss):
 
 
 LOSSES = {loss.name: loss for loss in (LogLoss(), SquareLoss(), ZeroOneLoss())}
+
+
+def soft_maximum(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the logarithm of the summed exponentials of each row, and its slopes."""
+    most = scores.max(axis=1)
+    shares = np.exp(scores - most[:, None])
+    total = shares.sum(axis=1)
+    shares /= total[:, None]
+    return most + np.log(total), shares
 
 
 def _by_number_of_classes(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

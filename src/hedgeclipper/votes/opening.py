@@ -1,8 +1,9 @@
-"""The opening: what one would predict before the game, from the plain vote and from agreement.
+"""The opening: what one would predict before the game, from all that can be heard.
 
-Both speak in log-odds, which are cut off, since neither is as sure as it sounds: votes are not
-independent. Labels say how much to believe of each, by a logistic regression that starts from half
-of each.
+The plain vote and the voters' agreement know all rows, but take votes for independent of each
+other; a game from nothing, by labels alone, does not, but knows voters with labels only. All speak
+in log-odds, which are cut off, since they are not as sure as they sound. Labels say how much to
+believe of each, by a logistic regression that starts from half of each of the first two.
 """
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.votes.agreement import Agreement, find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.game import play, scores_of, vote_table
+from hedgeclipper.votes.knowledge import Knowledge
+from hedgeclipper.votes.losses import LOSSES
 
 KINDS = ("agreement", "votes")
+FIRST_SHARES = (0.5, 0.5, 0.0)
+TOL, MAX_PASSES = 1e-4, 100
 MOST_LOG_ODDS = 10.0
 VARIANCE_OF_SHARE, VARIANCE_OF_BIAS = 0.25, 1.0
 
@@ -31,24 +37,29 @@ class Opening:
     log_balance : ndarray of shape (n_classes,)
         Logarithms of the class frequencies, which rows without votes get.
     shares : tuple of float
-        How much is believed of the plain vote, and of agreement; none of either without them.
+        How much is believed of the plain vote, of agreement, and of labels alone; of the first
+        alone without the others, and nothing without any.
     bias : ndarray of shape (n_classes,)
         Added for each class where there are votes.
     agreement : Agreement or None
         The voters' tables.
+    by_labels : ndarray or None
+        theta of a game from nothing.
     """
 
     log_balance: np.ndarray
     shares: tuple[float, ...] = ()
     bias: np.ndarray | float = 0.0
     agreement: Agreement | None = None
+    by_labels: np.ndarray | None = None
 
     def log_probabilities(self, ballots: Ballots) -> np.ndarray:
         """Return the logarithm of the probability of each class for each row."""
         if not self.shares:
             return np.full((ballots.n_rows, ballots.n_classes), -np.log(ballots.n_classes))
         heard = [plain_scores(ballots, self.log_balance)]
-        heard += [] if self.agreement is None else [self.agreement.scores(ballots)]
+        if self.agreement is not None and self.by_labels is not None:
+            heard += [self.agreement.scores(ballots), scores_of(ballots, self.by_labels)]
         return self._pooled(heard, ballots)
 
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
@@ -56,8 +67,9 @@ class Opening:
         table = np.zeros(shape)
         if self.shares:
             table += self.shares[0] * _plain_weights(shape[1])
-        if self.agreement is not None:
+        if self.agreement is not None and self.by_labels is not None:
             table += self.shares[1] * self.agreement.weights
+            table += self.shares[2] * vote_table(self.by_labels, shape)
         return table
 
     def _pooled(self, heard: list[np.ndarray], ballots: Ballots) -> np.ndarray:
@@ -74,30 +86,50 @@ def open_game(
     labeled: Ballots,
     codes: np.ndarray,
     balance: np.ndarray,
+    knowledge: Knowledge,
 ) -> Opening:
     """Return a prediction to start from.
 
     Parameters
     ----------
     kind : {"agreement", "votes"} or None
-        From the plain vote and agreement, from the plain vote alone, or all classes alike.
+        From plain vote, agreement and labels, from the plain vote alone, or all classes alike.
     unlabeled, labeled : Ballots
         Votes on unlabelled and on labelled rows.
     codes : ndarray of shape (n_labeled,)
         Classes of the labelled rows.
     balance : ndarray of shape (n_classes,)
         Class frequencies.
+    knowledge : Knowledge
+        What labels say of voters on the unlabelled rows.
     """
     log_balance = np.log(balance)
     if kind is None:
         return Opening(log_balance)
-    heard, agreement = [plain_scores(labeled, log_balance)], None
+    first: tuple[float, ...] = (1.0,)
+    heard, agreement, by_labels = [plain_scores(labeled, log_balance)], None, None
     if kind == "agreement":
+        first = FIRST_SHARES
         agreement = find_agreement(unlabeled, labeled, codes, balance)
-        heard.append(agreement.scores_without_own(labeled, codes))
+        by_labels = _game_from_nothing(unlabeled, knowledge, codes.size)
+        heard += [agreement.scores_without_own(labeled, codes), scores_of(labeled, by_labels)]
     voted = labeled.n_votes > 0
-    shares, bias = _believe([log_odds(part[voted]) for part in heard], codes[voted], balance.size)
-    return Opening(log_balance, shares, bias, agreement)
+    shares, bias = _believe([log_odds(part[voted]) for part in heard], codes[voted], first)
+    return Opening(log_balance, shares, bias, agreement, by_labels)
+
+
+def _game_from_nothing(ballots: Ballots, knowledge: Knowledge, n_labeled: int) -> np.ndarray:
+    even = np.full((ballots.n_rows, ballots.n_classes), -np.log(ballots.n_classes))
+    found = play(
+        ballots,
+        knowledge,
+        even,
+        LOSSES["log"],
+        n_labeled=n_labeled,
+        tol=TOL,
+        max_passes=MAX_PASSES,
+    )
+    return found.weights
 
 
 def plain_scores(ballots: Ballots, log_balance: np.ndarray) -> np.ndarray:
@@ -120,11 +152,12 @@ def log_odds(scores: np.ndarray) -> np.ndarray:
 # as in the game, BLAS is quicker with one thread
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def _believe(
-    heard: list[np.ndarray], codes: np.ndarray, n_classes: int
+    heard: list[np.ndarray], codes: np.ndarray, first: tuple[float, ...]
 ) -> tuple[tuple[float, ...], np.ndarray]:
     """Return how much the labels let us believe of each, and a bias for each class."""
-    start = np.full(len(heard), 1.0 / len(heard))
-    gold, parts = np.eye(n_classes)[codes], np.array(heard)
+    start, parts = np.array(first), np.array(heard)
+    n_classes = parts.shape[2]
+    gold = np.eye(n_classes)[codes]
 
     def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
         shares, bias = values[: start.size], values[start.size :]

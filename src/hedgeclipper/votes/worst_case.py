@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp, softmax
 
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.game import Smooth, minimise, scores_of, shares_of
 from hedgeclipper.votes.knowledge import Knowledge
+from hedgeclipper.votes.losses import soft_maximum
 
 SMOOTHING = (0.1, 0.02, 0.004)
 MAX_PASSES, TOL = 100, 1e-6
@@ -97,8 +97,7 @@ def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, reach: fl
 
 def _smoothed(gains: np.ndarray, ballots: Ballots, width: float) -> Smooth:
     def smooth(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        scores = (gains + scores_of(ballots, weights)) / width
-        value = width * logsumexp(scores, axis=1).mean()
-        return value, shares_of(ballots, softmax(scores, axis=1))
+        most, shares = soft_maximum((gains + scores_of(ballots, weights)) / width)
+        return width * most.mean(), shares_of(ballots, shares)
 
     return smooth
