@@ -264,7 +264,7 @@ def test_copies_of_a_voter_do_not_make_it_surer():
     rest = slice(100, None)
     before = log_loss(truth[rest], once.predict_proba(votes)[rest])
     after = log_loss(truth[rest], often.predict_proba(copies)[rest])
-    assert after <= before + 0.1
+    assert after <= before + 0.15
     assert (often.transduction_ == truth)[rest].mean() > (votes[rest, 0] == truth[rest]).mean()
     assert often.predict_proba(copies).max() < 0.99
 

@@ -14,7 +14,7 @@ from scipy.special import softmax
 
 from hedgeclipper.votes.ballots import Ballots
 
-PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 10.0
+PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0
 MAX_ROUNDS, CHANGE = 50, 1e-3
 
 

@@ -3,7 +3,8 @@
 The plain vote and the voters' agreement know all rows, but take votes for independent of each
 other; a game from nothing, by labels alone, does not, but knows voters with labels only. All speak
 in log-odds, which are cut off, since they are not as sure as they sound. Labels say how much to
-believe of each, by a logistic regression that starts from half of each of the first two.
+believe of each, by a logistic regression that starts from a quarter of the first and three quarters
+of the second, and takes more labels to turn to the third.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from hedgeclipper.votes.knowledge import Knowledge
 from hedgeclipper.votes.losses import LOSSES
 
 KINDS = ("agreement", "votes")
-FIRST_SHARES = (0.5, 0.5, 0.0)
+FIRST_SHARES, VARIANCES = (0.25, 0.75, 0.0), (0.25, 0.25, 0.05)
 TOL, MAX_PASSES = 1e-4, 100
 MOST_LOG_ODDS = 10.0
-VARIANCE_OF_SHARE, VARIANCE_OF_BIAS = 0.25, 1.0
+VARIANCE_OF_BIAS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +156,7 @@ def _believe(
     heard: list[np.ndarray], codes: np.ndarray, first: tuple[float, ...]
 ) -> tuple[tuple[float, ...], np.ndarray]:
     """Return how much the labels let us believe of each, and a bias for each class."""
-    start, parts = np.array(first), np.array(heard)
+    start, parts, variances = np.array(first), np.array(heard), np.array(VARIANCES[: len(first)])
     n_classes = parts.shape[2]
     gold = np.eye(n_classes)[codes]
 
@@ -165,8 +166,8 @@ def _believe(
         excess = softmax(scores, axis=1) - gold
         off = shares - start
         value = -np.sum(gold * log_softmax(scores, axis=1))
-        value += off @ off / (2 * VARIANCE_OF_SHARE) + bias @ bias / (2 * VARIANCE_OF_BIAS)
-        slopes = np.sum(parts * excess, axis=(1, 2)) + off / VARIANCE_OF_SHARE
+        value += off @ (off / variances) / 2 + bias @ bias / (2 * VARIANCE_OF_BIAS)
+        slopes = np.sum(parts * excess, axis=(1, 2)) + off / variances
         return value, np.append(slopes, excess.sum(axis=0) + bias / VARIANCE_OF_BIAS)
 
     found = minimize(loss, np.append(start, np.zeros(n_classes)), jac=True, method="L-BFGS-B")
