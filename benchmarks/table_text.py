@@ -32,10 +32,13 @@ class Figures:
     ----------
     results : sequence of Result
         All of them.
+    rows : sequence of Row, optional
+        The rows in order; those of the paper's table unless told.
     """
 
-    def __init__(self, results: Sequence[Result]):
+    def __init__(self, results: Sequence[Result], rows: Sequence[Row] | None = None):
         self.results = results
+        self._order = [(d.name, n) for d in DATA for n in d.budgets] if rows is None else rows
         self._known: dict[tuple[Row, str], dict[int, Result]] = {}
         for result in results:
             row = (result.data, result.n_labels)
@@ -44,7 +47,7 @@ class Figures:
     @property
     def rows(self) -> list[Row]:
         """Return the rows that there are results of, in the table's order."""
-        return [(d.name, n) for d in DATA for n in d.budgets if ((d.name, n), OURS) in self._known]
+        return [row for row in self._order if (row, OURS) in self._known]
 
     def values(self, row: Row, method: str, measure: str) -> np.ndarray:
         """Return a figure of a method on the draws of the row, which are the same for all."""
