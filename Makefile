@@ -45,7 +45,6 @@ check: lint test  ## what CI runs
 bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run, and accuracy on real data
 	$(BIN)/python -m benchmarks.game_speed
 	$(BIN)/python -m benchmarks.forest_speed
-	$(BIN)/python -m benchmarks.other_data
 	$(BIN)/python -m benchmarks.out_of_core
 	$(BIN)/python -m benchmarks.covtype_everywhere
 	$(BIN)/python -m benchmarks.dask_cost
@@ -55,6 +54,9 @@ bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run, and accu
 table: $(READY)  ## the paper's table on its real data: runs what is missing, writes docs and README
 	$(BIN)/python -m benchmarks.run_table
 	$(BIN)/python -m benchmarks.render_table
+	$(BIN)/python -m benchmarks.other_data
+	$(BIN)/python -m benchmarks.panel_study
+	$(BIN)/python -m benchmarks.render_panel
 
 votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.votes.run_votes

@@ -22,6 +22,8 @@ class PairedFigures:
     ----------
     results : sequence of Result
         All of them.
+    rows : sequence of Row, optional
+        The rows in order; those of ``order`` unless told.
 
     Attributes
     ----------
@@ -43,8 +45,9 @@ class PairedFigures:
     main_measure: ClassVar[str]
     command: ClassVar[str]
 
-    def __init__(self, results: Sequence[Any]):
+    def __init__(self, results: Sequence[Any], rows: Sequence[Row] | None = None):
         self.results = results
+        self._rows = self.order if rows is None else rows
         self._known: dict[tuple[Row, str], dict[int, Any]] = {}
         for result in results:
             row = (result.data, result.n_labels)
@@ -53,7 +56,7 @@ class PairedFigures:
     @property
     def rows(self) -> list[Row]:
         """Return the rows that there are results of, in the table's order."""
-        return [row for row in self.order if (row, OURS) in self._known]
+        return [row for row in self._rows if (row, OURS) in self._known]
 
     def values(self, row: Row, method: str, measure: str) -> np.ndarray:
         """Return a figure of a method on the draws of the row, which are the same for all."""

@@ -15,6 +15,7 @@ from benchmarks.table_plot import draw_table
 from benchmarks.table_text import ONLY_IN_A, Figures, gains, table_a
 from benchmarks.table_words import (
     words_on_gains,
+    words_on_panel,
     words_on_protocol,
     words_on_run,
     words_on_scores,
@@ -22,6 +23,7 @@ from benchmarks.table_words import (
 
 PAGE, README = DOCS / "table.md", ROOT / "README.md"
 IN_README = (
+    "hedged-voting",
     "hedgeclipper",
     "base-forest",
     "random-forest",
@@ -55,7 +57,7 @@ def readme_sections(figures: Figures) -> dict[str, str]:
     methods = [name for name in IN_README if name in figures.methods()]
     return {
         "table": figure_table(figures, "auc", methods),
-        "words": words_on_gains(gains(figures)),
+        "words": words_on_panel(figures) + "\n\n" + words_on_gains(gains(figures)),
     }
 
 

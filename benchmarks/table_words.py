@@ -10,6 +10,7 @@ from benchmarks.draws import MAX_UNLABELED
 from benchmarks.figures import OURS, first_counts, row_name, when, with_what
 from benchmarks.methods import METHODS
 from benchmarks.pages import listed
+from benchmarks.panel_text import panel_gains
 from benchmarks.results_file import EVERY_ROW
 from benchmarks.table_text import (
     CONTROLS,
@@ -101,6 +102,7 @@ def words_on_scores(figures: Figures) -> str:
     return "\n\n".join(
         [
             words_on_first(figures),
+            words_on_panel(figures),
             words_on_gains(gains(figures)),
             words_on_others(figures, figures.methods(without=[ONLY_IN_A])),
             words_on_self_training(figures),
@@ -108,6 +110,23 @@ def words_on_scores(figures: Figures) -> str:
             words_on_every_row(figures),
         ]
     ).strip()
+
+
+def words_on_panel(figures: Figures) -> str:
+    """Return how the hedged panel does against single methods and against its own members."""
+    found = panel_gains(figures)
+    ahead = sum(gain.over_best > 0 for gain in found)
+    below = sum(gain.is_below for gain in found)
+    means = [
+        np.mean([getattr(gain, name) for gain in found])
+        for name in ("over_reference", "over_mean", "over_stacking")
+    ]
+    return (
+        f"The hedged panel's AUC is {means[0]:+.3f} over the random forest's on average, "
+        f"{means[1]:+.4f} over the mean of its own members and {means[2]:+.4f} over stacking them. "
+        f"Its mean is above all eight single methods in {ahead} of {len(found)} rows, and below "
+        f"the best of them beyond chance in {below}."
+    )
 
 
 def words_on_gains(all_gains: list[Gain]) -> str:

@@ -6,6 +6,7 @@ from benchmarks.methods import (
     hedgeclipper,
     hedgeclipper_alone,
     hedgeclipper_paper,
+    hedged_voting,
     label_spreading,
     leaf_count,
     leaf_vote,
@@ -39,5 +40,8 @@ METHODS = {
         leaf_count.METHOD,
         leaf_vote.METHOD,
         hedgeclipper_alone.METHOD,
+        hedged_voting.METHOD,
+        hedged_voting.MEAN,
+        hedged_voting.STACKING,
     )
 }

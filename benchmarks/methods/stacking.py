@@ -14,9 +14,13 @@ LEAST = 1e-3
 
 def scores(draw: Draw, members: list[Member]) -> np.ndarray:
     out_of_fold = np.column_stack([_out_of_fold(draw, member.method) for member in members])
-    model = LogisticRegression(max_iter=1000).fit(_log_odds(out_of_fold), draw.y)
-    final = np.column_stack([member.scores for member in members])
-    return model.predict_proba(_log_odds(final))[:, 1]
+    return stack(out_of_fold, draw.y, np.column_stack([member.scores for member in members]))
+
+
+def stack(out_of_fold: np.ndarray, y: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return probabilities for rows that members score, by what their out-of-fold scores teach."""
+    model = LogisticRegression(max_iter=1000).fit(_log_odds(out_of_fold), y)
+    return model.predict_proba(_log_odds(scores))[:, 1]
 
 
 def _out_of_fold(draw: Draw, method: Method) -> np.ndarray:

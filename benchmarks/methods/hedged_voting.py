@@ -1,0 +1,93 @@
+"""The hedged panel with its defaults, and the mean and a stacking of its own members.
+
+All three come from one fit. What the members say of a draw is kept in ``results/panel``, where that
+folder exists, so that other ways to put them together can be tried without fitting them again.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import joblib
+import numpy as np
+
+from benchmarks.draws import Draw
+from benchmarks.methods.method import Method
+from benchmarks.methods.stacking import stack
+from benchmarks.results_file import FOLDER
+from hedgeclipper import HedgedVotingClassifier
+from hedgeclipper.voting import ROWS_IN_GAME
+
+KEPT = FOLDER / "panel"
+
+
+class Said(NamedTuple):
+    """What the panel and its members say of a draw; those by name, a column each.
+
+    ``out_of_fold`` is of the labelled rows, ``scores`` of the unlabelled ones.
+    """
+
+    names: list[str]
+    out_of_fold: np.ndarray
+    scores: np.ndarray
+    panel: np.ndarray
+
+
+class Recording(HedgedVotingClassifier):
+    """A panel that remembers what its members said of the rows."""
+
+    def _members(self, *arguments):
+        members = super()._members(*arguments)
+        self.out_of_fold_ = {member.name: member.out_of_fold[:, 0] for member in members}
+        return members
+
+    def _store(self, members, played, given, prepare, scores):
+        super()._store(members, played, given, prepare, scores)
+        self.scores_ = scores[:, :, 0]
+        predictor = self._predictor
+        self.probabilities_ = predictor.probabilities(predictor.awake_for(scores))[:, 1]
+
+
+@lru_cache(maxsize=1)
+def said_of(draw: Draw) -> Said:
+    """Return what the panel and its members say of a draw."""
+    model = Recording(random_state=draw.seed)
+    model.fit(draw.X, draw.y, X_unlabeled=draw.X_unlabeled)
+    if model.scores_.shape[0] != draw.X_unlabeled.shape[0]:
+        raise ValueError(
+            f"The panel has drawn {model.scores_.shape[0]} of {draw.X_unlabeled.shape[0]} rows, so "
+            "that its members' scores are not those of the rows to score. Pass fewer."
+        )
+    names = list(model.members_)
+    out_of_fold = np.column_stack([model.out_of_fold_[name] for name in names])
+    said = Said(names, out_of_fold, model.scores_, model.probabilities_[: draw.n_scored])
+    if KEPT.is_dir():
+        whole = {**said._asdict(), "scores": said.scores.astype(np.float32)}
+        np.savez(kept_file(draw), **whole)
+    return said
+
+
+def kept_file(draw: Draw) -> Path:
+    """Return where the scores of a draw are kept."""
+    return KEPT / f"{joblib.hash((draw.X, draw.y, draw.X_unlabeled, draw.seed))}.npz"
+
+
+def scores(draw: Draw) -> np.ndarray:
+    return said_of(draw).panel
+
+
+def mean_scores(draw: Draw) -> np.ndarray:
+    return said_of(draw).scores[: draw.n_scored].mean(axis=1)
+
+
+def stacked_scores(draw: Draw) -> np.ndarray:
+    said = said_of(draw)
+    return stack(said.out_of_fold, draw.y, said.scores[: draw.n_scored])
+
+
+LIMITS = {"uses_unlabeled": True, "max_rows": ROWS_IN_GAME}
+METHOD = Method("hedged-voting", "Hedged panel", scores, **LIMITS)
+MEAN = Method("panel-mean", "Mean of the panel", mean_scores, **LIMITS)
+STACKING = Method("panel-stacking", "Stacking of the panel", stacked_scores, **LIMITS)

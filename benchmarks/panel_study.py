@@ -1,0 +1,175 @@
+"""What else could be done with the same members: other votes, games and weights.
+
+    python -m benchmarks.panel_study
+
+Members are not fitted again: what they said of the draws is read from ``results/panel``, where
+``make table`` leaves it. Three draws of each row, weights from at most 10,000 unlabelled rows, AUC
+by scores on the rows that the table scores.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from benchmarks.draws import make_draw
+from benchmarks.methods.hedged_voting import kept_file
+from benchmarks.methods.stacking import stack
+from benchmarks.results_file import FOLDER, Key, read_results
+from benchmarks.run_table import run_all, table_rows
+from hedgeclipper.panel import aggregation, scales, weighing
+from hedgeclipper.panel.aggregation import PanelScores, aggregate
+from hedgeclipper.panel.scales import VoteScale
+
+RESULTS = FOLDER / "panel_study.csv"
+N_DRAWS, N_ROWS = 3, 10_000
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """AUC of one way to put the members of a draw together."""
+
+    data: str
+    n_labels: int
+    draw: int
+    method: str
+    auc: float
+
+    @property
+    def key(self) -> Key:
+        """Return what was run."""
+        return Key(self.data, self.n_labels, self.draw, self.method)
+
+
+def game(module: Any = weighing, options: dict | None = None, **values: Any) -> Callable:
+    """Return the panel's game with other constants or options."""
+
+    def scores(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+        with ExitStack() as changes:
+            for name, value in values.items():
+                changes.enter_context(patch.object(module, name, value))
+            return aggregate(said, **(options or {})).game.log_odds(all_scores)
+
+    return scores
+
+
+def mean(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+    """Return the mean of the members' probabilities."""
+    return all_scores.mean(axis=1)
+
+
+def mean_vote(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+    """Return the mean of the members' votes, all weighing the same."""
+    votes = [VoteScale.of(own) for own in said.unlabeled.T]
+    return sum(vote(own) for vote, own in zip(votes, all_scores.T, strict=True))
+
+
+def stacking(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+    """Return what a logistic regression on the members' log-odds says."""
+    return stack(said.labeled, said.is_positive.astype(int), all_scores)
+
+
+def vote_by_b(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+    """Return the sum of the votes, each weighing as much as its lowered b, without a game."""
+    found = aggregate(said)
+    lowered = found.solution.label_correlations - found.solution.errors
+    return found.game.votes(all_scores) @ np.maximum(lowered, 0.0)
+
+
+def shuffled(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+    """Return the panel's scores if unlabelled rows do not tell how members agree.
+
+    Each member's scores of the unlabelled rows are shuffled, so that its scale stays what it is.
+    """
+    rng = np.random.default_rng(0)
+    scores = rng.permuted(said.unlabeled, axis=0)
+    return aggregate(replace(said, unlabeled=scores)).game.log_odds(all_scores)
+
+
+def best_by_labels(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+    """Return the scores of the member that ranks the labelled rows best, out of fold."""
+    own = [roc_auc_score(said.is_positive, member) for member in said.labeled.T]
+    return all_scores[:, int(np.argmax(own))]
+
+
+class RankScale(VoteScale):
+    """Votes that are ranks alone."""
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """Return the ranks."""
+        return np.interp(scores, self.values, self.ranks)
+
+
+class LogOddsScale(VoteScale):
+    """Votes that are standardised log-odds alone."""
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds, cut off."""
+        return 2.0 * super().__call__(scores) - np.interp(scores, self.values, self.ranks)
+
+
+def with_scale(scale: type[VoteScale]) -> Callable:
+    """Return the panel's game on other votes."""
+    return game(aggregation, VoteScale=scale)
+
+
+WAYS = {
+    "the panel as it is": game(),
+    "mean of probabilities": mean,
+    "mean of votes, equal weights": mean_vote,
+    "stacking by logistic regression": stacking,
+    "the best member by out-of-fold labels": best_by_labels,
+    "votes weighed by b, no game": vote_by_b,
+    "agreement from labelled rows alone": game(LABELS_PER_VOTER=0.0),
+    "agreement from unlabelled rows alone": game(CORRECTIONS=0),
+    "unlabelled scores shuffled": shuffled,
+    "votes: ranks alone": with_scale(RankScale),
+    "votes: log-odds alone": with_scale(LogOddsScale),
+    "votes: log-odds cut off at one deviation": game(scales, DEVIATIONS=1.0),
+    "loss: zero-one": game(options={"loss": "zero_one"}),
+    "loss: log": game(options={"loss": "log"}),
+    "regions: signs": game(options={"specialists": "signs"}),
+    "regions: bins": game(options={"specialists": "bins"}),
+    "ridge a quarter": game(RIDGE=weighing.RIDGE / 4),
+    "ridge half": game(RIDGE=weighing.RIDGE / 2),
+    "ridge twice": game(RIDGE=weighing.RIDGE * 2),
+    "ridge four times": game(RIDGE=weighing.RIDGE * 4),
+    "signs always free": game(LABELS_FOR_FREE_SIGNS=0.0),
+    "signs never free": game(LABELS_FOR_FREE_SIGNS=np.inf),
+    "no prior for the spread of votes": game(PRIOR_ROWS=0.0),
+}
+
+
+def study(task: tuple[str, int, int]) -> list[StudyResult]:
+    """Return the AUCs of all ways on a draw."""
+    draw = make_draw(*task)
+    with np.load(kept_file(draw)) as kept:
+        out_of_fold, scores = kept["out_of_fold"], kept["scores"].astype(float)
+    rows = np.random.default_rng(draw.seed).permutation(len(scores))[:N_ROWS]
+    said = PanelScores(out_of_fold, draw.y == 1, np.ones(draw.y.size), scores[rows])
+    aucs = {n: roc_auc_score(draw.y_scored, way(said, scores[: draw.n_scored])) for n, way in
+            WAYS.items()}  # fmt: skip
+    return [StudyResult(*task, name, round(float(auc), 6)) for name, auc in aucs.items()]
+
+
+def main() -> None:
+    print(__doc__)
+    done = {result.key for result in read_results(RESULTS, StudyResult)}
+    tasks = [
+        (data, n_labels, draw)
+        for data, n_labels in table_rows()
+        for draw in range(N_DRAWS)
+        if not {Key(data, n_labels, draw, way) for way in WAYS} <= done
+    ]
+    run_all(study, tasks, RESULTS, os.cpu_count() or 1, StudyResult)
+
+
+if __name__ == "__main__":
+    main()

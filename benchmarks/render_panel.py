@@ -1,0 +1,75 @@
+"""Writes docs/panel.md from the results of the table, of other data and of the study.
+
+python -m benchmarks.render_panel
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.other_data import CASES, N_DRAWS, N_UNLABELED
+from benchmarks.other_data import RESULTS as OTHER
+from benchmarks.pages import DOCS, markdown_table, with_section, write_page
+from benchmarks.panel_study import N_DRAWS as STUDY_DRAWS
+from benchmarks.panel_study import N_ROWS, WAYS, StudyResult
+from benchmarks.panel_study import RESULTS as STUDY
+from benchmarks.panel_text import panel_gains, table_of_gains, verdicts
+from benchmarks.results_file import FOLDER, read_results
+from benchmarks.run_table import table_rows
+from benchmarks.table_text import Figures
+
+PAGE = DOCS / "panel.md"
+LEFT_OUT = ("ssl-secstr", 10_000)
+LEAST_AHEAD, LEAST_GAIN = 13, 0.032
+
+
+def sections() -> dict[str, str]:
+    """Return the parts of the page that come from results."""
+    rows = [row for row in table_rows() if row != LEFT_OUT]
+    paper = panel_gains(Figures(read_results(FOLDER / "table.csv"), rows))
+    other = panel_gains(Figures(read_results(OTHER), CASES))
+    most = len(CASES) // 2 + 1
+    return {
+        "table": table_of_gains(paper),
+        "verdicts": verdicts(paper, LEAST_AHEAD, LEAST_GAIN),
+        "other": f"{N_DRAWS} draws, at most {N_UNLABELED:,} unlabelled rows.\n\n"
+        + table_of_gains(other),
+        "other-verdicts": verdicts(other, most, 0.0),
+        "study": f"{STUDY_DRAWS} draws of each row, weights from at most {N_ROWS:,} rows.\n\n"
+        + table_of_ways(read_results(STUDY, StudyResult)),
+    }
+
+
+def table_of_ways(results: Sequence[StudyResult]) -> str:
+    """Return the mean AUC of each way, less the panel's own, over all rows and over some."""
+    known = {result.key: result.auc for result in results}
+    cells = sorted({key[:3] for key in known if key[:2] != LEFT_OUT})
+    first, *others = WAYS
+
+    def gain(way: str, some: list[tuple]) -> float:
+        return float(np.mean([known[(*cell, way)] - known[(*cell, first)] for cell in some]))
+
+    budgets = sorted({cell[1] for cell in cells})
+    rows = [["way", "all rows", *[f"{n:,} labels" for n in budgets], "worst row"]]
+    for way in others:
+        by_row = {cell[:2]: [] for cell in cells}
+        for cell in cells:
+            by_row[cell[:2]].append(known[(*cell, way)] - known[(*cell, first)])
+        parts = [[cell for cell in cells if cell[1] == n] for n in budgets]
+        worst = min(float(np.mean(found)) for found in by_row.values())
+        numbers = [gain(way, cells), *[gain(way, part) for part in parts], worst]
+        rows.append([way, *[f"{number:+.4f}" for number in numbers]])
+    return markdown_table(rows)
+
+
+def main() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for name, part in sections().items():
+        text = with_section(text, name, part)
+    write_page(PAGE, text)
+
+
+if __name__ == "__main__":
+    main()
