@@ -37,7 +37,7 @@ def sections() -> dict[str, str]:
         "other": f"{N_DRAWS} draws, at most {N_UNLABELED:,} unlabelled rows.\n\n"
         + table_of_gains(other),
         "other-verdicts": verdicts(other, most, 0.0),
-        "study": f"{STUDY_DRAWS} draws of each row, weights from at most {N_ROWS:,} rows.\n\n"
+        "study": f"Draws of each row: {STUDY_DRAWS}; weights from at most {N_ROWS:,} rows.\n\n"
         + table_of_ways(read_results(STUDY, StudyResult)),
     }
 

@@ -6,12 +6,14 @@ from matplotlib.figure import Figure
 
 from benchmarks.data.printed import PRINTED_COLUMNS
 from benchmarks.figures import OURS, PairedFigures, row_name
+from benchmarks.panel_text import PANEL
 from benchmarks.table_text import ONLY_IN_A, Figures, as_printed
 
 # Okabe and Ito's colours, told apart by the colour-blind; the markers differ as well.
 STYLES = {
     OURS: ("#0072B2", "o"),
     "hedgeclipper-paper": ("#56B4E9", "v"),
+    PANEL: ("#882255", "*"),
     "random-forest": ("#D55E00", "s"),
     "base-forest": ("#E69F00", "D"),
     "adaboost": ("#009E73", "^"),
@@ -28,7 +30,7 @@ def draw_table(figures: Figures) -> Figure:
     columns_a = [OURS, *PRINTED_COLUMNS]
     columns_b = ["logistic-regression" if c == ONLY_IN_A else c for c in columns_a]
     dots(left, figures, columns_a, lambda row, m: as_printed(figures, row, m).mean())
-    dots(right, figures, columns_b, lambda row, m: figures.mean(row, m, "auc"))
+    dots(right, figures, [*columns_b, PANEL], lambda row, m: figures.mean(row, m, "auc"))
     left.set_title("(a) HedgeClipper by scores,\nthe others by predicted classes")
     right.set_title("(b) everybody\nby scores")
     left.set_yticks(range(len(figures.rows)), [row_name(row) for row in figures.rows])
@@ -45,11 +47,11 @@ def dots(ax, figures: PairedFigures, columns: list[str], value, styles=STYLES) -
     """Draw a dot for each row and column."""
     for name in columns:
         colour, marker = styles[name]
-        face = colour if marker == "x" or name.startswith("hedgeclipper") else "none"
+        face = colour if marker == "x" or name.startswith("hedge") else "none"
         ax.scatter(
             [value(row, name) for row in figures.rows],
             range(len(figures.rows)),
-            s=34,
+            s=80 if marker == "*" else 34,
             marker=marker,
             facecolors=face,
             edgecolors=None if marker == "x" else colour,
