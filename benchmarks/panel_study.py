@@ -3,7 +3,7 @@
     python -m benchmarks.panel_study
 
 Members are not fitted again: what they said of the draws is read from ``results/panel``, where
-``make table`` leaves it. One draw of each row, weights from at most 5,000 unlabelled rows, AUC
+``make table`` leaves it. Three draws of each row, weights from at most 10,000 unlabelled rows, AUC
 by scores on the rows that the table scores.
 """
 
@@ -29,7 +29,7 @@ from hedgeclipper.panel.aggregation import PanelScores, aggregate
 from hedgeclipper.panel.scales import VoteScale
 
 RESULTS = FOLDER / "panel_study.csv"
-N_DRAWS, N_ROWS = 1, 5_000
+N_DRAWS, N_ROWS = 3, 10_000
 
 
 @dataclass(frozen=True)
