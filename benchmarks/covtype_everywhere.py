@@ -21,7 +21,7 @@ from distributed import Client, LocalCluster
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.draws import make_draw
-from benchmarks.pages import DOCS, markdown_table, verdict, with_section, write_page
+from benchmarks.pages import DOCS, markdown_table, verdict, write_sections
 from hedgeclipper import HedgeClipperClassifier
 
 N_LABELS, N_FILES = 1_000, 4
@@ -72,7 +72,7 @@ def main() -> None:
     text = render(fits)
     print(text)
     path = DOCS / "large_data.md"
-    write_page(path, with_section(path.read_text(encoding="utf-8"), "covtype", text))
+    write_sections(path, {"covtype": text})
 
 
 def render(fits: list[Fit]) -> str:

@@ -24,7 +24,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import hedgeclipper.forest
 from benchmarks.generated import N_COLUMNS, rows_and_labels
-from benchmarks.pages import DOCS, markdown_table, with_section, write_page
+from benchmarks.pages import DOCS, markdown_table, write_sections
 from benchmarks.timing import calls_timed, interleaved, print_rows
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.distributed import DaskLeaves, find_leaves
@@ -201,8 +201,7 @@ def main(n_millions: int = 4) -> None:
     text = words(found[0])
     print(f"\n{text}")
     path = DOCS / "dask.md"
-    page = with_section(path.read_text(encoding="utf-8"), "measured", markdown_table(table))
-    write_page(path, with_section(page, "on-paper", text))
+    write_sections(path, {"measured": markdown_table(table), "on-paper": text})
 
 
 if __name__ == "__main__":

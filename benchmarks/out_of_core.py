@@ -28,7 +28,7 @@ from sklearn.ensemble import RandomForestClassifier
 import hedgeclipper.forest
 from benchmarks.generated import ROWS_PER_BLOCK, rows_and_labels
 from benchmarks.memory import AnonymousMemory
-from benchmarks.pages import DOCS, markdown_table, verdict, with_section, write_page
+from benchmarks.pages import DOCS, markdown_table, verdict, write_sections
 from benchmarks.timing import calls_timed
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.batches import as_source
@@ -120,7 +120,7 @@ def main(*millions: int) -> None:
     text = render(found, peer)
     print(text)
     path = DOCS / "large_data.md"
-    write_page(path, with_section(path.read_text(encoding="utf-8"), "out-of-core", text))
+    write_sections(path, {"out-of-core": text})
 
 
 def peer_of(millions: Sequence[int]) -> int:

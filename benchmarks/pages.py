@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,22 @@ def with_section(page: str, name: str, text: str) -> str:
     head, rest = page.split(begin)
     tail = rest.split(end)[1]
     return f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}"
+
+
+def write_sections(path: Path, parts: Mapping[str, str]) -> None:
+    """Write a page anew with the text of some of its sections replaced.
+
+    Parameters
+    ----------
+    path : Path
+        The page, which has the marks of all of them.
+    parts : mapping from str to str
+        Names of sections, and what goes between their marks.
+    """
+    page = path.read_text(encoding="utf-8")
+    for name, text in parts.items():
+        page = with_section(page, name, text)
+    write_page(path, page)
 
 
 def listed(parts: list[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.other_data import CASES, N_DRAWS, N_UNLABELED
 from benchmarks.other_data import RESULTS as OTHER
-from benchmarks.pages import DOCS, markdown_table, with_section, write_page
+from benchmarks.pages import DOCS, markdown_table, write_sections
 from benchmarks.panel_study import N_DRAWS as STUDY_DRAWS
 from benchmarks.panel_study import N_ROWS, WAYS, StudyResult
 from benchmarks.panel_study import RESULTS as STUDY
@@ -83,10 +83,7 @@ def words_on_agreement(results: Sequence[StudyResult]) -> str:
 
 
 def main() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    for name, part in sections().items():
-        text = with_section(text, name, part)
-    write_page(PAGE, text)
+    write_sections(PAGE, sections())
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks.figures import figure_table
-from benchmarks.pages import DOCS, ROOT, save_figure, with_section, write_page
+from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.table_plot import draw_table
 from benchmarks.table_text import ONLY_IN_A, Figures, gains, table_a
@@ -68,10 +68,7 @@ def render(results: Path, page: Path = PAGE, readme: Path = README) -> None:
         raise SystemExit(f"No results in {results}: run `make table` first.")
     save_figure(draw_table(figures), page.parent / "figures" / "table.png")
     for path, parts in ((page, sections(figures)), (readme, readme_sections(figures))):
-        text = path.read_text(encoding="utf-8")
-        for name, part in parts.items():
-            text = with_section(text, name, part)
-        write_page(path, text)
+        write_sections(path, parts)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import figure_table
-from benchmarks.pages import DOCS, ROOT, save_figure, with_section, write_page
+from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.votes.bound_tables import (
     coverage_table,
@@ -60,10 +60,12 @@ TABLE_PARTS = {
     "votes-seconds": (lambda figures: table_of(figures, "seconds"), words_on_time),
     "votes-published": (published_table, published_verdicts),
 }
-README_PARTS = {
-    "votes": (lambda figures: table_of(figures, "accuracy"),),
-    "votes-words": (verdict_on_accuracy,),
-}
+README_WORDS = (
+    "Accuracy on real votes of labelling functions, classifiers and crowds, `VoteAggregator` "
+    "beside majority vote, Snorkel and crowd-kit, all with the same labels; `make votes-table` "
+    "runs this, and [docs/votes_table.md](docs/votes_table.md) has log loss, time, certificates "
+    "and how it was done."
+)
 
 
 def read_figures(folder: Path) -> VoteFigures:
@@ -88,9 +90,12 @@ def sections(folder: Path) -> dict[str, str]:
 
 
 def readme_sections(folder: Path) -> dict[str, str]:
-    """Return the README's table of accuracies and the words on it."""
+    """Return the README's table of accuracies and the words on it; nothing if there is none."""
     figures = read_figures(folder)
-    return {name: _text(figures.results, makers, figures) for name, makers in README_PARTS.items()}
+    if not figures.results:
+        return {"votes": ""}
+    table = table_of(figures, "accuracy")
+    return {"votes": "\n\n".join([README_WORDS, table, verdict_on_accuracy(figures)])}
 
 
 def _text(results: Sequence[Any], makers: tuple[Callable[..., str], ...], argument: Any) -> str:
@@ -104,10 +109,7 @@ def render(folder: Path, page: Path = PAGE, readme: Path = README) -> None:
     if figures.results:
         save_figure(draw_votes(figures), page.parent / PICTURE)
     for path, parts in ((page, sections(folder)), (readme, readme_sections(folder))):
-        text = path.read_text(encoding="utf-8")
-        for name, part in parts.items():
-            text = with_section(text, name, part)
-        write_page(path, text)
+        write_sections(path, parts)
 
 
 def main() -> None:
