@@ -474,7 +474,7 @@ def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:
 
 def _find_contradiction(sample: Ballots, knowledge: Knowledge, voters: np.ndarray) -> np.ndarray:
     """Return which voters' bounds have to give way, and warn if any has."""
-    found = total_violation(sample, knowledge.on(sample))
+    found = total_violation(sample, knowledge)
     blamed = knowledge.blamed(found.weights)
     if found.bound <= CONTRADICTION:
         return np.zeros_like(blamed)
