@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from hedgeclipper import kernels
 
@@ -69,3 +70,22 @@ def test_find_leaves_walks_a_small_tree():
         out,
     )
     assert out.tolist() == [[0, 1, 2, 0]]
+
+
+def test_votes_are_counted_by_voter_and_class():
+    voters, values = np.array([0, 2, 0, 0]), np.array([1, 2, 1, 2], dtype=np.int8)
+    out = np.zeros((3, 2))
+    kernels.count_votes(voters, values, out)
+    assert out.tolist() == [[2, 1], [0, 0], [0, 1]]
+
+
+def test_votes_of_more_voters_stand_behind_the_others():
+    rng = np.random.default_rng(0)
+    before, more = rng.integers(0, 3, (20, 4)), rng.integers(0, 3, (20, 2))
+    ours, theirs = sparse.csr_array(before), sparse.csr_array(np.hstack([before, more]))
+    voters, values = np.empty_like(theirs.indices), np.empty_like(theirs.data)
+    kernels.append_votes(
+        ours.indptr, ours.indices, ours.data, 4, more, theirs.indptr, voters, values
+    )
+    assert np.array_equal(voters, theirs.indices)
+    assert np.array_equal(values, theirs.data)

@@ -15,6 +15,7 @@ from hedgeclipper.votes.game import play, scores_of, shares_of
 from hedgeclipper.votes.knowledge import joined, learn_from_labels, parted
 from hedgeclipper.votes.losses import LOSSES, SMALLEST
 from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.rows import row_maxima, row_sums, soft_maximum
 from hedgeclipper.votes.shift import shift_of_votes
 from hedgeclipper.votes.worst_case import largest_mean, proved, total_violation
 
@@ -539,3 +540,18 @@ def test_parts_of_a_vector_come_back():
     back = parted(joined(voters, votes, classes), 2, 3)
     for part, whole in zip(back, (voters, votes, classes), strict=True):
         np.testing.assert_array_equal(part, whole)
+
+
+def test_bounds_that_hold_together_are_those_of_a_smaller_delta_each():
+    _, _, each = instance(0, n_classes=2, delta=0.05 / 11)  # 3 voters, 6 votes, 2 classes
+    _, _, together = instance(0, n_classes=2, delta=0.05, together=True)
+    assert together.widths == pytest.approx(each.widths)
+
+
+def test_sums_and_maxima_of_rows():
+    values = np.random.default_rng(0).normal(size=(7, 4))
+    assert row_sums(values) == pytest.approx(values.sum(axis=1))
+    assert np.array_equal(row_maxima(values), values.max(axis=1))
+    logarithm, slopes = soft_maximum(1000.0 * values)
+    assert logarithm == pytest.approx(logsumexp(1000.0 * values, axis=1))
+    assert slopes == pytest.approx(softmax(1000.0 * values, axis=1))

@@ -25,6 +25,7 @@ from hedgeclipper.votes.losses import LOSSES
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.opening import KINDS, open_game
 from hedgeclipper.votes.predictor import VotePredictor
+from hedgeclipper.votes.rows import row_maxima
 from hedgeclipper.votes.shift import shift_of_votes
 from hedgeclipper.votes.sources import read_votes
 from hedgeclipper.votes.summary import summarise_voters
@@ -61,11 +62,6 @@ class _Fitted:
         rest = self.unlabeled if self.has_unlabeled else self.unlabeled.take(np.arange(0))
         return Gold(self.labeled, classes[self.codes].tolist(), rest)
 
-    def judge(self, predicted: np.ndarray) -> Judge:
-        """Return who knows what labels can do to predictions, codes for all unlabelled rows."""
-        ballots = self.witnesses.join(Ballots(self.unlabeled))
-        return Judge(ballots, self.sampled, self.with_witnesses, predicted)
-
 
 class VoteAggregator(ClassifierMixin, BaseEstimator):
     """Labels from votes: of labelling functions, crowd workers, models, or all of them.
@@ -89,7 +85,9 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         How labels bound that. "transductive" bounds hold all together, and for the unlabelled rows
         themselves: the certificate is then a guarantee.
     delta : float or None
-        Probability that a bound ("wilson"), or any of them ("transductive"), fails; None is 0.05.
+        Probability that any bound fails: the opening is left, and a certificate made, only by
+        bounds that hold all together. Those of the summary, of labels alone and of a game without
+        an opening fail with that probability each, if "wilson". None is 0.05.
     class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
         Class frequencies: those of the gold labels, or known ones, all the same or in the order of
         the sorted classes.
@@ -357,12 +355,13 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         sampled = self._sample(ballots.n_rows)
         sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
         _warn_of_shift(judges, ballots)
-        knowledge = self._learn(judges, codes, ballots, balance)
-        here = knowledge.on(sample)
-        opening = open_game(self.opening, sample, judges, codes, balance, here)
+        each = self._learn(judges, codes, ballots, balance)
+        together = self._learn(judges, codes, ballots, balance, together=True)
+        opening = open_game(self.opening, sample, judges, codes, balance, each.on(sample))
+        # an opening is given up only for what all bounds say together; there is none to lose else
         game = play(
             sample,
-            here,
+            (each if self.opening is None else together).on(sample),
             opening.log_probabilities(sample),
             LOSSES[self.loss],
             n_labeled=codes.size,
@@ -372,21 +371,22 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
         witnesses = Witnesses.of(self._pool(labeled, unlabeled))
+        testified = witnesses.join(ballots)
         proof = sampled[:: max(1, sampled.size // ROWS_FOR_PROOF)]
         fitted = _Fitted(
             labeled,
             codes,
             unlabeled,
             gold.has_unlabeled,
-            knowledge,
+            each,
             game,
-            _find_contradiction(ballots.take(proof), knowledge, voters),
+            _find_contradiction(ballots.take(proof), together, voters),
             witnesses,
-            self._learn(witnesses.join(judges), codes, witnesses.join(ballots), balance),
+            self._learn(witnesses.join(judges), codes, testified, balance, together=True),
             proof,
         )
         shares = predictor.probabilities(ballots)
-        judge = fitted.judge(_favourites(shares, balance))
+        judge = Judge(testified, proof, fitted.with_witnesses, _favourites(shares, balance))
         certificate = judge.certificate(*_may_guarantee(self.bound, gold))
         self.classes_, self.voters_, self.n_features_in_ = classes, voters, voters.size
         self.class_balance_ = balance
@@ -399,8 +399,12 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         return self
 
     def _judge(self) -> Judge:
-        shares = self._predictor.probabilities(Ballots(self._fitted.unlabeled))
-        return self._fitted.judge(_favourites(shares, self.class_balance_))
+        fitted = self._fitted
+        ballots = Ballots(fitted.unlabeled)
+        predicted = _favourites(self._predictor.probabilities(ballots), self.class_balance_)
+        return Judge(
+            fitted.witnesses.join(ballots), fitted.sampled, fitted.with_witnesses, predicted
+        )
 
     def _ballots(self, L: Any) -> Ballots:
         votes = read_votes(L, self.abstain_label, self.classes_)
@@ -430,7 +434,13 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         return balance
 
     def _learn(
-        self, labeled: Ballots, codes: np.ndarray, unlabeled: Ballots, balance: np.ndarray
+        self,
+        labeled: Ballots,
+        codes: np.ndarray,
+        unlabeled: Ballots,
+        balance: np.ndarray,
+        *,
+        together: bool = False,
     ) -> Knowledge:
         is_known = not (isinstance(self.class_balance, str) and self.class_balance == "labeled")
         return learn_from_labels(
@@ -440,6 +450,7 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             bound=self.bound,
             delta=DELTA if self.delta is None else self.delta,
             specialists=self.specialists,
+            together=together,
             balance=balance if is_known else None,
         )
 
@@ -462,13 +473,13 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             return labels
         kind = np.result_type(labels.dtype, np.asarray(self.abstain_label).dtype)
         labels = labels.astype(object if kind.kind in "US" else kind)
-        labels[1.0 - shares.max(axis=1) > self.abstain_cost] = self.abstain_label
+        labels[1.0 - row_maxima(shares) > self.abstain_cost] = self.abstain_label
         return labels
 
 
 def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:
     """Return the code of the most probable class of each row, of several the most frequent one."""
-    best = shares.max(axis=1, keepdims=True)
+    best = row_maxima(shares)[:, None]
     return np.where(shares >= best - ROUNDING, balance, 0.0).argmax(axis=1)
 
 

@@ -135,13 +135,13 @@ def add_vote_scores(indptr, voters, values, weights, out):
     """out[j] += weights[i, v] for each vote v of a voter i on row j.
 
     indptr (rows + 1,), voters, values (votes,), the class voted for plus 1; weights (voters,
-    classes, classes), by voter, vote and class; out (rows, classes).
+    classes, columns), by voter, vote and column; out (rows, columns).
     """
-    n_classes = out.shape[1]
+    n_columns = out.shape[1]
     for row in range(out.shape[0]):
         for entry in range(indptr[row], indptr[row + 1]):
             voter, value = voters[entry], values[entry] - 1
-            for k in range(n_classes):
+            for k in range(n_columns):
                 out[row, k] += weights[voter, value, k]
 
 
@@ -157,3 +157,33 @@ def add_vote_shares(indptr, voters, values, shares, out):
             voter, value = voters[entry], values[entry] - 1
             for k in range(n_classes):
                 out[voter, value, k] += shares[row, k]
+
+
+@njit(cache=True, nogil=True)
+def count_votes(voters, values, out):
+    """out[i, v] += 1 for each vote v of a voter i.
+
+    voters, values (votes,), the class voted for plus 1; out (voters, classes).
+    """
+    for entry in range(voters.shape[0]):
+        out[voters[entry], values[entry] - 1] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def append_votes(indptr, voters, values, first, more, new_indptr, new_voters, new_values):
+    """Copy all votes, and put those of a few voters more behind those on each row.
+
+    indptr (rows + 1,), voters, values (votes,); first, the number of the first voter added; more
+    (rows, voters added), 0 where one of them abstains; new_indptr (rows + 1,), made already;
+    new_voters, new_values (votes in all,).
+    """
+    n_added = more.shape[1]
+    for row in range(more.shape[0]):
+        to = new_indptr[row]
+        for entry in range(indptr[row], indptr[row + 1]):
+            new_voters[to], new_values[to] = voters[entry], values[entry]
+            to += 1
+        for k in range(n_added):
+            if more[row, k] > 0:
+                new_voters[to], new_values[to] = first + k, more[row, k]
+                to += 1

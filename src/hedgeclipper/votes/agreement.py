@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import softmax
 
 from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.rows import soft_maximum
 
 PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0
 MAX_ROUNDS, CHANGE = 50, 1e-3
@@ -81,10 +81,10 @@ def find_agreement(
     n_classes = balance.size
     known = prior_votes(n_classes) + labeled.sums(np.eye(n_classes)[codes])
     model = Agreement(np.broadcast_to(prior_votes(n_classes), unlabeled.shape), np.log(balance))
-    shares = softmax(model.scores(unlabeled), axis=1)
+    shares = soft_maximum(model.scores(unlabeled))[1]
     for _ in range(MAX_ROUNDS):
         model = Agreement(known + unlabeled.sums(shares), model.log_balance)
-        before, shares = shares, softmax(model.scores(unlabeled), axis=1)
+        before, shares = shares, soft_maximum(model.scores(unlabeled))[1]
         if np.abs(shares - before).max(initial=0.0) < CHANGE:
             break
     return model

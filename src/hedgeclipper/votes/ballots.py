@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from hedgeclipper.kernels import add_vote_scores, add_vote_shares
+from hedgeclipper.kernels import add_vote_scores, add_vote_shares, count_votes
 from hedgeclipper.votes.matrix import Votes
+
+ROWS_IN_BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +44,9 @@ class Ballots:
     @cached_property
     def said(self) -> np.ndarray:
         """How often each voter votes for each class, shape (n_voters, n_classes)."""
-        n_voters, n_classes, _ = self.shape
-        cells = self.votes.matrix.indices.astype(np.intp)
-        cells *= n_classes
-        cells += self.votes.matrix.data
-        cells -= 1
-        flat = np.bincount(cells, minlength=n_voters * n_classes)
-        return flat.reshape(n_voters, n_classes).astype(float)
+        out = np.zeros(self.shape[:2])
+        count_votes(self.votes.matrix.indices, self.votes.matrix.data, out)
+        return out
 
     @cached_property
     def n_votes(self) -> np.ndarray:
@@ -59,10 +58,10 @@ class Ballots:
 
         Parameters
         ----------
-        weights : ndarray of shape (n_voters, n_classes, n_classes)
-            What a voter's vote for a class says of each class.
+        weights : ndarray of shape (n_voters, n_classes, n_columns)
+            What a voter's vote for a class adds to each column, as a rule one for each class.
         """
-        matrix, out = self.votes.matrix, np.zeros((self.n_rows, self.n_classes))
+        matrix, out = self.votes.matrix, np.zeros((self.n_rows, weights.shape[2]))
         add_vote_scores(matrix.indptr, matrix.indices, matrix.data, weights, out)
         return out
 
@@ -83,6 +82,12 @@ class Ballots:
         add_vote_shares(matrix.indptr, matrix.indices, matrix.data, shares, out)
         return out
 
-    def take(self, rows: np.ndarray) -> Ballots:
+    def take(self, rows: np.ndarray | slice) -> Ballots:
         """Return the votes on some rows."""
         return Ballots(self.votes.take(rows))
+
+    def blocks(self) -> Iterator[tuple[slice, Ballots]]:
+        """Return the rows in parts, so that what is made of a part stays small."""
+        for start in range(0, self.n_rows, ROWS_IN_BLOCK):
+            rows = slice(start, start + ROWS_IN_BLOCK)
+            yield rows, self.take(rows)

@@ -11,7 +11,7 @@ from hedgeclipper.batches import missing_labels
 from hedgeclipper.semi_supervised import is_unlabeled
 from hedgeclipper.votes.distinct import is_missing
 from hedgeclipper.votes.labels import as_plain_array, class_codes, seen_classes
-from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.matrix import Votes, all_voters
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +57,17 @@ class Gold:
                 "y has no gold label: the game needs a few, of each class if possible. Label some "
                 "rows."
             )
-        votes = Votes.stack(self.labeled, self.rest)
-        seen = dict.fromkeys([*votes.classes.tolist(), *self.labels])
+        voted = [*self.labeled.classes.tolist(), *self.rest.classes.tolist()]
+        seen = dict.fromkeys([*voted, *self.labels])
         classes = seen_classes(seen, "Votes and gold labels together")
         if classes.size < 2:
             raise ValueError(
                 "Votes and gold labels must have at least two classes. Got one, "
                 f"{classes.tolist()[0]!r}."
             )
-        votes = votes.align(votes.voters, classes)
-        n_labeled = self.labeled.n_rows
-        labeled = votes.take(slice(None, n_labeled))
-        unlabeled = votes.take(slice(n_labeled, None)) if self.has_unlabeled else labeled
+        voters = all_voters(self.labeled, self.rest)
+        labeled, rest = (part.align(voters, classes) for part in (self.labeled, self.rest))
+        unlabeled = rest if self.has_unlabeled else labeled
         return labeled, class_codes(self.labels, classes, "y"), unlabeled
 
     def and_more(self, more: Gold) -> Gold:

@@ -44,9 +44,9 @@ class Knowledge:
     is_used : ndarray of bool
         Which of them the game may use, as one vector.
     is_guarantee : bool
-        Whether all bounds hold together with probability 1 - delta.
+        Whether all bounds hold together with probability 1 - delta, for sure.
     delta : float
-        Probability that one of them fails; of each by itself if they are no guarantee.
+        Probability that any of them fails, or each, as they were made.
     """
 
     voters: Intervals
@@ -120,6 +120,7 @@ def learn_from_labels(
     bound: str,
     delta: float,
     specialists: str,
+    together: bool = False,
     balance: np.ndarray | None = None,
 ) -> Knowledge:
     """Return bounds on how often voters are right on the unlabelled rows.
@@ -133,10 +134,13 @@ def learn_from_labels(
     bound : {"wilson", "plug_in", "transductive"}
         How the bounds are made, as in `hedgeclipper.correlations.lower_bounds`.
     delta : float
-        Probability that a bound ("wilson") or any of them ("transductive") fails.
+        Probability that a bound fails; that any of them fails if they have to hold together.
+        "transductive" ones always do.
     specialists : {"voters", "votes", "both"}
         Whether the game uses how often a voter is right, how often where it votes for a class, or
         both.
+    together : bool
+        Whether bounds have to hold together.
     balance : ndarray of shape (n_classes,), optional
         Class frequencies that are known, as if from any number of labels.
     """
@@ -148,7 +152,8 @@ def learn_from_labels(
         estimate = joined(right.sum(axis=1), right, members) / n_labeled
     if balance is not None:
         estimate[-n_classes:], n_labeled[-n_classes:] = balance, np.inf
-    lower, upper = _bounds(estimate, n_labeled, n_unlabeled, bound, delta)
+    n_bounds = estimate.size if together else 1
+    lower, upper = _bounds(estimate, n_labeled, n_unlabeled, bound, delta, n_bounds)
     columns = [parted(part, n_voters, n_classes) for part in (estimate, lower, upper, n_labeled)]
     parts = [Intervals(*part) for part in zip(*columns, strict=True)]
     used = joined(
@@ -168,12 +173,17 @@ def learn_from_labels(
 
 
 def _bounds(
-    estimate: np.ndarray, n_labeled: np.ndarray, n_unlabeled: np.ndarray, bound: str, delta: float
+    estimate: np.ndarray,
+    n_labeled: np.ndarray,
+    n_unlabeled: np.ndarray,
+    bound: str,
+    delta: float,
+    n_together: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper bounds on shares, 0 and 1 where no label tells."""
     lower, upper = estimate, estimate
     if bound == "wilson":
-        low, high = wilson_bounds(2.0 * estimate - 1.0, n_labeled, delta / 2.0)
+        low, high = wilson_bounds(2.0 * estimate - 1.0, n_labeled, delta / (2.0 * n_together))
         lower, upper = (1.0 + low) / 2.0, (1.0 + high) / 2.0
     elif bound == "transductive":
         # shares are half as wide as the correlations that the radius is for

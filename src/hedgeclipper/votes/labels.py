@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.batches import listed
-from hedgeclipper.votes.distinct import distinct, is_missing, whole_numbers
+from hedgeclipper.votes.distinct import BLOCK, distinct, is_missing, whole_numbers
 
 _NO_VOTE = -1
 
@@ -34,6 +34,10 @@ class LabelNumbers:
 
     def number(self, values: np.ndarray) -> np.ndarray:
         """Return the number of each label, -1 where it means no vote; shape (n,)."""
+        starts = range(0, max(values.size, 1), BLOCK)
+        return np.concatenate([self._numbers(values[start : start + BLOCK]) for start in starts])
+
+    def _numbers(self, values: np.ndarray) -> np.ndarray:
         labels, positions = distinct(values, self.place)
         numbers = [self._number(label) for label in labels]
         return np.array(numbers, dtype=small_integers(len(self._number_of)))[positions]

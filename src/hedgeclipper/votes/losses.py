@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from hedgeclipper.votes.rows import row_sums, soft_maximum
+
 LEAST_LOG = -20.0
 SMALLEST = 1e-3
 
@@ -71,7 +73,7 @@ class SquareLoss(VoteLoss):
     def reply(self, scores):
         """Return what the nearest point of the simplex earns, and that point."""
         z = _nearest(scores)
-        return 0.5 + np.sum(scores * z - 0.5 * z**2, axis=1), z
+        return 0.5 + row_sums(scores * z - 0.5 * z**2), z
 
     def predict(self, scores):
         """Return the nearest point of the simplex."""
@@ -108,15 +110,6 @@ class ZeroOneLoss(VoteLoss):
 
 
 LOSSES = {loss.name: loss for loss in (LogLoss(), SquareLoss(), ZeroOneLoss())}
-
-
-def soft_maximum(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the logarithm of the summed exponentials of each row, and its slopes."""
-    most = scores.max(axis=1)
-    shares = np.exp(scores - most[:, None])
-    total = shares.sum(axis=1)
-    shares /= total[:, None]
-    return most + np.log(total), shares
 
 
 def _by_number_of_classes(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -301,9 +301,10 @@ class Votes:
         array([[1, 0],
                [1, 2]], dtype=int8)
         """
-        numbers = np.atleast_1d(np.arange(self.n_rows)[rows])
-        names = None if self.rows is None else self.rows[numbers]
-        return replace(self, matrix=self.matrix[numbers], rows=names)
+        if not isinstance(rows, slice):
+            rows = np.atleast_1d(np.arange(self.n_rows)[rows])
+        names = None if self.rows is None else self.rows[rows]
+        return replace(self, matrix=self.matrix[rows], rows=names)
 
     def align(self, voters: Any, classes: Any) -> Votes:
         """Return the same votes with the voters and classes of other votes.
@@ -332,6 +333,8 @@ class Votes:
 
     def _codes_among(self, classes: np.ndarray) -> np.ndarray:
         """Return the code of each class among others, which need to know those with votes only."""
+        if np.array_equal(classes, self.classes):
+            return np.arange(self.n_classes)
         present = np.unique(self.matrix.data) - 1
         codes = np.zeros(self.n_classes, dtype=np.intp)
         codes[present] = class_codes(self.classes[present].tolist(), classes, "The table of votes")
@@ -356,8 +359,8 @@ class Votes:
         """
         if not votes:
             raise ValueError("Votes.stack needs the votes on one set of rows at least. Got none.")
-        voters, classes = _all_voters(votes), _all_classes(votes)
-        parts = [part.align(voters, classes) for part in votes]
+        classes = _all_classes(votes)
+        parts = [part.align(all_voters(*votes), classes) for part in votes]
         matrix = sparse.vstack([part.matrix for part in parts], format="csr")
         names = [part.rows for part in parts if part.rows is not None]
         rows = np.concatenate(names) if len(names) == len(parts) else None
@@ -389,7 +392,7 @@ def _joined(readings: list[Reading]) -> Reading:
     return Reading(numbers, first.voters)
 
 
-def _all_voters(votes: tuple[Votes, ...]) -> np.ndarray:
+def all_voters(*votes: Votes) -> np.ndarray:
     """Return the names of all voters as they first appear; numbers of columns if none has names."""
     named = [part.voters.tolist() for part in votes if part.named]
     if not named:

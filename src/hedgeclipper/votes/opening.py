@@ -10,23 +10,32 @@ of the second, and takes more labels to turn to the third.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.votes.agreement import Agreement, find_agreement, prior_votes
+from hedgeclipper.votes.agreement import find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.game import play, scores_of, vote_table
-from hedgeclipper.votes.knowledge import Knowledge
+from hedgeclipper.votes.game import play, vote_table
+from hedgeclipper.votes.knowledge import Knowledge, parted
 from hedgeclipper.votes.losses import LOSSES
+from hedgeclipper.votes.rows import row_sums, soft_maximum
 
 KINDS = ("agreement", "votes")
 FIRST_SHARES, VARIANCES = (0.25, 0.75, 0.0), (0.25, 0.25, 0.05)
 TOL, MAX_PASSES = 1e-4, 100
 MOST_LOG_ODDS = 10.0
 VARIANCE_OF_BIAS = 1.0
+
+
+class Voice(NamedTuple):
+    """What adds up to log-odds: so much for each class, and so much for each vote."""
+
+    classes: np.ndarray
+    votes: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,48 +46,41 @@ class Opening:
     ----------
     log_balance : ndarray of shape (n_classes,)
         Logarithms of the class frequencies, which rows without votes get.
+    voices : tuple of Voice
+        The plain vote, agreement, and labels alone; the first alone, or none of them.
     shares : tuple of float
-        How much is believed of the plain vote, of agreement, and of labels alone; of the first
-        alone without the others, and nothing without any.
+        How much is believed of each.
     bias : ndarray of shape (n_classes,)
         Added for each class where there are votes.
-    agreement : Agreement or None
-        The voters' tables.
-    by_labels : ndarray or None
-        theta of a game from nothing.
     """
 
     log_balance: np.ndarray
+    voices: tuple[Voice, ...] = ()
     shares: tuple[float, ...] = ()
     bias: np.ndarray | float = 0.0
-    agreement: Agreement | None = None
-    by_labels: np.ndarray | None = None
 
     def log_probabilities(self, ballots: Ballots) -> np.ndarray:
         """Return the logarithm of the probability of each class for each row."""
-        if not self.shares:
+        if not self.voices:
             return np.full((ballots.n_rows, ballots.n_classes), -np.log(ballots.n_classes))
-        heard = [plain_scores(ballots, self.log_balance)]
-        if self.agreement is not None and self.by_labels is not None:
-            heard += [self.agreement.scores(ballots), scores_of(ballots, self.by_labels)]
-        return self._pooled(heard, ballots)
+        heard = np.split(ballots.scores(self._tables), len(self.voices), axis=1)
+        scores = np.zeros_like(heard[0]) + self.bias
+        for share, voice, part in zip(self.shares, self.voices, heard, strict=True):
+            scores += share * log_odds(voice.classes + part)
+        scores[ballots.n_votes == 0] = self.log_balance
+        return scores - soft_maximum(scores)[0][:, None]
 
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what a voter's vote adds to the score of each class, by voter, vote and class."""
         table = np.zeros(shape)
-        if self.shares:
-            table += self.shares[0] * _plain_weights(shape[1])
-        if self.agreement is not None and self.by_labels is not None:
-            table += self.shares[1] * self.agreement.weights
-            table += self.shares[2] * vote_table(self.by_labels, shape)
+        for share, voice in zip(self.shares, self.voices, strict=True):
+            table += share * voice.votes
         return table
 
-    def _pooled(self, heard: list[np.ndarray], ballots: Ballots) -> np.ndarray:
-        scores = self.bias + sum(
-            share * log_odds(part) for share, part in zip(self.shares, heard, strict=True)
-        )
-        silent = ballots.n_votes == 0
-        return log_softmax(np.where(silent[:, None], self.log_balance, scores), axis=1)
+    @cached_property
+    def _tables(self) -> np.ndarray:
+        """Side by side, so that all voices are heard at once."""
+        return np.concatenate([voice.votes for voice in self.voices], axis=2)
 
 
 def open_game(
@@ -107,19 +109,24 @@ def open_game(
     log_balance = np.log(balance)
     if kind is None:
         return Opening(log_balance)
-    first: tuple[float, ...] = (1.0,)
-    heard, agreement, by_labels = [plain_scores(labeled, log_balance)], None, None
+    plain = plain_vote(unlabeled.shape, log_balance)
+    voices, heard = [plain], [_hear(plain, labeled)]
+    first: tuple[float, ...] = FIRST_SHARES if kind == "agreement" else (1.0,)
     if kind == "agreement":
-        first = FIRST_SHARES
         agreement = find_agreement(unlabeled, labeled, codes, balance)
         by_labels = _game_from_nothing(unlabeled, knowledge, codes.size)
-        heard += [agreement.scores_without_own(labeled, codes), scores_of(labeled, by_labels)]
+        voices += [Voice(agreement.log_balance, agreement.weights), by_labels]
+        heard += [agreement.scores_without_own(labeled, codes), _hear(by_labels, labeled)]
     voted = labeled.n_votes > 0
     shares, bias = _believe([log_odds(part[voted]) for part in heard], codes[voted], first)
-    return Opening(log_balance, shares, bias, agreement, by_labels)
+    return Opening(log_balance, tuple(voices), shares, bias)
 
 
-def _game_from_nothing(ballots: Ballots, knowledge: Knowledge, n_labeled: int) -> np.ndarray:
+def _hear(voice: Voice, ballots: Ballots) -> np.ndarray:
+    return voice.classes + ballots.scores(voice.votes)
+
+
+def _game_from_nothing(ballots: Ballots, knowledge: Knowledge, n_labeled: int) -> Voice:
     even = np.full((ballots.n_rows, ballots.n_classes), -np.log(ballots.n_classes))
     found = play(
         ballots,
@@ -130,24 +137,21 @@ def _game_from_nothing(ballots: Ballots, knowledge: Knowledge, n_labeled: int) -
         tol=TOL,
         max_passes=MAX_PASSES,
     )
-    return found.weights
+    classes = parted(found.weights, *ballots.shape[:2])[2]
+    return Voice(classes, vote_table(found.weights, ballots.shape))
 
 
-def plain_scores(ballots: Ballots, log_balance: np.ndarray) -> np.ndarray:
-    """Return log-odds by counting votes, each as good as the prior's."""
-    weights = np.broadcast_to(_plain_weights(ballots.n_classes), ballots.shape)
-    return log_balance + ballots.scores(weights)
-
-
-def _plain_weights(n_classes: int) -> np.ndarray:
-    prior = prior_votes(n_classes)
-    return np.log(prior) - np.log(prior.sum(axis=0))
+def plain_vote(shape: tuple[int, int, int], log_balance: np.ndarray) -> Voice:
+    """Return the voice that counts votes, each as good as the prior's."""
+    prior = prior_votes(shape[1])
+    weights = np.log(prior) - np.log(prior.sum(axis=0))
+    return Voice(log_balance, np.broadcast_to(weights, shape))
 
 
 def log_odds(scores: np.ndarray) -> np.ndarray:
     """Return log-probabilities, less their mean in each row, and cut off."""
-    logs = log_softmax(scores, axis=1)
-    return np.clip(logs - logs.mean(axis=1, keepdims=True), -MOST_LOG_ODDS, MOST_LOG_ODDS)
+    odds = scores - row_sums(scores)[:, None] / scores.shape[1]
+    return np.clip(odds, -MOST_LOG_ODDS, MOST_LOG_ODDS, out=odds)
 
 
 # as in the game, BLAS is quicker with one thread
@@ -163,9 +167,9 @@ def _believe(
     def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
         shares, bias = values[: start.size], values[start.size :]
         scores = bias + np.tensordot(shares, parts, axes=1)
-        excess = softmax(scores, axis=1) - gold
-        off = shares - start
-        value = -np.sum(gold * log_softmax(scores, axis=1))
+        potential, predicted = soft_maximum(scores)
+        excess, off = predicted - gold, shares - start
+        value = potential.sum() - np.sum(gold * scores)
         value += off @ (off / variances) / 2 + bias @ bias / (2 * VARIANCE_OF_BIAS)
         slopes = np.sum(parts * excess, axis=(1, 2)) + off / variances
         return value, np.append(slopes, excess.sum(axis=0) + bias / VARIANCE_OF_BIAS)

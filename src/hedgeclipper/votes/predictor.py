@@ -33,11 +33,13 @@ class VotePredictor:
 
     def probabilities(self, ballots: Ballots) -> np.ndarray:
         """Return the probability of each class for each row; the class balance without votes."""
-        opening = self.opening.log_probabilities(ballots)
-        scores = self.loss.scores(opening) + scores_of(ballots, self.weights)
-        silent = ballots.n_votes == 0
-        balance = np.exp(self.opening.log_balance)
-        return np.where(silent[:, None], balance, self.loss.predict(scores))
+        out = np.empty((ballots.n_rows, ballots.n_classes))
+        for rows, block in ballots.blocks():
+            opening = self.opening.log_probabilities(block)
+            scores = self.loss.scores(opening) + scores_of(block, self.weights)
+            out[rows] = self.loss.predict(scores)
+        out[ballots.n_votes == 0] = np.exp(self.opening.log_balance)
+        return out
 
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what the game adds to the score of a class for which a voter votes."""

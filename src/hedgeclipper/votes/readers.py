@@ -124,6 +124,24 @@ def read_sparse(matrix: Any, labels: LabelNumbers, voters: Any) -> Reading:
             f"{matrix.format} of shape {matrix.shape}. Make a csr_array of row, voter and label."
         )
     check_shape(matrix.shape)
+    if matrix.format == "csr" and matrix.has_canonical_format:
+        found = _read_rows(matrix, labels)
+    else:
+        found = _read_entries(matrix, labels)
+    return Reading(found, VoterNames.of(voters, matrix.shape[1]))
+
+
+def _read_rows(matrix: Any, labels: LabelNumbers) -> Any:
+    """Return votes that are in their places already; only those who abstain are taken out."""
+    numbers = labels.number(matrix.data)
+    numbers += 1
+    parts = numbers, matrix.indices.copy(), matrix.indptr.copy()
+    found = sparse.csr_array(parts, shape=matrix.shape)
+    found.eliminate_zeros()
+    return found
+
+
+def _read_entries(matrix: Any, labels: LabelNumbers) -> Any:
     entries = matrix.tocoo()
     numbers = labels.number(entries.data)
     votes = numbers >= 0
@@ -133,7 +151,7 @@ def read_sparse(matrix: Any, labels: LabelNumbers, voters: Any) -> Reading:
             "The sparse votes store some votes twice: the same voter on the same row. Store each "
             "vote once; scipy's sum_duplicates would add labels up."
         )
-    return Reading(found, VoterNames.of(voters, matrix.shape[1]))
+    return found
 
 
 def from_triplets(

@@ -23,7 +23,10 @@ def with_codes(matrix: Any, codes: np.ndarray, n_classes: int) -> Any:
     n_classes : int
         Number of classes from now on.
     """
-    table = np.zeros(codes.size + 1, dtype=small_integers(n_classes))
+    integers = small_integers(n_classes)
+    if matrix.data.dtype == integers and np.array_equal(codes, np.arange(codes.size)):
+        return matrix
+    table = np.zeros(codes.size + 1, dtype=integers)
     table[1:] = codes + 1
     data = np.empty(matrix.data.size, dtype=table.dtype)
     for start in range(0, data.size, BLOCK):

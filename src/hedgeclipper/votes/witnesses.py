@@ -9,12 +9,15 @@ one on a voter.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from hedgeclipper.kernels import append_votes
 from hedgeclipper.votes.agreement import Agreement, find_agreement
 from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.rows import row_maxima, row_sums
 
 NAMES = ("plain vote", "agreement")
 
@@ -53,16 +56,30 @@ class Witnesses:
         ballots : Ballots
             Votes of the same voters.
         """
-        said = [ballots.votes.counts(), self.agreement.scores(ballots)]
-        columns = [sparse.csr_array(_favourites(part, ballots)[:, None]) for part in said]
-        votes = ballots.votes
-        matrix = sparse.hstack([votes.matrix, *columns], format="csr").astype(votes.matrix.dtype)
-        names = np.array([*votes.voters.tolist(), *NAMES], dtype=object)
-        return Ballots(replace(votes, matrix=matrix, voters=names))
+        votes, names = ballots.votes, [*ballots.votes.voters.tolist(), *NAMES]
+        more = np.empty((votes.n_rows, len(NAMES)), dtype=votes.matrix.dtype)
+        for rows, block in ballots.blocks():
+            more[rows, 0] = _favourites(block.votes.counts(), block)
+            more[rows, 1] = _favourites(self.agreement.scores(block), block)
+        matrix = _with_votes_of(more, votes.matrix)
+        return Ballots(replace(votes, matrix=matrix, voters=np.array(names, dtype=object)))
 
 
 def _favourites(scores: np.ndarray, ballots: Ballots) -> np.ndarray:
     """Return the class of largest score plus 1; 0 where two share it, and without votes."""
-    best = scores.max(axis=1)
-    is_clear = (scores == best[:, None]).sum(axis=1) == 1
-    return np.where(is_clear & (ballots.n_votes > 0), scores.argmax(axis=1) + 1, 0)
+    is_best = scores == row_maxima(scores)[:, None]
+    is_clear = (row_sums(is_best.astype(np.intp)) == 1) & (ballots.n_votes > 0)
+    return np.where(is_clear, is_best.argmax(axis=1) + 1, 0)
+
+
+def _with_votes_of(more: np.ndarray, matrix: Any) -> Any:
+    """Return votes with those of other voters added as the last columns; 0 abstains."""
+    n_rows, n_voters = matrix.shape
+    n_votes = matrix.nnz + np.count_nonzero(more)
+    integers = sparse.get_index_dtype(matrix.indices, maxval=max(n_votes, n_voters))
+    indptr = matrix.indptr.astype(integers)
+    indptr[1:] += np.cumsum(row_sums((more > 0).astype(integers)))
+    voters = np.empty(n_votes, dtype=integers)
+    values = np.empty(n_votes, dtype=matrix.data.dtype)
+    append_votes(matrix.indptr, matrix.indices, matrix.data, n_voters, more, indptr, voters, values)
+    return sparse.csr_array((values, voters, indptr), shape=(n_rows, n_voters + more.shape[1]))

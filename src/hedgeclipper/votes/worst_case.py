@@ -18,7 +18,7 @@ import numpy as np
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.game import Smooth, minimise, scores_of, shares_of
 from hedgeclipper.votes.knowledge import Knowledge
-from hedgeclipper.votes.losses import soft_maximum
+from hedgeclipper.votes.rows import row_maxima, soft_maximum
 
 SMOOTHING = (0.1, 0.02, 0.004)
 MAX_PASSES, TOL = 100, 1e-6
@@ -50,7 +50,7 @@ def largest_mean(
     """
     weights = _sought(gains[sampled], sample, knowledge.on(sample), REACH)
     sought = proved(gains, ballots, knowledge, weights)
-    plain = proved(gains, ballots, knowledge, np.zeros_like(weights))
+    plain = WorstCase(float(row_maxima(gains).mean()), np.zeros_like(weights))
     return sought if sought.bound < plain.bound else plain
 
 
@@ -61,7 +61,7 @@ def proved(
     used = knowledge.is_used
     price = knowledge.centers[used] @ weights[used]
     price += knowledge.widths[used] @ np.abs(weights[used])
-    rest = (gains - scores_of(ballots, weights)).max(axis=1)
+    rest = row_maxima(gains - scores_of(ballots, weights))
     return WorstCase(float(rest.mean() + price), weights)
 
 
