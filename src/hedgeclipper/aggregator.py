@@ -131,6 +131,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         played on; never above 0.
     n_iter_ : int
         Passes over the rows.
+    hedged_range_ : tuple of two floats
+        Between which values of twice a probability, less one, the game hedges; infinite for log
+        loss, which never clips.
     history_ : tuple of PassRecord
         The least value of the game known after each pass; see `ConvergenceDisplay`.
     n_labeled_, n_unlabeled_ : int
@@ -301,7 +304,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         )
 
     def _voter_table(self) -> VoterTable:
-        """Return the voters, for summaries; a guess has correlation 0, whoever is always right 1."""
+        """Return the voters, for summaries; correlation is 0 for a guess, and 1 if always right."""
         columns, n_classes = self._summary_columns(), self.classes_.size
         accuracy = columns["Emp. Acc."]
         return VoterTable(
@@ -422,6 +425,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         self.weights_ = predictor.vote_weights(ballots.shape)
         self.slack_, self.n_iter_, self.history_ = game.value, game.n_passes, game.history
         self.n_labeled_, self.n_unlabeled_ = labeled.n_rows, unlabeled.n_rows
+        self.hedged_range_ = (-np.inf, np.inf) if self.loss == "log" else (-1.0, 1.0)
         self.silent_ = ballots.n_votes == 0
         self._transduction = gold.all_labels(self._labels(shares))
         self._fitted, self._predictor = fitted, predictor

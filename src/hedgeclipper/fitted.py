@@ -142,7 +142,9 @@ class ShowsItself:
 
     def _repr_html_inner(self) -> str:
         diagram = super()._repr_html_inner()  # type: ignore[misc]
-        return diagram + _summary_html(self) if is_fitted(self) else diagram
+        # copies for prediction alone know nothing of their fit
+        is_whole = is_fitted(self) and hasattr(self, "certificate_")
+        return diagram + _summary_html(self) if is_whole else diagram
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]

@@ -37,7 +37,8 @@ from hedgeclipper.specialists.leaf_rows import (
     keep_leaves,
 )
 from hedgeclipper.specialists.leaves import KINDS, count_in_leaves, leaf_table, specialist_names
-from hedgeclipper.specialists.trees import LeafFinder
+from hedgeclipper.specialists.rules import leaf_rule
+from hedgeclipper.specialists.trees import LeafFinder, PackedTrees
 
 SHIFT_THRESHOLD = 8.0
 BYTES_FROM_FILES = 64 * 10**6
@@ -541,6 +542,26 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             coverage=coverage,
             targets=targets.tolist() if len(names) > 1 else None,
         )
+
+    def _leaf_words(self, voters: np.ndarray) -> dict[str, list]:
+        """Return what each of these voters votes for, and for whom, where leaves can be read."""
+        finder, starts = self._predictor.finder, np.cumsum([0, *map(len, self._kept)])
+        own = leaf_table(finder, self._kinds()).own_leaf
+        games = np.searchsorted(starts, voters, side="right") - 1
+        leaves = [own[self._kept[g][v - starts[g]]] for v, g in zip(voters, games, strict=True)]
+        if min(leaves, default=-1) < 0 or not isinstance(finder, PackedTrees):
+            return {}
+        names = getattr(self, "feature_names_in_", None)
+        positive = [str(self.classes_[k]) for k in self._games()]
+        negative = [str(self.classes_[0]) if len(positive) == 1 else "the rest"] * len(positive)
+        signs = self._predictor.leaf_scores[leaves, games]
+        return {
+            "votes for": [
+                (positive if sign > 0 else negative)[g] if sign else "nobody"
+                for sign, g in zip(signs, games, strict=True)
+            ],
+            "rows where": [leaf_rule(finder, leaf, names) for leaf in leaves],
+        }
 
     def _make_predictor(self, finder: LeafFinder, solutions: list[LeafSolution]) -> LeafPredictor:
         return LeafPredictor(

@@ -130,6 +130,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     hedged_range_ : tuple of two floats or list of these
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
         Probabilities are calibrated in its place.
+    out_of_fold_ : ndarray of shape (n_labeled_, n_members, n_games)
+        What each member, by a fit without the row, says of each labelled row: from 0 to 1, for the
+        second class of two or for each of more. NaN where no fit could tell.
     n_labeled_, n_unlabeled_ : int
         Number of labelled rows, and of unlabelled rows that played.
 
@@ -262,7 +265,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             self._play(members, codes == k, rows.weight_labeled, scores, column, is_guarantee)
             for column, k in enumerate(self._games())
         ]
-        self.n_labeled_ = codes.size
+        self.n_labeled_, self._judges = codes.size, (codes, rows.weight_labeled)
+        self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
         self._store(members, played, given, prepare, scores)
         return self
 

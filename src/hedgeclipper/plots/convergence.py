@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.extras import import_extra
 from hedgeclipper.plots.shared import (
     BLUE,
     MARK,
@@ -218,9 +219,18 @@ class ConvergenceDisplay:
         for passes, gaps in zip(self.passes, self.gaps, strict=True):
             shown = np.where(np.isfinite(gaps), np.maximum(gaps, SMALLEST_GAP), np.nan)
             self.gap_lines_ += self.gap_ax_.plot(passes, shown, alpha=self._alpha, **style)
+        self._mark_decades()
         if self.tol is not None:
             goal = self.tol * max(abs(self.slacks[0][-1]), 1e-3)
             self.gap_ax_.axhline(goal, color=MARK, linewidth=1.0, linestyle=":")
+
+    def _mark_decades(self) -> None:
+        """Have whole decades on the axis, in plain numbers."""
+        low, high = np.log10(self.gap_ax_.get_ylim())
+        self.gap_ax_.set_ylim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))
+        ticker = import_extra("matplotlib.ticker", "plots", NAME)
+        self.gap_ax_.yaxis.set_major_formatter(ticker.FuncFormatter(lambda gap, _: f"{gap:.0e}"))
+        self.gap_ax_.yaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 def _has_gaps(histories: list[Sequence[Any]]) -> bool:

@@ -370,7 +370,9 @@ def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]
     if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X), _clip_at(classifier_in(estimator))
     if hasattr(estimator, "predict_proba"):
-        return 2.0 * estimator.predict_proba(X)[:, 1] - 1.0, (-1.0, 1.0)
+        classifier = classifier_in(estimator)
+        span = _clip_at(classifier) if hasattr(classifier, "hedged_range_") else (-1.0, 1.0)
+        return 2.0 * estimator.predict_proba(X)[:, 1] - 1.0, span
     raise TypeError(
         "MarginDisplay needs decision_function or predict_proba. Got "
         f"{type(estimator).__name__}, which has neither."
