@@ -209,11 +209,13 @@ class ConvergenceDisplay:
 
     def _draw_gaps(self) -> None:
         """Draw the gaps on a logarithmic scale, and the one at which the solver was to stop."""
-        self.gap_ax_, self.gap_lines_ = None, []
+        self.gap_ax_: Any = None
+        self.gap_lines_: list[Any] = []
         if not any(np.isfinite(gaps).any() for gaps in self.gaps):
             return
         self.gap_ax_ = self.ax_.twinx()
         self.gap_ax_.set_yscale("log")
+        self.gap_ax_.spines["right"].set_visible(True)
         self.gap_ax_.set_ylabel("duality gap", color=ORANGE)
         style = {"color": ORANGE, "marker": "s", "markersize": 4, "linestyle": "--"}
         for passes, gaps in zip(self.passes, self.gaps, strict=True):

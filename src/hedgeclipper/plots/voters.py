@@ -13,6 +13,8 @@ NAME = "VoterDisplay"
 MOST_NAMES = 8
 SMALL, LARGE = 12.0, 120.0
 MANY = 60
+# room of a name, as shares of the axes
+NAME_WIDTH, NAME_HEIGHT = 0.4, 0.06
 
 
 class VoterDisplay:
@@ -154,7 +156,9 @@ class VoterDisplay:
         """
         need_matplotlib(NAME)
         given = {"correlations": correlations, "weights": weights, "errors": errors, "sizes": sizes}
-        arrays = {k: None if v is None else np.asarray(v, dtype=float) for k, v in given.items()}
+        arrays: dict[str, Any] = {
+            k: None if v is None else np.asarray(v, dtype=float) for k, v in given.items()
+        }
         shape = arrays["weights"].shape
         wrong = [k for k, v in arrays.items() if v is not None and v.shape != shape]
         if wrong or len(shape) != 1 or (voters is not None and len(voters) != shape[0]):
@@ -182,8 +186,11 @@ class VoterDisplay:
         self.ax_ = axes_for(ax, NAME)
         self.figure_ = self.ax_.figure
         is_many = self.weights.size > MANY
-        self.ax_.axhline(0.0, color=MARK, linewidth=0.6)
-        self.ax_.axvline(0.0, color=MARK, linewidth=0.6, linestyle=":")
+        # zero is worth a line where somebody is below it
+        if np.any(self.weights < 0):
+            self.ax_.axhline(0.0, color=MARK, linewidth=0.6)
+        if np.any(self.correlations < 0):
+            self.ax_.axvline(0.0, color=MARK, linewidth=0.6, linestyle=":")
         if self.errors is not None and not is_many:
             style = {"fmt": "none", "ecolor": BLUE, "alpha": 0.35, "linewidth": 1.0}
             self.ax_.errorbar(self.correlations, self.weights, xerr=self.errors, **style)
@@ -210,8 +217,6 @@ class VoterDisplay:
         return np.clip(LARGE * self.sizes / max(self.sizes.max(initial=0.0), 1e-12), SMALL, None)
 
     def _draw_names(self, voters: list[str]) -> list[Any]:
-        known = np.flatnonzero(np.isfinite(self.correlations) & np.isfinite(self.weights))
-        heaviest = known[np.argsort(-np.abs(self.weights[known]), kind="stable")][:MOST_NAMES]
         middle = np.mean(self.ax_.get_xlim())
         return [
             self.ax_.annotate(
@@ -223,5 +228,17 @@ class VoterDisplay:
                 fontsize="small",
                 parse_math=False,
             )
-            for voter in heaviest
+            for voter in self._apart()
         ]
+
+    def _apart(self) -> list[int]:
+        """Return the heaviest voters whose names would not lie upon each other."""
+        known = np.flatnonzero(np.isfinite(self.correlations) & np.isfinite(self.weights))
+        scale = np.ptp(self.ax_.get_xlim()), np.ptp(self.ax_.get_ylim())
+        places = np.column_stack([self.correlations, self.weights]) / scale
+        chosen: list[int] = []
+        for voter in known[np.argsort(-np.abs(self.weights[known]), kind="stable")]:
+            gaps = np.abs(places[chosen] - places[voter])
+            if not np.any((gaps[:, 0] < NAME_WIDTH) & (gaps[:, 1] < NAME_HEIGHT)):
+                chosen.append(int(voter))
+        return chosen[:MOST_NAMES]

@@ -69,10 +69,11 @@ def _simpler(found: Comparison | str) -> list[str]:
     gain, noise = found.gain(best)
     if gain > 2 * noise:
         return []
+    what = "does better than the model" if gain < -2 * noise else "cannot be told from the model"
     return [
-        f"On these labels {best.name} cannot be told from the model, or is better (error "
-        f"{per_cent(found.error(best)[0])} against {per_cent(found.error(found.ours)[0])}). Where "
-        "speed counts, it may do; more labels would tell."
+        f"On these labels {best.name} {what} (error {per_cent(found.error(best)[0])} against "
+        f"{per_cent(found.error(found.ours)[0])}). Where speed counts, it may do; more labels "
+        "would tell."
     ]
 
 

@@ -186,16 +186,15 @@ def margins_section(subject: Subject) -> Section:
 
     def draw(ax: Any) -> None:
         found["display"] = MarginDisplay.from_estimator(
-            subject.estimator, subject.unlabeled, name="", ax=ax, bins=40
+            subject.estimator, subject.unlabeled, legend=False, ax=ax, bins=40
         )
         if subject.is_votes:
             ax.set_xlabel("twice the probability, less one")
 
-    picture = figure(
-        draw,
-        "Histogram of the awake predictions",
-        f"Right means class {subject.classes[1]}, left class {subject.classes[0]}.",
-    )
+    caption = f"Right means class {subject.classes[1]}, left class {subject.classes[0]}."
+    if np.isfinite(subject.estimator.hedged_range_).all():
+        caption += " Shaded: hedged. Beyond the dotted lines: clipped."
+    picture = figure(draw, "Histogram of the awake predictions", caption)
     return Section("margins", title, beside(_margin_words(found["display"], subject), picture))
 
 
@@ -208,6 +207,7 @@ def _margin_words(display: MarginDisplay, subject: Subject) -> Markup:
         about,
         f"The game clips {clipped}, for which its answer is as sure as can be, and hedges the "
         "others in between.",
+        "Probabilities are calibrated in its place." if subject.is_panel else "",
     )
 
 
@@ -254,9 +254,9 @@ def _shown_values(subject: Subject, rows: np.ndarray) -> tuple[list[str], list[l
         counts = subject.unlabeled.counts()[rows]
         names = [f"votes for {label}" for label in subject.classes[:MOST_COLUMNS]]
         return names, [[int(n) for n in own[:MOST_COLUMNS]] for own in counts]
-    names = getattr(subject.estimator, "feature_names_in_", None)
-    if names is None:
+    if not hasattr(subject.estimator, "feature_names_in_"):
         return [], [[] for _ in rows]
+    names = subject.estimator.feature_names_in_.tolist()
     X = subject.unlabeled
     if hasattr(X, "iloc"):
         part = X.iloc[rows, :MOST_COLUMNS].to_numpy(dtype=object)

@@ -25,9 +25,9 @@ VARIABLES = {
 }
 STYLE = {
     "font.family": "sans-serif",
-    "font.size": 9.0,
-    "axes.titlesize": 9.5,
+    "font.size": 10.0,
     "axes.spines.top": False,
+    "axes.spines.right": False,
     "axes.edgecolor": MARK,
     "legend.frameon": False,
     "svg.fonttype": "none",

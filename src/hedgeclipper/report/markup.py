@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-UNKNOWN = "n/a"
-
 
 class Markup(str):
     """Text that is HTML already."""
@@ -33,6 +31,12 @@ class Cell:
 
     text: str
     value: float | str
+
+
+UNKNOWN = "n/a"
+# sorts below all numbers
+NOT_KNOWN = Cell(UNKNOWN, float("-inf"))
+LONG = 40
 
 
 def tag(name: str, *children: Any, **attributes: Any) -> Markup:
@@ -91,40 +95,50 @@ def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -
     rows : sequence of sequence of Cell, number or str
         The rows.
     """
-    heads = [tag("th", tag("button", name, type="button"), scope="col") for name in columns]
-    body = [tag("tr", *[_cell(value) for value in row]) for row in rows]
-    whole = tag(
-        "table",
-        tag("caption", caption),
-        tag("thead", tag("tr", *heads)),
-        tag("tbody", *body),
-        class_="sortable",
-    )
+    cells = [[_as_cell(value) for value in row] for row in rows]
+    heads = [
+        tag("th", tag("button", name, type="button"), scope="col", class_=_kind_of(own))
+        for name, *own in zip(columns, *cells, strict=True)
+    ]
+    body = [tag("tr", *[_cell(cell) for cell in row]) for row in cells]
+    parts = tag("thead", tag("tr", *heads)), tag("tbody", *body)
+    whole = tag("table", *parts, class_="sortable", aria_label=caption)
     # wide tables scroll by themselves, and can be reached with the keyboard to do so
-    return tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    framed = tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return together([tag("p", caption, class_="caption"), framed])
 
 
-def _cell(value: Any) -> Markup:
-    cell = value if isinstance(value, Cell) else plain(value)
-    is_text = isinstance(cell.value, str)
-    return tag("td", cell.text, data_value=cell.value, class_="text" if is_text else "number")
+def _cell(cell: Cell) -> Markup:
+    inner = tag("span", cell.text, class_="long") if len(cell.text) > LONG else cell.text
+    return tag("td", inner, data_value=cell.value, class_=_kind_of([cell]))
+
+
+def _as_cell(value: Any) -> Cell:
+    return value if isinstance(value, Cell) else plain(value)
+
+
+def _kind_of(cells: list[Cell]) -> str:
+    """Return the class of cells below each other."""
+    return "text" if any(isinstance(cell.value, str) for cell in cells) else "number"
 
 
 def plain(value: Any) -> Cell:
-    """Return a value as a cell: numbers with four digits, what is not known as a dash."""
+    """Return a value as a cell, numbers with three digits."""
     if isinstance(value, bool | np.bool_):
         return Cell("yes" if value else "no", "yes" if value else "no")
     if isinstance(value, int | np.integer):
         return Cell(f"{value:,}", int(value))
     if isinstance(value, float | np.floating):
-        known = np.isfinite(value)
-        return Cell(f"{value:.3g}" if known else UNKNOWN, float(value) if known else float("-inf"))
+        return _number(float(value))
     return Cell(str(value), str(value))
+
+
+def _number(value: float) -> Cell:
+    if not np.isfinite(value):
+        return NOT_KNOWN
+    return Cell(f"{value:.3f}" if 0.01 <= abs(value) < 100 else f"{value:.3g}", value)
 
 
 def share(value: float) -> Cell:
     """Return a share as a cell, in per cent."""
-    known = np.isfinite(value)
-    return Cell(
-        f"{100 * value:.1f} %" if known else UNKNOWN, float(value) if known else float("-inf")
-    )
+    return Cell(f"{100 * value:.1f} %", float(value)) if np.isfinite(value) else NOT_KNOWN

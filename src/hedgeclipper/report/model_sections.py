@@ -82,10 +82,15 @@ def _guarantee(subject: Subject, certificates: list[Certificate]) -> Markup:
     else:
         body = [
             paragraph("There is none."),
-            bullets(sorted({f"Why: {one.reason}." for one in certificates if one.reason})),
+            bullets(sorted({_why_not(one) for one in certificates})),
             paragraph(how_to_guarantee(subject)),
         ]
     return tag("section", tag("h3", "Guarantee"), *body, class_="box")
+
+
+def _why_not(certificate: Certificate) -> str:
+    what = "void" if certificate.kind == "void" else "an estimate"
+    return f"The bound is {what}: {certificate.reason.rstrip('.')}."
 
 
 def how_to_guarantee(subject: Subject) -> str:
@@ -136,7 +141,7 @@ def _held_back_figures(subject: Subject, found: Comparison) -> Markup:
 
         caption = "On the diagonal probabilities are what they say. Bars count the rows."
         pictures.append(figure(rely, "Observed frequency against predicted probability", caption))
-    about = f"Both from the {found.codes.size:,} labels held back in turn."
+    about = f"What was said of the {found.codes.size:,} labelled rows while these were held back:"
     return together([paragraph(about), tag("div", *pictures, class_="figures")])
 
 
@@ -162,7 +167,10 @@ def voters_section(subject: Subject) -> Section:
     rows = list(zip(*columns.values(), strict=True))
     plural = "leaves" if voters.kind == "leaf" else f"{voters.kind}s"
     caption = f"The {len(rows)} {plural} with the largest share of the result"
-    about = beside(paragraph(_voter_words(subject)), _voter_figure(subject))
+    if len(rows) == len(voters.names):
+        caption = f"All {len(rows)} {plural}, the largest share of the result first"
+    words = together([paragraph(_voter_words(subject)), bullets(_terms(subject))])
+    about = beside(words, _voter_figure(subject))
     whole = together([about, table(caption, list(columns), rows)])
     return Section("voters", f"Which {plural} matter", whole)
 
@@ -178,6 +186,31 @@ def _voter_words(subject: Subject) -> str:
         f"{n_with:,} of {len(voters.names):,} {plural} have weight, and {half:,} of them carry "
         "half of the result."
     )
+
+
+def _terms(subject: Subject) -> list[str]:
+    """Return what the columns of the table mean."""
+    terms = ["Weight: how much its vote counts."]
+    if subject.is_panel:
+        return [
+            *terms,
+            "Correlation: how well it ranks labelled rows it has not seen, both classes weighing "
+            "the same.",
+            "Agreement: the correlation of its votes with the mean of the others.",
+            "Share of the result: of the spread of the weighted votes.",
+        ]
+    if subject.is_votes:
+        return [
+            "Weight: by how much its vote moves the log-odds of the class it votes for.",
+            "Correlation: from its accuracy on gold labels, between the two bounds.",
+            "Estimated accuracy: what the result makes of it on unlabelled rows.",
+            "Share of the result: weight times the share of rows it votes on.",
+        ]
+    return [
+        *terms,
+        "Correlation: of its vote with the labels where it is awake, as the game took it.",
+        "Share of the result: weight times the share of rows on which it is awake.",
+    ]
 
 
 def _voter_figure(subject: Subject) -> Markup:
