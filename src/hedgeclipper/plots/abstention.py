@@ -183,4 +183,7 @@ def _curve(best: np.ndarray, is_wrong: np.ndarray) -> tuple[np.ndarray, ...]:
     n_answered = ends + 1.0
     errors = wrong[ends] / n_answered
     low, high = wilson_bounds(1.0 - 2.0 * errors, n_answered, DELTA / 2)
-    return 1.0 - n_answered / n_rows, errors, (1.0 - high) / 2.0, (1.0 - low) / 2.0, best[ends]
+    # bounds may miss an error of 0 or 1 by rounding
+    lower = np.minimum((1.0 - high) / 2.0, errors)
+    upper = np.maximum((1.0 - low) / 2.0, errors)
+    return 1.0 - n_answered / n_rows, errors, lower, upper, best[ends]

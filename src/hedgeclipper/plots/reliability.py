@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.calibration import CalibrationDisplay, calibration_curve
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgeclipper.plots.labels import check_shares, classes_of, listed, probabilities_of
 from hedgeclipper.plots.shared import BLUE, axes_for, classifier_in, name_of, need_matplotlib
@@ -112,6 +112,7 @@ class ReliabilityDisplay(CalibrationDisplay):
         ReliabilityDisplay
         """
         need_matplotlib(NAME)
+        check_is_fitted(estimator)
         classes = classes_of(classifier_in(estimator), NAME)
         number = _which(classes, pos_label)
         y, shares, _ = probabilities_of(estimator, X, y, NAME)

@@ -11,6 +11,7 @@ from hedgeclipper.plots.margins import MarginDisplay
 from hedgeclipper.report.compare import Comparison
 from hedgeclipper.report.figures import figure
 from hedgeclipper.report.markup import (
+    NOT_KNOWN,
     UNKNOWN,
     Cell,
     Markup,
@@ -182,17 +183,19 @@ def margins_section(subject: Subject) -> Section:
         return Section("margins", title, _without_rows())
     if subject.classes.size > 2:
         return Section("margins", title, _sureness(subject, subject.shares.max(axis=1)))
+    span = subject.estimator.hedged_range_
+    clip_at = span if np.isfinite(span).all() else None
     found: dict[str, MarginDisplay] = {}
 
     def draw(ax: Any) -> None:
-        found["display"] = MarginDisplay.from_estimator(
-            subject.estimator, subject.unlabeled, legend=False, ax=ax, bins=40
+        found["display"] = MarginDisplay.from_predictions(
+            None, subject.awake, clip_at=clip_at, legend=False, ax=ax, bins=40
         )
         if subject.is_votes:
             ax.set_xlabel("twice the probability, less one")
 
     caption = f"Right means class {subject.classes[1]}, left class {subject.classes[0]}."
-    if np.isfinite(subject.estimator.hedged_range_).all():
+    if clip_at is not None:
         caption += " Shaded: hedged. Beyond the dotted lines: clipped."
     picture = figure(draw, "Histogram of the awake predictions", caption)
     return Section("margins", title, beside(_margin_words(found["display"], subject), picture))
@@ -231,7 +234,7 @@ def uncertain_section(subject: Subject) -> Section:
     columns, values = _shown_values(subject, rows)
     body = [
         [
-            UNKNOWN if subject.numbers is None else Cell(*[subject.numbers[row]] * 2),
+            NOT_KNOWN if subject.numbers is None else _row_number(subject.numbers[row]),
             str(subject.classes[subject.shares[row].argmax()]),
             share(best_two[row, 0]),
             *own,
@@ -264,3 +267,7 @@ def _shown_values(subject: Subject, rows: np.ndarray) -> tuple[list[str], list[l
         part = X[rows][:, :MOST_COLUMNS]
         part = part.toarray() if sparse.issparse(part) else part
     return [str(name) for name in names[:MOST_COLUMNS]], [list(own) for own in part]
+
+
+def _row_number(number: np.integer) -> Cell:
+    return Cell(str(number), int(number))

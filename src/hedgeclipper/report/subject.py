@@ -47,6 +47,8 @@ class Subject:
         How many there are in all, where that is known.
     shares : ndarray of shape (n_rows, n_classes) or None
         Probabilities for these rows.
+    awake : ndarray of shape (n_rows,) or None
+        With two classes: their awake predictions; for votes twice the probability, less one.
     has_own_unlabeled : bool
         Whether they are rows apart from the labelled ones.
     notes : tuple of str
@@ -61,6 +63,7 @@ class Subject:
     numbers: np.ndarray | None = None
     n_unlabeled: int | None = None
     shares: np.ndarray | None = None
+    awake: np.ndarray | None = None
     has_own_unlabeled: bool = True
     notes: tuple[str, ...] = field(default=())
 
@@ -206,4 +209,12 @@ def _with_draw(subject: Subject, rows: SemiSupervisedRows) -> Subject:
 def _with_shares(subject: Subject) -> Subject:
     if subject.unlabeled is None:
         return subject
-    return replace(subject, shares=subject.estimator.predict_proba(subject.unlabeled))
+    model = subject.estimator
+    if subject.is_votes:
+        shares = model.predict_proba(subject.unlabeled)
+        return replace(subject, shares=shares, awake=2.0 * shares[:, 1] - 1.0)
+    # not by the model's methods, which would check rows once more and miss their names
+    predictor = model._predictor
+    awake = predictor.awake(subject.unlabeled, model.n_jobs)
+    decision = predictor.decision(awake) if subject.classes.size == 2 else None
+    return replace(subject, shares=predictor.probabilities(awake), awake=decision)
