@@ -201,9 +201,9 @@ class ReliabilityDisplay(CalibrationDisplay):
         ax.annotate(
             f"{self.counts[highest]:,} rows",
             (self.prob_pred[highest], heights[highest]),
-            xytext=(0, 2),
+            xytext=(-4, 2),
             textcoords="offset points",
-            ha="center",
+            ha="left",
             fontsize="small",
         )
         about = "" if self.pos_label is None else f" of class {self.pos_label}"

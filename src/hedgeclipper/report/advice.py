@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hedgeclipper.fitted import certificates_of
+from hedgeclipper.forest import SHIFT_THRESHOLD
 from hedgeclipper.report.compare import Comparison
 from hedgeclipper.report.markup import Section, bullets
 from hedgeclipper.report.model_sections import how_to_guarantee
@@ -13,7 +14,6 @@ from hedgeclipper.report.words import count, per_cent
 
 FEW_LABELS = 50
 SUGGESTED = 10
-LARGE_SHIFT = 8.0
 
 
 def advice_section(subject: Subject, found: Comparison | str) -> Section:
@@ -88,7 +88,7 @@ def _solver(subject: Subject) -> list[str]:
 
 
 def _shift(subject: Subject) -> list[str]:
-    if getattr(subject.estimator, "shift_score_", 0.0) <= LARGE_SHIFT:
+    if getattr(subject.estimator, "shift_score_", 0.0) <= SHIFT_THRESHOLD:
         return []
     return ["Draw the next rows to label at random from the unlabelled ones, which differ."]
 

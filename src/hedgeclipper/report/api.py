@@ -16,9 +16,7 @@ from hedgeclipper.report.compare import Comparison, compare
 from hedgeclipper.report.data_sections import (
     comparison_section,
     data_section,
-    margins_section,
     shares_section,
-    uncertain_section,
 )
 from hedgeclipper.report.files import check_free, write_whole
 from hedgeclipper.report.markup import Markup, Section, tag, together
@@ -26,9 +24,10 @@ from hedgeclipper.report.model_sections import (
     contradiction_section,
     convergence_section,
     error_section,
-    voters_section,
 )
+from hedgeclipper.report.row_sections import margins_section, uncertain_section
 from hedgeclipper.report.subject import Subject, read_subject
+from hedgeclipper.report.voter_section import voters_section
 from hedgeclipper.report.words import bound_words, kind_of, per_cent
 
 
@@ -137,8 +136,8 @@ def _lead(subject: Subject) -> str:
     """Return what the model is and how wrong it can be, in two sentences."""
     model = subject.estimator
     start = (
-        f"A {kind_of(subject)}, fitted to {model.n_labeled_:,} labelled and {model.n_unlabeled_:,} "
-        "unlabelled rows."
+        f"{kind_of(subject).capitalize()}, fitted to {model.n_labeled_:,} labelled and "
+        f"{model.n_unlabeled_:,} unlabelled rows."
     )
     worst = max(certificates_of(model), key=lambda one: one.error_upper)
     if worst.kind == "void":

@@ -1,4 +1,4 @@
-"""The sections about the model: its error, its voters, and how it was solved."""
+"""The sections about the model: its error, what contradicts, and how it was solved."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.fitted import certificates_of
+from hedgeclipper.forest import SHIFT_THRESHOLD
 from hedgeclipper.game.certificates import Certificate
 from hedgeclipper.plots.abstention import AbstentionDisplay
 from hedgeclipper.plots.convergence import ConvergenceDisplay
 from hedgeclipper.plots.reliability import ReliabilityDisplay
-from hedgeclipper.plots.voters import VoterDisplay
 from hedgeclipper.report.compare import Comparison
 from hedgeclipper.report.figures import figure
 from hedgeclipper.report.markup import (
@@ -20,16 +20,12 @@ from hedgeclipper.report.markup import (
     beside,
     bullets,
     paragraph,
-    plain,
-    share,
-    table,
     tag,
     together,
 )
 from hedgeclipper.report.subject import Subject
 from hedgeclipper.report.words import bound_words, count, listed, per_cent
 
-MOST_VOTERS, MOST_POINTS = 25, 1_000
 STOPS = {
     "converged": "it came within its tolerance",
     "exact": "it was solved exactly",
@@ -145,99 +141,6 @@ def _held_back_figures(subject: Subject, found: Comparison) -> Markup:
     return together([paragraph(about), tag("div", *pictures, class_="figures")])
 
 
-def voters_section(subject: Subject) -> Section:
-    """Return which voters matter: a picture, and a table that can be sorted."""
-    voters = subject.voters
-    order = np.argsort(-voters.shares, kind="stable")[:MOST_VOTERS]
-    shown = voters.take(order)
-    more = dict(shown.more)
-    if hasattr(subject.estimator, "_leaf_words"):
-        more |= subject.estimator._leaf_words(order)
-    columns: dict[str, list[Any]] = {voters.kind: shown.names}
-    if shown.targets is not None:
-        columns["class"] = [str(target) for target in shown.targets]
-    columns["share of the result"] = [share(value) for value in shown.shares]
-    columns["weight"] = [plain(value) for value in shown.weights]
-    columns["correlation"] = [plain(value) for value in shown.correlations]
-    if shown.errors is not None:
-        columns["± standard error"] = [plain(value) for value in shown.errors]
-    if shown.coverage is not None:
-        columns["awake on"] = [share(value) for value in shown.coverage]
-    columns |= more
-    rows = list(zip(*columns.values(), strict=True))
-    plural = "leaves" if voters.kind == "leaf" else f"{voters.kind}s"
-    caption = f"The {len(rows)} {plural} with the largest share of the result"
-    if len(rows) == len(voters.names):
-        caption = f"All {len(rows)} {plural}, the largest share of the result first"
-    words = together([paragraph(_voter_words(subject)), bullets(_terms(subject))])
-    about = beside(words, _voter_figure(subject))
-    whole = together([about, table(caption, list(columns), rows)])
-    return Section("voters", f"Which {plural} matter", whole)
-
-
-def _voter_words(subject: Subject) -> str:
-    voters = subject.voters
-    n_with = int(np.sum(voters.weights != 0))
-    plural = "leaves" if voters.kind == "leaf" else f"{voters.kind}s"
-    half = (
-        int(np.searchsorted(np.cumsum(np.sort(voters.shares)[::-1]), voters.shares.sum() / 2)) + 1
-    )
-    return (
-        f"{n_with:,} of {len(voters.names):,} {plural} have weight, and {half:,} of them carry "
-        "half of the result."
-    )
-
-
-def _terms(subject: Subject) -> list[str]:
-    """Return what the columns of the table mean."""
-    terms = ["Weight: how much its vote counts."]
-    if subject.is_panel:
-        return [
-            *terms,
-            "Correlation: how well it ranks labelled rows it has not seen, both classes weighing "
-            "the same.",
-            "Agreement: the correlation of its votes with the mean of the others.",
-            "Share of the result: of the spread of the weighted votes.",
-        ]
-    if subject.is_votes:
-        return [
-            "Weight: by how much its vote moves the log-odds of the class it votes for.",
-            "Correlation: from its accuracy on gold labels, between the two bounds.",
-            "Estimated accuracy: what the result makes of it on unlabelled rows.",
-            "Share of the result: weight times the share of rows it votes on.",
-        ]
-    return [
-        *terms,
-        "Correlation: of its vote with the labels where it is awake, as the game took it.",
-        "Share of the result: weight times the share of rows on which it is awake.",
-    ]
-
-
-def _voter_figure(subject: Subject) -> Markup:
-    voters = subject.voters
-    # thousands of points would only make the page slow
-    shown = voters.take(np.argsort(-voters.shares, kind="stable")[:MOST_POINTS])
-
-    def draw(ax: Any) -> None:
-        VoterDisplay.from_weights(
-            shown.correlations,
-            shown.weights,
-            errors=shown.errors,
-            sizes=shown.coverage,
-            voters=shown.names,
-            kind=shown.kind,
-            ax=ax,
-        )
-
-    kind = voters.kind
-    caption = f"Each point is a {kind}. Who is always right has correlation 1, a guess 0."
-    if len(shown.names) < len(voters.names):
-        caption += f" The {MOST_POINTS:,} with the largest share of the result."
-    if subject.voters.coverage is not None:
-        caption += " Larger points are awake on more rows."
-    return figure(draw, f"Weight of each {kind} against its correlation with labels", caption)
-
-
 def contradiction_section(subject: Subject) -> Section:
     """Return what does not go together."""
     found = [*_void(subject), *_blamed(subject), *_doubtful(subject), *_shift(subject)]
@@ -287,7 +190,7 @@ def _doubtful(subject: Subject) -> list[str]:
 
 def _shift(subject: Subject) -> list[str]:
     score = getattr(subject.estimator, "shift_score_", 0.0)
-    if score <= 8.0:
+    if score <= SHIFT_THRESHOLD:
         return []
     return [
         "The unlabelled rows fall into the leaves in other shares than the labelled ones, far "
@@ -316,7 +219,8 @@ def convergence_section(subject: Subject) -> Section:
         ConvergenceDisplay.from_estimator(model, name="", ax=ax)
 
     caption = (
-        "The slack is what was made small; no weights can make it smaller by more than the gap."
+        "The slack is what was made small; no weights can make it smaller by more than the gap. "
+        "Dotted: the gap at which to stop."
     )
     if subject.is_votes:
         caption = "What was made small: loss beyond the opening's, against the worst labels."
