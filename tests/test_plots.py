@@ -1,305 +1,270 @@
-import subprocess
+"""The pictures beside the margins: convergence, voters, abstention, reliability."""
+
 import sys
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from sklearn.calibration import calibration_curve
 from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
-import hedgeclipper
-from hedgeclipper import HedgeClipperClassifier, MarginDisplay, cost_weighted_loss
-from hedgeclipper.plots import per_cent
+from hedgeclipper import (
+    AbstentionDisplay,
+    ConvergenceDisplay,
+    HedgeClipperClassifier,
+    HedgedVotingClassifier,
+    ReliabilityDisplay,
+    VoteAggregator,
+    VoterDisplay,
+    solve_game,
+)
 
-X, Y = make_classification(900, n_informative=4, weights=[0.7], flip_y=0.1, random_state=0)
+X, Y = make_classification(600, n_informative=4, flip_y=0.1, random_state=0)
+THREE = np.arange(Y.size) % 3
+MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 RNG = np.random.default_rng(0)
-AWAKE = RNG.normal(np.where(Y == 1, 1.0, -1.0), 1.5)
+VOTES = np.where(RNG.random((600, 5)) < 0.7, Y[:, None], 1 - Y[:, None])
+VOTES[RNG.random((600, 5)) < 0.3] = -1
+SHARES = RNG.beta(2, 2, 600)
+LABELS = (RNG.random(600) < SHARES).astype(int)
 
 
 def new_ax():
     return Figure().subplots()
 
 
-def fitted(**parameters):
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0, **parameters)
-    return model.fit(X[:200], Y[:200], X_unlabeled=X[200:])
-
-
-def drawn(y=Y, awake=AWAKE, **options):
-    return MarginDisplay.from_predictions(y, awake, **{"ax": new_ax(), **options})
+@pytest.fixture(scope="module")
+def models():
+    forest = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    panel = HedgedVotingClassifier(MEMBERS, random_state=0)
+    votes = VoteAggregator()
+    return {
+        "forest": forest.fit(X[:200], Y[:200], X_unlabeled=X[200:]),
+        "panel": panel.fit(X[:200], Y[:200], X_unlabeled=X[200:]),
+        "votes": votes.fit(VOTES, np.where(np.arange(600) < 60, Y, -1)),
+    }
 
 
 @pytest.fixture(scope="module")
-def model():
-    return fitted()
+def of_three():
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    return model.fit(X[:200], THREE[:200], X_unlabeled=X[200:])
 
 
-def test_the_public_name_is_the_class():
-    assert "MarginDisplay" in hedgeclipper.__all__
-    assert hedgeclipper.MarginDisplay is MarginDisplay
+def rows_of(kind):
+    return (VOTES, Y) if kind == "votes" else (X[200:], Y[200:])
 
 
-@pytest.mark.parametrize("options", [{}, {"limits": (-0.5, 0.7)}, {"bins": [-2.0, 0.0, 0.1, 1.0]}])
-def test_each_density_integrates_to_one_rows_beyond_included(options):
-    display = drawn(**options)
-    np.testing.assert_allclose(display.densities @ np.diff(display.bin_edges), 1.0)
+@pytest.mark.parametrize("kind", ["forest", "panel"])
+def test_the_last_pass_is_what_the_model_reached(models, kind):
+    model = models[kind]
+    display = ConvergenceDisplay.from_estimator(model, ax=new_ax())
+    assert display.passes[0][-1] == model.n_iter_
+    assert display.gaps[0][-1] == pytest.approx(model.duality_gap_)
+    assert display.gap_ax_ is not None
+    assert display.name == type(model).__name__
 
 
-def test_inner_counts_are_those_of_numpy():
-    display = drawn(bins=20, limits=(-2.0, 2.0))
-    theirs = [np.histogram(AWAKE[k == Y], 20, (-2.0, 2.0))[0] for k in (0, 1)]
-    np.testing.assert_array_equal(display.counts[:, 1:-1], np.array(theirs)[:, 1:-1])
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_the_best_slack_never_rises(models, kind):
+    slacks = ConvergenceDisplay.from_estimator(models[kind], ax=new_ax()).slacks[0]
+    assert np.all(np.diff(slacks) <= 0)
 
 
-def test_the_end_bins_also_hold_the_rows_beyond():
-    display = drawn([0, 0, 1, 1], [-9.0, -0.5, 0.5, 9.0], bins=2, limits=(-1.0, 1.0))
-    assert display.counts.tolist() == [[2, 0], [0, 2]]
-    assert display.n_beyond == 2
+def test_votes_have_a_curve_for_the_slack_alone(models):
+    display = ConvergenceDisplay.from_estimator(models["votes"], ax=new_ax())
+    assert display.passes[0].tolist() == list(range(1, models["votes"].n_iter_ + 1))
+    assert display.gap_lines_ == []
+    assert display.tol is None
 
 
-def test_the_picture_says_that_rows_lie_beyond():
-    assert (
-        "end bins also hold the 50 %" in drawn([0, 1], [0.0, 3.0], limits=(-1, 1)).ax_.get_xlabel()
+def test_each_class_has_its_game(of_three):
+    display = ConvergenceDisplay.from_estimator(of_three, ax=new_ax())
+    assert display.names == ["0", "1", "2"]
+    assert len(display.slack_lines_) == len(display.gap_lines_) == 3
+
+
+def test_a_history_can_be_drawn_and_ticks_are_plain_text():
+    votes = np.sign(RNG.normal(0.3, 1.0, (300, 6)))
+    solution = solve_game(votes, [0.3] * 6, method="batch", tol=1e-4)
+    display = ConvergenceDisplay.from_history(solution.history, tol=1e-4, ax=new_ax())
+    np.testing.assert_array_equal(display.slacks[0], [record.primal for record in solution.history])
+    display.figure_.canvas.draw()
+    assert all("$" not in text.get_text() for text in display.gap_ax_.get_yticklabels())
+
+
+def test_convergence_needs_passes_and_an_estimator_of_ours():
+    with pytest.raises(ValueError, match="no pass to draw"):
+        ConvergenceDisplay.from_history([], ax=new_ax())
+    with pytest.raises(TypeError, match=r"have history_. Got GaussianNB"):
+        ConvergenceDisplay.from_estimator(GaussianNB().fit(X, Y), ax=new_ax())
+
+
+def test_members_are_drawn_as_their_summary_has_them(models):
+    display = VoterDisplay.from_estimator(models["panel"], ax=new_ax())
+    summary = models["panel"].member_summary().set_index("member").loc[display.voters]
+    np.testing.assert_allclose(display.weights, summary["weight"])
+    np.testing.assert_allclose(display.correlations, summary["correlation"])
+    np.testing.assert_allclose(display.errors, summary["standard_error"])
+    assert {text.get_text() for text in display.texts_} <= {"linear", "bayes"}
+
+
+def test_leaves_are_drawn_by_weight_and_correlation(models):
+    model = models["forest"]
+    display = VoterDisplay.from_estimator(model, ax=new_ax())
+    np.testing.assert_array_equal(display.weights, model.specialist_weights_)
+    np.testing.assert_array_equal(display.correlations, model.label_correlations_)
+    np.testing.assert_array_equal(display.sizes, model.coverage_)
+    assert display.texts_ == []  # too many
+    assert "leaf" in display.ax_.get_xlabel()
+
+
+def test_correlation_of_votes_is_twice_the_accuracy_less_one(models):
+    display = VoterDisplay.from_estimator(models["votes"], ax=new_ax())
+    summary = models["votes"].voter_summary()
+    np.testing.assert_allclose(display.correlations, 2 * summary["Emp. Acc."] - 1)
+    np.testing.assert_allclose(display.weights, summary["Weight"])
+
+
+def test_one_class_of_many_can_be_drawn(of_three, models):
+    whole = VoterDisplay.from_estimator(of_three, ax=new_ax())
+    one = VoterDisplay.from_estimator(of_three, target=1, ax=new_ax())
+    np.testing.assert_array_equal(one.weights, of_three.specialist_weights_[1])
+    assert whole.weights.size == sum(w.size for w in of_three.specialist_weights_)
+    with pytest.raises(ValueError, match=r"one of the classes \[0, 1, 2\]. Got 7"):
+        VoterDisplay.from_estimator(of_three, target=7, ax=new_ax())
+    with pytest.raises(ValueError, match="one game for all classes"):
+        VoterDisplay.from_estimator(models["votes"], target=1, ax=new_ax())
+
+
+def test_names_do_not_lie_upon_each_other():
+    crowd = VoterDisplay.from_weights(
+        [0.1, 0.101, 0.9], [1.0, 0.999, 0.2], voters=["a", "b", "c"], ax=new_ax()
     )
-    assert "end bins" not in drawn([0, 1], [0.0, 3.0], limits=(-4, 4)).ax_.get_xlabel()
+    assert [text.get_text() for text in crowd.texts_] == ["a", "c"]
 
 
-def test_few_rows_lie_beyond_the_usual_limits_and_the_clipping_within():
-    display = drawn(clip_at=(-30.0, 1.0))
-    assert display.n_beyond <= 0.01 * Y.size
-    assert display.bin_edges[0] < -30.0
+def test_voters_without_labels_are_left_out_of_the_names():
+    display = VoterDisplay.from_weights([np.nan, 0.5], [9.0, 1.0], voters="ab", ax=new_ax())
+    assert [text.get_text() for text in display.texts_] == ["b"]
 
 
-def test_the_kink_counts_as_clipped():
-    display = drawn([0, 0, 1, 1], [-1.0, 0.0, 0.999, 1.0])
-    assert display.n_clipped.tolist() == [1, 1]
-    assert display.clipped_share == 0.5
+def test_every_voter_has_one_value():
+    with pytest.raises(ValueError, match=r"one value for each voter. Got weights of shape \(2,\)"):
+        VoterDisplay.from_weights([0.1], [1.0, 2.0], ax=new_ax())
+    with pytest.raises(TypeError, match=r"know their voters. Got GaussianNB"):
+        VoterDisplay.from_estimator(GaussianNB().fit(X, Y), ax=new_ax())
 
 
-def test_shares_are_in_the_legend():
-    texts = [text.get_text() for text in drawn([0, 1, 1], [0.0, 2.0, 0.5]).ax_.legend_.get_texts()]
-    assert texts[:2] == ["class 0: 0.0 % clipped", "class 1: 50.0 % clipped"]
-    assert any("33.3 % of rows" in text for text in texts)
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_who_answers_all_has_the_error_of_predict(models, kind):
+    rows, y = rows_of(kind)
+    display = AbstentionDisplay.from_estimator(models[kind], rows, y, ax=new_ax())
+    assert display.abstained[0] == 0
+    assert display.errors[0] == pytest.approx(np.mean(models[kind].predict(rows) != y), abs=0.01)
+    assert np.all(np.diff(display.abstained) > 0)
+    assert np.all((display.lower <= display.errors) & (display.errors <= display.upper))
 
 
-def test_without_clipping_nothing_is_marked():
-    display = drawn(clip_at=None)
-    assert display.n_clipped.tolist() == [0, 0]
-    assert display.clip_lines_ == []
-    assert len(display.ax_.legend_.get_texts()) == 2
+def test_error_is_that_of_the_rows_above_the_threshold():
+    display = AbstentionDisplay.from_predictions(LABELS, SHARES, ax=new_ax())
+    middle = display.errors.size // 2
+    sure = np.maximum(SHARES, 1 - SHARES) >= display.thresholds[middle]
+    assert display.errors[middle] == pytest.approx(np.mean((SHARES > 0.5)[sure] != LABELS[sure]))
+    assert display.abstained[middle] == pytest.approx(np.mean(~sure))
 
 
-def test_marks_are_where_clipping_starts():
-    marks = drawn(clip_at=(-0.5, 2.0)).clip_lines_
-    assert [mark.get_xdata()[0] for mark in marks] == [-0.5, 2.0]
+def test_equally_sure_rows_are_given_up_together():
+    display = AbstentionDisplay.from_predictions([0, 1] * 10, [0.3, 0.7] * 10, ax=new_ax())
+    assert display.abstained.tolist() == [0.0]
 
 
-def test_classes_differ_in_line_style_and_hatch_not_in_colour_alone():
-    first, second = drawn().curves_
-    assert first.get_linestyle() != second.get_linestyle()
-    assert first.get_hatch() != second.get_hatch()
+def test_abstention_is_for_many_classes_too(of_three):
+    display = AbstentionDisplay.from_estimator(of_three, X[200:], THREE[200:], ax=new_ax())
+    error = np.mean(of_three.predict(X[200:]) != THREE[200:])
+    assert display.errors[0] == pytest.approx(error)
 
 
-def test_curve_kwargs_for_both_or_for_each():
-    assert [curve.get_linewidth() for curve in drawn(curve_kwargs={"linewidth": 3}).curves_] == [
-        3,
-        3,
-    ]
-    each = drawn(curve_kwargs=[{"linewidth": 1}, {"linewidth": 2}]).curves_
-    assert [curve.get_linewidth() for curve in each] == [1, 2]
-    with pytest.raises(ValueError, match=r"list of two dicts.*Got a list of 1"):
-        drawn(curve_kwargs=[{}])
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_reliability_is_the_curve_of_scikit_learn(strategy):
+    display = ReliabilityDisplay.from_predictions(
+        LABELS, SHARES, n_bins=7, strategy=strategy, ax=new_ax()
+    )
+    true, predicted = calibration_curve(LABELS, SHARES, n_bins=7, strategy=strategy)
+    np.testing.assert_array_equal(display.prob_true, true)
+    np.testing.assert_array_equal(display.prob_pred, predicted)
+    assert display.counts.size == true.size
+    assert display.counts.sum() == LABELS.size
+    np.testing.assert_allclose(display.counts @ display.prob_pred / LABELS.size, SHARES.mean())
 
 
-def test_plot_draws_on_the_given_axes_and_returns_itself():
-    display, ax = drawn(), new_ax()
-    assert display.plot(ax) is display
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_reliability_of_each_estimator(models, kind):
+    rows, y = rows_of(kind)
+    display = ReliabilityDisplay.from_estimator(models[kind], rows, y, ax=new_ax())
+    np.testing.assert_array_equal(display.y_prob, models[kind].predict_proba(rows)[:, 1])
+    assert "class 1" in display.ax_.get_xlabel()
+    assert max(bar.get_height() for bar in display.bars_) < 0.2
+
+
+def test_a_pipeline_is_named_by_its_classifier(models):
+    whole = make_pipeline(StandardScaler(with_mean=False, with_std=False).fit(X), models["forest"])
+    display = ReliabilityDisplay.from_estimator(whole, X[200:], Y[200:], ax=new_ax())
+    assert display.estimator_name == "HedgeClipperClassifier"
+    assert ConvergenceDisplay.from_estimator(whole, ax=new_ax()).name == "HedgeClipperClassifier"
+
+
+def test_of_many_classes_one_is_chosen(of_three):
+    with pytest.raises(ValueError, match=r"draws one class. Got 3, \[0, 1, 2\]: pass"):
+        ReliabilityDisplay.from_estimator(of_three, X, THREE, ax=new_ax())
+    display = ReliabilityDisplay.from_estimator(of_three, X, THREE, pos_label=2, ax=new_ax())
+    np.testing.assert_array_equal(display.y_prob, of_three.predict_proba(X)[:, 2])
+    with pytest.raises(ValueError, match=r"pos_label must be one of .* Got 7"):
+        ReliabilityDisplay.from_estimator(of_three, X, THREE, pos_label=7, ax=new_ax())
+
+
+@pytest.mark.parametrize("display", [AbstentionDisplay, ReliabilityDisplay])
+def test_labels_and_probabilities_are_checked(models, display):
+    name = display.__name__
+    with pytest.raises(TypeError, match=f"{name} needs predict_proba. Got LinearSVC"):
+        display.from_estimator(LinearSVC().fit(X, Y), X, Y, ax=new_ax())
+    with pytest.raises(TypeError, match=f"{name} is for classifiers. Got StandardScaler"):
+        display.from_estimator(StandardScaler().fit(X), X, Y, ax=new_ax())
+    with pytest.raises(ValueError, match=r"y has 5 unlabelled rows"):
+        display.from_estimator(models["forest"], X, np.where(np.arange(600) < 5, -1, Y))
+    with pytest.raises(ValueError, match=r"must be probabilities"):
+        display.from_predictions(LABELS, SHARES * 3, ax=new_ax())
+    with pytest.raises(ValueError, match="not fitted"):
+        display.from_estimator(HedgeClipperClassifier(), X, Y)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda ax: ConvergenceDisplay.from_history(
+            solve_game(np.ones((9, 2)), [0.5, 0.5], method="batch").history, ax=ax
+        ),
+        lambda ax: VoterDisplay.from_weights([0.1], [1.0], ax=ax),
+        lambda ax: AbstentionDisplay.from_predictions(LABELS, SHARES, ax=ax),
+        lambda ax: ReliabilityDisplay.from_predictions(LABELS, SHARES, ax=ax),
+    ],
+)
+def test_plot_draws_again_elsewhere_and_returns_itself(draw):
+    display, ax = draw(new_ax()), new_ax()
+    assert display.plot(ax=ax) is display
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
-    assert set(display.curves_) <= set(ax.patches)
 
 
-def test_plot_makes_axes_where_none_are_given():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.switch_backend("Agg")
-    display = MarginDisplay.from_predictions([0, 1], [-1.0, 1.0])
-    assert pyplot.gcf() is display.figure_
-    pyplot.close(display.figure_)
-
-
-def test_the_legend_can_be_left_out_and_named():
-    assert drawn(legend=False).ax_.legend_ is None
-    assert drawn(name="mine").ax_.legend_.get_title().get_text() == "mine"
-
-
-def test_from_estimator_is_from_predictions_of_decision_function(model):
-    ours = MarginDisplay.from_estimator(model, X, Y, ax=new_ax())
-    theirs = drawn(awake=model.decision_function(X), clip_at=ours.clip_at)
-    np.testing.assert_array_equal(ours.counts, theirs.counts)
-    np.testing.assert_array_equal(ours.bin_edges, theirs.bin_edges)
-    np.testing.assert_array_equal(ours.n_clipped, theirs.n_clipped)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"loss": "zero_one"},
-        {"bound": "plug_in", "unlabeled_weight": 1.0},
-        {"loss": cost_weighted_loss(3.0, 1.0)},
-    ],
-)
-def test_marks_are_where_the_game_clips(parameters):
-    model = fitted(**parameters)
-    low, high = MarginDisplay.from_estimator(model, X, Y, ax=new_ax()).clip_at
-    predictor = model._predictor
-    inside = np.array([low + 1e-6, high - 1e-6]) - predictor.offsets[0]
-    ends = np.array([low, high]) - predictor.offsets[0]
-    np.testing.assert_allclose(predictor.loss.link(ends), [-1.0, 1.0])
-    assert np.all(np.abs(predictor.loss.link(inside)) < 1.0)
-
-
-def test_class_balance_moves_the_marks(model):
-    low, high = MarginDisplay.from_estimator(model, X, Y, ax=new_ax()).clip_at
-    share = Y[:200].mean()
-    np.testing.assert_allclose([low, high], [-1 + (2 * share - 1), 1 + (2 * share - 1)])
-
-
-def test_log_loss_clips_nothing():
-    assert MarginDisplay.from_estimator(fitted(loss="log"), X, Y, ax=new_ax()).clip_at is None
-
-
-def test_clip_at_can_be_given(model):
-    display = MarginDisplay.from_estimator(model, X, Y, clip_at=(-0.3, 0.3), ax=new_ax())
-    assert display.clip_at == (-0.3, 0.3)
-
-
-def test_a_forest_is_drawn_by_its_vote():
-    forest = RandomForestClassifier(10, random_state=0).fit(X[:200], Y[:200])
-    ours = MarginDisplay.from_estimator(forest, X, Y, ax=new_ax())
-    theirs = drawn(awake=2 * forest.predict_proba(X)[:, 1] - 1)
-    np.testing.assert_array_equal(ours.counts, theirs.counts)
-    assert ours.clip_at == (-1.0, 1.0)
-
-
-def test_other_decision_functions_are_not_clipped():
-    other = LogisticRegression().fit(X[:200], Y[:200])
-    assert MarginDisplay.from_estimator(other, X, Y, ax=new_ax()).clip_at is None
-
-
-def test_the_classifier_in_a_pipeline_is_asked_where_it_clips(model):
-    whole = make_pipeline(StandardScaler().fit(X), model)
-    display = MarginDisplay.from_estimator(whole, X, Y, ax=new_ax())
-    assert display.clip_at == MarginDisplay.from_estimator(model, X, Y, ax=new_ax()).clip_at
-    assert display.name == "HedgeClipperClassifier"
-
-
-def test_labels_may_be_text_and_minus_one_a_class():
-    text = np.array(["no", "yes"])[Y]
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
-    model.fit(X[:200], text[:200], X_unlabeled=X[200:])
-    assert MarginDisplay.from_estimator(model, X, text, ax=new_ax()).classes.tolist() == [
-        "no",
-        "yes",
-    ]
-    assert drawn(2 * Y - 1).classes.tolist() == [-1, 1]
-
-
-def test_pos_label_goes_last():
-    assert drawn(pos_label=0).classes.tolist() == [1, 0]
-    with pytest.raises(ValueError, match=r"pos_label must be one of \[0, 1\]. Got 7"):
-        drawn(pos_label=7)
-
-
-def test_more_than_two_classes_are_refused():
-    three = np.arange(Y.size) % 3
-    forest = RandomForestClassifier(3, random_state=0).fit(X, three)
-    with pytest.raises(ValueError, match=r"two classes. Got an estimator with 3, \[0, 1, 2\]"):
-        MarginDisplay.from_estimator(forest, X, three, ax=new_ax())
-    with pytest.raises(ValueError, match=r"two classes. Got 3 labels, \[0, 1, 2\]"):
-        drawn(three)
-
-
-def test_unlabelled_rows_are_refused(model):
-    marked = Y.copy()
-    marked[:7] = -1
-    with pytest.raises(ValueError, match=r"y has 7 unlabelled rows \(-1\) of 900"):
-        MarginDisplay.from_estimator(model, X, marked, ax=new_ax())
-    with pytest.raises(ValueError, match=r"y has 7 unlabelled rows \(-1\) of 900"):
-        drawn(marked)
-
-
-@pytest.mark.parametrize("y", [Y + 1, np.zeros_like(Y), Y.astype(str)])
-def test_labels_must_be_the_estimators(model, y):
-    with pytest.raises(ValueError, match=r"y must have the labels \[0, 1\].*Got \["):
-        MarginDisplay.from_estimator(model, X, y, ax=new_ax())
-
-
-def test_one_class_is_refused():
-    with pytest.raises(ValueError, match=r"two classes. Got 1 label, \[0\]"):
-        drawn(np.zeros_like(Y))
-
-
-def test_an_estimator_must_be_a_fitted_classifier():
-    with pytest.raises(ValueError, match="not fitted"):
-        MarginDisplay.from_estimator(HedgeClipperClassifier(), X, Y, ax=new_ax())
-    with pytest.raises(TypeError, match=r"for classifiers. Got StandardScaler"):
-        MarginDisplay.from_estimator(StandardScaler().fit(X), X, Y, ax=new_ax())
-
-
-def test_scores_are_needed():
-    voting = VotingClassifier([("one", LogisticRegression())], voting="hard").fit(X, Y)
-    with pytest.raises(TypeError, match="Got VotingClassifier, which has neither"):
-        MarginDisplay.from_estimator(voting, X, Y, ax=new_ax())
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"bins": 0}, "bins must be a positive integer.*Got 0"),
-        ({"bins": 2.5}, "bins must be a positive integer.*Got 2.5"),
-        ({"bins": [1.0, 0.0]}, "ascending"),
-        ({"bins": [0.0, 1.0], "limits": (0, 1)}, "leave out limits"),
-        ({"limits": (1.0, -1.0)}, "limits must be two finite numbers.*Got"),
-        ({"clip_at": (-1.0, np.inf)}, "clip_at must be two finite numbers"),
-        ({"clip_at": "auto"}, "clip_at must be two finite numbers.*Got 'auto'"),
-        ({"awake": np.zeros((Y.size, 2))}, r"one value for each row. Got .*\(900, 2\)"),
-        ({"awake": np.full(Y.size, np.nan)}, "NaN"),
-        ({"awake": AWAKE[1:]}, "inconsistent numbers of samples"),
-    ],
-)
-def test_bad_input_says_what_was_got(options, message):
-    with pytest.raises(ValueError, match=message):
-        drawn(**options)
-
-
-def test_equal_predictions_can_be_drawn():
-    np.testing.assert_array_equal(
-        drawn([0, 1], [0.3, 0.3], clip_at=None).counts.sum(axis=1), [1, 1]
-    )
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0.0, "0.0 %"), (1e-5, "< 0.1 %"), (0.25, "25.0 %"), (0.99996, "> 99.9 %"), (1.0, "100.0 %")],
-)
-def test_shares_say_none_and_all_only_where_it_is_so(share, text):
-    assert per_cent(share) == text
-
-
-def test_without_matplotlib_the_message_says_what_to_install(model, monkeypatch):
+def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    message = r"MarginDisplay needs matplotlib.*pip install 'hedgeclipper\[plots\]'"
-    with pytest.raises(ImportError, match=message):
-        MarginDisplay.from_estimator(model, X, Y)
-    with pytest.raises(ImportError, match=message):
-        MarginDisplay.from_predictions(Y, AWAKE)
-
-
-def test_the_module_can_be_imported_without_matplotlib():
-    code = "import sys; sys.modules['matplotlib'] = None; import hedgeclipper.plots"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    for display in (AbstentionDisplay, ReliabilityDisplay):
+        with pytest.raises(ImportError, match=rf"{display.__name__} needs matplotlib.*\[plots\]"):
+            display.from_predictions(LABELS, SHARES)
+    with pytest.raises(ImportError, match="VoterDisplay needs matplotlib"):
+        VoterDisplay.from_weights([0.1], [1.0])

@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.solution import GameSolution
     from hedgeclipper.panel.members import MemberFailedWarning
-    from hedgeclipper.plots import MarginDisplay
+    from hedgeclipper.plots.abstention import AbstentionDisplay
+    from hedgeclipper.plots.convergence import ConvergenceDisplay
+    from hedgeclipper.plots.live import LiveMargins
+    from hedgeclipper.plots.margins import MarginDisplay
+    from hedgeclipper.plots.reliability import ReliabilityDisplay
+    from hedgeclipper.plots.voters import VoterDisplay
+    from hedgeclipper.report.api import write_report
     from hedgeclipper.semi_supervised import (
         NoUnlabeledRowsWarning,
         SemiSupervisedSplit,
@@ -57,7 +63,13 @@ _HOME = {
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest",
     "ShiftWarning": "semi_supervised",
-    "MarginDisplay": "plots",
+    "AbstentionDisplay": "plots.abstention",
+    "ConvergenceDisplay": "plots.convergence",
+    "LiveMargins": "plots.live",
+    "MarginDisplay": "plots.margins",
+    "ReliabilityDisplay": "plots.reliability",
+    "VoterDisplay": "plots.voters",
+    "write_report": "report.api",
     "MemberFailedWarning": "panel.members",
     "HedgedVotingClassifier": "voting",
     "NoJudgesWarning": "voting",
@@ -66,23 +78,28 @@ _HOME = {
 }
 
 __all__ = [
+    "AbstentionDisplay",
     "Certificate",
     "Contradiction",
     "ContradictionWarning",
+    "ConvergenceDisplay",
     "GameSolution",
     "HedgeClipperClassifier",
     "HedgedVotingClassifier",
     "LabelCorrelations",
+    "LiveMargins",
     "Loss",
     "MarginDisplay",
     "MemberFailedWarning",
     "NoJudgesWarning",
     "NoUnlabeledRowsWarning",
     "Relaxation",
+    "ReliabilityDisplay",
     "SemiSupervisedSplit",
     "ShiftWarning",
     "UnboundedGameWarning",
     "VoteAggregator",
+    "VoterDisplay",
     "Votes",
     "abstention_loss",
     "certificate",
@@ -90,6 +107,7 @@ __all__ = [
     "lower_bounds",
     "smallest_relaxation",
     "solve_game",
+    "write_report",
 ]
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.batches import listed
 from hedgeclipper.extras import import_extra
+from hedgeclipper.fitted import ShowsItself, VoterTable, shares_of
 from hedgeclipper.semi_supervised import ShiftWarning, labeled_only
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.certify import Judge, SubgroupBounds
@@ -63,7 +64,7 @@ class _Fitted:
         return Gold(self.labeled, classes[self.codes].tolist(), rest)
 
 
-class VoteAggregator(ClassifierMixin, BaseEstimator):
+class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     """Labels from votes: of labelling functions, crowd workers, models, or all of them.
 
     A plain vote, the voters' agreement and what labels say of single voters make an opening, each
@@ -128,6 +129,13 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         played on; never above 0.
     n_iter_ : int
         Passes over the rows.
+    hedged_range_ : tuple of two floats
+        Between which values of twice a probability, less one, the game hedges; infinite for log
+        loss, which never clips.
+    history_ : tuple of PassRecord
+        The least value of the game known after each pass; see `ConvergenceDisplay`.
+    n_labeled_, n_unlabeled_ : int
+        Number of rows with and without gold labels.
 
     Examples
     --------
@@ -279,8 +287,11 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         pandas = import_extra("pandas", "io", "voter_summary")
+        return pandas.DataFrame(self._summary_columns(), index=self.voters_)
+
+    def _summary_columns(self) -> dict[str, Any]:
         fitted = self._fitted
-        columns = summarise_voters(
+        return summarise_voters(
             Ballots(fitted.labeled),
             fitted.codes,
             Ballots(fitted.unlabeled),
@@ -289,7 +300,27 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             fitted.contradicts,
             self.classes_,
         )
-        return pandas.DataFrame(columns, index=self.voters_)
+
+    def _voter_table(self) -> VoterTable:
+        """Return the voters, for summaries; correlation is 0 for a guess, and 1 if always right."""
+        columns, n_classes = self._summary_columns(), self.classes_.size
+        accuracy = columns["Emp. Acc."]
+        return VoterTable(
+            kind="voter",
+            names=[str(voter) for voter in self.voters_],
+            weights=columns["Weight"],
+            correlations=(n_classes * accuracy - 1.0) / (n_classes - 1.0),
+            shares=shares_of(columns["Weight"] * columns["Coverage"]),
+            coverage=columns["Coverage"],
+            more={
+                "right on gold labels": columns["Correct"].tolist(),
+                "wrong": columns["Incorrect"].tolist(),
+                "accuracy at least": columns["Lower"].tolist(),
+                "at most": columns["Upper"].tolist(),
+                "estimated accuracy": columns["Est. Acc."].tolist(),
+                "conflicts": columns["Conflicts"].tolist(),
+            },
+        )
 
     def subgroup_bounds(self, mask: Any) -> SubgroupBounds:
         """Return the intervals in which a subgroup's error and class shares must lie.
@@ -392,7 +423,9 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         self.class_balance_ = balance
         self.certificate_, self.worst_case_error_ = certificate, certificate.error_upper
         self.weights_ = predictor.vote_weights(ballots.shape)
-        self.slack_, self.n_iter_ = game.value, game.n_passes
+        self.slack_, self.n_iter_, self.history_ = game.value, game.n_passes, game.history
+        self.n_labeled_, self.n_unlabeled_ = labeled.n_rows, unlabeled.n_rows
+        self.hedged_range_ = (-np.inf, np.inf) if self.loss == "log" else (-1.0, 1.0)
         self.silent_ = ballots.n_votes == 0
         self._transduction = gold.all_labels(self._labels(shares))
         self._fitted, self._predictor = fitted, predictor

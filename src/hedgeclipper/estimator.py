@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from hedgeclipper.batches import is_batched, parquet_writer
 from hedgeclipper.console import row_reporter
+from hedgeclipper.fitted import ShowsItself
 from hedgeclipper.rows import (
     BatchCheck,
     RowBatches,
@@ -32,7 +33,7 @@ from hedgeclipper.semi_supervised import SemiSupervisedRows, labeled_only, split
 from hedgeclipper.specialists.leaf_rows import RowSlices
 
 
-class SemiSupervisedClassifier(ClassifierMixin, BaseEstimator):
+class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
     """Takes labelled and unlabelled rows in any form, and predicts for rows in any form."""
 
     _dtype: ClassVar[type] = np.float32

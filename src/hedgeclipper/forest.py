@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from contextlib import closing
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -14,7 +15,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hedgeclipper.console import pass_reporter, row_reporter
 from hedgeclipper.estimator import SemiSupervisedClassifier
-from hedgeclipper.game.losses import Loss
+from hedgeclipper.fitted import VoterTable, shares_of
+from hedgeclipper.game.losses import Loss, resolve_loss
+from hedgeclipper.game.track import PassRecord, PassView
 from hedgeclipper.grow import GrownTrees, default_forest, grow_trees, leaf_size
 from hedgeclipper.leaf_correlations import shift_score
 from hedgeclipper.leaf_game import (
@@ -33,8 +36,9 @@ from hedgeclipper.specialists.leaf_rows import (
     RowSlices,
     keep_leaves,
 )
-from hedgeclipper.specialists.leaves import KINDS, count_in_leaves, leaf_table
-from hedgeclipper.specialists.trees import LeafFinder
+from hedgeclipper.specialists.leaves import KINDS, count_in_leaves, leaf_table, specialist_names
+from hedgeclipper.specialists.rules import leaf_rule
+from hedgeclipper.specialists.trees import LeafFinder, PackedTrees
 
 SHIFT_THRESHOLD = 8.0
 BYTES_FROM_FILES = 64 * 10**6
@@ -131,6 +135,8 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     slack_, duality_gap_, n_iter_, stop_reason_
         What the solver reached, in how many passes, and why it stopped; lists with more than two
         classes.
+    history_ : tuple of PassRecord or list of these
+        Both sides of the game after each full pass; see `ConvergenceDisplay`.
     certificate_ : Certificate or list of these
         Bound on the error of ``predict`` on the unlabelled rows, from what is known of the trees,
         and whether it is a guarantee or an estimate. For more than two classes there is one per
@@ -138,8 +144,11 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         prediction.
     worst_case_error_, worst_case_correlation_ : float or list
         Its upper bound, and the correlation that belongs to it.
-    n_unlabeled_ : int
-        Number of unlabelled rows.
+    n_labeled_, n_unlabeled_ : int
+        Number of labelled and of unlabelled rows.
+    shift_score_ : float
+        How unlike the labelled rows the unlabelled ones fall into the leaves; up to 3 is usual,
+        beyond 8 there is a `ShiftWarning`.
 
     Examples
     --------
@@ -243,7 +252,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         }
         return cls(**{**paper, **parameters})
 
-    def fit(self, X, y, X_unlabeled=None, sample_weight=None):
+    def fit(self, X, y, X_unlabeled=None, sample_weight=None, callback=None):
         """Grow trees on the labelled rows and weigh their leaves by the unlabelled ones.
 
         Parameters
@@ -261,6 +270,8 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             ``hedgeclipper.batches.as_source(files, columns=[...])`` in place of files.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labelled rows.
+        callback : callable, optional
+            Called with a `PassView` after each full pass of the game; see `LiveMargins`.
 
         Returns
         -------
@@ -287,13 +298,20 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             known = self._known(grown, seen, codes, rows, random_state)
             with pass_reporter(self.verbose, self.tol) as report:
                 solutions = [
-                    play_leaf_game(knowledge, leaves, counts, report=report) for knowledge in known
+                    play_leaf_game(
+                        knowledge,
+                        leaves,
+                        counts,
+                        report=report,
+                        watch=self._watcher(callback, grown.finder, k),
+                    )
+                    for knowledge, k in zip(known, self._games(), strict=True)
                 ]
             stream = LeafStream(known, leaves if given.has_unlabeled else None, solutions)
             predictor = self._make_predictor(grown.finder, solutions)
             labels = self._transduce(predictor, leaves, given) if given.in_memory else None
         self.estimator_, self._stream = grown.model, stream
-        self.n_unlabeled_ = leaves.n_samples
+        self.n_labeled_, self.n_unlabeled_ = codes.size, leaves.n_samples
         self._store(predictor, solutions, labels)
         return self
 
@@ -477,6 +495,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
 
     def _warn_of_shift(self, grown: GrownTrees, seen: np.ndarray, counts: np.ndarray) -> None:
         score = shift_score(seen, counts, grown.finder.n_leaves, grown.unseen)
+        self.shift_score_ = float(score)
         if score > SHIFT_THRESHOLD:
             warnings.warn(
                 "The unlabelled rows look unlike the labelled ones: they fall into the leaves of "
@@ -485,6 +504,64 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
                 ShiftWarning,
                 stacklevel=3,
             )
+
+    def _watcher(
+        self, callback: Callable[[PassView], None] | None, finder: LeafFinder, game: int
+    ) -> Callable[[PassRecord, np.ndarray, float], None] | None:
+        """Return what shows a callback the leaf scores at work; None without a callback."""
+        if callback is None:
+            return None
+
+        def watch(record: PassRecord, leaf_scores: np.ndarray, offset: float) -> None:
+            low, high = resolve_loss(self.loss).hedged_range
+
+            def awake(X: Any) -> np.ndarray:
+                rows = self._check_more(X, "X")
+                return finder.sum_scores(rows, leaf_scores[:, None], self.n_jobs)[:, 0] + offset
+
+            span, is_one_of_many = (low + offset, high + offset), self.classes_.size > 2
+            callback(PassView(record, awake, span, self.classes_[game], is_one_of_many))
+
+        return watch
+
+    def _voter_table(self) -> VoterTable:
+        """Return the specialists of all games, for summaries."""
+        per_game: list[Any] = [self.specialist_weights_, self.label_correlations_, self.coverage_]
+        if self.classes_.size == 2:
+            per_game = [[values] for values in per_game]
+        weights, correlations, coverage = (np.concatenate(values) for values in per_game)
+        table = leaf_table(self._predictor.finder, self._kinds())
+        names = [specialist_names(self._predictor.finder, table, keep) for keep in self._kept]
+        targets = np.repeat(self.classes_[self._games()], [len(part) for part in names])
+        return VoterTable(
+            kind="leaf" if self._kinds() == ("leaves",) else "specialist",
+            names=[name for part in names for name in part],
+            weights=weights,
+            correlations=correlations,
+            shares=shares_of(weights * coverage) * len(names),
+            coverage=coverage,
+            targets=targets.tolist() if len(names) > 1 else None,
+        )
+
+    def _leaf_words(self, voters: np.ndarray) -> dict[str, list]:
+        """Return what each of these voters votes for, and for whom, where leaves can be read."""
+        finder, starts = self._predictor.finder, np.cumsum([0, *map(len, self._kept)])
+        own = leaf_table(finder, self._kinds()).own_leaf
+        games = np.searchsorted(starts, voters, side="right") - 1
+        leaves = [own[self._kept[g][v - starts[g]]] for v, g in zip(voters, games, strict=True)]
+        if min(leaves, default=-1) < 0 or not isinstance(finder, PackedTrees):
+            return {}
+        names = getattr(self, "feature_names_in_", None)
+        positive = [str(self.classes_[k]) for k in self._games()]
+        negative = [str(self.classes_[0]) if len(positive) == 1 else "the rest"] * len(positive)
+        signs = self._predictor.leaf_scores[leaves, games]
+        return {
+            "votes for": [
+                (positive if sign > 0 else negative)[g] if sign else "nobody"
+                for sign, g in zip(signs, games, strict=True)
+            ],
+            "rows where": [leaf_rule(finder, leaf, names) for leaf in leaves],
+        }
 
     def _make_predictor(self, finder: LeafFinder, solutions: list[LeafSolution]) -> LeafPredictor:
         return LeafPredictor(
@@ -499,6 +576,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         self, predictor: LeafPredictor, solutions: list[LeafSolution], labels: np.ndarray | None
     ) -> None:
         self._predictor, self._labels = predictor, labels
+        self._kept = [s.setting.keep for s in solutions]
         per_class = self._per_class
         games = [s.game for s in solutions]
         self.specialist_weights_ = per_class([g.weights for g in games])
@@ -511,6 +589,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         self.duality_gap_ = per_class([g.duality_gap for g in games])
         self.n_iter_ = per_class([g.n_passes for g in games])
         self.stop_reason_ = per_class([g.stop_reason for g in games])
+        self.history_ = per_class([g.history for g in games])
         self.certificate_ = per_class([s.certificate for s in solutions])
         bounds = [s.certificate.error_upper for s in solutions]
         self.worst_case_error_ = per_class(bounds)

@@ -12,13 +12,13 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.correlations import LabelCorrelations, transductive_radius, wilson_bounds
-from hedgeclipper.game.api import play
+from hedgeclipper.game.api import play, telling_all
 from hedgeclipper.game.certificates import Certificate, certify
-from hedgeclipper.game.equations import Game
+from hedgeclipper.game.equations import Evaluation, Game
 from hedgeclipper.game.losses import Loss, absolute_loss, resolve_loss
 from hedgeclipper.game.solution import GameSolution
 from hedgeclipper.game.terms import WeightTerms
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.track import PassRecord, Progress
 from hedgeclipper.leaf_correlations import (
     ForestVote,
     Labeled,
@@ -225,6 +225,7 @@ def play_leaf_game(
     counts: np.ndarray,
     start: np.ndarray | None = None,
     report: Callable[..., None] | None = None,
+    watch: Callable[[PassRecord, np.ndarray, float], None] | None = None,
 ) -> LeafSolution:
     """Estimate b, minimise the slack and bound the error.
 
@@ -240,12 +241,15 @@ def play_leaf_game(
         Weights to start from, NaN for those that have none yet.
     report : callable, optional
         Told of every pass.
+    watch : callable, optional
+        Told of every pass, with the leaf scores and the offset as they are then.
     """
     setting, options = knowledge.setting(leaves, counts), knowledge.options
     offsets = knowledge.finder.offsets
     specialists = LeafSpecialists(leaves, offsets, setting.says, setting.coverage, options.n_jobs)
-    solution = _solve(specialists, setting.terms, options, _start(setting, start), report)
-    offset = -solution.loss.awake_at(1.0 - 2.0 * knowledge.prior)
+    offset = -resolve_loss(options.loss).awake_at(1.0 - 2.0 * knowledge.prior)
+    tell = telling_all(report, None if watch is None else _watcher(setting, offset, watch))
+    solution = _solve(specialists, setting.terms, options, _start(setting, start), tell)
     certificate = _certificate(knowledge, specialists, solution, offset)
     leaves.forget_views()
     return LeafSolution(
@@ -256,6 +260,15 @@ def play_leaf_game(
         game=solution,
         certificate=certificate,
     )
+
+
+def _watcher(
+    setting: LeafSetting, offset: float, watch: Callable[[PassRecord, np.ndarray, float], None]
+) -> Callable[..., None]:
+    def report(record: PassRecord, evaluation: Evaluation) -> None:
+        watch(record, setting.says @ evaluation.theta, offset)
+
+    return report
 
 
 def _is_useful(

@@ -18,6 +18,7 @@ from hedgeclipper.batches import is_pandas
 from hedgeclipper.console import member_reporter
 from hedgeclipper.estimator import SemiSupervisedClassifier
 from hedgeclipper.extras import import_extra
+from hedgeclipper.fitted import VoterTable
 from hedgeclipper.game.certificates import Certificate
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.panel.aggregation import PanelScores, aggregate
@@ -124,8 +125,16 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     slack_, duality_gap_, n_iter_, stop_reason_
         What the solver reached in the last game, in how many passes, and why it stopped; lists for
         more than two classes.
-    n_unlabeled_ : int
-        Number of unlabelled rows that played.
+    history_ : tuple of PassRecord or list of these
+        Both sides of the last game after each full pass; see `ConvergenceDisplay`.
+    hedged_range_ : tuple of two floats or list of these
+        Between which values of ``decision_function`` the game hedges; beyond, it clips.
+        Probabilities are calibrated in its place.
+    out_of_fold_ : ndarray of shape (n_labeled_, n_members, n_games)
+        What each member, by a fit without the row, says of each labelled row: from 0 to 1, for the
+        second class of two or for each of more. NaN where no fit could tell.
+    n_labeled_, n_unlabeled_ : int
+        Number of labelled rows, and of unlabelled rows that played.
 
     Examples
     --------
@@ -256,6 +265,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             self._play(members, codes == k, rows.weight_labeled, scores, column, is_guarantee)
             for column, k in enumerate(self._games())
         ]
+        self.n_labeled_, self._judges = codes.size, (codes, rows.weight_labeled)
+        self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
         self._store(members, played, given, prepare, scores)
         return self
 
@@ -281,6 +292,24 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
                 part.insert(1, "class", label)
         frame = pandas.concat(parts, ignore_index=True)
         return frame.sort_values("share", ascending=False, ignore_index=True)
+
+    def _voter_table(self) -> VoterTable:
+        """Return the members in all games, for summaries."""
+        parts, n_members = self._summaries, len(self.members_)
+
+        def column(name: str) -> list:
+            return [value for part in parts for value in part[name]]
+
+        return VoterTable(
+            kind="member",
+            names=column("member"),
+            weights=np.array(column("weight")),
+            correlations=np.array(column("correlation")),
+            shares=np.array(column("share")),
+            errors=np.array(column("standard_error")),
+            targets=np.repeat(self.classes_, n_members).tolist() if len(parts) > 1 else None,
+            more={"AUC, out of fold": column("auc"), "agreement": column("agreement")},
+        )
 
     def for_prediction(self) -> HedgedVotingClassifier:
         """Return a light copy that can predict but not go on: one thread, no rows, no labels."""
@@ -501,6 +530,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self.duality_gap_ = per_class([game.duality_gap for game in games])
         self.n_iter_ = per_class([game.n_passes for game in games])
         self.stop_reason_ = per_class([game.stop_reason for game in games])
+        self.history_ = per_class([game.history for game in games])
+        self.hedged_range_ = per_class(
+            [one.game.hedged_range(one.solution.game.loss) for one in played]
+        )
         self.certificate_ = per_class([one.certificate for one in played])
         bounds = [one.certificate.error_upper for one in played]
         self.worst_case_error_ = per_class(bounds)

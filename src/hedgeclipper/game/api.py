@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -10,13 +11,14 @@ import numpy as np
 
 from hedgeclipper.console import pass_reporter
 from hedgeclipper.game.batch import solve_batch, warm_start
-from hedgeclipper.game.equations import Game
+from hedgeclipper.game.equations import Evaluation, Game, awake_predictions
 from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import Loss, PiecewiseLinearLoss
 from hedgeclipper.game.setup import check_positive, is_small, set_up_game
 from hedgeclipper.game.solution import GameSolution, describe
 from hedgeclipper.game.stream import MINIBATCH, solve_sgd, solve_stream
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.track import PassRecord, PassView, Progress
+from hedgeclipper.specialists.matrix import as_vote_matrix
 
 METHODS = ("auto", "exact", "batch", "stream", "sgd")
 
@@ -43,6 +45,7 @@ def solve_game(
     max_passes: int = 500,
     random_state: Any = None,
     verbose: int = 0,
+    callback: Callable[[PassView], None] | None = None,
 ) -> GameSolution:
     """Return the weights that aggregate votes best whatever the labels are.
 
@@ -97,6 +100,8 @@ def solve_game(
         Order of the stochastic steps.
     verbose : int
         1 prints a line to standard error after each full pass.
+    callback : callable, optional
+        Called with a `PassView` after each full pass; see `LiveMargins`.
 
     Returns
     -------
@@ -135,8 +140,38 @@ def solve_game(
         loss=loss,
         abstain_cost=abstain_cost,
     )
-    with pass_reporter(verbose, tol) as report:
+    with pass_reporter(verbose, tol) as reporter:
+        report = telling_all(reporter, None if callback is None else _viewer(game, callback))
         return play(game, Progress(tol, max_passes, report), method, random_state)
+
+
+def telling_all(*reports: Callable[..., None] | None) -> Callable[..., None] | None:
+    """Return one report of passes that tells all that are there; None where there are none."""
+    those = [report for report in reports if report is not None]
+    if not those:
+        return None
+
+    def tell(record: PassRecord, evaluation: Evaluation) -> None:
+        for report in those:
+            report(record, evaluation)
+
+    return tell
+
+
+def _viewer(game: Game, callback: Callable[[PassView], None]) -> Callable[..., None]:
+    """Return a report of passes that shows a callback the weights at work."""
+
+    def report(record: PassRecord, evaluation: Evaluation) -> None:
+        weights = evaluation.theta[: evaluation.theta.size - game.has_balance]
+        constant = float(evaluation.theta[-1]) if game.has_balance else 0.0
+
+        def awake(votes: Any) -> np.ndarray:
+            matrix = as_vote_matrix(votes, None, allow_silent=True)
+            return awake_predictions(matrix, weights) + constant
+
+        callback(PassView(record, awake, game.loss.hedged_range))
+
+    return report
 
 
 def play(

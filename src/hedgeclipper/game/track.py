@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,35 @@ class PassRecord:
     n_passes: int
     primal: float
     dual: float
+
+    def __str__(self) -> str:
+        gap = f", gap {max(self.primal - self.dual, 0.0):.2g}" if np.isfinite(self.dual) else ""
+        return f"pass {self.n_passes}: slack {self.primal:+.4f}{gap}"
+
+
+@dataclass(frozen=True, eq=False)
+class PassView:
+    """What a callback sees after a pass: how far the game is, and what its weights would say.
+
+    Parameters
+    ----------
+    record : PassRecord
+        The best values known so far.
+    awake_predictions : callable
+        From rows (votes for `solve_game`) to awake predictions with the weights of this pass.
+    hedged_range : tuple of two floats
+        Between which awake predictions the game hedges; infinite where it never clips.
+    target : label or None
+        The class that positive predictions speak for, where it has a name.
+    is_one_of_many : bool
+        Whether there are more games than this one, each of a class against the rest.
+    """
+
+    record: PassRecord
+    awake_predictions: Callable[[Any], np.ndarray]
+    hedged_range: tuple[float, float]
+    target: Any = None
+    is_one_of_many: bool = False
 
 
 @dataclass

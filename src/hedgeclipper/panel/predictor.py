@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
+from hedgeclipper.game.losses import Loss
 from hedgeclipper.panel.calibration import Calibration
 from hedgeclipper.panel.regions import with_regions
 from hedgeclipper.panel.scales import VoteScale
@@ -58,6 +59,11 @@ class PanelGame:
     votes: MemberVotes
     weights: np.ndarray
     calibration: Calibration
+
+    def hedged_range(self, loss: Loss) -> tuple[float, float]:
+        """Return between which log-odds the game for a loss hedges; infinite for log loss."""
+        low, high = self.calibration.log_odds(np.array(loss.hedged_range))
+        return float(low), float(high)
 
     def log_odds(self, scores: np.ndarray) -> np.ndarray:
         """Return the log-odds of the class for scores of shape (n_samples, n_members)."""

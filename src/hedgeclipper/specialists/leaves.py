@@ -91,6 +91,30 @@ def leaf_table(finder: LeafFinder, kinds: Sequence[str]) -> LeafTable:
     return LeafTable(awake, np.concatenate(own), np.concatenate(is_tree))
 
 
+def specialist_names(finder: LeafFinder, table: LeafTable, keep: np.ndarray) -> list[str]:
+    """Return a name for each of these specialists: its tree, and its leaf where it is one.
+
+    Parameters
+    ----------
+    finder : LeafFinder
+        The trees.
+    table : LeafTable
+        All specialists.
+    keep : ndarray of int
+        Numbers of those to name.
+    """
+    by_column = table.awake.tocsc()
+    first_leaf = by_column.indices[by_column.indptr[keep]]
+    trees = np.searchsorted(finder.offsets, first_leaf, side="right") - 1
+    names = []
+    for number, tree, leaf in zip(keep, trees, first_leaf, strict=True):
+        if table.own_leaf[number] >= 0:
+            names.append(f"tree {tree}, leaf {leaf - finder.offsets[tree]}")
+        else:
+            names.append(f"tree {tree}" + ", inner node" * (not table.is_tree[number]))
+    return names
+
+
 def _inner_nodes_and_leaves(finder: LeafFinder) -> tuple[sparse.csr_array, np.ndarray]:
     """Return who is awake where, and own leaves, of all nodes but the roots.
 

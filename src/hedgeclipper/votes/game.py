@@ -15,12 +15,13 @@ a price.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import fmin_l_bfgs_b
 from threadpoolctl import threadpool_limits
 
+from hedgeclipper.game.track import PassRecord
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge, joined, parted
 from hedgeclipper.votes.losses import VoteLoss
@@ -44,12 +45,15 @@ class VoteGame:
         Passes over the rows.
     converged : bool
         Whether the solver stopped by itself.
+    history : tuple of PassRecord
+        The least value known after each pass, with the term of the ridge; no bound from below.
     """
 
     weights: np.ndarray
     value: float
     n_passes: int
     converged: bool
+    history: tuple[PassRecord, ...] = ()
 
 
 def scores_of(ballots: Ballots, weights: np.ndarray) -> np.ndarray:
@@ -113,9 +117,9 @@ def play(
 
     found = minimise(smooth, knowledge, tol=tol, max_passes=max_passes, start=start, reach=LARGEST)
     if found.value > 0:  # stopped on the way from a bad start: the opening alone is better
-        return VoteGame(np.zeros_like(found.weights), 0.0, found.n_passes, found.converged)
+        return replace(found, weights=np.zeros_like(found.weights), value=0.0)
     pull = 0.5 * ridge * found.weights @ found.weights
-    return VoteGame(found.weights, found.value - pull, found.n_passes, found.converged)
+    return replace(found, value=found.value - pull)
 
 
 # threads of BLAS wait for each other in matrices as small as these, longest on a busy machine
@@ -147,6 +151,7 @@ def minimise(
     """
     used = np.flatnonzero(knowledge.is_used)
     centers, widths = knowledge.centers[used], knowledge.widths[used]
+    values: list[float] = []
 
     def whole(part: np.ndarray) -> np.ndarray:
         weights = np.zeros(knowledge.is_used.size)
@@ -158,6 +163,7 @@ def minimise(
         plus, minus = part[: used.size], part[used.size :]
         slopes = slopes[used] - centers
         value = value - centers @ (plus - minus) + widths @ (plus + minus)
+        values.append(float(value))
         return value, np.concatenate([slopes + widths, widths - slopes])
 
     before = np.zeros(used.size) if start is None else start[used]
@@ -171,4 +177,7 @@ def minimise(
         maxfun=max_passes,
         maxiter=max_passes,
     )
-    return VoteGame(whole(part), float(value), int(info["funcalls"]), info["warnflag"] == 0)
+    best = np.minimum.accumulate(values)
+    history = tuple(PassRecord(k, float(least), -np.inf) for k, least in enumerate(best, start=1))
+    is_done = info["warnflag"] == 0
+    return VoteGame(whole(part), float(value), int(info["funcalls"]), is_done, history)

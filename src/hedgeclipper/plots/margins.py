@@ -1,4 +1,4 @@
-"""Pictures of a fitted model; the only module that imports matplotlib, and only when it draws."""
+"""The paper's Figure 2: how awake predictions are distributed, hedged and clipped."""
 
 from __future__ import annotations
 
@@ -6,25 +6,32 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hedgeclipper.extras import import_extra
-from hedgeclipper.semi_supervised import is_unlabeled
+from hedgeclipper.plots.bins import Span, bin_edges, check_span, count_outside, gathered_counts
+from hedgeclipper.plots.labels import check_against, classes_of, listed, two_classes_in
+from hedgeclipper.plots.shared import (
+    BAND,
+    BLUE,
+    MARK,
+    ORANGE,
+    axes_for,
+    classifier_in,
+    name_of,
+    need_matplotlib,
+    per_cent,
+)
 
-# shares of the rows below and above the drawn range, where the range is not given
-LEFT_OUT = 0.005
-PADDING = 0.05
 # height of the axes over the highest bin, so that the legend hides nothing
 HEADROOM = 1.5
+NAME = "MarginDisplay"
 
-Span = tuple[float, float]
 CurveStyle = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 
 
 class MarginDisplay:
-    """Distribution of the awake prediction in each of two classes.
+    """Distribution of the awake prediction, in each of two classes where these are known.
 
     The paper's Figure 2: where the game clips, where it hedges, and how far the classes are apart.
     Use `from_estimator` or `from_predictions` to make one.
@@ -33,11 +40,11 @@ class MarginDisplay:
     ----------
     bin_edges : ndarray of shape (n_bins + 1,)
         Edges of the bins, ascending.
-    counts : ndarray of shape (2, n_bins)
-        Rows of each class in each bin. The end bins also hold the rows beyond them.
-    classes : ndarray of shape (2,)
-        The two labels, the positive one last.
-    n_clipped : ndarray of shape (2,)
+    counts : ndarray of shape (2, n_bins) or (1, n_bins)
+        Rows of each class in each bin, or of all rows. The end bins also hold the rows beyond them.
+    classes : ndarray of shape (2,) or None
+        The two labels, the positive one last; None where no labels are known.
+    n_clipped : ndarray of shape (2,) or (1,)
         Rows of each class whose prediction is clipped.
     n_beyond : int
         Rows beyond the first and the last edge.
@@ -48,14 +55,14 @@ class MarginDisplay:
 
     Attributes
     ----------
-    densities : ndarray of shape (2, n_bins)
+    densities : ndarray, like counts
         Density of each class; each integrates to one.
     clipped_share : float
         Share of clipped rows among all rows.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    curves_ : list of two matplotlib StepPatch
-        The outline of each class.
+    curves_ : list of matplotlib StepPatch
+        The outline of each class, or of all rows.
     clip_lines_ : list of matplotlib Line2D
         The marks where clipping starts; empty where nothing is clipped.
 
@@ -73,8 +80,8 @@ class MarginDisplay:
 
     # an Okabe-Ito pair; line style and hatch tell the classes apart without colour
     STYLES: ClassVar[tuple[dict[str, Any], dict[str, Any]]] = (
-        {"edgecolor": "#D55E00", "facecolor": ("#D55E00", 0.10), "linestyle": "--", "hatch": "//"},
-        {"edgecolor": "#0072B2", "facecolor": ("#0072B2", 0.28), "linestyle": "-"},
+        {"edgecolor": ORANGE, "facecolor": (ORANGE, 0.10), "linestyle": "--", "hatch": "//"},
+        {"edgecolor": BLUE, "facecolor": (BLUE, 0.28), "linestyle": "-"},
     )
 
     def __init__(
@@ -82,7 +89,7 @@ class MarginDisplay:
         bin_edges: np.ndarray,
         counts: np.ndarray,
         *,
-        classes: np.ndarray,
+        classes: np.ndarray | None,
         n_clipped: np.ndarray,
         n_beyond: int,
         clip_at: Span | None = (-1.0, 1.0),
@@ -98,7 +105,7 @@ class MarginDisplay:
 
     @property
     def densities(self) -> np.ndarray:
-        """Density of each class, shape (2, n_bins)."""
+        """Density of each class, or of all rows, shape (n_curves, n_bins)."""
         return self.counts / (self.counts.sum(axis=1, keepdims=True) * np.diff(self.bin_edges))
 
     @property
@@ -111,7 +118,7 @@ class MarginDisplay:
         cls,
         estimator: Any,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
         bins: Any = 50,
         limits: Span | None = None,
@@ -129,9 +136,9 @@ class MarginDisplay:
             A fitted classifier. What is drawn is its ``decision_function``, and 2 p - 1 for
             one that has ``predict_proba`` alone, such as a random forest.
         X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their labels, none of them missing.
+            Rows; votes for a `VoteAggregator`.
+        y : array-like of shape (n_samples,), optional
+            Their labels, none of them missing. Without them all rows are one curve.
         bins : int or array of edges
             Number of bins, or their edges.
         limits : tuple of two floats, optional
@@ -166,10 +173,10 @@ class MarginDisplay:
         >>> int(display.counts.sum())
         800
         """
-        _need_matplotlib()
+        need_matplotlib(NAME)
         check_is_fitted(estimator)
         classes = _two_classes_of(estimator)
-        y = _check_against(column_or_1d(y), classes)
+        y = None if y is None else check_against(column_or_1d(y), classes)
         awake, own_clip_at = _awake_predictions(estimator, X)
         return cls.from_predictions(
             y,
@@ -178,7 +185,7 @@ class MarginDisplay:
             bins=bins,
             limits=limits,
             clip_at=own_clip_at if isinstance(clip_at, str) and clip_at == "auto" else clip_at,
-            name=type(_classifier_in(estimator)).__name__ if name is None else name,
+            name=name_of(estimator) if name is None else name,
             ax=ax,
             legend=legend,
             curve_kwargs=curve_kwargs,
@@ -203,8 +210,8 @@ class MarginDisplay:
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            Labels of two classes.
+        y_true : array-like of shape (n_samples,) or None
+            Labels of two classes; None where they are not known.
         awake_predictions : array-like of shape (n_samples,)
             Awake predictions (m); positive ones speak for the positive class.
         pos_label : label, optional
@@ -228,19 +235,21 @@ class MarginDisplay:
         >>> display.densities.tolist(), display.n_beyond
         ([[0.5, 0.5], [0.5, 0.5]], 1)
         """
-        _need_matplotlib()
-        y_true = column_or_1d(y_true)
+        need_matplotlib(NAME)
         awake = _check_awake(awake_predictions)
-        check_consistent_length(y_true, awake)
-        classes = _two_classes_in(y_true, pos_label)
-        clip_at = _check_span(clip_at, "clip_at")
-        edges = _bin_edges(awake, bins, _check_span(limits, "limits"), clip_at)
-        of_class = [awake[y_true == label] for label in classes]
+        classes, of_class = None, [awake]
+        if y_true is not None:
+            y_true = column_or_1d(y_true)
+            check_consistent_length(y_true, awake)
+            classes = two_classes_in(y_true, pos_label)
+            of_class = [awake[y_true == label] for label in classes]
+        clip_at = check_span(clip_at, "clip_at")
+        edges = bin_edges(awake, bins, check_span(limits, "limits"), clip_at)
         display = cls(
             edges,
-            np.array([_gathered_counts(values, edges) for values in of_class]),
+            np.array([gathered_counts(values, edges) for values in of_class]),
             classes=classes,
-            n_clipped=np.array([_count_outside(values, clip_at) for values in of_class]),
+            n_clipped=np.array([count_outside(values, clip_at) for values in of_class]),
             n_beyond=int(np.sum((awake < edges[0]) | (awake > edges[-1]))),
             clip_at=clip_at,
             name=name,
@@ -280,10 +289,10 @@ class MarginDisplay:
         >>> display.plot(second).ax_ is second
         True
         """
-        self.ax_ = _new_axes() if ax is None else ax
+        self.ax_ = axes_for(ax, NAME)
         self.figure_ = self.ax_.figure
-        styles = _two_styles(curve_kwargs)
-        self.curves_ = [self._draw_curve(number, styles[number]) for number in (0, 1)]
+        styles = _styles(curve_kwargs, len(self.counts))
+        self.curves_ = [self._draw_curve(number, style) for number, style in enumerate(styles)]
         self.clip_lines_ = self._draw_hedged_region() if self.clip_at is not None else []
         self.ax_.set_xlim(self.bin_edges[0], self.bin_edges[-1])
         self.ax_.set_ylim(0.0, self.densities.max() * (HEADROOM if legend else 1.05))
@@ -293,19 +302,24 @@ class MarginDisplay:
         return self
 
     def _draw_curve(self, number: int, style: Mapping[str, Any]) -> Any:
-        label = f"class {self.classes[number]}"
+        label = "all rows" if self.classes is None else f"class {self.classes[number]}"
         if self.clip_at is not None:
             share = self.n_clipped[number] / self.counts[number].sum()
             label += f": {per_cent(share)} clipped"
-        whole = {"label": label, "linewidth": 1.4, **self.STYLES[number], **style}
+        whole = {
+            "label": label,
+            "linewidth": 1.4,
+            **self.STYLES[number - len(self.counts)],
+            **style,
+        }
         return self.ax_.stairs(self.densities[number], self.bin_edges, fill=True, **whole)
 
     def _draw_hedged_region(self) -> list[Any]:
         assert self.clip_at is not None
         low, high = self.clip_at
-        self.ax_.axvspan(low, high, facecolor="0.92", zorder=0, label="hedged")
+        self.ax_.axvspan(low, high, facecolor=BAND, zorder=0, label="hedged")
         label = f"clipped from here on: {per_cent(self.clipped_share)} of rows"
-        mark = {"color": "0.25", "linewidth": 1.0, "linestyle": ":"}
+        mark = {"color": MARK, "linewidth": 1.0, "linestyle": ":"}
         return [self.ax_.axvline(low, label=label, **mark), self.ax_.axvline(high, **mark)]
 
     def _note_on_end_bins(self) -> str:
@@ -316,81 +330,28 @@ class MarginDisplay:
         return f" (the end bins also hold the {share:.2g} % beyond)"
 
 
-def _need_matplotlib() -> None:
-    """Raise before anything is computed if the picture could not be drawn."""
-    import_extra("matplotlib", "plots", "MarginDisplay")
-
-
-def _new_axes() -> Any:
-    _need_matplotlib()
-    return import_extra("matplotlib.pyplot", "plots", "MarginDisplay").subplots()[1]
-
-
-def _two_styles(curve_kwargs: CurveStyle) -> Sequence[Mapping[str, Any]]:
+def _styles(curve_kwargs: CurveStyle, n_curves: int) -> Sequence[Mapping[str, Any]]:
     if curve_kwargs is None or isinstance(curve_kwargs, Mapping):
-        return [curve_kwargs or {}] * 2
-    if len(curve_kwargs) != 2:
+        return [curve_kwargs or {}] * n_curves
+    if len(curve_kwargs) != n_curves:
+        wanted = "two dicts, one for each class" if n_curves == 2 else "one"
         raise ValueError(
-            "curve_kwargs must be a dict, or a list of two dicts, one for each class. Got a list "
-            f"of {len(curve_kwargs)}."
+            f"curve_kwargs must be a dict, or a list of {wanted}. Got a list of "
+            f"{len(curve_kwargs)}."
         )
     return curve_kwargs
 
 
 def _two_classes_of(estimator: Any) -> np.ndarray:
     """Return the classes of a fitted classifier, or raise if there are not two."""
-    classes = getattr(estimator, "classes_", None)
-    if classes is None:
-        raise TypeError(
-            f"MarginDisplay is for classifiers. Got {type(estimator).__name__}, which has no "
-            "classes_."
-        )
+    classes = classes_of(estimator, NAME)
     if len(classes) != 2:
         raise ValueError(
             f"MarginDisplay is for two classes. Got an estimator with {len(classes)}, "
-            f"{_listed(classes)}. Fit one class against the rest, or pass that class's column of "
+            f"{listed(classes)}. Fit one class against the rest, or pass that class's column of "
             "decision_function, which is log-odds, to from_predictions with clip_at=None."
         )
-    return np.asarray(classes)
-
-
-def _check_against(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the labels if each is one of the classes, and both occur."""
-    _refuse_unlabeled(y, classes)
-    found = np.unique(y)
-    if not np.array_equal(found, classes):
-        raise ValueError(
-            f"y must have the labels {_listed(classes)}, the classes of the estimator, and both "
-            f"of them. Got {_listed(found)}."
-        )
-    return y
-
-
-def _two_classes_in(y: np.ndarray, pos_label: Any) -> np.ndarray:
-    """Return the two labels, the positive one last."""
-    found = np.unique(y)
-    if found.size > 2:
-        _refuse_unlabeled(y, found[~is_unlabeled(found)])
-    if found.size != 2:
-        raise ValueError(
-            f"y_true must have two classes. Got {found.size} label{'s' * (found.size != 1)}, "
-            f"{_listed(found)}."
-        )
-    if pos_label is None or pos_label == found[1]:
-        return found
-    if pos_label != found[0]:
-        raise ValueError(f"pos_label must be one of {_listed(found)}. Got {pos_label!r}.")
-    return found[::-1]
-
-
-def _refuse_unlabeled(y: np.ndarray, classes: np.ndarray) -> None:
-    """Raise if -1 is not a class but occurs: it then marks rows whose class is not known."""
-    n_marked = int(is_unlabeled(y).sum())
-    if n_marked and not is_unlabeled(classes).any():
-        raise ValueError(
-            f"y has {n_marked} unlabelled row{'s' * (n_marked != 1)} (-1) of {y.size}; the classes "
-            f"are {_listed(classes)}. Their class must be known to be drawn: pass the others alone."
-        )
+    return classes
 
 
 def _check_awake(awake_predictions: Any) -> np.ndarray:
@@ -407,87 +368,18 @@ def _check_awake(awake_predictions: Any) -> np.ndarray:
 def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]:
     """Return the awake predictions of rows, and where they are clipped, if at all."""
     if hasattr(estimator, "decision_function"):
-        return estimator.decision_function(X), _clip_at(_classifier_in(estimator))
+        return estimator.decision_function(X), _clip_at(classifier_in(estimator))
     if hasattr(estimator, "predict_proba"):
-        return 2.0 * estimator.predict_proba(X)[:, 1] - 1.0, (-1.0, 1.0)
+        classifier = classifier_in(estimator)
+        span = _clip_at(classifier) if hasattr(classifier, "hedged_range_") else (-1.0, 1.0)
+        return 2.0 * estimator.predict_proba(X)[:, 1] - 1.0, span
     raise TypeError(
         "MarginDisplay needs decision_function or predict_proba. Got "
         f"{type(estimator).__name__}, which has neither."
     )
 
 
-def _classifier_in(estimator: Any) -> Any:
-    """Return the classifier at the end of pipelines and searches."""
-    if isinstance(estimator, Pipeline):
-        return _classifier_in(estimator[-1])
-    if hasattr(estimator, "best_estimator_"):
-        return _classifier_in(estimator.best_estimator_)
-    return estimator
-
-
 def _clip_at(classifier: Any) -> Span | None:
     """Return where the classifier's game starts to clip; None where it never does."""
     span = getattr(classifier, "hedged_range_", None)
     return span if span is not None and np.isfinite(span).all() else None
-
-
-def _check_span(span: Any, name: str) -> Span | None:
-    """Return two ascending finite numbers, or None."""
-    if span is None:
-        return None
-    try:
-        low, high = (float(end) for end in span)
-    except (TypeError, ValueError):
-        low, high = np.nan, np.nan
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise ValueError(f"{name} must be two finite numbers, the smaller one first. Got {span!r}.")
-    return low, high
-
-
-def _bin_edges(
-    awake: np.ndarray, bins: Any, limits: Span | None, clip_at: Span | None
-) -> np.ndarray:
-    if np.ndim(bins) == 0:
-        if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
-            raise ValueError(f"bins must be a positive integer or an array of edges. Got {bins!r}.")
-        return np.linspace(*(limits or _usual_limits(awake, clip_at)), int(bins) + 1)
-    edges = np.asarray(bins, dtype=float)
-    if limits is not None:
-        raise ValueError(f"bins already has the edges: leave out limits. Got limits={limits!r}.")
-    if edges.ndim != 1 or edges.size < 2 or not np.all(np.diff(edges) > 0):
-        raise ValueError(f"bins, as edges, must be two or more and ascending. Got {bins!r}.")
-    assert_all_finite(edges, input_name="bins")
-    return edges
-
-
-def _usual_limits(awake: np.ndarray, clip_at: Span | None) -> Span:
-    """Return a range that leaves out few rows and shows where clipping starts."""
-    ends = [*np.quantile(awake, [LEFT_OUT, 1.0 - LEFT_OUT]), *(clip_at or ())]
-    low, high = float(min(ends)), float(max(ends))
-    padding = PADDING * (high - low) or 0.5
-    return low - padding, high + padding
-
-
-def _gathered_counts(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Return how many values are in each bin; those beyond count in the end bins."""
-    return np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0]
-
-
-def _count_outside(values: np.ndarray, clip_at: Span | None) -> int:
-    """Return how many values are clipped; the kink counts as clipped."""
-    return 0 if clip_at is None else int(np.sum((values <= clip_at[0]) | (values >= clip_at[1])))
-
-
-def per_cent(share: float) -> str:
-    """Return a share as text that says 0 or 100 % only where it is."""
-    if 0 < share < 0.0005:
-        return "< 0.1 %"
-    if 0.9995 <= share < 1:
-        return "> 99.9 %"
-    return f"{100 * share:.1f} %"
-
-
-def _listed(labels: np.ndarray) -> str:
-    """Return a few labels as text."""
-    shown = ", ".join(repr(label) for label in np.asarray(labels)[:5].tolist())
-    return f"[{shown}{', ...' * (len(labels) > 5)}]"

@@ -1,0 +1,162 @@
+"""`write_report`: read, compare, write."""
+
+from __future__ import annotations
+
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import hedgeclipper
+from hedgeclipper.extras import import_extra
+from hedgeclipper.fitted import certificates_of
+from hedgeclipper.report.advice import advice_section
+from hedgeclipper.report.compare import Comparison, compare
+from hedgeclipper.report.data_sections import (
+    comparison_section,
+    data_section,
+    shares_section,
+)
+from hedgeclipper.report.files import check_free, write_whole
+from hedgeclipper.report.markup import Markup, Section, tag, together
+from hedgeclipper.report.model_sections import (
+    contradiction_section,
+    convergence_section,
+    error_section,
+)
+from hedgeclipper.report.row_sections import margins_section, uncertain_section
+from hedgeclipper.report.subject import Subject, read_subject
+from hedgeclipper.report.voter_section import voters_section
+from hedgeclipper.report.words import bound_words, kind_of, per_cent
+
+
+def write_report(
+    model: Any,
+    path: str | Path,
+    *,
+    X: Any = None,
+    y: Any = None,
+    X_unlabeled: Any = None,
+    votes: Any = None,
+    gold: Any = None,
+    title: str | None = None,
+    force: bool = False,
+) -> Path:
+    """Write a report of a fitted model: one HTML file that needs no network.
+
+    It has the data and settings in words, predicted shares, a comparison with the members or the
+    forest on labels held back, the distribution of awake predictions, estimate and guarantee of
+    the error, the voters and rows that matter, what contradicts, and what to do next. For the
+    comparison a forest or an aggregate of votes is fitted three times more, to two thirds of the
+    labels and at most 4,000 unlabelled rows, and the members of a panel are weighed anew. Sections
+    for which rows are missing say so.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted `HedgeClipperClassifier`, `HedgedVotingClassifier` or `VoteAggregator`, or a
+        pipeline or search that ends in one.
+    path : str or Path
+        The file to write. It appears when it is whole.
+    X, y : optional
+        The rows and labels of the fit, in the same form; unlabelled rows may be marked as there.
+    X_unlabeled : optional
+        The unlabelled rows of the fit, in the same form. Of more than 100,000, or 5,000 for a
+        panel, so many are drawn.
+    votes, gold : optional
+        For a `VoteAggregator`: votes and gold labels to report on, in place of those of the fit.
+    title : str, optional
+        Title of the page.
+    force : bool
+        Whether to replace a file that exists.
+
+    Returns
+    -------
+    Path
+        Where the report is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hedgeclipper import VoteAggregator
+    >>> votes = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
+    >>> model = VoteAggregator().fit(votes, [0, 1, -1, -1, -1, -1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(model, f"{folder}/report.html").read_text(encoding="utf-8")
+    >>> "How wrong it can be" in page
+    True
+    """
+    path = check_free(path, force)
+    import_extra("matplotlib", "plots", "write_report")
+    subject = read_subject(model, X, y, X_unlabeled, votes, gold)
+    found = compare(subject)
+    sections = [
+        data_section(subject),
+        shares_section(subject),
+        comparison_section(subject, found),
+        margins_section(subject),
+        error_section(subject, found),
+        voters_section(subject),
+        uncertain_section(subject),
+        contradiction_section(subject),
+        convergence_section(subject),
+        advice_section(subject, found),
+    ]
+    heading = f"Report of a {type(subject.estimator).__name__}" if title is None else title
+    write_whole(path, _page(heading, subject, found, sections), force)
+    return path
+
+
+def _page(title: str, subject: Subject, found: Comparison | str, sections: list[Section]) -> str:
+    """Return the whole page."""
+    links = [tag("a", section.title, href=f"#{section.id}") for section in sections]
+    body = [
+        tag("section", tag("h2", section.title), section.body, id=section.id)
+        for section in sections
+    ]
+    return Template(_part("page.html")).substitute(
+        title=together([title]),
+        lead=together([_lead(subject)]),
+        figures=_main_figures(subject, found),
+        links=tag("nav", *links, aria_label="Sections"),
+        sections=together(body),
+        version=together([hedgeclipper.__version__]),
+        date=date.today().isoformat(),
+        style=_part("style.css"),
+        script=_part("sort.js"),
+    )
+
+
+def _part(name: str) -> str:
+    return (files("hedgeclipper.report") / name).read_text(encoding="utf-8")
+
+
+def _lead(subject: Subject) -> str:
+    """Return what the model is and how wrong it can be, in two sentences."""
+    model = subject.estimator
+    start = (
+        f"{kind_of(subject).capitalize()}, fitted to {model.n_labeled_:,} labelled and "
+        f"{model.n_unlabeled_:,} unlabelled rows."
+    )
+    worst = max(certificates_of(model), key=lambda one: one.error_upper)
+    if worst.kind == "void":
+        return f"{start} What is known of its voters contradicts itself, so that there is no bound."
+    kind = "guaranteed" if worst.is_guarantee else "estimated"
+    whose = " of any class against the rest" * isinstance(model.certificate_, list)
+    return f"{start} Its error{whose} on the unlabelled rows is {kind} to be {bound_words(worst)}."
+
+
+def _main_figures(subject: Subject, found: Comparison | str) -> Markup:
+    """Return the few figures that a reader wants first."""
+    worst = max(certificates_of(subject.estimator), key=lambda one: one.error_upper)
+    figures = [
+        ("labelled rows", f"{subject.estimator.n_labeled_:,}"),
+        ("unlabelled rows", f"{subject.estimator.n_unlabeled_:,}"),
+        (f"error at most ({worst.kind})", per_cent(worst.error_upper)),
+    ]
+    if not isinstance(found, str):
+        error, spread = found.error(found.ours)
+        figures.append(("cross-validated error", f"{per_cent(error)} ± {100 * spread:.1f}"))
+    cards = [tag("div", tag("dt", name), tag("dd", value)) for name, value in figures]
+    return tag("dl", *cards, class_="cards")
