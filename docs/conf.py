@@ -30,6 +30,7 @@ myst_heading_anchors = 3
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
@@ -44,7 +45,7 @@ html_theme_options: dict[str, Any] = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-# The gallery's pages and the index need no section navigation of their own.
+# These stand alone, with no pages below them to go to.
 html_sidebars = {"index": [], "changelog": []}
 
 sphinx_gallery_conf = {
@@ -70,6 +71,11 @@ def is_foreign(
     return None if module.startswith("hedgeclipper") else True
 
 
+def drop_last_blank_lines(app: Any, page: str, source: list[str]) -> None:
+    """Take away the empty line that a doctest needs at the end of its block."""
+    source[0] = source[0].replace("\n\n```\n", "\n```\n")
+
+
 def visit_math(writer: Any, node: nodes.math) -> None:
     """Write a formula within a line as MathML, which browsers draw without a script."""
     writer.body.append(tex2mathml(node.astext()))
@@ -85,4 +91,5 @@ def visit_math_block(writer: Any, node: nodes.math_block) -> None:
 def setup(app: Any) -> None:
     """Tell Sphinx about the functions of this file."""
     app.connect("autodoc-skip-member", is_foreign)
+    app.connect("source-read", drop_last_blank_lines)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))

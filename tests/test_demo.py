@@ -35,4 +35,7 @@ def test_a_line_has_the_figures_of_predictions():
     rows = demo.Split(X[:300], y[:300], X[300:2000], y[300:2000])
     model = LogisticRegression().fit(rows.X, rows.y)
     name, _, error, _ = demo._line("random forest", model, rows)
-    assert (name, error) == ("random forest", f"{1 - model.score(rows.X_unlabeled, rows.hidden):.3f}")
+    assert (name, error) == (
+        "random forest",
+        f"{1 - model.score(rows.X_unlabeled, rows.hidden):.3f}",
+    )
