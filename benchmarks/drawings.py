@@ -20,6 +20,7 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.pages import FIGURES, save_svg
 from hedgeclipper import solve_game
 
+MINUS = "\N{MINUS SIGN}"
 A_RULES = [[-1, 1, 1], [-1, 1, 1], [1, -1, 1], [1, -1, 1], [1, 1, -1], [1, 1, -1]]
 B_RULES = [[1, 1, 1]] * 5 + [[-1, -1, -1]]
 N_TREES, N_LEAVES, N_LABELED, N_SHOWN, HIGHLIGHTED = 3, 4, 60, 14, 3
@@ -156,7 +157,7 @@ def _mark_column(ax: Any, ink: Ink, bottom: float) -> None:
 
 
 def _legend(ax: Any, ink: Ink) -> None:
-    for line, (vote, word) in enumerate(((1, "votes +"), (-1, "votes −"), (0, "asleep"))):
+    for line, (vote, word) in enumerate(((1, "votes +"), (-1, f"votes {MINUS}"), (0, "asleep"))):
         _cell(ax, ink, 14.6, 5.2 + 1.5 * line, vote)
         ax.text(15.9, 5.7 + 1.5 * line, word, va="center", color=ink.text)
 
@@ -171,7 +172,7 @@ def _cell(ax: Any, ink: Ink, x: float, y: float, vote: int) -> None:
     """Draw a vote: a colour and a sign, or an empty cell for one who abstains."""
     colour = {1: ink.plus, -1: ink.minus, 0: "none"}[vote]
     ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor=ink.faint, linewidth=0.8))
-    sign = {1: "+", -1: "−", 0: ""}[vote]
+    sign = {1: "+", -1: MINUS, 0: ""}[vote]
     ax.text(x + 0.5, y + 0.5, sign, ha="center", va="center", color=ink.text)
 
 

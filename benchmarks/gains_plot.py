@@ -22,7 +22,7 @@ def draw_gains(figures: Figures) -> Figure:
     ax.axvline(0.0, color="0.45", linewidth=1.2)
     for place, row in zip(places, rows, strict=True):
         others = [_gain(figures, row, name) for name in COMPARATORS if figures.has(row, name)]
-        label = "eight single methods, the forest at 0" if place == 0 else None
+        label = "eight single methods (the forest at 0)" if place == 0 else None
         ax.plot(others, [place] * len(others), "|", color="0.6", markersize=9, label=label)
     ax.plot([_gain(figures, r, OURS) for r in rows], places, "o", color=OURS_COLOUR, mfc="none",
             label="HedgeClipper (leaves of a forest)")  # fmt: skip
@@ -32,7 +32,7 @@ def draw_gains(figures: Figures) -> Figure:
     ax.set_xlabel("AUC less that of a random forest, mean of ten draws of the labels")
     ax.grid(axis="y", color="0.92")
     ax.set_axisbelow(True)
-    ax.legend(loc="lower right", frameon=False)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 

@@ -55,7 +55,7 @@ for name, labels in (("majority vote", majority), ("VoteAggregator", model.trans
 print(model.certificate_)
 
 # %%
-# The images it is least sure of are the ones to label next.
+# Which images to label next: those whose labels would tighten the bound most.
 
 probabilities = model.predict_proba(votes)[:, 1]
 suggested = np.flatnonzero(is_hidden)[model.suggest_labels(8)]

@@ -13,7 +13,7 @@ def small_panel(**options):
 @pytest.fixture
 def small_data(monkeypatch):
     X, y = fetch_a1a(return_X_y=True)
-    monkeypatch.setattr(demo, "fetch_a1a", lambda return_X_y: (X[:4000], y[:4000]))
+    monkeypatch.setattr(demo, "fetch_a1a", lambda return_X_y: (X[:2000], y[:2000]))
     monkeypatch.setattr(demo, "HedgedVotingClassifier", small_panel)
 
 
@@ -21,10 +21,10 @@ def test_demo_prints_three_aucs_the_guarantee_and_where_the_report_is(small_data
     pytest.importorskip("hedgeclipper.report")
     demo.main(tmp_path)
     out = capsys.readouterr().out
-    assert "100 labels, 3,900 unlabelled rows" in out
+    assert "100 labels, 1,900 unlabelled rows" in out
     assert all(name in out for name in ("random forest", "HedgeClipper", "hedged panel"))
-    assert "\nHedged panel, estimate: error of the hard vote on the 3900 rows" in out
-    assert "\nguarantee with probability 0.95: error of the hard vote on the 3000 rows" in out
+    assert "\nHedged panel, estimate: error of the hard vote on the 1900 rows" in out
+    assert "\nguarantee with probability 0.95: error of the hard vote on the 1000 rows" in out
     (report,) = tmp_path.iterdir()
     assert str(report) in out.replace("\n", "")
     assert "a1a with 100 labels" in report.read_text(encoding="utf-8")
