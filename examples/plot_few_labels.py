@@ -2,9 +2,9 @@
 How many labels does it take?
 =============================
 
-The Adult data (a1a, 32,561 rows, 24 % positive) with 50 to 1,000 labels. All other rows are
-unlabelled. The random forest sees the labels alone; HedgeClipper re-weighs the leaves of a forest
-by labels the trees have not seen and by where leaves meet on 5,000 unlabelled rows.
+The Adult data (a1a, 24 % positive) with 50 to 1,000 labels and 4,000 unlabelled rows. The random
+forest sees the labels alone; HedgeClipper re-weighs the leaves of a forest by labels the trees have
+not seen and by where leaves meet on the unlabelled rows.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.datasets import fetch_a1a
 
-N_LABELS, N_DRAWS, N_UNLABELED = (50, 200, 1000), 4, 5_000
+N_LABELS, N_DRAWS, N_UNLABELED = (50, 200, 1000), 3, 4_000
 
 X, y = fetch_a1a(return_X_y=True)
 
@@ -37,7 +37,7 @@ def auc_of_three(n_labels, seed):
 
 
 # %%
-# Labels are drawn four times for each number of them. Draws differ more than methods do, so the
+# Labels are drawn three times for each number of them. Draws differ more than methods do, so the
 # means are over the same draws for all three.
 
 aucs = np.array([[auc_of_three(n, seed) for seed in range(N_DRAWS)] for n in N_LABELS])
@@ -49,7 +49,7 @@ figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 styles = [("s", "#D55E00"), ("^", "#E69F00"), ("o", "#0072B2")]
 for number, (name, (marker, colour)) in enumerate(zip(names, styles, strict=True)):
     ax.plot(N_LABELS, aucs[:, :, number].mean(axis=1), marker=marker, color=colour, label=name)
-ax.set(xscale="log", xlabel="labels", ylabel="AUC on unlabelled rows, mean of four draws")
+ax.set(xscale="log", xlabel="labels", ylabel="AUC on unlabelled rows, mean of three draws")
 ax.set_xticks(N_LABELS, [str(n) for n in N_LABELS])
 ax.minorticks_off()
 ax.legend(frameon=False)

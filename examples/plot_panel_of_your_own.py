@@ -43,8 +43,8 @@ summary = panel.member_summary().set_index("member")
 print(summary[["weight", "auc", "agreement", "share"]].round(3))
 
 # %%
-# The hidden labels of the unlabelled rows say whether it was worth it. The panel is about as good as
-# the best member; which one that is, the figures above, from 60 labels, can hardly tell.
+# The hidden labels of the unlabelled rows say whether it was worth it. The panel is about as good
+# as the best member; which one that is, the figures above, from 60 labels, can hardly tell.
 
 rows, truth = X[unlabeled], y[unlabeled]
 aucs = {
