@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DOCS_READY := .venv/.docs-ready
 PEERS := .venv-peers/.ready
 # Whoever names an interpreter of the peers has their environment already.
 PEERS_READY := $(if $(HEDGECLIPPER_PEERS),,$(PEERS))
 
-.PHONY: help demo test test-slow lint check bench table votes-table ablations figure clean
+.PHONY: help demo docs test test-slow lint check bench table votes-table ablations figure clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,6 +18,10 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
+	touch $@
+
 # Snorkel and crowd-kit have an environment of their own. Where pip would take a torch with CUDA, the
 # CPU build comes with PEERS_PIP='--extra-index-url https://download.pytorch.org/whl/cpu'.
 $(PEERS): benchmarks/votes/peers/requirements.txt
@@ -25,11 +30,15 @@ $(PEERS): benchmarks/votes/peers/requirements.txt
 	.venv-peers/bin/python -m pip install --quiet $(PEERS_PIP) --requirement $<
 	touch $@
 
-demo: $(READY)   ## play the game on the bundled data
+demo: $(READY)   ## forest, HedgeClipper and panel on the bundled data, and a report
 	$(BIN)/python -m hedgeclipper.demo
 
+docs: $(DOCS_READY)  ## the documentation, in docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 test: $(READY)   ## the tests, without the slow ones
-	$(BIN)/python -m pytest -n auto -m "not slow" src README.md tests
+	$(BIN)/python -m pytest -n auto -m "not slow" src README.md docs/*.md tests
 
 test-slow: $(READY)  ## the slow tests: simulations and large inputs
 	$(BIN)/python -m pytest -m slow tests
@@ -69,8 +78,10 @@ ablations: $(READY)  ## what each part is worth: runs what is missing, writes do
 	$(BIN)/python -m benchmarks.run_ablations
 	$(BIN)/python -m benchmarks.render_ablations
 
-figure: $(READY)  ## the paper's Figure 2, on covtype
+figure: $(READY)  ## the paper's Figure 2, on covtype, and the guide's drawings
 	$(BIN)/python -m benchmarks.margin_figure
+	$(BIN)/python -m benchmarks.drawings
 
 clean:           ## remove everything that can be made again
 	rm -rf .venv .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/generated docs/auto_examples hedgeclipper-demo.html

@@ -12,6 +12,7 @@ from benchmarks.pages import markdown_table
 
 OURS = "hedgeclipper"
 SMALLER_IS_BETTER = ("log_loss", "seconds", "peak_mb")
+MEASURES = {"auc": "AUC"}
 Row = tuple[str, int]
 
 
@@ -114,11 +115,36 @@ def figure_table(figures: PairedFigures, measure: str, shown: Sequence[str]) -> 
         ties = figures.ties(row, measure)
         rows.append([row_name(row), *[_cell(figures, row, n, measure, ties) for n in shown]])
     means = [np.mean([figures.mean(row, n, measure) for row in figures.rows]) for n in shown]
-    rows.append(["mean", *["-" if np.isnan(mean) else f"{mean:.3f}" for mean in means]])
+    rows.append(["mean", *[_mean_cell(float(mean)) for mean in means]])
     first, alone = first_counts(figures, measure)
     rows.append(["first or tied", *[str(first[name]) for name in shown]])
     rows.append(["first alone", *[str(alone[name]) for name in shown]])
     return markdown_table(rows)
+
+
+def summary_table(figures: PairedFigures, measure: str, shown: Sequence[str]) -> str:
+    """Return one line for each method, the best mean first: its mean, and how often it is first.
+
+    Methods that could not be run on all rows have no mean and come last.
+    """
+    first, alone = first_counts(figures, measure)
+    means = {
+        name: float(np.mean([figures.mean(row, name, measure) for row in figures.rows]))
+        for name in shown
+    }
+    sign = 1.0 if measure in SMALLER_IS_BETTER else -1.0
+    order = sorted(shown, key=lambda name: np.nan_to_num(sign * means[name], nan=np.inf))
+    title = MEASURES.get(measure, measure.replace("_", " "))
+    head = ["method", f"mean {title}", f"first or tied, of {len(figures.rows)}", "first alone"]
+    lines = [
+        [figures.titles[name], _mean_cell(means[name]), str(first[name]), str(alone[name])]
+        for name in order
+    ]
+    return markdown_table([head, *lines])
+
+
+def _mean_cell(mean: float) -> str:
+    return "-" if np.isnan(mean) else f"{mean:.3f}"
 
 
 def _cell(figures: PairedFigures, row: Row, method: str, measure: str, ties: list[str]) -> str:

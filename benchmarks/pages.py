@@ -24,6 +24,16 @@ def save_figure(figure: Any, path: Path) -> None:
     _write(path, lambda temporary: figure.savefig(temporary, dpi=DPI, metadata=metadata))
 
 
+def save_svg(figure: Any, path: Path) -> None:
+    """Write a matplotlib figure as SVG on a clear ground, the same bytes for the same picture."""
+    metadata = {"Date": None, "Creator": None}
+
+    def write(temporary: Path) -> None:
+        figure.savefig(temporary, format="svg", metadata=metadata, transparent=True)
+
+    _write(path, write)
+
+
 def with_section(page: str, name: str, text: str) -> str:
     """Return a page with the text between the marks of a section replaced.
 

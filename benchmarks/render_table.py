@@ -1,4 +1,4 @@
-"""Writes docs/table.md, its picture and the README's table from the results.
+"""Writes docs/table.md, its pictures and the README's table from the results.
 
 python -m benchmarks.render_table [--results FILE]
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks.figures import figure_table
+from benchmarks.figures import figure_table, summary_table
+from benchmarks.gains_plot import draw_gains
 from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.table_plot import draw_table
 from benchmarks.table_text import ONLY_IN_A, Figures, gains, table_a
 from benchmarks.table_words import (
-    words_on_gains,
+    words_on_forest,
     words_on_panel,
     words_on_protocol,
     words_on_run,
@@ -24,17 +25,14 @@ from benchmarks.table_words import (
 PAGE, README = DOCS / "table.md", ROOT / "README.md"
 IN_README = (
     "hedged-voting",
+    "panel-mean",
+    "panel-stacking",
     "hedgeclipper",
     "base-forest",
     "random-forest",
-    "adaboost",
     "mart",
     "logistic-regression",
-    "lightgbm",
     "self-training",
-    "label-spreading",
-    "mean",
-    "stacking",
 )
 
 
@@ -53,20 +51,21 @@ def sections(figures: Figures) -> dict[str, str]:
 
 
 def readme_sections(figures: Figures) -> dict[str, str]:
-    """Return the README's table and the words on it."""
+    """Return the README's table, one line for each of some methods, and the words on it."""
     methods = [name for name in IN_README if name in figures.methods()]
     return {
-        "table": figure_table(figures, "auc", methods),
-        "words": words_on_panel(figures) + "\n\n" + words_on_gains(gains(figures)),
+        "table": summary_table(figures, "auc", methods),
+        "words": words_on_panel(figures) + "\n\n" + words_on_forest(gains(figures)),
     }
 
 
 def render(results: Path, page: Path = PAGE, readme: Path = README) -> None:
-    """Write the picture, and the sections of the page and of the README."""
+    """Write the pictures, and the sections of the page and of the README."""
     figures = Figures(read_results(results))
     if not figures.results:
         raise SystemExit(f"No results in {results}: run `make table` first.")
     save_figure(draw_table(figures), page.parent / "figures" / "table.png")
+    save_figure(draw_gains(figures), page.parent / "figures" / "gains.png")
     for path, parts in ((page, sections(figures)), (readme, readme_sections(figures))):
         write_sections(path, parts)
 

@@ -1,10 +1,41 @@
-from hedgeclipper import demo
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from hedgeclipper import HedgedVotingClassifier, demo
+from hedgeclipper.datasets import fetch_a1a
 
 
-def test_demo_prints_both_aucs_the_estimate_and_the_guarantee(capsys):
-    demo.main()
+def small_panel(**options):
+    """A panel of one member in place of the default one, for speed."""
+    return HedgedVotingClassifier([("linear", LogisticRegression())], **options)
+
+
+@pytest.fixture
+def small_data(monkeypatch):
+    X, y = fetch_a1a(return_X_y=True)
+    monkeypatch.setattr(demo, "fetch_a1a", lambda return_X_y: (X[:2000], y[:2000]))
+    monkeypatch.setattr(demo, "HedgedVotingClassifier", small_panel)
+
+
+def test_demo_prints_three_aucs_the_guarantee_and_where_the_report_is(small_data, tmp_path, capsys):
+    pytest.importorskip("hedgeclipper.report")
+    demo.main(tmp_path)
     out = capsys.readouterr().out
-    assert "100 labels, 32,461 unlabelled rows" in out
-    assert "its forest alone" in out
-    assert "\nestimate: error of the hard vote on the 32461 rows" in out
-    assert "\nguarantee with probability 0.95: error of the hard vote on the 31561 rows" in out
+    assert "100 labels, 1,900 unlabelled rows" in out
+    assert all(name in out for name in ("random forest", "HedgeClipper", "hedged panel"))
+    assert "\nHedged panel, estimate: error of the hard vote on the 1900 rows" in out
+    assert "\nguarantee with probability 0.95: error of the hard vote on the 1000 rows" in out
+    (report,) = tmp_path.iterdir()
+    assert str(report) in out.replace("\n", "")
+    assert "a1a with 100 labels" in report.read_text(encoding="utf-8")
+
+
+def test_a_line_has_the_figures_of_predictions():
+    X, y = fetch_a1a(return_X_y=True)
+    rows = demo.Split(X[:300], y[:300], X[300:2000], y[300:2000])
+    model = LogisticRegression().fit(rows.X, rows.y)
+    name, _, error, _ = demo._line("random forest", model, rows)
+    assert (name, error) == (
+        "random forest",
+        f"{1 - model.score(rows.X_unlabeled, rows.hidden):.3f}",
+    )

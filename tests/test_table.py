@@ -9,7 +9,7 @@ import pytest
 from benchmarks import run_table, table_words
 from benchmarks.data import DATA, a1a
 from benchmarks.data.printed import PRINTED_COLUMNS
-from benchmarks.figures import figure_table, first_counts
+from benchmarks.figures import figure_table, first_counts, summary_table
 from benchmarks.methods import METHODS
 from benchmarks.methods.method import Member
 from benchmarks.pages import markdown_table, with_section
@@ -26,7 +26,7 @@ from benchmarks.table_text import (
     gains,
     printed,
 )
-from benchmarks.table_words import words_on_gains, words_on_protocol
+from benchmarks.table_words import words_on_forest, words_on_gains, words_on_protocol
 
 COMMITTED = FOLDER / "table.csv"
 
@@ -198,6 +198,25 @@ def test_a_gain_that_a_control_has_too_is_not_credited(control):
     assert "no gain is credited to unlabelled rows" in words_on_gains([gain])
 
 
+def test_the_summary_has_the_best_mean_first_and_what_was_not_run_last():
+    changes = {"label-spreading": [np.nan] * 3, "mart": [0.9, 0.91, 0.92]}
+    shown = ["label-spreading", "mean", "mart"]
+    _, _, *lines = summary_table(Figures(made_up(auc=changes)), "auc", shown).splitlines()
+    assert lines == [
+        f"| {METHODS['mart'].title} | 0.910 | 1 | 1 |",
+        f"| {METHODS['mean'].title} | 0.800 | 0 | 0 |",
+        f"| {METHODS['label-spreading'].title} | - | 0 | 0 |",
+    ]
+
+
+def test_gains_over_the_forest_in_short():
+    words = words_on_forest(gains(Figures(made_up(auc={"hedgeclipper": BETTER}))))
+    assert "+0.1100 over that of the forest" in words
+    assert "beyond chance in 1 of 1 rows; the forest is ahead in 0" in words
+    assert words.endswith("Unlabelled rows add +0.1100 to what its labels do alone, and help "
+                          "beyond chance in 1.")  # fmt: skip
+
+
 def test_a_loss_is_told():
     worse = gains(Figures(made_up(auc={"hedgeclipper": [0.7, 0.71, 0.72]})))
     assert worse[0].is_worse
@@ -283,7 +302,8 @@ def test_rendering_writes_pages_and_picture(quick, tmp_path):
     best, *_ = figures.ties(("a1a", 1000), "auc")
     bold = f"**{figures.mean(('a1a', 1000), best, 'auc'):.3f}**"
     assert bold in page.read_text(encoding="utf-8")
-    assert (page.parent / "figures" / "table.png").stat().st_size > 10_000
+    for name in ("table.png", "gains.png"):
+        assert (page.parent / "figures" / name).stat().st_size > 10_000
     assert sorted(p.name for p in tmp_path.iterdir()) == ["README.md", "docs", "r.csv"]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import figure_table
+from benchmarks.figures import figure_table, summary_table
 from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.votes.bound_tables import (
@@ -63,8 +63,8 @@ TABLE_PARTS = {
 README_WORDS = (
     "Accuracy on real votes of labelling functions, classifiers and crowds, `VoteAggregator` "
     "beside majority vote, Snorkel and crowd-kit, all with the same labels; `make votes-table` "
-    "runs this, and [docs/votes_table.md](docs/votes_table.md) has log loss, time, certificates "
-    "and how it was done."
+    "runs this, and [docs/votes_table.md](docs/votes_table.md) has every row, log loss, time, "
+    "certificates and how it was done."
 )
 
 
@@ -90,11 +90,11 @@ def sections(folder: Path) -> dict[str, str]:
 
 
 def readme_sections(folder: Path) -> dict[str, str]:
-    """Return the README's table of accuracies and the words on it; nothing if there is none."""
+    """Return the README's summary of accuracies and the words on it; nothing if there is none."""
     figures = read_figures(folder)
     if not figures.results:
         return {"votes": ""}
-    table = table_of(figures, "accuracy")
+    table = summary_table(figures, "accuracy", figures.methods(without=[BF]))
     return {"votes": "\n\n".join([README_WORDS, table, verdict_on_accuracy(figures)])}
 
 

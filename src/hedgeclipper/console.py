@@ -1,10 +1,11 @@
-"""What a long run says while it runs: a bar on a terminal that has rich, else plain lines."""
+"""What a run says: bars on a terminal and tables with rich where it is installed, else lines."""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -143,6 +144,37 @@ class MemberReporter(_Reporter):
 def member_reporter(verbose: int) -> AbstractContextManager:
     """Return a context that yields a reporter of members, one that says nothing unless verbose."""
     return MemberReporter() if verbose else nullcontext(lambda name, n_done, n_all: None)
+
+
+def print_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table on standard output, with rich where it is installed.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Headings; the first column is set to the left, the others to the right.
+    lines : sequence of sequences of str
+        Cells.
+    """
+    try:
+        from rich.console import Console
+        from rich.table import Table
+    except ImportError:
+        _print_plain_table(head, lines)
+        return
+    table = Table(*head[:1])
+    for name in head[1:]:
+        table.add_column(name, justify="right")
+    for line in lines:
+        table.add_row(*line)
+    Console().print(table)
+
+
+def _print_plain_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
+    for first, *others in (head, *lines):
+        cells = [f"{c:>{width}}" for c, width in zip(others, widths[1:], strict=True)]
+        print("  ".join([f"{first:{widths[0]}}", *cells]))
 
 
 def _share_done(first: float, now: float, tol: float) -> float:

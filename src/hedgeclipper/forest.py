@@ -123,7 +123,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         Class labels.
     estimator_ : estimator
         The fitted ensemble.
-    specialist_weights_ : ndarray of shape (n_specialists_,) or list of these
+    specialist_weights_ : ndarray of shape (n_specialists,) or list of these
         theta, one array per class with more than two classes.
     label_correlations_, coverage_ : ndarray or list
         b, and share of the unlabelled rows, of each specialist.

@@ -1,0 +1,78 @@
+"""
+Rows in files, hashed on the way
+================================
+
+Rows often are sets of words or codes: log lines, baskets, the attributes of a person. Here every
+row of the Adult data is a line of codes in a Parquet file. scikit-learn's ``FeatureHasher`` turns a
+batch of lines into a sparse matrix of fixed width without a vocabulary, so that a function which
+reads the files and hashes batch after batch is all that ``X_unlabeled`` needs. Memory depends
+neither on the number of rows nor on that of different codes.
+"""
+
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.metrics import roc_auc_score
+
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.datasets import fetch_a1a
+
+ROWS_PER_BATCH = 2_000
+
+X, y = fetch_a1a(return_X_y=True)
+order = np.random.default_rng(0).permutation(y.size)
+labeled, unlabeled, new = order[:500], order[500:12_500], order[12_500:]
+
+
+def as_lines(rows):
+    """Return rows as text, the codes that are on in each."""
+    return [" ".join(f"code{column}" for column in row.indices) for row in X[rows]]
+
+
+def hashed(lines, width):
+    """Return lines as a CSR matrix with a column for each hash of a code."""
+    hasher = FeatureHasher(width, input_type="string", alternate_sign=False, dtype=np.float32)
+    return hasher.transform(line.split() for line in lines)
+
+
+def hashed_batches(folder, width):
+    """Return a function that reads and hashes all files of a folder anew on each call."""
+
+    def batches():
+        for path in sorted(Path(folder).glob("*.parquet")):
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(ROWS_PER_BATCH, columns=["line"]):
+                    yield hashed(batch.column("line").to_pylist(), width)
+
+    return batches
+
+
+# %%
+# Files of unlabelled rows, and models for several widths. There are up to 123 codes: with fewer
+# columns than that, codes have to share a column.
+
+widths, aucs = (8, 32, 128, 512), []
+lines, new_lines = as_lines(labeled), as_lines(new)
+with tempfile.TemporaryDirectory() as folder:
+    for number, part in enumerate(np.array_split(unlabeled, 3)):
+        pq.write_table(pa.table({"line": as_lines(part)}), Path(folder) / f"part{number}.parquet")
+    for width in widths:
+        model = HedgeClipperClassifier(random_state=0)
+        model.fit(hashed(lines, width), y[labeled], X_unlabeled=hashed_batches(folder, width))
+        scores = model.decision_function(hashed(new_lines, width))
+        aucs.append(roc_auc_score(y[new], scores))
+        print(f"{width:4d} columns: AUC on {new.size} new rows {aucs[-1]:.3f}")
+    written = model.predict_to(Path(folder) / "labels.pq", hashed_batches(folder, width))
+print(f"{written} rows of the files labelled, {model.n_unlabeled_} used for the fit")
+
+figure, ax = plt.subplots(figsize=(6.0, 3.4), layout="constrained")
+ax.plot(widths, aucs, "o-", color="#0072B2")
+ax.set(xscale="log", xlabel="columns that codes are hashed to", ylabel="AUC on new rows")
+ax.set_xticks(widths, [str(width) for width in widths])
+ax.minorticks_off()
+plt.show()
