@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hedgeclipper.game.solution import GameSolution
     from hedgeclipper.panel.members import MemberFailedWarning
     from hedgeclipper.plots import MarginDisplay
+    from hedgeclipper.saving import ModelFileError, load, save
     from hedgeclipper.semi_supervised import (
         NoUnlabeledRowsWarning,
         SemiSupervisedSplit,
@@ -59,6 +60,9 @@ _HOME = {
     "ShiftWarning": "semi_supervised",
     "MarginDisplay": "plots",
     "MemberFailedWarning": "panel.members",
+    "ModelFileError": "saving",
+    "load": "saving",
+    "save": "saving",
     "HedgedVotingClassifier": "voting",
     "NoJudgesWarning": "voting",
     "NoUnlabeledRowsWarning": "semi_supervised",
@@ -76,6 +80,7 @@ __all__ = [
     "Loss",
     "MarginDisplay",
     "MemberFailedWarning",
+    "ModelFileError",
     "NoJudgesWarning",
     "NoUnlabeledRowsWarning",
     "Relaxation",
@@ -87,7 +92,9 @@ __all__ = [
     "abstention_loss",
     "certificate",
     "cost_weighted_loss",
+    "load",
     "lower_bounds",
+    "save",
     "smallest_relaxation",
     "solve_game",
 ]
