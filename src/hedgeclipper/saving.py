@@ -80,6 +80,10 @@ class ModelFileError(ValueError):
     """A file is no model, is damaged, comes from a newer version, or holds what is not trusted."""
 
 
+class OtherVersionWarning(UserWarning):
+    """A model was saved with another version of scikit-learn."""
+
+
 def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
     """Write a model to a file that `load` reads without running anything in it.
 
@@ -197,7 +201,7 @@ def _check_versions(path: Path, versions: dict[str, str]) -> None:
         warnings.warn(
             f"{path} was saved with scikit-learn {versions['scikit-learn']}, and this is "
             f"{sklearn.__version__}: predictions may differ. Fit the model anew to be sure.",
-            UserWarning,
+            OtherVersionWarning,
             stacklevel=3,
         )
 
