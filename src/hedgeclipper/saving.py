@@ -158,7 +158,9 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     except import_extra("skops.io.exceptions", "cli", "A model").UntrustedTypesFoundException:
         raise ModelFileError(_distrust(path, content, trusted)) from None
     except Exception as error:
-        raise ModelFileError(f"{path} is damaged ({error}). Put a whole copy in its place.") from error
+        raise ModelFileError(
+            f"{path} is damaged ({error}). Put a whole copy in its place."
+        ) from error
     return model
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from hedgeclipper.extras import import_extra
 
@@ -18,10 +19,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         for module in ("typer", "rich", "skops", "pandas", "pyarrow"):
-            import_extra(module, "cli", "The command line")
+            # to look for a module is quicker than to load it, and help needs few
+            if find_spec(module) is None:
+                import_extra(module, "cli", "The command line")
     except ImportError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    from hedgeclipper.cli.app import run
+    try:
+        from hedgeclipper.cli.app import run
 
-    return run(sys.argv[1:] if arguments is None else arguments)
+        return run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        return 130

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +20,7 @@ _HELP = (
     "unlabelled."
 )
 _EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 130 stopped."
+_EXAMPLE = "hedgeclipper fit rows.csv --target income --unlabeled more.csv --model income.skops"
 _MANY_VALUES = "--unlabeled"
 
 app = typer.Typer(
@@ -28,37 +29,65 @@ app = typer.Typer(
     epilog=_EPILOG,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-class Method(str, Enum):
+class Method(StrEnum):
     """What ``fit`` fits."""
 
     forest = "forest"
     voting = "voting"
 
 
-class BenchTable(str, Enum):
+class BenchTable(StrEnum):
     """What ``bench`` runs."""
 
     table = "table"
     votes_table = "votes-table"
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Replace files that exist.")]
-Seed = Annotated[int, typer.Option(help="Seed of all that is random.")]
+def _check_share(share: float | None) -> float | None:
+    if share is not None and not 0 < share < 1:
+        raise typer.BadParameter(f"must be between 0 and 1, such as 0.05. Got {share}.")
+    return share
+
+
+_TALK, _FLAG = "What is said and written", ""
+
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", metavar=_FLAG, rich_help_panel=_TALK, help="Say nothing but errors."
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", metavar=_FLAG, rich_help_panel=_TALK, help="Print the result as one JSON object."
+    ),
+]
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug", metavar=_FLAG, rich_help_panel=_TALK, help="Show where an error comes from."
+    ),
+]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", "-f", metavar=_FLAG, rich_help_panel=_TALK, help="Replace files that exist."
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="NUMBER", help="Seed of all that is random.")]
 Delta = Annotated[
     float | None,
     typer.Option(
-        min=1e-9,
-        max=1 - 1e-9,
-        help="Bound the error with a guarantee that fails with this probability, such as 0.05. "
-        "Half of the labels are then held out to judge.",
+        metavar="SHARE",
+        callback=_check_share,
+        help="Bound the error with a guarantee that fails with this probability, such as 0.05; "
+        "half of the labels are then held out to judge.",
     ),
 ]
 Unlabeled = Annotated[
@@ -73,7 +102,9 @@ Report = Annotated[
 @app.callback(invoke_without_command=True)
 def _main(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar=_FLAG, help="Show the version.")
+    ] = False,
 ) -> None:
     if version:
         print(f"hedgeclipper {__version__}")
@@ -81,29 +112,38 @@ def _main(
         print(context.get_help())
 
 
-@app.command()
+@app.command(epilog=f"Example: {_EXAMPLE}")
 def fit(
-    data: Annotated[str, typer.Argument(help="Rows; those with a target are labelled.")],
-    model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model.")],
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="Rows; those with a target are labelled.")
+    ],
+    model: Annotated[
+        Path,
+        typer.Option("--model", "-m", metavar="OUT.skops", help="Where to save the model."),
+    ],
     target: Annotated[
         str | None,
-        typer.Option("--target", "-t", help="Column to predict. LibSVM needs none."),
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="Column to predict. LibSVM needs none."
+        ),
     ] = None,
     unlabeled: Unlabeled = None,
     method: Annotated[
         Method,
         typer.Option(
+            metavar="forest|voting",
             help="forest: quick, for files of any size. voting: twenty varied classifiers, "
-            "mostly better, minutes."
+            "mostly better, minutes.",
         ),
     ] = Method.forest,
     report: Report = None,
     drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Leave out a column; repeat for more.")
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Leave out a column; repeat for more."),
     ] = None,
     delta: Delta = None,
     seed: Seed = 0,
-    jobs: Annotated[int, typer.Option(help="Threads; -1 is all cores.")] = -1,
+    jobs: Annotated[int, typer.Option(metavar="NUMBER", help="Threads; -1 is all cores.")] = -1,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -137,10 +177,13 @@ def fit(
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model that fit has saved.")],
-    files: Annotated[list[str], typer.Argument(help="Rows to predict for.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit has saved.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Rows to predict for.")],
     to: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write: a .parquet or .csv file.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="Where to write: a .parquet or .csv file."
+        ),
     ],
     force: Force = False,
     quiet: Quiet = False,
@@ -166,25 +209,42 @@ def votes(
         ),
     ],
     gold: Annotated[
-        str, typer.Option(help="Table of two columns: rows, and what is true of them.")
+        str,
+        typer.Option(metavar="GOLD", help="Table of two columns: rows, and what is true of them."),
     ],
     to: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write labels and probabilities: .parquet or .csv."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Write labels and probabilities: .parquet or .csv.",
+        ),
     ] = None,
-    model: Annotated[Path | None, typer.Option("--model", "-m", help="Save the model.")] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", "-m", metavar="OUT.skops", help="Save the model.")
+    ] = None,
     report: Report = None,
     key: Annotated[
         str | None,
         typer.Option(
+            metavar="COLUMN",
             help="Column that names the rows. Default: that of GOLD if VOTES has it, else rows are "
-            "numbered from 0."
+            "numbered from 0.",
         ),
     ] = None,
-    task: Annotated[str, typer.Option(help="Long tables: the column of tasks.")] = "task",
-    worker: Annotated[str, typer.Option(help="Long tables: the column of voters.")] = "worker",
-    label: Annotated[str, typer.Option(help="Long tables: the column of votes.")] = "label",
-    abstain: Annotated[str, typer.Option(help="The vote that is none; missing ones are too.")] = "-1",
+    task: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Long tables: the column of tasks.")
+    ] = "task",
+    worker: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Long tables: the column of voters.")
+    ] = "worker",
+    label: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Long tables: the column of votes.")
+    ] = "label",
+    abstain: Annotated[
+        str, typer.Option(metavar="LABEL", help="The vote that is none; missing ones are too.")
+    ] = "-1",
     delta: Delta = None,
     seed: Seed = 0,
     force: Force = False,
@@ -217,9 +277,11 @@ def votes(
 
 @app.command()
 def report(
-    model: Annotated[Path, typer.Argument(help="A model that fit has saved.")],
-    data: Annotated[str, typer.Argument(help="Rows with the target, as for fit.")],
-    to: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit has saved.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="Rows with the target, as for fit.")],
+    to: Annotated[
+        Path, typer.Option("--output", "-o", metavar="PAGE.html", help="The page to write.")
+    ],
     unlabeled: Unlabeled = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -236,7 +298,9 @@ def report(
 
 @app.command()
 def bench(
-    table: Annotated[BenchTable, typer.Argument(help="Which table.")] = BenchTable.table,
+    table: Annotated[
+        BenchTable, typer.Argument(metavar="table|votes-table", help="Which table.")
+    ] = BenchTable.table,
     debug: Debug = False,
 ) -> int:
     """Run the paper's table, or that of votes, in a copy of the repository. Hours."""
@@ -267,9 +331,7 @@ def run(arguments: Sequence[str]) -> int:
     """
     usage_error: Any = typer.BadParameter.__base__
     try:
-        code = app(
-            args=spread_values(arguments), prog_name="hedgeclipper", standalone_mode=False
-        )
+        code = app(args=spread_values(arguments), prog_name="hedgeclipper", standalone_mode=False)
     except usage_error as error:
         output = Output()
         output.code = ExitCode.USAGE

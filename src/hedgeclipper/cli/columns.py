@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -142,7 +141,7 @@ class DateNumbers(TransformerMixin, BaseEstimator):
             dates = as_dates(X[name], self.formats[name])
             columns[f"{name}_day"] = (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
             columns[f"{name}_month"] = dates.dt.month.astype(float)
-            columns[f"{name}_weekday"] = dates.dt.weekday.astype(float)
+            columns[f"{name}_weekday"] = dates.dt.day_of_week.astype(float)
         return pd.DataFrame(columns, index=X.index)
 
     def get_feature_names_out(self, input_features=None):

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from hedgeclipper.drafts import check_output
-from hedgeclipper.saving import ModelFileError
 
 
 class ExitCode(IntEnum):
@@ -44,11 +43,18 @@ def exit_code_of(error: BaseException) -> ExitCode:
     """Return how a command ends that failed with this error."""
     if isinstance(error, CommandError):
         return error.code
-    if isinstance(error, ModelFileError):
+    if _is_of_model_file(error):
         return ExitCode.MODEL
     if isinstance(error, (ValueError, TypeError, OSError, MemoryError)):
         return ExitCode.DATA
     return ExitCode.UNEXPECTED
+
+
+def _is_of_model_file(error: BaseException) -> bool:
+    # imported here, since help should not have to wait for it
+    from hedgeclipper.saving import ModelFileError
+
+    return isinstance(error, ModelFileError)
 
 
 def one_line(error: BaseException) -> str:

@@ -248,9 +248,7 @@ def _say_rows(data: Files, rows: TableRows, output: Output) -> None:
         output.say(f"{len(plans) - len(shown):,} columns of numbers, as they are")
     if shown:
         shown, n_more = shown[:COLUMNS_TO_LIST], len(shown) - COLUMNS_TO_LIST
-        output.table(
-            ("Column", "Kind", "What is done"), [(p.name, p.kind, p.what) for p in shown]
-        )
+        output.table(("Column", "Kind", "What is done"), [(p.name, p.kind, p.what) for p in shown])
         if n_more > 0:
             output.say(f"... and {n_more:,} more; --json lists all")
 

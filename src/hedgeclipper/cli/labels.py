@@ -13,15 +13,19 @@ from hedgeclipper.cli.errors import CommandError
 MANY_CLASSES = 20
 
 
-def as_classes(labels: Any) -> np.ndarray:
+def as_classes(labels: Any, are_boolean: bool = False) -> np.ndarray:
     """Return labels of which none is missing as booleans, whole numbers, numbers or text.
 
     Parameters
     ----------
     labels : array-like of shape (n_labeled,)
         As a file has them; numbers may be floats and booleans may be text.
+    are_boolean : bool
+        Whether they are booleans that were read as numbers.
     """
     labels = pd.Series(labels).infer_objects()
+    if are_boolean:
+        return labels.to_numpy(dtype=bool)
     if labels.dtype.kind == "f" and (labels == labels.round()).all():
         return labels.astype(np.int64).to_numpy()
     if labels.dtype.kind in "biuf":

@@ -20,9 +20,7 @@ from hedgeclipper.drafts import draft_of
 PARQUET, CSV = (".parquet", ".pq"), (".csv",)
 
 
-def predict(
-    model_path: Path, where: Sequence[str], to: Path, force: bool, output: Output
-) -> None:
+def predict(model_path: Path, where: Sequence[str], to: Path, force: bool, output: Output) -> None:
     """Write a model's predictions for the rows of files.
 
     Parameters
@@ -110,8 +108,9 @@ def table_at(path: Path, *, force: bool) -> Iterator[Path]:
 
 
 def _write_csv(table: Path, path: Path) -> None:
-    with pyarrow.parquet.ParquetFile(table) as file:
-        with pyarrow.csv.CSVWriter(path, file.schema_arrow) as writer:
-            for batch in file.iter_batches():
-                writer.write_batch(batch)
-
+    with (
+        pyarrow.parquet.ParquetFile(table) as file,
+        pyarrow.csv.CSVWriter(path, file.schema_arrow) as writer,
+    ):
+        for batch in file.iter_batches():
+            writer.write_batch(batch)

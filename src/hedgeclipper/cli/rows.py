@@ -154,7 +154,7 @@ def _in_batches(
     if names is not None:
         preparation = ColumnPreparation(target).fit_plain(names, counts.missing())
     unlabeled = _unlabeled_batches(source, others) if counts.n_unlabeled else None
-    y = as_classes(np.concatenate(labels))
+    y = as_classes(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
     return TableRows(_stacked(parts, names), y, unlabeled, counts.n_unlabeled, preparation)
 
 
@@ -196,6 +196,13 @@ def _stacked(parts: list[Any], names: list[str] | None) -> Any:
     return pd.DataFrame(np.concatenate(parts), columns=names)
 
 
+def _check_use(preparation: ColumnPreparation) -> None:
+    plans = preparation.plans_
+    if all(plan.kind == "left out" for plan in plans):
+        reasons = "; ".join(f"{plan.name!r}: {plan.what}" for plan in plans[:3])
+        raise CommandError(f"No column can be used ({reasons}).", "Add columns to learn from.")
+
+
 def _in_memory(
     data: Files,
     more: Files | None,
@@ -204,13 +211,14 @@ def _in_memory(
     preparation: ColumnPreparation | None,
 ) -> TableRows:
     frame = data.frame()
-    known = frame[target].notna().to_numpy() if target in frame else np.zeros(len(frame), bool)
-    y = as_classes(frame[target][known]) if known.any() else np.empty(0, dtype=str)
+    known = frame[target].notna().to_numpy()
+    y = as_classes(frame[target][known])
     rest = [frame[names][~known], *([] if more is None else [more.frame()[names]])]
     unlabeled = pd.concat(rest, ignore_index=True)
     if preparation is None:
         everything = pd.concat([frame[names], *rest[1:]], ignore_index=True)
         preparation = ColumnPreparation(target).fit(everything)
+        _check_use(preparation)
     return TableRows(
         frame[names][known],
         y,

@@ -104,14 +104,17 @@ class Files:
                 close = get_close_matches(name, self.names, 1)
                 guess = f"Did you mean {close[0]!r}?" if close else "Name one of these."
                 raise CommandError(
-                    f"{self.place} has no column {name!r} for {what}. It has "
-                    f"{listed(self.names)}.",
+                    f"{self.place} has no column {name!r} for {what}. It has {listed(self.names)}.",
                     guess,
                 )
 
     def hold_numbers(self, names: Sequence[str]) -> bool:
         """Return whether these columns hold numbers, as far as the first lines tell."""
         return all(holds_numbers(self.schema.field(name).type) for name in names)
+
+    def is_boolean(self, name: str) -> bool:
+        """Return whether a column holds booleans that are kept as such, which CSV does not do."""
+        return self.kind != "CSV" and pa.types.is_boolean(self.schema.field(name).type)
 
     def source(self, names: list[str] | None, label: Any = None, width: int | None = None) -> Any:
         """Return the rows in batches.
@@ -125,9 +128,7 @@ class Files:
         width : int, optional
             Number of columns, for LibSVM.
         """
-        return as_source(
-            self.paths, columns=names, label=label, n_columns=width, dtype=np.float32
-        )
+        return as_source(self.paths, columns=names, label=label, n_columns=width, dtype=np.float32)
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """Yield the rows of each file."""
@@ -145,10 +146,16 @@ class Files:
 
 def _schema_of(kind: str, path: Path) -> Any:
     schema, _ = FORMATS[kind](path).head()
+    try:
+        names = schema.names
+    except UnicodeDecodeError as error:
+        raise CommandError(
+            f"The heading of {path} is not text in UTF-8.", "Write the file in UTF-8."
+        ) from error
     if kind == "CSV":
-        _check_delimiter(path, schema.names)
-        check_heading(str(path), schema.names)
-    twice = [name for name, count in Counter(schema.names).items() if count > 1]
+        _check_delimiter(path, names)
+        check_heading(str(path), names)
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise CommandError(
             f"{path} has more than one column with the name {twice[0]!r}.",

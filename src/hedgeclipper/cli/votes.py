@@ -222,8 +222,8 @@ def read_votes(table: Files, asked: Aggregate, gold_key: str, abstain: Any) -> t
     if {asked.task, asked.worker, asked.label} <= set(frame.columns):
         frame[asked.task] = as_keys(frame[asked.task])
         frame = frame[frame[asked.label].notna() & (frame[asked.label] != abstain)]
-        names = {"task": asked.task, "worker": asked.worker, "label": asked.label}
-        return Votes.from_long(frame, **names), asked.task
+        votes = Votes.from_long(frame, task=asked.task, worker=asked.worker, label=asked.label)
+        return votes, asked.task
     key = gold_key if asked.key is None and gold_key in frame else asked.key
     if key is None:
         frame.index = pd.Index(as_keys(range(len(frame))))
