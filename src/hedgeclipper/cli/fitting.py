@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from hedgeclipper.cli.columns import ColumnPreparation
 from hedgeclipper.cli.errors import CommandError, ExitCode, check_outputs
 from hedgeclipper.cli.labels import check_classes
-from hedgeclipper.cli.output import Output, file_size
+from hedgeclipper.cli.output import Output, bound_in_words, file_size
 from hedgeclipper.cli.rows import TableRows, read_rows
 from hedgeclipper.cli.tables import Files
 from hedgeclipper.extras import import_extra
@@ -263,12 +263,14 @@ def _say_result(asked: Fit, estimator: Any, classes: dict[Any, int], output: Out
     names = ["Error"] if len(bounds) == 1 else [f"Error, {label}" for label in classes]
     counts = ", ".join(f"{label} ({count:,})" for label, count in classes.items())
     facts = [
-        ("Classes", f"{counts} labels"),
-        *zip(names, map(str, bounds), strict=True),
+        ("Labels", counts),
+        *zip(names, map(bound_in_words, bounds), strict=True),
         ("Model", f"{asked.model}, {file_size(asked.model.stat().st_size)}"),
     ]
     if asked.report is not None:
         facts.append(("Report", str(asked.report)))
     facts.append(("Time", f"{output.result['seconds']:.1f} s"))
     output.facts(facts)
+    if asked.delta is None:
+        output.say("An estimate holds as far as the labels speak for all rows; --delta guarantees.")
     output.say(f"Next: hedgeclipper predict {asked.model} FILES -o predictions.parquet")

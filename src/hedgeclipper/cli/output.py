@@ -60,7 +60,7 @@ class Output:
         text = " ".join(text.split())
         self.notes.append(text)
         if self.is_talking:
-            _console(stderr=True).print(Text("note: ", "yellow") + Text(text), soft_wrap=True)
+            _console(stderr=True).print(Text.assemble(("note: ", "yellow"), text), soft_wrap=True)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Print a table: in columns that fit the terminal, or in plain lines."""
@@ -83,7 +83,7 @@ class Output:
             return
         width = max(len(name) for name, _ in facts) + 2
         for name, value in facts:
-            line = Text(name.ljust(width), "bold") + Text(str(value))
+            line = Text.assemble((name.ljust(width), "bold"), str(value))
             _console().print(line, soft_wrap=True)
 
     def error(self, error: BaseException) -> None:
@@ -97,7 +97,7 @@ class Output:
         """Print one line that says what is wrong."""
         if self.as_json:
             print(json.dumps({"error": message, "exit_code": int(self.code)}))
-        _console(stderr=True).print(Text("error: ", "bold red") + Text(message), soft_wrap=True)
+        _console(stderr=True).print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
 
     def finish(self) -> None:
         """Print the result as JSON, if that is wanted."""
@@ -129,6 +129,23 @@ def _show_as_notes(output: Output) -> None:
 
     warnings.simplefilter("always")
     warnings.showwarning = show
+
+
+def bound_in_words(bound: Any) -> str:
+    """Return what a certificate says, in a few words.
+
+    Parameters
+    ----------
+    bound : Certificate
+        A bound on the error.
+    """
+    if bound.kind == "void":
+        return f"not known: {bound.reason}"
+    likely = f", holds with probability {1 - bound.delta:g}" if bound.is_guarantee else ""
+    return (
+        f"between {bound.error_lower:.1%} and {bound.error_upper:.1%} of the "
+        f"{bound.n_unlabeled:,} unlabelled rows ({bound.kind}{likely})"
+    )
 
 
 def _console(*, stderr: bool = False) -> Console:

@@ -15,7 +15,7 @@ from hedgeclipper.batches import parquet_writer
 from hedgeclipper.cli.errors import CommandError, check_outputs
 from hedgeclipper.cli.fitting import report_writer
 from hedgeclipper.cli.labels import as_classes
-from hedgeclipper.cli.output import Output
+from hedgeclipper.cli.output import Output, bound_in_words
 from hedgeclipper.cli.predicting import check_table_suffix, table_at
 from hedgeclipper.cli.tables import Files
 from hedgeclipper.saving import save
@@ -292,7 +292,7 @@ def _say_voters(asked: Aggregate, model: Any, output: Output) -> None:
     summary = model.voter_summary().sort_values("Weight", ascending=False)
     shown = summary.head(VOTERS_TO_LIST)
     output.table(
-        ("Voter", "Coverage", "Right", "Wrong", "Accuracy", "between", "Weight"),
+        ("Voter", "Coverage", "Right", "Wrong", "Accuracy", "Bounds", "Weight"),
         [
             (
                 name,
@@ -300,7 +300,7 @@ def _say_voters(asked: Aggregate, model: Any, output: Output) -> None:
                 row["Correct"],
                 row["Incorrect"],
                 f"{row['Est. Acc.']:.1%}",
-                f"{row['Lower']:.1%} and {row['Upper']:.1%}",
+                f"{row['Lower']:.1%} to {row['Upper']:.1%}",
                 f"{row['Weight']:.2f}",
             )
             for name, row in shown.iterrows()
@@ -309,6 +309,6 @@ def _say_voters(asked: Aggregate, model: Any, output: Output) -> None:
     if len(summary) > len(shown):
         output.say(f"... and {len(summary) - len(shown):,} voters more; --json lists all")
     written = {"Labels": asked.output, "Model": asked.model, "Report": asked.report}
-    facts = [("Error", str(model.certificate_))]
+    facts = [("Error", bound_in_words(model.certificate_))]
     facts += [(name, str(path)) for name, path in written.items() if path is not None]
     output.facts(facts)
