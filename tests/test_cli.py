@@ -291,6 +291,17 @@ def test_votes_in_numbers_with_minus_one_for_none(command):
     assert {voter["voter"] for voter in command.result["voters"]} == {"ann", "bob", "eve"}
 
 
+def test_columns_that_hold_no_votes(command):
+    votes, gold = crowd()
+    votes.assign(text=[f"text {k}" for k in range(120)]).to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    words = ("votes", "votes.csv", "--gold", "gold.csv")
+    assert "note: Some votes are for classes without a gold label" in command(*words).err
+    command(*words, "--drop", "text", "--json")
+    assert command.result["classes"] == ["cat", "dog", "fish"]
+    assert command.result["notes"] == []
+
+
 def test_votes_where_minus_one_is_a_class(command):
     pd.DataFrame({"a": [1, -1, 1, -1, None], "b": [1, -1, -1, -1, 1]}).to_csv("v.csv", index=False)
     pd.DataFrame({"row": [0, 1], "label": [1, -1]}).to_csv("g.csv", index=False)

@@ -33,6 +33,7 @@ _OUR_TYPES = {
     "forest": ["HedgeClipperClassifier"],
     "game.certificates": ["Certificate"],
     "game.losses": ["LogLoss", "PiecewiseLinearLoss", "SquareLoss"],
+    "game.track": ["PassRecord"],
     "leaf_correlations": ["Labeled", "LeafValues"],
     "leaf_game": ["LeafGameOptions", "LeafKnowledge"],
     "leaf_predictor": ["LeafPredictor"],

@@ -94,6 +94,9 @@ Unlabeled = Annotated[
     list[str] | None,
     typer.Option(metavar="FILES...", help="Files of unlabelled rows, up to the next option."),
 ]
+Drop = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Leave out a column; repeat for more.")
+]
 Report = Annotated[
     Path | None, typer.Option(metavar="PAGE.html", help="Write a report to open in a browser.")
 ]
@@ -137,10 +140,7 @@ def fit(
         ),
     ] = Method.forest,
     report: Report = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Leave out a column; repeat for more."),
-    ] = None,
+    drop: Drop = None,
     delta: Delta = None,
     seed: Seed = 0,
     jobs: Annotated[int, typer.Option(metavar="NUMBER", help="Threads; -1 is all cores.")] = -1,
@@ -233,6 +233,7 @@ def votes(
             "numbered from 0.",
         ),
     ] = None,
+    drop: Drop = None,
     task: Annotated[
         str, typer.Option(metavar="COLUMN", help="Long tables: the column of tasks.")
     ] = "task",
@@ -263,6 +264,7 @@ def votes(
             model=model,
             report=report,
             key=key,
+            drop=drop or (),
             task=task,
             worker=worker,
             label=label,

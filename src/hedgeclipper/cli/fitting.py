@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -220,7 +221,8 @@ def _pipeline(preparation: ColumnPreparation | None, estimator: Any) -> Pipeline
 
 def report_writer() -> Any:
     """Return the function that writes reports, before anything long is done."""
-    return import_extra("hedgeclipper.report", "plots", "A report").write_report
+    import_extra("matplotlib", "plots", "A report")
+    return import_module("hedgeclipper.report").write_report
 
 
 def _report(

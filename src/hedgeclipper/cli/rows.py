@@ -16,6 +16,7 @@ from hedgeclipper.cli.errors import CommandError
 from hedgeclipper.cli.labels import as_classes
 from hedgeclipper.cli.tables import Files
 from hedgeclipper.console import row_reporter
+from hedgeclipper.sampling import draw_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,16 +63,12 @@ class TableRows:
         return X, self.preparation.transform(self.X_unlabeled)
 
     def sample(self, n_rows: int) -> Any:
-        """Return at most so many unlabelled rows, the first ones, in memory; None if none are."""
-        if self.X_unlabeled is None or self.in_memory:
-            return self.X_unlabeled
-        parts, n_read = [], 0
-        for batch in self.X_unlabeled():
-            parts.append(batch)
-            n_read += batch.shape[0]
-            if n_read >= n_rows:
-                break
-        return _stacked(parts, self._names)[:n_rows]
+        """Return at most so many unlabelled rows, drawn at random; None if there are none."""
+        if self.X_unlabeled is None:
+            return None
+        rows = self.X_unlabeled if self.in_memory else self.X_unlabeled()
+        drawn = draw_rows(rows, n_rows, np.random.RandomState(0))
+        return drawn if self.in_memory else _stacked([drawn], self._names)
 
     @property
     def _names(self) -> list[str] | None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from hedgeclipper.aggregator import VoteAggregator
-from hedgeclipper.batches import parquet_writer
+from hedgeclipper.batches import listed, parquet_writer
 from hedgeclipper.cli.errors import CommandError, check_outputs
 from hedgeclipper.cli.fitting import report_writer
 from hedgeclipper.cli.labels import as_classes
@@ -35,6 +35,7 @@ class Aggregate:
     model: Path | None
     report: Path | None
     key: str | None
+    drop: Sequence[str]
     task: str
     worker: str
     label: str
@@ -120,6 +121,12 @@ def _read(asked: Aggregate, output: Output) -> GoldVotes:
     abstain = _abstain(asked.abstain, gold, output)
     votes, key = read_votes(table, asked, gold_key, abstain)
     given = GoldVotes(votes, key, matched(votes, gold, asked.gold, output), abstain)
+    strange = sorted({str(label) for label in votes.classes} - {str(label) for label in gold})
+    if strange:
+        output.note(
+            f"Some votes are for classes without a gold label: {listed(strange, 5)}. Leave out "
+            "columns that hold no votes with --drop."
+        )
     output.say(
         f"{table.place}: {votes.n_rows:,} rows, {votes.n_voters:,} voters, "
         f"{votes.n_votes:,} votes, {given.known.sum():,} gold labels"
@@ -218,7 +225,8 @@ def read_votes(table: Files, asked: Aggregate, gold_key: str, abstain: Any) -> t
     abstain : object
         The label that means no vote.
     """
-    frame = table.frame()
+    table.require(asked.drop, "--drop")
+    frame = table.frame().drop(columns=list(asked.drop))
     if {asked.task, asked.worker, asked.label} <= set(frame.columns):
         frame[asked.task] = as_keys(frame[asked.task])
         frame = frame[frame[asked.label].notna() & (frame[asked.label] != abstain)]
