@@ -190,7 +190,7 @@ def test_all_rows_labelled_works_with_a_note(command):
     cancer().dropna().to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
     assert command.code == 0
-    assert "note: There are no unlabelled rows" in command.err
+    assert "note: All rows are labelled, so that nothing is learnt beyond them" in command.err
     assert Path("m.skops").exists()
 
 

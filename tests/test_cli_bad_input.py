@@ -179,6 +179,23 @@ def test_unlabelled_rows_of_another_kind(command):
     fails(command, ("fit", "rows.csv", *words), DATA, "Pass both as LibSVM, or none")
 
 
+def test_unlabelled_rows_with_words_in_the_place_of_numbers(command):
+    cancer().to_csv("rows.csv", index=False)
+    cancer().assign(mean_area="large").to_csv("more.csv", index=False)
+    words = ("--target", "benign", "--unlabeled", "more.csv", "--model", "m.skops")
+    said = "Column 'mean_area' holds numbers only in one of rows.csv and more.csv"
+    fails(command, ("fit", "rows.csv", *words), DATA, said)
+
+
+@pytest.mark.parametrize("word", [1, "word"])
+def test_an_infinite_number(command, word):
+    frame = cancer().assign(more=[word, 2] * 284 + [2])
+    frame.loc[3, "mean_area"] = 1e300
+    frame.to_parquet("rows.parquet") if word == 1 else frame.to_csv("rows.csv", index=False)
+    words = ("fit", f"rows.{'parquet' if word == 1 else 'csv'}", "--target", "benign")
+    fails(command, (*words, "--model", "m.skops"), DATA, "too large")
+
+
 def test_files_with_different_columns(command):
     cancer().to_csv("a.csv", index=False)
     cancer().rename(columns={"mean_area": "area"}).to_csv("b.csv", index=False)

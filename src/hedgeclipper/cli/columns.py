@@ -266,7 +266,7 @@ def plan_column(column: pd.Series) -> ColumnPlan:
     n_missing = len(column) - len(present)
     if present.empty:
         return ColumnPlan(name, "left out", "all values are missing")
-    kind = _kind(present)
+    kind = kind_of(present)
     if kind is None:
         return ColumnPlan(name, "left out", f"its type, {column.dtype}, cannot be used")
     n_values = present.nunique()
@@ -296,7 +296,7 @@ def _plain_numbers(n_missing: int) -> str:
     return "as they are" + (f"; {n_missing:,} missing stay so" if n_missing else "")
 
 
-def _kind(present: pd.Series) -> str | None:
+def kind_of(present: pd.Series) -> str | None:
     """Return what a column without missing values holds; None for what cannot be used."""
     if present.dtype.kind in "biuf":
         return "numbers"

@@ -206,6 +206,11 @@ def _estimator(asked: Fit, verbose: int) -> Any:
 def _fitted(estimator: Any, rows: TableRows, output: Output) -> Any:
     X, X_unlabeled = rows.prepared()
     y = rows.y
+    if X_unlabeled is None:
+        output.note(
+            "All rows are labelled, so that nothing is learnt beyond them: pass --unlabeled, or "
+            "rows whose target is empty."
+        )
     if X_unlabeled is None and is_unlabeled(y).any():
         # without unlabelled rows -1 would mark some
         output.note("All rows are labelled and -1 is a class: the labels are kept as text.")

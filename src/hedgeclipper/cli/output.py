@@ -124,7 +124,11 @@ def _show_as_notes(output: Output) -> None:
     """Show warnings of this package as notes; those of others are for who writes Python."""
 
     def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
-        if category.__module__.startswith("hedgeclipper"):
+        from hedgeclipper.semi_supervised import NoUnlabeledRowsWarning
+
+        # commands say themselves that no row is unlabelled, in words of the command line
+        is_told = category is NoUnlabeledRowsWarning
+        if category.__module__.startswith("hedgeclipper") and not is_told:
             output.note(str(message))
 
     warnings.simplefilter("always")
@@ -143,8 +147,8 @@ def bound_in_words(bound: Any) -> str:
         return f"not known: {bound.reason}"
     likely = f", holds with probability {1 - bound.delta:g}" if bound.is_guarantee else ""
     return (
-        f"between {bound.error_lower:.1%} and {bound.error_upper:.1%} of the "
-        f"{bound.n_unlabeled:,} unlabelled rows ({bound.kind}{likely})"
+        f"between {bound.error_lower:.1%} and {bound.error_upper:.1%} on "
+        f"{bound.n_unlabeled:,} rows ({bound.kind}{likely})"
     )
 
 

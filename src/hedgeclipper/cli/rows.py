@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from hedgeclipper.batches import Source, missing_labels
-from hedgeclipper.cli.columns import ColumnPreparation
+from hedgeclipper.cli.columns import ColumnPreparation, kind_of
 from hedgeclipper.cli.errors import CommandError
 from hedgeclipper.cli.labels import as_classes
 from hedgeclipper.cli.tables import Files
@@ -57,10 +57,10 @@ class TableRows:
         """Return labelled and unlabelled rows as an estimator wants them."""
         if self.preparation is None:
             return self.X, self.X_unlabeled
-        X = self.preparation.transform(self.X)
+        X = _finite(self.preparation.transform(self.X))
         if self.X_unlabeled is None or not self.in_memory:
             return X, self.X_unlabeled
-        return X, self.preparation.transform(self.X_unlabeled)
+        return X, _finite(self.preparation.transform(self.X_unlabeled))
 
     def sample(self, n_rows: int) -> Any:
         """Return at most so many unlabelled rows, drawn at random; None if there are none."""
@@ -134,7 +134,7 @@ def _in_batches(
     label = target if names else True
     source = data.source(names, label, width)
     others = None if more is None else more.source(names, None, width)
-    parts, labels, counts = [], [], _Counts()
+    parts, labels, counts = [], [], _Counts(names)
     with row_reporter(verbose, "reading rows", None) as report:
         for rows, values in source.labeled_batches():
             known = ~missing_labels(values)
@@ -158,7 +158,8 @@ def _in_batches(
 class _Counts:
     """Rows, rows without labels, and missing values of each column."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: list[str] | None) -> None:
+        self.names = names
         self.n_rows = self.n_unlabeled = 0
         self._missing: Any = 0
 
@@ -166,12 +167,28 @@ class _Counts:
         """Count a batch."""
         self.n_rows += rows.shape[0]
         self.n_unlabeled += n_unlabeled
-        if not sparse.issparse(rows):
+        if self.names is not None:
+            _check_finite(rows, self.names)
             self._missing = self._missing + np.isnan(rows).sum(axis=0)
 
     def missing(self) -> list[int]:
         """Return the number of missing values of each column."""
         return np.asarray(self._missing).tolist()
+
+
+def _finite(frame: pd.DataFrame) -> pd.DataFrame:
+    with np.errstate(over="ignore"):
+        _check_finite(frame.to_numpy(dtype=np.float32), list(frame.columns))
+    return frame
+
+
+def _check_finite(rows: np.ndarray, names: Sequence[str]) -> None:
+    infinite = np.isinf(rows).any(axis=0)
+    if infinite.any():
+        raise CommandError(
+            f"Column {names[int(infinite.argmax())]!r} has an infinite number, or one too large.",
+            "Rescale the column, or leave the place empty.",
+        )
 
 
 def _unlabeled_batches(source: Source, others: Source | None) -> Callable[[], Iterator[Any]]:
@@ -193,6 +210,18 @@ def _stacked(parts: list[Any], names: list[str] | None) -> Any:
     return pd.DataFrame(np.concatenate(parts), columns=names)
 
 
+def _check_kinds(one: pd.DataFrame, other: pd.DataFrame, data: Files, more: Any) -> None:
+    """Raise if a column holds numbers in some files and something else in others."""
+    for name in one.columns:
+        columns = [column.dropna() for column in (one[name], other[name])]
+        kinds = {kind_of(column) == "numbers" for column in columns if len(column)}
+        if len(kinds) > 1:
+            raise CommandError(
+                f"Column {name!r} holds numbers only in one of {data.place} and {more.place}.",
+                "Write it in the same way in all files.",
+            )
+
+
 def _check_use(preparation: ColumnPreparation) -> None:
     plans = preparation.plans_
     if all(plan.kind == "left out" for plan in plans):
@@ -210,10 +239,13 @@ def _in_memory(
     frame = data.frame()
     known = frame[target].notna().to_numpy()
     y = as_classes(frame[target][known])
-    rest = [frame[names][~known], *([] if more is None else [more.frame()[names]])]
+    others = [] if more is None else [more.frame()[names]]
+    for other in others:
+        _check_kinds(frame[names], other, data, more)
+    rest = [frame[names][~known], *others]
     unlabeled = pd.concat(rest, ignore_index=True)
     if preparation is None:
-        everything = pd.concat([frame[names], *rest[1:]], ignore_index=True)
+        everything = pd.concat([frame[names], *others], ignore_index=True)
         preparation = ColumnPreparation(target).fit(everything)
         _check_use(preparation)
     return TableRows(

@@ -127,6 +127,8 @@ def _read(asked: Aggregate, output: Output) -> GoldVotes:
             f"Some votes are for classes without a gold label: {listed(strange, 5)}. Leave out "
             "columns that hold no votes with --drop."
         )
+    if given.known.all():
+        output.note("All rows have gold labels, so that nothing is learnt beyond them.")
     output.say(
         f"{table.place}: {votes.n_rows:,} rows, {votes.n_voters:,} voters, "
         f"{votes.n_votes:,} votes, {given.known.sum():,} gold labels"
