@@ -6,7 +6,17 @@ import pytest
 
 import hedgeclipper
 
-EXTRAS = ["matplotlib", "pandas", "pyarrow", "dask", "lightgbm", "xgboost", "rich"]
+EXTRAS = [
+    "matplotlib",
+    "pandas",
+    "pyarrow",
+    "dask",
+    "lightgbm",
+    "xgboost",
+    "rich",
+    "skops",
+    "typer",
+]
 
 
 def run(code):

@@ -19,9 +19,10 @@ from hedgeclipper import (
     HedgedVotingClassifier,
     SemiSupervisedSplit,
     VoteAggregator,
+    drafts,
     write_report,
 )
-from hedgeclipper.report import files, subject
+from hedgeclipper.report import subject
 from hedgeclipper.report.compare import compare
 from hedgeclipper.report.markup import Markup, plain, share, table, tag
 from hedgeclipper.report.subject import read_subject
@@ -349,7 +350,7 @@ def test_names_of_voters_and_dollar_signs_are_taken_as_they_are(tmp_path):
 def test_a_file_that_exists_stays(fitted_votes, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("mine")
-    with pytest.raises(FileExistsError, match=r"exists and is not overwritten. Pass force=True"):
+    with pytest.raises(FileExistsError, match=r"exists already. Pass force=True"):
         write_report(fitted_votes, path)
     assert path.read_text() == "mine"
     assert write_report(fitted_votes, path, force=True) == path
@@ -367,19 +368,10 @@ def test_nothing_is_left_where_writing_fails(fitted_votes, tmp_path, monkeypatch
     def fail(*args):
         raise OSError("disk full")
 
-    monkeypatch.setattr(files.os, "replace", fail)
+    monkeypatch.setattr(drafts.os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
         write_report(fitted_votes, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_that_comes_meanwhile_stays(tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text("theirs")
-    with pytest.raises(FileExistsError):
-        files.write_whole(path, "ours", force=False)
-    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
-    assert path.read_text() == "theirs"
 
 
 def test_the_path_comes_back_and_home_is_known(fitted_votes, tmp_path, monkeypatch):

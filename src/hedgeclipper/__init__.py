@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hedgeclipper.plots.reliability import ReliabilityDisplay
     from hedgeclipper.plots.voters import VoterDisplay
     from hedgeclipper.report.api import write_report
+    from hedgeclipper.saving import ModelFileError, load, save
     from hedgeclipper.semi_supervised import (
         NoUnlabeledRowsWarning,
         SemiSupervisedSplit,
@@ -71,6 +72,9 @@ _HOME = {
     "VoterDisplay": "plots.voters",
     "write_report": "report.api",
     "MemberFailedWarning": "panel.members",
+    "ModelFileError": "saving",
+    "load": "saving",
+    "save": "saving",
     "HedgedVotingClassifier": "voting",
     "NoJudgesWarning": "voting",
     "NoUnlabeledRowsWarning": "semi_supervised",
@@ -91,6 +95,7 @@ __all__ = [
     "Loss",
     "MarginDisplay",
     "MemberFailedWarning",
+    "ModelFileError",
     "NoJudgesWarning",
     "NoUnlabeledRowsWarning",
     "Relaxation",
@@ -104,7 +109,9 @@ __all__ = [
     "abstention_loss",
     "certificate",
     "cost_weighted_loss",
+    "load",
     "lower_bounds",
+    "save",
     "smallest_relaxation",
     "solve_game",
     "write_report",

@@ -26,6 +26,8 @@ class _Reporter:
 
     def __exit__(self, *error: object) -> None:
         if self.bar is not None:
+            if not self.bar.tasks[0].description:
+                self.bar.update(self.bar.task_ids[0], visible=False)
             self.bar.stop()
 
     def _show_bar(self, done: float, text: str) -> None:
@@ -88,6 +90,8 @@ class RowReporter(_Reporter):
         self.last, self.unshown = self.started, ""
 
     def __exit__(self, *error: object) -> None:
+        if self.bar is not None and error[0] is None:
+            self.bar.update(self.bar.task_ids[0], completed=1.0)
         super().__exit__(*error)
         self._print()
 

@@ -270,6 +270,12 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self._store(members, played, given, prepare, scores)
         return self
 
+    @property
+    def members_(self) -> dict[str, Any]:
+        """Fitted members by name."""
+        predictor = self._require_predictor()
+        return dict(zip(predictor.names, predictor.estimators, strict=True))
+
     def member_summary(self):
         """Return a frame of what each member is worth, one row each.
 
@@ -519,7 +525,6 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             self._labels = self._all_labels(given, self.classes_[predictor.classes(awake)])
         self._predictor = predictor
         self._summaries = [one.summary for one in played]
-        self.members_ = dict(zip(predictor.names, predictor.estimators, strict=True))
         self.n_unlabeled_ = scores.shape[0]
         per_class = self._per_class
         self.weights_ = per_class(

@@ -1,18 +1,17 @@
-"""Parquet files that are whole or not there: written under another name, renamed at the end."""
+"""Parquet files, written table by table; whole or not there."""
 
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
 from hedgeclipper.batches.arrow_columns import pyarrow
+from hedgeclipper.drafts import draft_of
 
 ROWS_PER_GROUP = 1 << 16
 TABLES_TO_GATHER = 256
@@ -124,26 +123,11 @@ def parquet_writer(path: str | Path) -> Iterator[TableWriter]:
     path : str or Path
         The file to write; one that exists is replaced.
     """
-    path = Path(path).expanduser().resolve()
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder. Pass the path of a file to write.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path.parent} does not exist. Make the folder first.")
-    draft = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
-    writer = TableWriter(draft, path)
-    try:
-        yield writer
-        writer.close()
-        _flush_to_disk(draft)
-        os.replace(draft, path)
-    except BaseException:
+    with draft_of(path) as draft:
+        writer = TableWriter(draft, Path(path))
         try:
+            yield writer
+            writer.close()
+        except BaseException:
             writer.abandon()
-        finally:
-            draft.unlink(missing_ok=True)
-        raise
-
-
-def _flush_to_disk(path: Path) -> None:
-    with path.open("r+b") as file:
-        os.fsync(file.fileno())
+            raise

@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 import hedgeclipper
+from hedgeclipper.drafts import check_output, draft_of
 from hedgeclipper.extras import import_extra
 from hedgeclipper.fitted import certificates_of
 from hedgeclipper.report.advice import advice_section
@@ -18,7 +19,6 @@ from hedgeclipper.report.data_sections import (
     data_section,
     shares_section,
 )
-from hedgeclipper.report.files import check_free, write_whole
 from hedgeclipper.report.markup import Markup, Section, tag, together
 from hedgeclipper.report.model_sections import (
     contradiction_section,
@@ -87,7 +87,7 @@ def write_report(
     >>> "How wrong it can be" in page
     True
     """
-    path = check_free(path, force)
+    path = check_output(path, force=force)
     import_extra("matplotlib", "plots", "write_report")
     subject = read_subject(model, X, y, X_unlabeled, votes, gold)
     found = compare(subject)
@@ -104,7 +104,8 @@ def write_report(
         advice_section(subject, found),
     ]
     heading = f"Report of a {type(subject.estimator).__name__}" if title is None else title
-    write_whole(path, _page(heading, subject, found, sections), force)
+    with draft_of(path, force=force) as draft:
+        draft.write_text(_page(heading, subject, found, sections), encoding="utf-8", newline="\n")
     return path
 
 

@@ -1,0 +1,33 @@
+"""The command line: parse, read files, call an estimator, write files. No maths."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from hedgeclipper.extras import import_extra
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What stands behind ``hedgeclipper`` on the command line; that of this process by default.
+    """
+    try:
+        for module in ("typer", "rich", "skops", "pandas", "pyarrow"):
+            # to look for a module is quicker than to load it, and help needs few
+            if find_spec(module) is None:
+                import_extra(module, "cli", "The command line")
+    except ImportError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    try:
+        from hedgeclipper.cli.app import run
+
+        return run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        return 130

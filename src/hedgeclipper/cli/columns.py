@@ -1,0 +1,346 @@
+"""What is done with the columns of a table, learnt from labelled and unlabelled rows together."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.validation import check_is_fitted
+
+from hedgeclipper.panel.frames import MOST_VALUES
+
+DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d")
+OWN_TEXT = 0.5
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """What is done with one column.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    kind : {"numbers", "words", "dates", "left out"}
+        What it holds.
+    what : str
+        What is done with it, in words.
+    date_format : str or None
+        How dates that are text are read.
+    """
+
+    name: str
+    kind: str
+    what: str
+    date_format: str | None = None
+
+
+class PlainNumbers(TransformerMixin, BaseEstimator):
+    """Columns of numbers as float64, and a column of 0 and 1 for each that has missing values."""
+
+    def fit(self, X, y=None):
+        """Note which columns have missing values.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+        y : None
+            Not used.
+        """
+        self.names_ = list(X.columns)
+        self.marked_ = [name for name in X.columns if X[name].isna().any()]
+        return self
+
+    def transform(self, X):
+        """Return the numbers.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+        """
+        numbers = pd.DataFrame({name: as_numbers(X[name]) for name in X.columns}, index=X.index)
+        for name in self.marked_:
+            numbers[f"{name}_missing"] = X[name].isna().astype(float)
+        return numbers
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the new columns."""
+        return np.array([*self.names_, *(f"{name}_missing" for name in self.marked_)], dtype=object)
+
+
+class PlainText(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Columns of words as text; what is missing is a word of its own."""
+
+    def fit(self, X, y=None):
+        """Note the columns.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+        y : None
+            Not used.
+        """
+        self.feature_names_in_ = np.array(X.columns, dtype=object)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        """Return the words.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+        """
+        return pd.DataFrame({name: as_text(X[name]) for name in X.columns}, index=X.index)
+
+
+class DateNumbers(TransformerMixin, BaseEstimator):
+    """Dates as days since 1970, month and weekday.
+
+    Parameters
+    ----------
+    formats : dict of str to str or None
+        How each column is read where it is text.
+    """
+
+    def __init__(self, formats=None):
+        self.formats = formats
+
+    def fit(self, X, y=None):
+        """Note the columns.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+        y : None
+            Not used.
+        """
+        self.names_ = list(X.columns)
+        return self
+
+    def transform(self, X):
+        """Return the numbers.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows; what is no date is missing.
+        """
+        columns = {}
+        for name in X.columns:
+            dates = as_dates(X[name], self.formats[name])
+            columns[f"{name}_day"] = (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+            columns[f"{name}_month"] = dates.dt.month.astype(float)
+            columns[f"{name}_weekday"] = dates.dt.day_of_week.astype(float)
+        return pd.DataFrame(columns, index=X.index)
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the new columns."""
+        parts = ("day", "month", "weekday")
+        return np.array([f"{n}_{part}" for n in self.names_ for part in parts], dtype=object)
+
+
+class ColumnPreparation(TransformerMixin, BaseEstimator):
+    """Makes frames of numbers from frames of whatever a table holds, columns matched by name.
+
+    Parameters
+    ----------
+    target : str or None
+        Name of the column to predict; it may be there or not when rows are prepared.
+
+    Attributes
+    ----------
+    plans_ : list of ColumnPlan
+        What is done with each column.
+    is_plain_ : bool
+        Whether all columns are numbers that stay as they are, so that files need not be in memory.
+    """
+
+    def __init__(self, target=None):
+        self.target = target
+
+    def fit(self, X, y=None):
+        """Decide what is done with each column.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            All rows, labelled and not, without the target.
+        y : None
+            Not used.
+        """
+        self.plans_ = [plan_column(X.iloc[:, place]) for place in range(X.shape[1])]
+        self.is_plain_ = False
+        dates = {plan.name: plan.date_format for plan in self.plans_ if plan.kind == "dates"}
+        one_hot = OneHotEncoder(
+            handle_unknown="infrequent_if_exist", max_categories=MOST_VALUES, sparse_output=False
+        )
+        parts = [
+            ("numbers", PlainNumbers(), self.names_of("numbers")),
+            ("words", make_pipeline(PlainText(), one_hot), self.names_of("words")),
+            ("dates", DateNumbers(dates), list(dates)),
+        ]
+        encoder = ColumnTransformer(
+            [part for part in parts if part[2]], verbose_feature_names_out=False
+        )
+        self.encoder_ = encoder.set_output(transform="pandas").fit(X)
+        return self
+
+    def fit_plain(self, names, n_missing):
+        """Note that all columns are numbers that stay as they are.
+
+        Parameters
+        ----------
+        names : list of str
+            Names of the columns.
+        n_missing : array-like of int
+            Missing values of each.
+        """
+        self.plans_ = [
+            ColumnPlan(name, "numbers", _plain_numbers(n))
+            for name, n in zip(names, n_missing, strict=True)
+        ]
+        self.is_plain_ = True
+        self.encoder_ = None
+        return self
+
+    def transform(self, X):
+        """Return the rows as numbers.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows; columns beyond those of ``fit`` are not used.
+        """
+        check_is_fitted(self)
+        X = pd.DataFrame(X)
+        self._check_columns(list(X.columns))
+        if self.encoder_ is not None:
+            return self.encoder_.transform(X)
+        names = self.names_of("numbers")
+        return pd.DataFrame({name: as_numbers(X[name]) for name in names}, index=X.index)
+
+    def names_of(self, kind):
+        """Return the names of the columns of this kind.
+
+        Parameters
+        ----------
+        kind : str
+            As in `ColumnPlan`.
+        """
+        return [plan.name for plan in self.plans_ if plan.kind == kind]
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the new columns."""
+        if self.encoder_ is not None:
+            return self.encoder_.get_feature_names_out()
+        return np.array(self.names_of("numbers"), dtype=object)
+
+    def as_records(self):
+        """Return the plans as dicts, for JSON."""
+        return [asdict(plan) for plan in self.plans_]
+
+    def _check_columns(self, names):
+        missing = [p.name for p in self.plans_ if p.kind != "left out" and p.name not in names]
+        if missing:
+            listed = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+            raise ValueError(
+                f"The rows lack {len(missing)} of the columns that the model knows: {listed}. Pass "
+                "rows with all columns of those it was fitted to."
+            )
+
+
+def plan_column(column: pd.Series) -> ColumnPlan:
+    """Return what to do with a column of all rows."""
+    name, present = str(column.name), column.dropna()
+    n_missing = len(column) - len(present)
+    if present.empty:
+        return ColumnPlan(name, "left out", "all values are missing")
+    kind = kind_of(present)
+    if kind is None:
+        return ColumnPlan(name, "left out", f"its type, {column.dtype}, cannot be used")
+    n_values = present.nunique()
+    if n_values == 1 and n_missing == 0:
+        return ColumnPlan(name, "left out", "it has the same value everywhere")
+    if kind == "numbers":
+        marked = f"; {n_missing:,} missing, marked in a column of their own" if n_missing else ""
+        return ColumnPlan(name, kind, f"as they are{marked}")
+    date_format = _date_format(present) if kind == "words" else None
+    if kind == "dates" or date_format is not None:
+        read = f", read as {date_format}" if date_format else ""
+        missing = f"; {n_missing:,} missing" if n_missing else ""
+        return ColumnPlan(name, "dates", f"day, month and weekday{read}{missing}", date_format)
+    if n_values > MOST_VALUES and n_values > OWN_TEXT * len(present):
+        return ColumnPlan(name, "left out", f"text of its own in most rows ({n_values:,} values)")
+    return ColumnPlan(name, "words", _word_plan(n_values, n_missing))
+
+
+def _word_plan(n_values: int, n_missing: int) -> str:
+    each = f"{n_values:,} values, a column of 0 and 1 for each"
+    if n_values > MOST_VALUES:
+        each = f"{n_values:,} values, a column for each of the {MOST_VALUES - 1} most common"
+    return each + (f"; {n_missing:,} missing are a value too" if n_missing else "")
+
+
+def _plain_numbers(n_missing: int) -> str:
+    return "as they are" + (f"; {n_missing:,} missing stay so" if n_missing else "")
+
+
+def kind_of(present: pd.Series) -> str | None:
+    """Return what a column without missing values holds; None for what cannot be used."""
+    if present.dtype.kind in "biuf":
+        return "numbers"
+    if present.dtype.kind == "M":
+        return "dates"
+    inferred = pd.api.types.infer_dtype(present)
+    if inferred == "boolean":
+        return "numbers"
+    return "words" if inferred in ("string", "categorical", "mixed-integer") else None
+
+
+def _date_format(present: pd.Series) -> str | None:
+    """Return how all values of a column of words can be read as dates; None if they cannot."""
+    words = present.astype(str)
+    if not words.str.contains(r"\d[-/.]\d").all():
+        return None
+    for date_format in DATE_FORMATS:
+        if not as_dates(words, date_format).isna().any():
+            return date_format
+    return None
+
+
+def as_dates(column: pd.Series, date_format: str | None) -> pd.Series:
+    """Return a column as dates in UTC; what cannot be read is missing."""
+    if column.dtype.kind != "M":
+        column = column.astype(object)
+    return pd.to_datetime(column, format=date_format, errors="coerce", utc=True)
+
+
+def as_numbers(column: pd.Series) -> pd.Series:
+    """Return a column as float64, or say that it does not hold numbers."""
+    try:
+        return pd.to_numeric(column).astype("float64")
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Column {column.name!r} must hold numbers, as in the rows the model was fitted to "
+            f"({error}). Correct it; leave the place of a missing number empty."
+        ) from error
+
+
+def as_text(column: pd.Series) -> pd.Series:
+    """Return a column as text, whole numbers without a point, and nothing for what is missing."""
+    words = column.astype(object)
+    if column.dtype.kind == "f":
+        whole = column.notna() & (column == column.round())
+        words[whole] = column[whole].astype(np.int64).astype(object)
+    return words.astype(str).where(column.notna(), "").astype(object)

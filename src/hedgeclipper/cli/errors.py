@@ -1,0 +1,101 @@
+"""What can go wrong on the command line: one line each, and an exit code."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+from hedgeclipper.drafts import check_output
+
+
+class ExitCode(IntEnum):
+    """How a command ends."""
+
+    DONE = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    DATA = 3
+    OUTPUT = 4
+    MODEL = 5
+    STOPPED = 130
+
+
+class CommandError(Exception):
+    """An error that the user can do something about.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    hint : str
+        What to do.
+    code : ExitCode
+        How the command ends.
+    """
+
+    def __init__(self, message: str, hint: str, code: ExitCode = ExitCode.DATA):
+        super().__init__(f"{message} {hint}")
+        self.code = code
+
+
+def exit_code_of(error: BaseException) -> ExitCode:
+    """Return how a command ends that failed with this error."""
+    if isinstance(error, CommandError):
+        return error.code
+    if _is_of_model_file(error):
+        return ExitCode.MODEL
+    if isinstance(error, (ValueError, TypeError, OSError, MemoryError)):
+        return ExitCode.DATA
+    return ExitCode.UNEXPECTED
+
+
+def _is_of_model_file(error: BaseException) -> bool:
+    # imported here, since help should not have to wait for it
+    from hedgeclipper.saving import ModelFileError
+
+    return isinstance(error, ModelFileError)
+
+
+def one_line(error: BaseException) -> str:
+    """Return what an error says, in one line, and what to do."""
+    if isinstance(error, MemoryError):
+        return "There is not enough memory. Pass fewer rows, or columns of numbers as Parquet."
+    if isinstance(error, PermissionError) and error.filename:
+        return f"{error.filename} may not be read or written by you. Change its permissions."
+    if exit_code_of(error) is ExitCode.UNEXPECTED and not isinstance(error, ImportError):
+        return (
+            f"This should not happen ({type(error).__name__}: {_joined(error)}). Run the command "
+            "again with --debug, and report what it shows."
+        )
+    return _joined(error)
+
+
+def _joined(error: Any) -> str:
+    return " ".join(str(error).split())
+
+
+def check_outputs(*paths: Path | None, force: bool) -> None:
+    """Raise before anything is done if some output could not be written in the end.
+
+    Parameters
+    ----------
+    *paths : Path or None
+        Files to write.
+    force : bool
+        Whether those that exist may be replaced.
+    """
+    wanted = [path for path in paths if path is not None]
+    for path in wanted:
+        try:
+            whole = check_output(path)
+        except OSError as error:
+            raise CommandError(str(error), "", ExitCode.OUTPUT) from error
+        if whole.exists() and not force:
+            raise CommandError(
+                f"{path} exists already.", "Pass --force to replace it.", ExitCode.OUTPUT
+            )
+    if len({path.resolve() for path in wanted}) < len(wanted):
+        raise CommandError(
+            "Two outputs have the same path.", "Name each its own file.", ExitCode.USAGE
+        )

@@ -1,0 +1,257 @@
+"""Labelled and unlabelled rows of files, ready for an estimator, and what was done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from hedgeclipper.batches import Source, missing_labels
+from hedgeclipper.cli.columns import ColumnPreparation, kind_of
+from hedgeclipper.cli.errors import CommandError
+from hedgeclipper.cli.labels import as_classes
+from hedgeclipper.cli.tables import Files
+from hedgeclipper.console import row_reporter
+from hedgeclipper.sampling import draw_rows
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """Rows of files.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame or CSR matrix of shape (n_labeled, n_columns)
+        Labelled rows, as the files have them.
+    y : ndarray of shape (n_labeled,)
+        Their labels.
+    X_unlabeled : pandas.DataFrame, function that returns batches, or None
+        Unlabelled rows; None if there are none.
+    n_unlabeled : int
+        Their number.
+    preparation : ColumnPreparation or None
+        What is done with the columns, fitted; None for LibSVM, whose columns are numbers.
+    """
+
+    X: Any
+    y: np.ndarray
+    X_unlabeled: Any
+    n_unlabeled: int
+    preparation: ColumnPreparation | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of all rows."""
+        return self.y.size + self.n_unlabeled
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the unlabelled rows are."""
+        return not callable(self.X_unlabeled)
+
+    def prepared(self) -> tuple[Any, Any]:
+        """Return labelled and unlabelled rows as an estimator wants them."""
+        if self.preparation is None:
+            return self.X, self.X_unlabeled
+        X = _finite(self.preparation.transform(self.X))
+        if self.X_unlabeled is None or not self.in_memory:
+            return X, self.X_unlabeled
+        return X, _finite(self.preparation.transform(self.X_unlabeled))
+
+    def sample(self, n_rows: int) -> Any:
+        """Return at most so many unlabelled rows, drawn at random; None if there are none."""
+        if self.X_unlabeled is None:
+            return None
+        rows = self.X_unlabeled if self.in_memory else self.X_unlabeled()
+        drawn = draw_rows(rows, n_rows, np.random.RandomState(0))
+        return drawn if self.in_memory else _stacked([drawn], self._names)
+
+    @property
+    def _names(self) -> list[str] | None:
+        return None if self.preparation is None else self.preparation.names_of("numbers")
+
+
+def read_rows(
+    data: Files,
+    more: Files | None,
+    target: str | None,
+    drop: Sequence[str] = (),
+    preparation: ColumnPreparation | None = None,
+    verbose: int = 0,
+) -> TableRows:
+    """Return the rows of files, in batches where all columns are numbers.
+
+    Parameters
+    ----------
+    data : Files
+        Rows, of which those with a label are labelled.
+    more : Files, optional
+        Rows without labels.
+    target : str or None
+        Column of labels; None for LibSVM, where the label begins a line.
+    drop : sequence of str
+        Columns to leave out.
+    preparation : ColumnPreparation, optional
+        What is done with the columns, where a model knows already.
+    verbose : int
+        1 shows how many rows are read.
+    """
+    if data.is_libsvm:
+        width = max(files.source(None).n_columns for files in (data, more) if files)
+        return _in_batches(data, more, None, width, None, verbose)
+    if preparation is not None:
+        names = [plan.name for plan in preparation.plans_]
+    else:
+        names = [name for name in data.names if name != target and name not in set(drop)]
+    if not names:
+        raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
+    if more is not None:
+        more.require(names, "the unlabelled rows")
+    tables = [files for files in (data, more) if files is not None]
+    is_plain = preparation.is_plain_ if preparation else all(t.hold_numbers(names) for t in tables)
+    if is_plain:
+        try:
+            return _in_batches(data, more, names, None, target, verbose)
+        except ValueError:
+            # words further down in a column of CSV that begins with numbers
+            if all(files.kind != "CSV" for files in tables):
+                raise
+    return _in_memory(data, more, names, target, preparation)
+
+
+def _in_batches(
+    data: Files,
+    more: Files | None,
+    names: list[str] | None,
+    width: int | None,
+    target: str | None,
+    verbose: int,
+) -> TableRows:
+    label = target if names else True
+    source = data.source(names, label, width)
+    others = None if more is None else more.source(names, None, width)
+    parts, labels, counts = [], [], _Counts(names)
+    with row_reporter(verbose, "reading rows", None) as report:
+        for rows, values in source.labeled_batches():
+            known = ~missing_labels(values)
+            parts.append(rows[known])
+            labels.append(values[known])
+            counts.add(rows, int(np.sum(~known)))
+            report(counts.n_rows)
+        for rows in others or ():
+            counts.add(rows, rows.shape[0])
+            report(counts.n_rows)
+    if not parts:
+        raise CommandError(f"{data.place} has no rows.", "Pass a file with rows.")
+    preparation = None
+    if names is not None:
+        preparation = ColumnPreparation(target).fit_plain(names, counts.missing())
+    unlabeled = _unlabeled_batches(source, others) if counts.n_unlabeled else None
+    y = as_classes(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
+    return TableRows(_stacked(parts, names), y, unlabeled, counts.n_unlabeled, preparation)
+
+
+class _Counts:
+    """Rows, rows without labels, and missing values of each column."""
+
+    def __init__(self, names: list[str] | None) -> None:
+        self.names = names
+        self.n_rows = self.n_unlabeled = 0
+        self._missing: Any = 0
+
+    def add(self, rows: Any, n_unlabeled: int) -> None:
+        """Count a batch."""
+        self.n_rows += rows.shape[0]
+        self.n_unlabeled += n_unlabeled
+        if self.names is not None:
+            _check_finite(rows, self.names)
+            self._missing = self._missing + np.isnan(rows).sum(axis=0)
+
+    def missing(self) -> list[int]:
+        """Return the number of missing values of each column."""
+        return np.asarray(self._missing).tolist()
+
+
+def _finite(frame: pd.DataFrame) -> pd.DataFrame:
+    with np.errstate(over="ignore"):
+        _check_finite(frame.to_numpy(dtype=np.float32), list(frame.columns))
+    return frame
+
+
+def _check_finite(rows: np.ndarray, names: Sequence[str]) -> None:
+    infinite = np.isinf(rows).any(axis=0)
+    if infinite.any():
+        raise CommandError(
+            f"Column {names[int(infinite.argmax())]!r} has an infinite number, or one too large.",
+            "Rescale the column, or leave the place empty.",
+        )
+
+
+def _unlabeled_batches(source: Source, others: Source | None) -> Callable[[], Iterator[Any]]:
+    """Return a function that reads all unlabelled rows anew."""
+
+    def batches() -> Iterator[Any]:
+        for rows, values in source.labeled_batches():
+            unknown = missing_labels(values)
+            if unknown.any():
+                yield rows[unknown]
+        yield from others or ()
+
+    return batches
+
+
+def _stacked(parts: list[Any], names: list[str] | None) -> Any:
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return pd.DataFrame(np.concatenate(parts), columns=names)
+
+
+def _check_kinds(one: pd.DataFrame, other: pd.DataFrame, data: Files, more: Any) -> None:
+    """Raise if a column holds numbers in some files and something else in others."""
+    for name in one.columns:
+        columns = [column.dropna() for column in (one[name], other[name])]
+        kinds = {kind_of(column) == "numbers" for column in columns if len(column)}
+        if len(kinds) > 1:
+            raise CommandError(
+                f"Column {name!r} holds numbers only in one of {data.place} and {more.place}.",
+                "Write it in the same way in all files.",
+            )
+
+
+def _check_use(preparation: ColumnPreparation) -> None:
+    plans = preparation.plans_
+    if all(plan.kind == "left out" for plan in plans):
+        reasons = "; ".join(f"{plan.name!r}: {plan.what}" for plan in plans[:3])
+        raise CommandError(f"No column can be used ({reasons}).", "Add columns to learn from.")
+
+
+def _in_memory(
+    data: Files,
+    more: Files | None,
+    names: list[str],
+    target: str | None,
+    preparation: ColumnPreparation | None,
+) -> TableRows:
+    frame = data.frame()
+    known = frame[target].notna().to_numpy()
+    y = as_classes(frame[target][known])
+    others = [] if more is None else [more.frame()[names]]
+    for other in others:
+        _check_kinds(frame[names], other, data, more)
+    rest = [frame[names][~known], *others]
+    unlabeled = pd.concat(rest, ignore_index=True)
+    if preparation is None:
+        everything = pd.concat([frame[names], *others], ignore_index=True)
+        preparation = ColumnPreparation(target).fit(everything)
+        _check_use(preparation)
+    return TableRows(
+        frame[names][known],
+        y,
+        unlabeled if len(unlabeled) else None,
+        len(unlabeled),
+        preparation,
+    )

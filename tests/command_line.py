@@ -1,0 +1,73 @@
+"""Tables to try the command line on, and a way to call it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from hedgeclipper.cli import main
+
+
+class Command:
+    """Calls the command line and keeps what it printed.
+
+    Parameters
+    ----------
+    capsys : fixture
+        Catches the output.
+    """
+
+    def __init__(self, capsys):
+        self.capsys = capsys
+        self.code = self.out = self.err = None
+
+    def __call__(self, *words):
+        self.capsys.readouterr()
+        self.code = main([str(word) for word in words])
+        self.out, self.err = self.capsys.readouterr()
+        return self
+
+    @property
+    def result(self):
+        return json.loads(self.out)
+
+
+def flowers(n_labeled=60):
+    """Return iris with words, dates, booleans and missing values; some rows have no species."""
+    rng = np.random.default_rng(0)
+    frame = load_iris(as_frame=True).frame
+    species = np.array(["setosa", "versicolor", "virginica"])[frame.pop("target")]
+    frame.columns = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
+    frame["colour"] = rng.choice(["red", "blue", None], len(frame))
+    frame["seen"] = pd.date_range("2020-01-01", periods=len(frame)).strftime("%d/%m/%Y")
+    frame["wet"] = rng.choice([True, False], len(frame))
+    frame["note"] = [f"flower {number}" for number in range(len(frame))]
+    frame["planet"] = "earth"
+    frame.loc[::10, "petal_width"] = np.nan
+    frame["species"] = species
+    frame.loc[rng.permutation(len(frame))[n_labeled:], "species"] = None
+    return frame
+
+
+def cancer(n_labeled=100):
+    """Return the breast cancer data with six columns of numbers; some rows have no target."""
+    frame = load_breast_cancer(as_frame=True).frame
+    target = frame.pop("target").astype("Int64")
+    frame = frame.iloc[:, :6].rename(columns=lambda name: name.replace(" ", "_"))
+    frame["benign"] = target
+    order = np.random.default_rng(0).permutation(len(frame))
+    frame.loc[order[n_labeled:], "benign"] = pd.NA
+    return frame
+
+
+def crowd(n_rows=120):
+    """Return a wide table of votes on pets, keyed by item, and the truth of all of them."""
+    rng = np.random.default_rng(0)
+    truth = rng.choice(["cat", "dog", "fish"], n_rows)
+    votes = {"item": np.arange(n_rows) + 1000}
+    for voter, accuracy in {"ann": 0.9, "bob": 0.7, "eve": 0.6}.items():
+        said = np.where(rng.random(n_rows) < accuracy, truth, rng.permutation(truth)).astype(object)
+        said[rng.random(n_rows) < 0.2] = None
+        votes[voter] = said
+    return pd.DataFrame(votes), pd.DataFrame({"item": votes["item"], "truth": truth})
