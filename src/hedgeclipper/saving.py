@@ -53,7 +53,7 @@ _OUR_TYPES = {
     "votes.knowledge": ["Intervals", "Knowledge"],
     "votes.losses": ["LogLoss", "SquareLoss", "ZeroOneLoss"],
     "votes.matrix": ["Votes"],
-    "votes.opening": ["Opening"],
+    "votes.opening": ["Opening", "Voice"],
     "votes.predictor": ["VotePredictor"],
     "votes.witnesses": ["Witnesses"],
     "voting": ["HedgedVotingClassifier"],
