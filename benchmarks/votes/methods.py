@@ -22,12 +22,15 @@ class VoteMethod:
         predict only, is run once on each set, and is scored on every draw.
     many_votes : int or None
         Number of votes above which it is run on fewer draws, since it is slow.
+    too_many_votes : int or None
+        Number of votes above which it is not run at all.
     """
 
     name: str
     title: str
     uses_labels: bool = True
     many_votes: int | None = None
+    too_many_votes: int | None = None
 
 
 BF = "hedgeclipper-bf"
@@ -40,7 +43,7 @@ METHODS = {
         VoteMethod("majority", "Majority vote", uses_labels=False),
         VoteMethod("label_model", "Snorkel LabelModel", many_votes=50_000),
         VoteMethod("dawid_skene", "Dawid-Skene"),
-        VoteMethod("glad", "GLAD", many_votes=20_000),
+        VoteMethod("glad", "GLAD", many_votes=20_000, too_many_votes=50_000),
         VoteMethod("mace", "MACE", uses_labels=False),
     )
 }

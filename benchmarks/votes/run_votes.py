@@ -5,7 +5,8 @@
 
 What is in the results file already is not run again, but for what failed; remove the file to start
 anew. Every run is a process of its own, which may take ten minutes. Two slow methods are run on
-three draws only of large sets: GLAD with more than 20,000 votes, LabelModel with more than 50,000.
+three draws only of large sets: GLAD with more than 20,000 votes, LabelModel with more than 50,000,
+with which GLAD is not run.
 Majority vote and MACE take no labels and are run once on each set.
 """
 
@@ -92,8 +93,8 @@ def run_once(method: VoteMethod, draw: VoteDraw, timeout: float | None = TIMEOUT
     votes, gold = draw.every_row_once()
     if not method.uses_labels:
         votes, gold = draw.L_unlabeled, np.full(draw.y_scored.size, -1)
-    if is_left_out(method, draw):
-        reason = f"more than {method.many_votes:,} votes: {FEWER_DRAWS} draws only"
+    reason = why_left_out(method, draw)
+    if reason:
         return no_result(gold.size, draw.n_classes, reason)
     try:
         return run_peer(method.name, votes, gold, draw.n_classes, draw.seed, timeout=timeout)
@@ -101,11 +102,14 @@ def run_once(method: VoteMethod, draw: VoteDraw, timeout: float | None = TIMEOUT
         return no_result(gold.size, draw.n_classes, f"{FAILED}: {str(error).splitlines()[-1]}")
 
 
-def is_left_out(method: VoteMethod, draw: VoteDraw) -> bool:
-    """Return whether a slow method is not run on this draw of a large set."""
-    if method.many_votes is None or draw.seed < FEWER_DRAWS:
-        return False
-    return int((draw.L_unlabeled >= 0).sum()) > method.many_votes
+def why_left_out(method: VoteMethod, draw: VoteDraw) -> str:
+    """Return why a slow method is not run on this draw of a large set; empty if it is."""
+    n_votes = int((draw.L_unlabeled >= 0).sum())
+    if method.too_many_votes is not None and n_votes > method.too_many_votes:
+        return f"more than {method.too_many_votes:,} votes: not run, since one run took too long"
+    if method.many_votes is not None and n_votes > method.many_votes and draw.seed >= FEWER_DRAWS:
+        return f"more than {method.many_votes:,} votes: {FEWER_DRAWS} draws only"
+    return ""
 
 
 def result_of(key: Key, draw: VoteDraw, outcome: PeerResult) -> VoteResult:
