@@ -174,8 +174,13 @@ def test_a_slow_method_is_left_out_of_most_draws_of_a_large_set():
     result = run_votes.run_once(slow, draw)
     assert np.isnan(result.probabilities).all()
     assert "3 draws only" in result.reason
-    assert not run_votes.is_left_out(slow, replace(draw, seed=0))
-    assert not run_votes.is_left_out(METHODS["glad"], draw)
+    assert not run_votes.why_left_out(slow, replace(draw, seed=0))
+    assert not run_votes.why_left_out(METHODS["glad"], draw)
+
+
+def test_a_method_that_is_far_too_slow_is_not_run():
+    slow = replace(METHODS["glad"], too_many_votes=5)
+    assert "not run" in run_votes.why_left_out(slow, draw_of_four())
 
 
 def test_a_run_that_fails_has_a_reason_and_no_figures(monkeypatch):
