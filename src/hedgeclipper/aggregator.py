@@ -27,6 +27,8 @@ from hedgeclipper.votes.opening import KINDS, open_game
 from hedgeclipper.votes.predictor import VotePredictor
 from hedgeclipper.votes.shift import shift_of_votes
 from hedgeclipper.votes.sources import read_votes
+from hedgeclipper.votes.strata import Strata
+from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.summary import summarise_voters
 from hedgeclipper.votes.witnesses import Witnesses
 from hedgeclipper.votes.worst_case import total_violation
@@ -55,6 +57,8 @@ class _Fitted:
     witnesses: Witnesses
     with_witnesses: Knowledge
     sampled: np.ndarray
+    strata: Strata
+    minus_one_is_class: bool
 
     def gold(self, classes: np.ndarray) -> Gold:
         """Return the rows as they were given."""
@@ -103,7 +107,8 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
     max_passes : int
         Passes over the rows at most.
     random_state : int, RandomState or None
-        Draws the rows that the game is played on where there are more than 50,000.
+        Draws the rows that the game is played on where there are more than 50,000, and rows to
+        label.
 
     Attributes
     ----------
@@ -127,7 +132,8 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         By how much the game moves the score of a class for which a voter votes.
     slack_ : float
         Value of the game: loss beyond the opening's against the worst labels, on the rows it was
-        played on; never above 0.
+        played on; never above 0. It is that of the predictions where all rows have votes: to those
+        without one the game has an answer too, but they get the class frequencies.
     n_iter_ : int
         Passes over the rows.
 
@@ -215,7 +221,8 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         L : like that of ``fit``
             Votes on new rows; voters that are new abstain on all rows before.
         y : array-like of shape (n_rows,), optional
-            Gold labels, as in ``fit``; None if there are none.
+            Gold labels; None if there are none. A missing one marks a row without, and so does -1
+            unless it is a class of a fit with ``L_unlabeled``.
 
         Returns
         -------
@@ -223,7 +230,11 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         votes = read_votes(L, self.abstain_label)
-        new = read_gold(votes, np.full(votes.n_rows, None) if y is None else y)
+        new = read_gold(
+            votes,
+            np.full(votes.n_rows, None) if y is None else y,
+            minus_one_is_class=self._fitted.minus_one_is_class,
+        )
         return self._fit(self._fitted.gold(self.classes_).and_more(new), self._fitted)
 
     def predict_proba(self, L):
@@ -319,9 +330,15 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         return self._judge().subgroup(mask, self.classes_)
 
     def suggest_labels(self, k: int) -> np.ndarray:
-        """Return the unlabelled rows whose gold labels would tighten the bound on the error most.
+        """Return unlabelled rows to label next, so that the bound on the error tightens most.
 
-        Rows that are picked so are no random draw: bounds made with their labels are estimates.
+        Rows are divided by how sure the voters' agreement is of them. How many come from each part
+        is what takes most off the bound; within a part they are drawn at random, by
+        ``random_state``. A fit weighs labels by how many unlabelled rows of their part they stand
+        for, so that bounds with labels chosen here are as good as with random ones: estimates.
+        The labels are more than a random draw would have of unsure rows, of which a fit may warn
+        (``ShiftWarning``). With ``bound="transductive"`` the rows are a plain random draw, since
+        nothing else leaves the guarantee in force.
 
         Parameters
         ----------
@@ -334,12 +351,14 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             Numbers of rows among the unlabelled ones of ``fit``, the most useful first.
         """
         check_is_fitted(self)
-        n_rows = self._fitted.unlabeled.n_rows
+        fitted, n_rows = self._fitted, self._fitted.unlabeled.n_rows
         if isinstance(k, bool) or not (isinstance(k, Integral) and 1 <= k <= n_rows):
             raise ValueError(
                 f"k must be a whole number between 1 and {n_rows}, the unlabelled rows. Got {k!r}."
             )
-        return self._judge().most_useful(int(k))
+        wrong = self._favourites(fitted.labeled) != fitted.codes
+        worth = self._judge().label_worth(fitted.strata, wrong)
+        return most_useful(fitted.strata, worth, int(k), check_random_state(self.random_state))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether a fit, the last one, came to its end."""
@@ -352,12 +371,14 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             labeled_only(labeled, codes, None, "pass L_unlabeled, or mark them with y = -1")
         classes, voters = labeled.classes, labeled.voters
         self._check_abstain_label(classes)
-        balance = self._balance(codes, classes.size)
         ballots, judges = Ballots(unlabeled), Ballots(labeled)
+        witnesses = Witnesses.of(self._pool(labeled, unlabeled))
+        strata = self._strata(witnesses, judges, ballots)
+        balance = self._balance(codes, classes.size, strata)
         sampled = self._sample(ballots.n_rows)
         sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
         _warn_of_shift(judges, ballots)
-        knowledge = self._learn(judges, codes, ballots, balance)
+        knowledge = self._learn(judges, codes, ballots, balance, strata)
         here = knowledge.on(sample)
         opening = open_game(self.opening, sample, judges, codes, balance, here)
         game = play(
@@ -371,7 +392,6 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             start=_start(before, voters, classes, self),
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
-        witnesses = Witnesses.of(self._pool(labeled, unlabeled))
         proof = sampled[:: max(1, sampled.size // ROWS_FOR_PROOF)]
         fitted = _Fitted(
             labeled,
@@ -382,8 +402,10 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             game,
             _find_contradiction(ballots.take(proof), knowledge, voters),
             witnesses,
-            self._learn(witnesses.join(judges), codes, witnesses.join(ballots), balance),
+            self._learn(witnesses.join(judges), codes, witnesses.join(ballots), balance, strata),
             proof,
+            strata,
+            _minus_one_is_class(gold, classes) if before is None else before.minus_one_is_class,
         )
         shares = predictor.probabilities(ballots)
         judge = fitted.judge(_favourites(shares, balance))
@@ -399,8 +421,12 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
         return self
 
     def _judge(self) -> Judge:
-        shares = self._predictor.probabilities(Ballots(self._fitted.unlabeled))
-        return self._fitted.judge(_favourites(shares, self.class_balance_))
+        return self._fitted.judge(self._favourites(self._fitted.unlabeled))
+
+    def _favourites(self, votes: Votes) -> np.ndarray:
+        """Return the code of the most probable class of each row of ``fit``."""
+        shares = self._predictor.probabilities(Ballots(votes))
+        return _favourites(shares, self.class_balance_)
 
     def _ballots(self, L: Any) -> Ballots:
         votes = read_votes(L, self.abstain_label, self.classes_)
@@ -413,9 +439,10 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
                 "another abstain_label, or None if only missing votes abstain."
             )
 
-    def _balance(self, codes: np.ndarray, n_classes: int) -> np.ndarray:
+    def _balance(self, codes: np.ndarray, n_classes: int, strata: Strata) -> np.ndarray:
         if isinstance(self.class_balance, str):
-            counts = np.bincount(codes, minlength=n_classes) + 1.0
+            weights = strata.weights[strata.labeled]
+            counts = np.bincount(codes, weights, minlength=n_classes) + 1.0
             if self.class_balance == "uniform":
                 counts = np.ones(n_classes)
             return counts / counts.sum()
@@ -429,8 +456,18 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             )
         return balance
 
+    def _strata(self, witnesses: Witnesses, labeled: Ballots, unlabeled: Ballots) -> Strata:
+        if self.bound == "transductive":  # a guarantee needs a plain draw
+            return Strata.one(labeled, unlabeled)
+        return Strata.by_agreement(witnesses.agreement, labeled, unlabeled)
+
     def _learn(
-        self, labeled: Ballots, codes: np.ndarray, unlabeled: Ballots, balance: np.ndarray
+        self,
+        labeled: Ballots,
+        codes: np.ndarray,
+        unlabeled: Ballots,
+        balance: np.ndarray,
+        strata: Strata,
     ) -> Knowledge:
         is_known = not (isinstance(self.class_balance, str) and self.class_balance == "labeled")
         return learn_from_labels(
@@ -441,6 +478,7 @@ class VoteAggregator(ClassifierMixin, BaseEstimator):
             delta=DELTA if self.delta is None else self.delta,
             specialists=self.specialists,
             balance=balance if is_known else None,
+            strata=strata,
         )
 
     def _sample(self, n_rows: int) -> np.ndarray:
@@ -500,6 +538,11 @@ def _warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
             ShiftWarning,
             stacklevel=5,
         )
+
+
+def _minus_one_is_class(gold: Gold, classes: np.ndarray) -> bool:
+    """Return whether -1 is a label, as it can be where rows without one came apart."""
+    return gold.marked is None and -1 in classes.tolist()
 
 
 def _may_guarantee(bound: str, gold: Gold) -> tuple[bool, str]:
