@@ -1,5 +1,7 @@
 """The parts of the votes' game, each against an independent computation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -370,7 +372,7 @@ def test_the_prediction_beats_the_opening_by_the_value_if_the_bounds_hold(seed, 
         )
         for part in (own.voters, own.votes, own.classes)
     ]
-    knowledge = type(own)(*parts, own.coverage, own.is_used, False, 0.05)
+    knowledge = replace(own, voters=parts[0], votes=parts[1], classes=parts[2])
     opening = np.log(rng.dirichlet(np.ones(3), 12))
     found = solved(unlabeled, knowledge, opening, name, max_passes=30)
     loss = LOSSES[name]

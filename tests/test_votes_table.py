@@ -285,14 +285,18 @@ def test_coverage_is_counted_by_set():
 
 def test_suggested_labels_are_compared_by_draw():
     results = [
-        bound(data=name, n_labels=150, draw=d, choice=how, upper=0.3 + 0.1 * d - 0.02 * k)
+        bound(
+            data=name, n_labels=150, draw=d, choice=how, upper=0.3 + 0.1 * d - 0.02 * k,
+            error=0.1 + 0.01 * (-1) ** d * k,
+        )
         for name in suggestions.DATA
         for d in range(3)
         for k, how in enumerate(suggestions.CHOICES)
-    ]
-    met, other = words_on_suggestions(results).splitlines()
-    assert met.startswith("- Met: on crowd_sp the bound with 150 labels is lower by 0.020")
-    assert other.startswith("- Met: on bf_yelp")
+    ]  # fmt: skip
+    bounds, errors = words_on_suggestions(results).splitlines()
+    assert bounds.startswith("- Met: over all sets the bound with 150 labels is lower by 0.020")
+    assert "by set it is lower by 0.020 (bf_basketball), 0.020 (bf_cardio)" in bounds
+    assert errors.startswith("- Not met: over all sets the error with 150 labels is lower by -0.00")
 
 
 @needs_data

@@ -65,36 +65,45 @@ def suggestions_table(results: Sequence[BoundResult]) -> str:
     return markdown_table(rows)
 
 
-_COLUMNS = ("mean bound", "mean error", "void")
+_COLUMNS = ("mean bound", "holds", "mean error", "void")
 
 
 def _after(results: Sequence[BoundResult], name: str, n_labels: int, choice: str) -> list[str]:
     own = [r for r in results if (r.data, r.n_labels, r.choice) == (name, n_labels, choice)]
     if not own:
         return []
-    means = [f"{np.mean([getattr(r, m) for r in own]):.3f}" for m in ("upper", "error")]
-    return [*means, str(sum(r.kind == "void" for r in own))]
+    bound, error = (f"{np.mean([getattr(r, m) for r in own]):.3f}" for m in ("upper", "error"))
+    share = np.mean([holds(r) for r in own])
+    return [bound, f"{share:.1%}", error, str(sum(r.kind == "void" for r in own))]
 
 
 def words_on_suggestions(results: Sequence[BoundResult]) -> str:
-    """Return whether suggested labels give a lower bound than random ones."""
-    return "\n".join(_suggestion_verdict(results, name) for name in DATA)
+    """Return whether suggested labels give a lower bound than random ones, and a lower error."""
+    return "\n".join(
+        _suggestion_verdict(results, field, what)
+        for field, what in (("upper", "bound"), ("error", "error"))
+    )
 
 
-def _suggestion_verdict(results: Sequence[BoundResult], name: str) -> str:
-    random, suggested = (_last_bounds(results, name, how) for how in CHOICES)
+def _suggestion_verdict(results: Sequence[BoundResult], field: str, what: str) -> str:
+    random, suggested = (_last_figures(results, field, how) for how in CHOICES)
     draws = sorted(set(random) & set(suggested))
     ours, theirs = (np.array([found[d] for d in draws]) for found in (suggested, random))
+    names = np.array([name for name, _ in draws])
+    gains = {name: float((theirs - ours)[names == name].mean()) for name in dict.fromkeys(names)}
     gain = float((theirs - ours).mean())
     beyond = gain > 0 and paired_p_value(ours, theirs) < LEVEL
     chance = "beyond chance" if beyond else "not beyond chance"
     return verdict(
         beyond,
-        f"on {name} the bound with {STEPS[-1]} labels is lower by {gain:.3f} where they were "
-        f"suggested, {chance} ({len(draws)} draws; a void bound counts as 1)",
+        f"over all sets the {what} with {STEPS[-1]} labels is lower by {gain:.3f} where they were "
+        f"suggested, {chance} ({len(draws)} draws; a void bound counts as 1); by set it is "
+        "lower by " + listed([f"{by:.3f} ({name})" for name, by in gains.items()]),
     )
 
 
-def _last_bounds(results: Sequence[BoundResult], name: str, choice: str) -> dict[int, float]:
-    key = (name, STEPS[-1], choice)
-    return {r.draw: r.upper for r in results if (r.data, r.n_labels, r.choice) == key}
+def _last_figures(
+    results: Sequence[BoundResult], field: str, choice: str
+) -> dict[tuple[str, int], float]:
+    key = (STEPS[-1], choice)
+    return {(r.data, r.draw): getattr(r, field) for r in results if (r.n_labels, r.choice) == key}

@@ -29,6 +29,8 @@ from hedgeclipper.votes.predictor import VotePredictor
 from hedgeclipper.votes.rows import row_maxima
 from hedgeclipper.votes.shift import shift_of_votes
 from hedgeclipper.votes.sources import read_votes
+from hedgeclipper.votes.strata import Strata
+from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.summary import summarise_voters
 from hedgeclipper.votes.witnesses import Witnesses
 from hedgeclipper.votes.worst_case import total_violation
@@ -57,6 +59,8 @@ class _Fitted:
     witnesses: Witnesses
     with_witnesses: Knowledge
     sampled: np.ndarray
+    strata: Strata
+    minus_one_is_class: bool
 
     def gold(self, classes: np.ndarray) -> Gold:
         """Return the rows as they were given."""
@@ -102,7 +106,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     max_passes : int
         Passes over the rows at most.
     random_state : int, RandomState or None
-        Draws the rows that the game is played on where there are more than 50,000.
+        Draws the rows that the game is played on where there are more than 50,000, and rows to
+        label.
 
     Attributes
     ----------
@@ -126,7 +131,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         By how much the game moves the score of a class for which a voter votes.
     slack_ : float
         Value of the game: loss beyond the opening's against the worst labels, on the rows it was
-        played on; never above 0.
+        played on; never above 0. It is that of the predictions where all rows have votes: to those
+        without one the game has an answer too, but they get the class frequencies.
     n_iter_ : int
         Passes over the rows.
     hedged_range_ : tuple of two floats
@@ -221,7 +227,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         L : like that of ``fit``
             Votes on new rows; voters that are new abstain on all rows before.
         y : array-like of shape (n_rows,), optional
-            Gold labels, as in ``fit``; None if there are none.
+            Gold labels; None if there are none. A missing one marks a row without, and so does -1
+            unless it is a class of a fit with ``L_unlabeled``.
 
         Returns
         -------
@@ -229,7 +236,11 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         votes = read_votes(L, self.abstain_label)
-        new = read_gold(votes, np.full(votes.n_rows, None) if y is None else y)
+        new = read_gold(
+            votes,
+            np.full(votes.n_rows, None) if y is None else y,
+            minus_one_is_class=self._fitted.minus_one_is_class,
+        )
         return self._fit(self._fitted.gold(self.classes_).and_more(new), self._fitted)
 
     def predict_proba(self, L):
@@ -348,9 +359,15 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         return self._judge().subgroup(mask, self.classes_)
 
     def suggest_labels(self, k: int) -> np.ndarray:
-        """Return the unlabelled rows whose gold labels would tighten the bound on the error most.
+        """Return unlabelled rows to label next, so that the bound on the error tightens most.
 
-        Rows that are picked so are no random draw: bounds made with their labels are estimates.
+        Rows are divided by how sure the voters' agreement is of them. How many come from each part
+        is what takes most off the bound; within a part they are drawn at random, by
+        ``random_state``. A fit weighs labels by how many unlabelled rows of their part they stand
+        for, so that bounds with labels chosen here are as good as with random ones: estimates.
+        The labels are more than a random draw would have of unsure rows, of which a fit may warn
+        (``ShiftWarning``). With ``bound="transductive"`` the rows are a plain random draw, since
+        nothing else leaves the guarantee in force.
 
         Parameters
         ----------
@@ -363,12 +380,14 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             Numbers of rows among the unlabelled ones of ``fit``, the most useful first.
         """
         check_is_fitted(self)
-        n_rows = self._fitted.unlabeled.n_rows
+        fitted, n_rows = self._fitted, self._fitted.unlabeled.n_rows
         if isinstance(k, bool) or not (isinstance(k, Integral) and 1 <= k <= n_rows):
             raise ValueError(
                 f"k must be a whole number between 1 and {n_rows}, the unlabelled rows. Got {k!r}."
             )
-        return self._judge().most_useful(int(k))
+        wrong = self._favourites(fitted.labeled) != fitted.codes
+        worth = self._judge().label_worth(fitted.strata, wrong)
+        return most_useful(fitted.strata, worth, int(k), check_random_state(self.random_state))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether a fit, the last one, came to its end."""
@@ -381,13 +400,15 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             labeled_only(labeled, codes, None, "pass L_unlabeled, or mark them with y = -1")
         classes, voters = labeled.classes, labeled.voters
         self._check_abstain_label(classes)
-        balance = self._balance(codes, classes.size)
         ballots, judges = Ballots(unlabeled), Ballots(labeled)
+        witnesses = Witnesses.of(self._pool(labeled, unlabeled))
+        strata = self._strata(witnesses, judges, ballots)
+        balance = self._balance(codes, classes.size, strata)
         sampled = self._sample(ballots.n_rows)
         sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
         _warn_of_shift(judges, ballots)
-        each = self._learn(judges, codes, ballots, balance)
-        together = self._learn(judges, codes, ballots, balance, together=True)
+        each = self._learn(judges, codes, ballots, balance, strata)
+        together = self._learn(judges, codes, ballots, balance, strata, together=True)
         opening = open_game(self.opening, sample, judges, codes, balance, each.on(sample))
         # an opening is given up only for what all bounds say together; there is none to lose else
         game = play(
@@ -401,7 +422,6 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             start=_start(before, voters, classes, self),
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
-        witnesses = Witnesses.of(self._pool(labeled, unlabeled))
         testified = witnesses.join(ballots)
         proof = sampled[:: max(1, sampled.size // ROWS_FOR_PROOF)]
         fitted = _Fitted(
@@ -413,8 +433,10 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             game,
             _find_contradiction(ballots.take(proof), together, voters),
             witnesses,
-            self._learn(witnesses.join(judges), codes, testified, balance, together=True),
+            self._learn(witnesses.join(judges), codes, testified, balance, strata, together=True),
             proof,
+            strata,
+            _minus_one_is_class(gold, classes) if before is None else before.minus_one_is_class,
         )
         shares = predictor.probabilities(ballots)
         judge = Judge(testified, proof, fitted.with_witnesses, _favourites(shares, balance))
@@ -433,11 +455,14 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     def _judge(self) -> Judge:
         fitted = self._fitted
-        ballots = Ballots(fitted.unlabeled)
-        predicted = _favourites(self._predictor.probabilities(ballots), self.class_balance_)
-        return Judge(
-            fitted.witnesses.join(ballots), fitted.sampled, fitted.with_witnesses, predicted
-        )
+        ballots = fitted.witnesses.join(Ballots(fitted.unlabeled))
+        predicted = self._favourites(fitted.unlabeled)
+        return Judge(ballots, fitted.sampled, fitted.with_witnesses, predicted)
+
+    def _favourites(self, votes: Votes) -> np.ndarray:
+        """Return the code of the most probable class of each row of ``fit``."""
+        shares = self._predictor.probabilities(Ballots(votes))
+        return _favourites(shares, self.class_balance_)
 
     def _ballots(self, L: Any) -> Ballots:
         votes = read_votes(L, self.abstain_label, self.classes_)
@@ -450,9 +475,10 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
                 "another abstain_label, or None if only missing votes abstain."
             )
 
-    def _balance(self, codes: np.ndarray, n_classes: int) -> np.ndarray:
+    def _balance(self, codes: np.ndarray, n_classes: int, strata: Strata) -> np.ndarray:
         if isinstance(self.class_balance, str):
-            counts = np.bincount(codes, minlength=n_classes) + 1.0
+            weights = strata.weights[strata.labeled]
+            counts = np.bincount(codes, weights, minlength=n_classes) + 1.0
             if self.class_balance == "uniform":
                 counts = np.ones(n_classes)
             return counts / counts.sum()
@@ -466,12 +492,19 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             )
         return balance
 
+    def _strata(self, witnesses: Witnesses, labeled: Ballots, unlabeled: Ballots) -> Strata:
+        # a guarantee needs a plain draw, and An and Dasgupta's game takes labels for one
+        if self.bound == "transductive" or self.opening is None:
+            return Strata.one(labeled, unlabeled)
+        return Strata.by_agreement(witnesses.agreement, labeled, unlabeled)
+
     def _learn(
         self,
         labeled: Ballots,
         codes: np.ndarray,
         unlabeled: Ballots,
         balance: np.ndarray,
+        strata: Strata,
         *,
         together: bool = False,
     ) -> Knowledge:
@@ -485,6 +518,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             specialists=self.specialists,
             together=together,
             balance=balance if is_known else None,
+            strata=strata,
         )
 
     def _sample(self, n_rows: int) -> np.ndarray:
@@ -544,6 +578,11 @@ def _warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
             ShiftWarning,
             stacklevel=5,
         )
+
+
+def _minus_one_is_class(gold: Gold, classes: np.ndarray) -> bool:
+    """Return whether -1 is a label, as it can be where rows without one came apart."""
+    return gold.marked is None and -1 in classes.tolist()
 
 
 def _may_guarantee(bound: str, gold: Gold) -> tuple[bool, str]:

@@ -55,6 +55,7 @@ _OUR_TYPES = {
     "votes.matrix": ["Votes"],
     "votes.opening": ["Opening", "Voice"],
     "votes.predictor": ["VotePredictor"],
+    "votes.strata": ["Strata"],
     "votes.witnesses": ["Witnesses"],
     "voting": ["HedgedVotingClassifier"],
 }

@@ -10,7 +10,8 @@ import numpy as np
 from hedgeclipper.game.certificates import Certificate
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge
-from hedgeclipper.votes.suggestion import most_useful
+from hedgeclipper.votes.strata import Strata
+from hedgeclipper.votes.suggestion import LabelWorth
 from hedgeclipper.votes.worst_case import WorstCase, largest_mean
 
 ROUNDING = 1e-6
@@ -116,16 +117,18 @@ class Judge:
         shares = {label: within(each[[k]]) for k, label in enumerate(classes.tolist())}
         return SubgroupBounds(int(mask.sum()), within(self.errors), shares)
 
-    def most_useful(self, k: int) -> np.ndarray:
-        """Return the rows whose labels would tighten the bound on the error most.
+    def label_worth(self, strata: Strata, wrong: np.ndarray) -> LabelWorth:
+        """Return what labels would take off the bound on the error.
 
         Parameters
         ----------
-        k : int
-            How many rows.
+        strata : Strata
+            Where the rows are.
+        wrong : ndarray of bool, shape (n_labeled,)
+            Whether predictions are wrong, on the labelled rows.
         """
         weights = self._largest(self.errors).weights
-        return most_useful(self.ballots, self.knowledge, weights, k)
+        return LabelWorth(strata, self.knowledge, weights, wrong)
 
     def _largest(self, gains: np.ndarray) -> WorstCase:
         sample = self.ballots.take(self.sampled)

@@ -86,7 +86,9 @@ class Gold:
         return whole
 
 
-def read_gold(votes: Votes, y: Any, others: Votes | None = None) -> Gold:
+def read_gold(
+    votes: Votes, y: Any, others: Votes | None = None, *, minus_one_is_class: bool = False
+) -> Gold:
     """Return rows with gold labels and rows without.
 
     Parameters
@@ -97,6 +99,8 @@ def read_gold(votes: Votes, y: Any, others: Votes | None = None) -> Gold:
         Gold labels; missing ones, and -1 without ``others``, mark rows that have none.
     others : Votes, optional
         Votes on rows without gold labels.
+    minus_one_is_class : bool
+        Whether -1 is a label also without ``others``.
     """
     labels = as_plain_array(y)
     if labels.shape != (votes.n_rows,):
@@ -105,7 +109,7 @@ def read_gold(votes: Votes, y: Any, others: Votes | None = None) -> Gold:
             f"{labels.shape}."
         )
     marked = _missing(labels)
-    if others is None:
+    if others is None and not minus_one_is_class:
         marked[~marked] = is_unlabeled(labels[~marked])
     labeled, rest = votes.take(~marked), votes.take(marked)
     known = labels[~marked].tolist()

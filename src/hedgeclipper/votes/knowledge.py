@@ -15,6 +15,7 @@ import numpy as np
 
 from hedgeclipper.correlations import transductive_radius, wilson_bounds
 from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.strata import Strata, Weighed, weigh
 
 BOUNDS = ("wilson", "plug_in", "transductive")
 SPECIALISTS = ("voters", "votes", "both")
@@ -22,7 +23,10 @@ HIGH_PRICE = 0.5
 
 
 class Intervals(NamedTuple):
-    """Shares of right votes, or of a class, among the rows they are about; NaN if unknown."""
+    """Shares of right votes, or of a class, among the rows they are about; NaN if unknown.
+
+    ``n_labeled`` is how many labels they rest on, as those of a plain draw.
+    """
 
     estimate: np.ndarray
     lower: np.ndarray
@@ -43,6 +47,8 @@ class Knowledge:
         Share of the unlabelled rows that each is about, as one vector.
     is_used : ndarray of bool
         Which of them the game may use, as one vector.
+    parts : ndarray of shape (n_strata, n_shares)
+        Which part of the variance of each is due to the labels of each stratum.
     is_guarantee : bool
         Whether all bounds hold together with probability 1 - delta, for sure.
     delta : float
@@ -54,6 +60,7 @@ class Knowledge:
     classes: Intervals
     coverage: np.ndarray
     is_used: np.ndarray
+    parts: np.ndarray
     is_guarantee: bool
     delta: float
 
@@ -122,6 +129,7 @@ def learn_from_labels(
     specialists: str,
     together: bool = False,
     balance: np.ndarray | None = None,
+    strata: Strata | None = None,
 ) -> Knowledge:
     """Return bounds on how often voters are right on the unlabelled rows.
 
@@ -143,13 +151,12 @@ def learn_from_labels(
         Whether bounds have to hold together.
     balance : ndarray of shape (n_classes,), optional
         Class frequencies that are known, as if from any number of labels.
+    strata : Strata, optional
+        Where the rows are; None if labels are a plain draw.
     """
     n_voters, n_classes, _ = unlabeled.shape
-    right = np.diagonal(labeled.sums(np.eye(n_classes)[codes]), axis1=1, axis2=2)
-    members = np.bincount(codes, minlength=n_classes)
-    n_labeled, n_unlabeled = _rows_about(labeled), _rows_about(unlabeled)
-    with np.errstate(invalid="ignore"):
-        estimate = joined(right.sum(axis=1), right, members) / n_labeled
+    found = _weighed(labeled, codes, strata or Strata.one(labeled, unlabeled))
+    estimate, n_labeled, n_unlabeled = found.estimate, found.n_labeled, _rows_about(unlabeled)
     if balance is not None:
         estimate[-n_classes:], n_labeled[-n_classes:] = balance, np.inf
     n_bounds = estimate.size if together else 1
@@ -167,9 +174,23 @@ def learn_from_labels(
         classes=parts[2],
         coverage=n_unlabeled / unlabeled.n_rows,
         is_used=used & (n_labeled > 0) & (n_unlabeled > 0),
+        parts=found.parts,
         is_guarantee=bound == "transductive",
         delta=delta,
     )
+
+
+def _weighed(labeled: Ballots, codes: np.ndarray, strata: Strata) -> Weighed:
+    """Return shares as the labels estimate them, as one vector."""
+    gold = np.eye(labeled.n_classes)[codes]
+    right, about = [], []
+    for number in range(strata.n_strata):
+        here = np.flatnonzero(strata.labeled == number)
+        part = labeled.take(here)
+        own = np.diagonal(part.sums(gold[here]), axis1=1, axis2=2)
+        right.append(joined(own.sum(axis=1), own, gold[here].sum(axis=0)))
+        about.append(_rows_about(part))
+    return weigh(np.array(right), np.array(about), strata.weights, strata.choice)
 
 
 def _bounds(
