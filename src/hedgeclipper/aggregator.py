@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgeclipper.batches import listed
 from hedgeclipper.extras import import_extra
 from hedgeclipper.fitted import ShowsItself, VoterTable, shares_of
+from hedgeclipper.game.certificates import Certificate
 from hedgeclipper.semi_supervised import ShiftWarning, labeled_only
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.certify import Judge, SubgroupBounds
@@ -24,7 +25,7 @@ from hedgeclipper.votes.gold import Gold, read_gold
 from hedgeclipper.votes.knowledge import BOUNDS, SPECIALISTS, Knowledge, learn_from_labels
 from hedgeclipper.votes.losses import LOSSES
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.opening import KINDS, open_game
+from hedgeclipper.votes.opening import KINDS, Opening, open_game
 from hedgeclipper.votes.predictor import VotePredictor
 from hedgeclipper.votes.rows import row_maxima
 from hedgeclipper.votes.shift import shift_of_votes
@@ -411,15 +412,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         together = self._learn(judges, codes, ballots, balance, strata, together=True)
         opening = open_game(self.opening, sample, judges, codes, balance, each.on(sample))
         # an opening is given up only for what all bounds say together; there is none to lose else
-        game = play(
-            sample,
-            (each if self.opening is None else together).on(sample),
-            opening.log_probabilities(sample),
-            LOSSES[self.loss],
-            n_labeled=codes.size,
-            tol=self.tol,
-            max_passes=self.max_passes,
-            start=_start(before, voters, classes, self),
+        bounds = each if self.opening is None else together
+        game = self._play(
+            sample, bounds, opening, codes.size, _start(before, voters, classes, self)
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
         testified = witnesses.join(ballots)
@@ -441,17 +436,47 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         shares = predictor.probabilities(ballots)
         judge = Judge(testified, proof, fitted.with_witnesses, _favourites(shares, balance))
         certificate = judge.certificate(*_may_guarantee(self.bound, gold))
-        self.classes_, self.voters_, self.n_features_in_ = classes, voters, voters.size
+        self._store(fitted, predictor, balance, certificate)
+        self._transduction = gold.all_labels(self._labels(shares))
+        return self
+
+    def _play(
+        self,
+        sample: Ballots,
+        bounds: Knowledge,
+        opening: Opening,
+        n_labeled: int,
+        start: np.ndarray | None,
+    ) -> VoteGame:
+        return play(
+            sample,
+            bounds.on(sample),
+            opening.log_probabilities(sample),
+            LOSSES[self.loss],
+            n_labeled=n_labeled,
+            tol=self.tol,
+            max_passes=self.max_passes,
+            start=start,
+        )
+
+    def _store(
+        self,
+        fitted: _Fitted,
+        predictor: VotePredictor,
+        balance: np.ndarray,
+        certificate: Certificate,
+    ) -> None:
+        labeled, unlabeled, game = fitted.labeled, Ballots(fitted.unlabeled), fitted.game
+        self.classes_, self.voters_ = labeled.classes, labeled.voters
+        self.n_features_in_ = labeled.n_voters
+        self.n_labeled_, self.n_unlabeled_ = labeled.n_rows, unlabeled.n_rows
         self.class_balance_ = balance
         self.certificate_, self.worst_case_error_ = certificate, certificate.error_upper
-        self.weights_ = predictor.vote_weights(ballots.shape)
+        self.weights_ = predictor.vote_weights(unlabeled.shape)
         self.slack_, self.n_iter_, self.history_ = game.value, game.n_passes, game.history
-        self.n_labeled_, self.n_unlabeled_ = labeled.n_rows, unlabeled.n_rows
         self.hedged_range_ = (-np.inf, np.inf) if self.loss == "log" else (-1.0, 1.0)
-        self.silent_ = ballots.n_votes == 0
-        self._transduction = gold.all_labels(self._labels(shares))
+        self.silent_ = unlabeled.n_votes == 0
         self._fitted, self._predictor = fitted, predictor
-        return self
 
     def _judge(self) -> Judge:
         fitted = self._fitted
