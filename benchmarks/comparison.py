@@ -48,14 +48,14 @@ def holm(p_values: np.ndarray, level: float = LEVEL) -> np.ndarray:
 
 
 def paired_p_value(ours: np.ndarray, theirs: np.ndarray, alternative: str = "two-sided") -> float:
-    """Return the p-value of the paired t-test; 1 where all differences are 0.
+    """Return the p-value of the paired t-test; 1 where all differences are 0, or one draw is all.
 
     Draws on which one of the two was not run, and has NaN, are left out.
     """
     has_both = ~np.isnan(ours - theirs)
     ours, theirs = ours[has_both], theirs[has_both]
     differences = ours - theirs
-    if np.allclose(differences, 0.0, atol=1e-12):
+    if differences.size < 2 or np.allclose(differences, 0.0, atol=1e-12):
         return 1.0
     if np.ptp(differences) < 1e-12:
         return 0.0 if alternative == "two-sided" or differences[0] > 0 else 1.0

@@ -57,3 +57,7 @@ def test_beating_all_is_no_easier_than_beating_the_hardest():
     ours, easy, hard = DRAWS + NOISE, DRAWS - 0.01, DRAWS
     assert beats_all(ours, [easy, hard]) == paired_p_value(ours, hard, "greater")
     assert beats_all(ours, [easy]) < 0.001
+
+
+def test_one_draw_tells_nothing():
+    assert paired_p_value(np.array([0.9, np.nan]), np.array([0.1, 0.2])) == 1.0
