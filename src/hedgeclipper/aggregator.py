@@ -365,10 +365,11 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         Rows are divided by how sure the voters' agreement is of them. How many come from each part
         is what takes most off the bound; within a part they are drawn at random, by
         ``random_state``. A fit weighs labels by how many unlabelled rows of their part they stand
-        for, so that bounds with labels chosen here are as good as with random ones: estimates.
-        The labels are more than a random draw would have of unsure rows, of which a fit may warn
-        (``ShiftWarning``). With ``bound="transductive"`` the rows are a plain random draw, since
-        nothing else leaves the guarantee in force.
+        for. Bounds with labels chosen here are estimates, and may hold less often than those with
+        random ones, since earlier labels decide where later ones are drawn. What is gained is
+        small where there are many rows to each label. As rows that voters disagree on are chosen
+        more often, a fit may warn of it (``ShiftWarning``). With ``bound="transductive"`` the rows
+        are a plain random draw, since nothing else leaves the guarantee in force.
 
         Parameters
         ----------
