@@ -152,7 +152,7 @@ VOTE_OPTIONS = {
 
 @pytest.mark.parametrize("options", VOTE_OPTIONS.values(), ids=VOTE_OPTIONS.keys())
 def test_votes_predict_the_same(tmp_path, options):
-    model = VoteAggregator(**options).fit(VOTES, GOLD)
+    model = VoteAggregator(random_state=0, **options).fit(VOTES, GOLD)
     again = reloaded(model, tmp_path)
     assert_same(model, again, VOTES)
     np.testing.assert_array_equal(again.transduction_, model.transduction_)

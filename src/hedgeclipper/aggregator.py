@@ -34,11 +34,10 @@ from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.summary import summarise_voters
 from hedgeclipper.votes.witnesses import Witnesses
-from hedgeclipper.votes.worst_case import total_violation
+from hedgeclipper.votes.worst_case import CONTRADICTION, WorstCase, relaxed, total_violation
 
 ROWS_IN_GAME, ROWS_FOR_PROOF = 50_000, 5_000
 DELTA = 0.05
-CONTRADICTION = 0.01
 ROUNDING = 1e-12
 
 
@@ -75,7 +74,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     A plain vote, the voters' agreement and what labels say of single voters make an opening, each
     believed as far as the labels bear it out. Then a game is played against an adversary who picks
     the labels, limited by what the gold labels say of each voter, so that the result is no worse
-    than the opening whatever the labels are, as long as that holds.
+    than the opening whatever the labels are, as long as that holds. With few labels little is
+    known so surely, and the game often leaves the opening as it is: ``slack_`` is then 0.
 
     Parameters
     ----------
@@ -96,7 +96,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         an opening fail with that probability each, if "wilson". None is 0.05.
     class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
         Class frequencies: those of the gold labels, or known ones, all the same or in the order of
-        the sorted classes.
+        the sorted classes. Known ones are taken for true, against the labels if need be, so that
+        the certificate is an estimate.
     abstain_label : object
         The label that means no vote; in predictions, no answer.
     abstain_cost : float or None
@@ -226,7 +227,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         L : like that of ``fit``
-            Votes on new rows; voters that are new abstain on all rows before.
+            Votes on new rows, none of which was there before; voters that are new abstain on all
+            rows before.
         y : array-like of shape (n_rows,), optional
             Gold labels; None if there are none. A missing one marks a row without, and so does -1
             unless it is a class of a fit with ``L_unlabeled``.
@@ -290,7 +292,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         ``Conflicts`` on the unlabelled rows, ``Correct``, ``Incorrect``, ``Emp. Acc.`` on the
         labelled ones. Then ``Lower`` and ``Upper``, the bounds on its accuracy, ``Est. Acc.``, what
         the result makes of it, ``Weight``, by how much its vote moves the log-odds of the class it
-        votes for, and ``Contradicts``: whether its bounds have to give way to those of others.
+        votes for (where the game moved anything and the loss is not "log", its part is in that
+        loss's own scale), and ``Contradicts``: whether its bounds have to give way to those of
+        others.
 
         Returns
         -------
@@ -369,7 +373,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         random ones, since earlier labels decide where later ones are drawn. What is gained is
         small where there are many rows to each label. As rows that voters disagree on are chosen
         more often, a fit may warn of it (``ShiftWarning``). With ``bound="transductive"`` the rows
-        are a plain random draw, since nothing else leaves the guarantee in force.
+        are a plain random draw, since nothing else leaves the guarantee in force, and so they are
+        with ``opening=None``. Once labelled, put the labels into ``y`` and fit again: to ``update``
+        they would be new rows.
 
         Parameters
         ----------
@@ -408,18 +414,25 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         balance = self._balance(codes, classes.size, strata)
         sampled = self._sample(ballots.n_rows)
         sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
+        proof = sampled[:: max(1, sampled.size // ROWS_FOR_PROOF)]
         _warn_of_shift(judges, ballots)
         each = self._learn(judges, codes, ballots, balance, strata)
         together = self._learn(judges, codes, ballots, balance, strata, together=True)
         opening = open_game(self.opening, sample, judges, codes, balance, each.on(sample))
         # an opening is given up only for what all bounds say together; there is none to lose else
         bounds = each if self.opening is None else together
+        held_against = ballots.take(proof)
+        contradiction = total_violation(held_against, bounds)
+        is_contradictory = contradiction.bound > CONTRADICTION
+        contradicts = bounds.blamed(contradiction.weights) & is_contradictory
+        if is_contradictory:
+            _warn_of_contradiction(contradiction, voters[contradicts].tolist())
+            bounds = relaxed(held_against, bounds)
         game = self._play(
             sample, bounds, opening, codes.size, _start(before, voters, classes, self)
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
         testified = witnesses.join(ballots)
-        proof = sampled[:: max(1, sampled.size // ROWS_FOR_PROOF)]
         fitted = _Fitted(
             labeled,
             codes,
@@ -427,7 +440,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             gold.has_unlabeled,
             each,
             game,
-            _find_contradiction(ballots.take(proof), together, voters),
+            contradicts,
             witnesses,
             self._learn(witnesses.join(judges), codes, testified, balance, strata, together=True),
             proof,
@@ -436,7 +449,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         )
         shares = predictor.probabilities(ballots)
         judge = Judge(testified, proof, fitted.with_witnesses, _favourites(shares, balance))
-        certificate = judge.certificate(*_may_guarantee(self.bound, gold))
+        certificate = judge.certificate(*self._may_guarantee(gold))
+        if certificate.kind == "void" and not is_contradictory:
+            _warn_of_void()
         self._store(fitted, predictor, balance, certificate)
         self._transduction = gold.all_labels(self._labels(shares))
         return self
@@ -508,15 +523,31 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             if self.class_balance == "uniform":
                 counts = np.ones(n_classes)
             return counts / counts.sum()
-        balance = np.asarray(self.class_balance, dtype=float)
-        if balance.shape != (n_classes,) or not (
-            np.all(balance > 0) and np.isclose(balance.sum(), 1.0)
-        ):
+        try:
+            balance = np.asarray(self.class_balance, dtype=float)
+        except (TypeError, ValueError):
+            balance = np.empty(0)
+        is_whole = balance.shape == (n_classes,) and np.isclose(balance.sum(), 1.0)
+        if not is_whole or np.any(balance <= 0):
             raise ValueError(
                 f"class_balance must be {n_classes} positive shares that add up to 1, one for each "
                 f"class in sorted order. Got {self.class_balance!r}."
             )
         return balance
+
+    @property
+    def _knows_balance(self) -> bool:
+        """Whether class frequencies were given, and are taken for true."""
+        return not (isinstance(self.class_balance, str) and self.class_balance == "labeled")
+
+    def _may_guarantee(self, gold: Gold) -> tuple[bool, str]:
+        """Return whether the bounds can be a guarantee, and why not."""
+        bound = self.bound
+        if bound != "transductive":
+            return False, f"bound={bound!r} gives estimates; 'transductive' bounds hold together"
+        if self._knows_balance:
+            return False, "class_balance is taken for true; labels do not prove it"
+        return gold.has_unlabeled, "there are no unlabelled rows apart from the labelled ones"
 
     def _strata(self, witnesses: Witnesses, labeled: Ballots, unlabeled: Ballots) -> Strata:
         # a guarantee needs a plain draw, and An and Dasgupta's game takes labels for one
@@ -534,7 +565,6 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         *,
         together: bool = False,
     ) -> Knowledge:
-        is_known = not (isinstance(self.class_balance, str) and self.class_balance == "labeled")
         return learn_from_labels(
             labeled,
             codes,
@@ -543,7 +573,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             delta=DELTA if self.delta is None else self.delta,
             specialists=self.specialists,
             together=together,
-            balance=balance if is_known else None,
+            balance=balance if self._knows_balance else None,
             strata=strata,
         )
 
@@ -576,21 +606,26 @@ def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:
     return np.where(shares >= best - ROUNDING, balance, 0.0).argmax(axis=1)
 
 
-def _find_contradiction(sample: Ballots, knowledge: Knowledge, voters: np.ndarray) -> np.ndarray:
-    """Return which voters' bounds have to give way, and warn if any has."""
-    found = total_violation(sample, knowledge)
-    blamed = knowledge.blamed(found.weights)
-    if found.bound <= CONTRADICTION:
-        return np.zeros_like(blamed)
-    names = listed(voters[blamed].tolist(), most=5) if blamed.any() else "the classes"
+def _warn_of_contradiction(found: WorstCase, names: list) -> None:
+    whose = listed(names, most=5) if names else "the classes"
     warnings.warn(
         "What the labels say of the voters cannot all be true of the unlabelled rows: bounds "
-        f"would have to give way by {found.bound:.3f} in all, among them those of {names}. The "
-        "game was relaxed. Labels may be wrong, or drawn from other rows than these.",
+        f"would have to give way by {found.bound:.3f} in all, among them those of {whose}. The "
+        "game was played with wider ones. Labels may be wrong, or drawn from other rows than "
+        "these.",
         ContradictionWarning,
         stacklevel=5,
     )
-    return blamed
+
+
+def _warn_of_void() -> None:
+    warnings.warn(
+        "What the labels say of the voters, the plain vote and the voters' agreement cannot all be "
+        "true of the unlabelled rows: the certificate is void. Labels may be wrong, or drawn from "
+        "other rows than these; class_balance, if given, may be wrong.",
+        ContradictionWarning,
+        stacklevel=5,
+    )
 
 
 def _warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
@@ -609,13 +644,6 @@ def _warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
 def _minus_one_is_class(gold: Gold, classes: np.ndarray) -> bool:
     """Return whether -1 is a label, as it can be where rows without one came apart."""
     return gold.marked is None and -1 in classes.tolist()
-
-
-def _may_guarantee(bound: str, gold: Gold) -> tuple[bool, str]:
-    """Return whether the bounds can be a guarantee, and why not."""
-    if bound != "transductive":
-        return False, f"bound={bound!r} gives estimates; 'transductive' bounds hold all together"
-    return gold.has_unlabeled, "there are no unlabelled rows apart from the labelled ones"
 
 
 def _start(

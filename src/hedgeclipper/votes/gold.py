@@ -103,6 +103,7 @@ def read_gold(
         Whether -1 is a label also without ``others``.
     """
     labels = as_plain_array(y)
+    _check_order(votes, y)
     if labels.shape != (votes.n_rows,):
         raise ValueError(
             f"y must have one entry for each of the {votes.n_rows} rows of votes. Got shape "
@@ -110,12 +111,41 @@ def read_gold(
         )
     marked = _missing(labels)
     if others is None and not minus_one_is_class:
-        marked[~marked] = is_unlabeled(labels[~marked])
+        marked[~marked] = _marks(labels[~marked], votes, has_missing=bool(marked.any()))
     labeled, rest = votes.take(~marked), votes.take(marked)
     known = labels[~marked].tolist()
     if others is None:
         return Gold(labeled, known, rest, marked)
     return Gold(labeled, known, Votes.stack(rest, others))
+
+
+def _check_order(votes: Votes, y: Any) -> None:
+    """Raise if rows and labels have the same names, but in another order."""
+    index = getattr(y, "index", None)
+    if votes.rows is None or index is None or callable(index):
+        return
+    rows, names = votes.rows.tolist(), list(index)
+    if rows != names and len(rows) == len(names) and set(rows) == set(names):
+        raise ValueError(
+            "The index of y has the names of the rows of votes, but in another order. Labels are "
+            "taken as they stand: pass y.loc[votes.rows]."
+        )
+
+
+def _marks(labels: np.ndarray, votes: Votes, *, has_missing: bool) -> np.ndarray:
+    """Return which rows have -1 for want of a label, or "-1" among words."""
+    is_mark = is_unlabeled(labels)
+    if labels.dtype.kind in "OUS":
+        is_mark |= np.asarray(labels == "-1", dtype=bool)
+    is_class = any(label in (-1, "-1") for label in votes.classes.tolist())
+    if not is_class or not is_mark.any():
+        return is_mark
+    if not has_missing:
+        raise ValueError(
+            "-1 is a class of the votes, and in y it marks rows without a label. Pass a missing "
+            "label (None or NaN) for these, or their votes as L_unlabeled."
+        )
+    return np.zeros_like(is_mark)
 
 
 def _missing(labels: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from hedgeclipper.votes.strata import Strata, Weighed, weigh
 BOUNDS = ("wilson", "plug_in", "transductive")
 SPECIALISTS = ("voters", "votes", "both")
 HIGH_PRICE = 0.5
+GIVE = 0.01
 
 
 class Intervals(NamedTuple):
@@ -92,6 +93,13 @@ class Knowledge:
         used = self.is_used & (n_rows > 0)
         return replace(self, coverage=n_rows / ballots.n_rows, is_used=used)
 
+    def widened(self) -> Knowledge:
+        """Return bounds twice as far apart, and a little more, so that exact ones give way too."""
+        voters, votes, classes = (
+            _widened(part) for part in (self.voters, self.votes, self.classes)
+        )
+        return replace(self, voters=voters, votes=votes, classes=classes)
+
     def blamed(self, prices: np.ndarray) -> np.ndarray:
         """Return the voters some bound of which has a price near 1, the highest."""
         voters, votes, _ = parted(np.abs(prices), *self.votes.lower.shape)
@@ -100,6 +108,13 @@ class Knowledge:
     def _joined(self, name: str) -> np.ndarray:
         parts = (self.voters, self.votes, self.classes)
         return np.concatenate([getattr(part, name).ravel() for part in parts])
+
+
+def _widened(intervals: Intervals) -> Intervals:
+    middle = (intervals.lower + intervals.upper) / 2.0
+    half = intervals.upper - intervals.lower + GIVE
+    lower, upper = np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+    return intervals._replace(lower=lower, upper=upper)
 
 
 def joined(voters: np.ndarray, votes: np.ndarray, classes: np.ndarray) -> np.ndarray:

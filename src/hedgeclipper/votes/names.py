@@ -64,6 +64,7 @@ class VoterNames:
         """
         same_count = self.names.size == voters.size
         if not self.given and same_count:
+            _check_not_reordered(self.names, voters)
             return np.arange(voters.size)
         if not self.given:
             raise ValueError(
@@ -85,6 +86,17 @@ class VoterNames:
 def are_numbers_of_columns(names: np.ndarray) -> bool:
     """Return whether names are just 0, 1, 2, ..., as frames without names of columns have them."""
     return names.dtype.kind == "i" and np.array_equal(names, np.arange(names.size))
+
+
+def _check_not_reordered(numbers: np.ndarray, voters: np.ndarray) -> None:
+    """Raise if voters are named by the numbers of columns, but stand in another order."""
+    is_same_set = voters.dtype.kind == "i" and np.array_equal(np.sort(voters), numbers)
+    if is_same_set and not np.array_equal(voters, numbers):
+        raise ValueError(
+            f"Voters are named by numbers, {listed(voters.tolist())}, and these columns by their "
+            "places, so that either order may be meant. Give the voters other names, or the "
+            "columns the same order."
+        )
 
 
 def number_names(column: Any, place: str) -> tuple[np.ndarray, np.ndarray]:

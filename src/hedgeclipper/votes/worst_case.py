@@ -23,6 +23,7 @@ from hedgeclipper.votes.rows import row_maxima, soft_maximum
 SMOOTHING = (0.1, 0.02, 0.004)
 MAX_PASSES, TOL = 100, 1e-6
 REACH = 100.0
+CONTRADICTION = 0.01
 
 
 class WorstCase(NamedTuple):
@@ -81,6 +82,25 @@ def total_violation(ballots: Ballots, knowledge: Knowledge) -> WorstCase:
     weights = _sought(nothing, ballots, here, 1.0)
     value = proved(nothing, ballots, here, weights).bound
     return WorstCase(max(-value, 0.0), weights)
+
+
+def relaxed(ballots: Ballots, knowledge: Knowledge) -> Knowledge:
+    """Return bounds that some labels obey: the same, or wider ones if these contradict each other.
+
+    All are widened as often as needed, and once more, since bounds that just meet leave the
+    adversary no choice, and were proved wrong.
+
+    Parameters
+    ----------
+    ballots : Ballots
+        Votes on all rows, or on a sample.
+    knowledge : Knowledge
+        Bounds; they are held against these rows.
+    """
+    found = knowledge
+    while total_violation(ballots, found).bound > CONTRADICTION:
+        found = found.widened()
+    return knowledge if found is knowledge else found.widened()
 
 
 def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, reach: float) -> np.ndarray:
