@@ -152,7 +152,7 @@ VOTE_OPTIONS = {
 
 @pytest.mark.parametrize("options", VOTE_OPTIONS.values(), ids=VOTE_OPTIONS.keys())
 def test_votes_predict_the_same(tmp_path, options):
-    model = VoteAggregator(**options).fit(VOTES, GOLD)
+    model = VoteAggregator(random_state=0, **options).fit(VOTES, GOLD)
     again = reloaded(model, tmp_path)
     assert_same(model, again, VOTES)
     np.testing.assert_array_equal(again.transduction_, model.transduction_)
@@ -218,6 +218,18 @@ def test_a_hostile_file_does_not_run(tmp_path, forest):
     with pytest.warns(OtherVersionWarning):
         load(path, trusted=[f"{__name__}.Hostile"])
     assert trace.read_text() == "run"
+
+
+@pytest.mark.parametrize("algorithm", ["kd_tree", "ball_tree"])
+def test_neighbours_that_do_not_exist_are_not_looked_for(tmp_path, algorithm):
+    X, y = rows_of_blobs()
+    members = [("near", KNeighborsClassifier(3, algorithm=algorithm))]
+    model = HedgedVotingClassifier(members, random_state=0).fit(X, y)
+    tree = model.members_["near"]._tree
+    data, order, *more = tree.__getstate__()
+    tree.__setstate__((data, order + 100_000_000, *more))
+    with pytest.raises(ModelFileError, match="leads to where there is nothing"):
+        reloaded(model, tmp_path)
 
 
 @pytest.mark.parametrize("function", [os.system, eval, pickle.loads, warnings.warn])
