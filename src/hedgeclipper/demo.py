@@ -18,6 +18,7 @@ from sklearn.metrics import roc_auc_score
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
 from hedgeclipper.console import print_table
 from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.game.certificates import Certificate
 
 N_LABELED, N_GUARANTEED = 100, 1000
 REPORT = "hedgeclipper-demo.html"
@@ -42,11 +43,29 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
         "This takes less than a minute on two free cores.\n"
     )
     panel = _compare(few, random_state)
-    print(f"\nHedged panel, {panel.certificate_}.")
-    print(f"\nWith {more.y.size} labels, half of them held out to judge 25 trees:")
-    print(f"{_guaranteed(more, random_state).certificate_}.")
+    print(
+        "AUC: how well rows are put in order. Error: wrong answers if the more probable class is "
+        "taken.\nThe better order need not have the lower error, least of all with few labels.\n"
+    )
+    print(f"Hedged panel, {few.y.size} labels:\n  {_bound(panel.certificate_)}")
+    forest = _guaranteed(more, random_state)
+    print(f"25 trees, {more.y.size:,} labels, half of them held out to judge the trees:")
+    print(f"  {_bound(forest.certificate_)}")
     path = _write_report(panel, few, folder / REPORT)
     print(f"\nThe report on the hedged panel: {path}")
+
+
+def _bound(certificate: Certificate) -> str:
+    """Return what a certificate says, in one line."""
+    if certificate.kind == "void":
+        return f"no bound on the error: {certificate.reason}"
+    kind = "estimated; as far as what the labels say of its voters is right"
+    if certificate.is_guarantee:
+        kind = f"guaranteed with probability {1 - (certificate.delta or 0):.0%}"
+    return (
+        f"error between {certificate.error_lower:.1%} and {certificate.error_upper:.1%} on the "
+        f"{certificate.n_unlabeled:,} unlabelled rows ({kind})"
+    )
 
 
 def _write_report(model: Any, rows: Split, path: Path) -> Path:
