@@ -59,13 +59,12 @@ def _bound(certificate: Certificate) -> str:
     """Return what a certificate says, in one line."""
     if certificate.kind == "void":
         return f"no bound on the error: {certificate.reason}"
-    kind = "estimated; as far as what the labels say of its voters is right"
+    kind = "an estimate, as far as few labels can tell"
     if certificate.is_guarantee:
         kind = f"guaranteed with probability {1 - (certificate.delta or 0):.0%}"
-    return (
-        f"error between {certificate.error_lower:.1%} and {certificate.error_upper:.1%} on the "
-        f"{certificate.n_unlabeled:,} unlabelled rows ({kind})"
-    )
+    low, high = f"{certificate.error_lower:.1%}", f"{certificate.error_upper:.1%}"
+    span = f"at most {high}" if low == "0.0%" else f"between {low} and {high}"
+    return f"error {span} on the {certificate.n_unlabeled:,} unlabelled rows ({kind})"
 
 
 def _write_report(model: Any, rows: Split, path: Path) -> Path:
