@@ -1,8 +1,12 @@
+import re
+from dataclasses import replace
+
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from hedgeclipper import HedgedVotingClassifier, demo
 from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.game.certificates import Certificate
 
 
 def small_panel(**options):
@@ -23,8 +27,11 @@ def test_demo_prints_three_aucs_the_guarantee_and_where_the_report_is(small_data
     out = capsys.readouterr().out
     assert "100 labels, 1,900 unlabelled rows" in out
     assert all(name in out for name in ("random forest", "HedgeClipper", "hedged panel"))
-    assert "\nHedged panel, estimate: error of the hard vote on the 1900 rows" in out
-    assert "\nguarantee with probability 0.95: error of the hard vote on the 1000 rows" in out
+    assert "The better order need not have the lower error" in out
+    bound = r"\n  error (?:between \d+\.\d% and|at most) \d+\.\d% on the {} unlabelled rows \({}"
+    assert re.search("Hedged panel, 100 labels:" + bound.format("1,900", "an estimate"), out)
+    assert re.search(bound.format("1,000", r"guaranteed with probability 95%\)"), out)
+    assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 100
     (report,) = tmp_path.iterdir()
     assert str(report) in out.replace("\n", "")
     assert "a1a with 100 labels" in report.read_text(encoding="utf-8")
@@ -39,3 +46,15 @@ def test_a_line_has_the_figures_of_predictions():
         "random forest",
         f"{1 - model.score(rows.X_unlabeled, rows.hidden):.3f}",
     )
+
+
+def test_bounds_in_words():
+    bound = Certificate(0.31, 0.04, "hard", "guarantee", 0.1, 2000, "")
+    held = "on the 2,000 unlabelled rows (guaranteed with probability 90%)"
+    assert demo._bound(bound) == f"error between 4.0% and 31.0% {held}"
+    assert demo._bound(replace(bound, error_lower=0.0)) == f"error at most 31.0% {held}"
+
+
+def test_a_void_bound_is_none():
+    void = Certificate(1.0, 0.0, "hard", "void", None, 10, "Voters contradict each other.")
+    assert demo._bound(void) == "no bound on the error: Voters contradict each other."

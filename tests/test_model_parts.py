@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier
+from sklearn.neighbors import BallTree, KDTree, KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import HedgeClipperClassifier
@@ -37,6 +38,16 @@ def tree_with(**changes):
     return model
 
 
+def boosted():
+    """Return boosted trees that split a column of categories."""
+    categories = np.arange(60) % 3
+    X = np.column_stack([rows()[0], categories])
+    model = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=2, categorical_features=[3])
+    model.fit(X, categories == 1)
+    assert model._predictors[0][0].nodes["is_categorical"].any()
+    return model
+
+
 def test_every_part_comes_once():
     shared = [1]
     parts = list(parts_of({"a": shared, "b": (shared, np.array([shared], dtype=object))}))
@@ -48,6 +59,9 @@ def test_whole_models_pass(forest):
     check_trees(forest)
     check_trees(HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=2).fit(X, y))
     check_trees(BaggingClassifier(n_estimators=3, max_features=2).fit(X, y))
+    check_trees(boosted())
+    check_trees(KNeighborsClassifier(algorithm="kd_tree").fit(X, y))
+    check_trees(KNeighborsClassifier(algorithm="ball_tree").fit(X, y))
     check_trees(tree_with())
 
 
@@ -93,3 +107,93 @@ def test_leaves_without_a_score(forest):
     object.__setattr__(forest._predictor, "leaf_scores", forest._predictor.leaf_scores[:-1])
     with pytest.raises(ValueError, match="leads to where"):
         check_trees(forest)
+
+
+def change_tree(tree, changes):
+    """Change parts of a boosted tree: a number in its nodes, or what it holds."""
+    for name, value in changes.items():
+        if name in tree.nodes.dtype.names:
+            tree.nodes[name][0] = value
+        else:
+            setattr(tree, name, value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"bitset_idx": 50_000},
+        {"raw_left_cat_bitsets": np.zeros((0, 8), np.uint32)},
+        {"raw_left_cat_bitsets": np.zeros((1, 2), np.uint32)},
+        {"feature_idx": 1},
+    ],
+)
+def test_boosted_trees_that_lead_astray(changes):
+    model = boosted()
+    change_tree(model._predictors[0][0], changes)
+    with pytest.raises(ValueError, match="leads to where"):
+        check_trees(model)
+
+
+def test_boosted_trees_whose_columns_are_fewer():
+    model = boosted()
+    model._bin_mapper.is_categorical_ = model._bin_mapper.is_categorical_[:1]
+    with pytest.raises(ValueError, match="leads to where"):
+        check_trees(model)
+
+
+def test_boosted_trees_whose_preprocessor_is_not_their_own():
+    model = boosted()
+    model._preprocessor.transformers_ = model._preprocessor.transformers_[:1]
+    with pytest.raises(ValueError, match="leads to where"):
+        check_trees(model)
+
+
+DATA, ORDER, NODES, BOUNDS, METRIC = 0, 1, 2, 3, 11
+
+
+def shortened(array):
+    return np.ascontiguousarray(array[:, :1])
+
+
+def with_first(field, value):
+    def change(nodes):
+        nodes = nodes.copy()
+        nodes[field][0] = value
+        return nodes
+
+    return change
+
+
+@pytest.mark.parametrize("kind", [KDTree, BallTree])
+@pytest.mark.parametrize(
+    ("place", "change"),
+    [
+        (ORDER, lambda order: order + 100_000_000),
+        (ORDER, lambda order: order - 1),
+        (ORDER, lambda order: order[:-1].copy()),
+        (NODES, with_first("idx_end", 10_000_000)),
+        (NODES, with_first("idx_start", -5)),
+        (NODES, lambda nodes: nodes[:0].copy()),
+        (NODES, lambda nodes: np.tile(nodes[:1], nodes.size)),
+        (BOUNDS, shortened),
+        (DATA, shortened),
+        (METRIC, lambda metric: None),
+    ],
+)
+def test_a_tree_of_neighbours_that_leads_astray(kind, place, change):
+    tree = kind(rows()[0], leaf_size=5)
+    state = list(tree.__getstate__())
+    state[place] = change(state[place])
+    tree.__setstate__(tuple(state))
+    model = KNeighborsClassifier()
+    model._tree = tree
+    with pytest.raises(ValueError, match="leads to where"):
+        check_trees(model)
+
+
+def test_a_boosted_tree_without_a_node():
+    model = boosted()
+    tree = model._predictors[0][0]
+    tree.nodes = tree.nodes[:0]
+    with pytest.raises(ValueError, match="leads to where"):
+        check_trees(model)

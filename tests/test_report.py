@@ -108,7 +108,7 @@ def fitted_panel():
 
 @pytest.fixture(scope="module")
 def fitted_votes():
-    return VoteAggregator().fit(*some_votes())
+    return VoteAggregator(random_state=0).fit(*some_votes())
 
 
 @pytest.fixture(scope="module")
@@ -257,6 +257,95 @@ def test_unlabelled_rows_may_be_batches(fitted_forest, tmp_path):
     assert "400 unlabelled rows drawn at random from the unlabelled rows" in words
 
 
+def first_column(page, section):
+    """Return the first cell of each row of the table in a section."""
+    body = re.search(rf'<section id="{section}">.*?</section>', page, re.DOTALL).group(0)
+    return [Text(cell).text for cell in re.findall(r"<tr>(<td.*?</td>)", body)]
+
+
+def most_uncertain(model, rows):
+    return np.argsort(np.abs(model.predict_proba(rows)[:, 1] - 0.5), kind="stable")[:15]
+
+
+def test_rows_are_counted_in_what_they_came_in(fitted_forest, pages, tmp_path):
+    assert "Rows are counted from 0 in X_unlabeled." in Text(pages["forest"]).text
+    numbers = [int(row) for row in first_column(pages["forest"], "uncertain")]
+    assert set(numbers) == set(most_uncertain(fitted_forest, X[100:]).tolist())
+    marked = np.where(np.arange(Y.size) < 100, Y, -1)
+    page = page_of(fitted_forest, tmp_path, X=X, y=marked)
+    assert "Rows are counted from 0 in X." in Text(page).text
+    assert [int(row) - 100 for row in first_column(page, "uncertain")] == numbers
+
+
+def test_rows_have_the_names_they_are_given(fitted_forest, pages, tmp_path):
+    names = [f"more.csv, line {k + 2}" for k in range(400)]
+    page = page_of(fitted_forest, tmp_path, **ROWS, row_names=names)
+    numbers = first_column(pages["forest"], "uncertain")
+    assert first_column(page, "uncertain") == [names[int(number)] for number in numbers]
+    assert "counted from 0" not in page
+
+
+def test_rows_that_were_drawn_keep_their_names(fitted_panel, monkeypatch):
+    monkeypatch.setattr(subject, "MOST_ROWS_OF_PANEL", 50)
+    names = [f"row {k}" for k in range(400)]
+    about = read_subject(fitted_panel, None, None, X[100:], None, None, row_names=names)
+    assert about.row_names.tolist() == [f"row {k}" for k in about.numbers]
+    np.testing.assert_array_equal(about.unlabeled, X[100:][about.numbers])
+
+
+def test_votes_are_called_by_their_keys(tmp_path):
+    votes, gold = some_votes(names=list("abcde"))
+    votes.index = [f"key-{k}" for k in range(len(votes))]
+    model = VoteAggregator(random_state=0).fit(votes, gold)
+    page = page_of(model, tmp_path)
+    unlabeled = votes.index[gold < 0]
+    assert set(first_column(page, "uncertain")) <= set(unlabeled)
+    keys = ", ".join(unlabeled[model.suggest_labels(10)])
+    assert f"those of rows {keys}. Rows picked" in page
+    again = page_of(model, tmp_path, votes=votes, gold=gold, force=True)
+    assert first_column(again, "uncertain") == first_column(page, "uncertain")
+    named = page_of(model, tmp_path, row_names=[f"n{k}" for k in range(240)], force=True)
+    assert f"those of rows {', '.join(f'n{k}' for k in model.suggest_labels(10))}." in named
+
+
+def test_a_sample_is_called_one(fitted_forest, tmp_path):
+    words = Text(page_of(fitted_forest, tmp_path, **ROWS, n_unlabeled=59_900)).text
+    assert "Of 400 unlabelled rows drawn at random from 59,900" in words
+
+
+def test_wrong_names_and_totals_say_what_to_pass(fitted_forest, fitted_votes, tmp_path):
+    path = tmp_path / "report.html"
+    with pytest.raises(ValueError, match=r"each of the 400 unlabelled rows.*Got 2 names"):
+        write_report(fitted_forest, path, **ROWS, row_names=["a", "b"])
+    with pytest.raises(ValueError, match=r"each of the 240 unlabelled rows.*Got 1 names"):
+        write_report(fitted_votes, path, row_names=["a"])
+    with pytest.raises(ValueError, match="for unlabelled rows in memory"):
+        write_report(fitted_forest, path, X_unlabeled=[X[100:]], row_names=["a"] * 400)
+    with pytest.raises(ValueError, match=r"at least the 400 that are passed. Got 300"):
+        write_report(fitted_forest, path, **ROWS, n_unlabeled=300)
+
+
+def test_more_of_the_data_is_told(fitted_forest, tmp_path):
+    about = {"file": "rows.csv", "target": f"income {HOSTILE}"}
+    page = page_of(fitted_forest, tmp_path, **ROWS, about=about)
+    words = Text(page).text
+    assert "file rows.csv target income" in words
+    assert HOSTILE not in page
+    assert re.search(r"labelled rows 100 their labels .* unlabelled rows 400", words)
+
+
+def test_whole_numbers_are_shown_whole(tmp_path):
+    rows = pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
+    rows["c0"] = 1_990.0 + np.arange(len(rows))
+    rows["c1"] = 1_234_567 + np.arange(len(rows))
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    given = {"X": rows[:100], "y": Y[:100], "X_unlabeled": rows[100:]}
+    page = page_of(model.fit(**given), tmp_path, **given)
+    number = int(first_column(page, "uncertain")[0]) + 100
+    assert f">{1990 + number}<" in page
+    assert f">{1_234_567 + number}<" in page
+
+
 @pytest.mark.parametrize("kind", ["forest", "panel"])
 def test_more_than_two_classes(kind, tmp_path):
     model = (
@@ -268,12 +357,16 @@ def test_more_than_two_classes(kind, tmp_path):
     model.fit(**rows)
     words = Text(page_of(model, tmp_path, **rows)).text
     assert "Class 2 against the rest" in words
+    assert "error at most" not in words
+    assert words.count("no bound on how often the most probable of all classes is wrong") == 2
     assert "probability of the most probable class" in words
 
 
 def test_votes_of_three_classes(tmp_path):
     model = VoteAggregator().fit(*some_votes(3))
-    assert "classes 0, 1 and 2" in Text(page_of(model, tmp_path)).text
+    words = Text(page_of(model, tmp_path)).text
+    assert "classes 0, 1 and 2" in words
+    assert "error at most (estimate)" in words
 
 
 def test_votes_suggest_labels_to_buy(fitted_votes, pages):
@@ -398,9 +491,10 @@ def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path)
     assert not path.exists()
 
 
-def test_reports_are_the_same_from_run_to_run(fitted_votes, tmp_path):
-    first = page_of(fitted_votes, tmp_path)
-    assert page_of(fitted_votes, tmp_path, force=True) == first
+def test_reports_are_the_same_from_run_to_run(tmp_path):
+    model = VoteAggregator().fit(*some_votes())
+    first = page_of(model, tmp_path)
+    assert page_of(model, tmp_path, force=True) == first
 
 
 def test_children_are_escaped_and_markup_is_not():
@@ -416,3 +510,4 @@ def test_cells_sort_by_their_values():
     assert 'data-value="-inf" class="number">n/a<' in page
     assert share(0.5).value == 0.5
     assert plain(True).text == "yes"
+    assert [plain(x).text for x in (0.5, 1234.56, 1e-5)] == ["0.500", "1,234.6", "1e-05"]

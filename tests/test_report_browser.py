@@ -7,8 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
-from hedgeclipper import HedgeClipperClassifier, VoteAggregator, write_report
+from hedgeclipper import (
+    HedgeClipperClassifier,
+    HedgedVotingClassifier,
+    VoteAggregator,
+    write_report,
+)
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -26,11 +33,13 @@ TITLES = [
     "Compared with what it is made of",
     "Where it hedges and where it clips",
     "How wrong it can be",
+    "Which {} matter",
     "Most uncertain rows",
     "What contradicts",
     "How the game was solved",
     "What to do next",
 ]
+VOTERS = {"forest": "leaves", "panel": "members", "votes": "voters"}
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +49,18 @@ def reports(tmp_path_factory):
     rows = pd.DataFrame(X, columns=[f"a_rather_long_name_of_a_column_{k}" for k in range(20)])
     given = {"X": rows[:100], "y": y[:100], "X_unlabeled": rows[100:]}
     model = HedgeClipperClassifier(n_estimators=10, random_state=0).fit(**given)
+    members = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+    panel = HedgedVotingClassifier(members, random_state=0).fit(**given)
+    names = [f"a_rather_long_name_of_a_file.csv, line {k}" for k in range(102, 502)]
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 200)
     votes = np.where(rng.random((200, 6)) < 0.7, truth[:, None], (truth[:, None] + 1) % 3)
     gold = np.where(np.arange(200) < 60, truth, -1)
     return {
         "forest": write_report(model, folder / "forest.html", **given),
+        "panel": write_report(
+            panel, folder / "panel.html", **given, row_names=names, about={"file": "rows.csv"}
+        ),
         "votes": write_report(VoteAggregator().fit(votes, gold), folder / "votes.html"),
     }
 
@@ -83,7 +98,7 @@ class Visit:
         return self.page.eval_on_selector(selector, script)
 
 
-@pytest.mark.parametrize("name", ["forest", "votes"])
+@pytest.mark.parametrize("name", VOTERS)
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_opens_alone_without_a_complaint_and_fits(browser, reports, name, width, scheme):
@@ -92,13 +107,14 @@ def test_it_opens_alone_without_a_complaint_and_fits(browser, reports, name, wid
         widths = visit.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
         assert visit.complaints == []
         assert [url for url in visit.asked if not url.startswith(("file:", "data:"))] == []
-        assert set(TITLES) <= set(titles)
+        assert titles == [title.format(VOTERS[name]) for title in TITLES]
         assert widths[0] <= widths[1] == width
 
 
+@pytest.mark.parametrize("name", ["forest", "panel"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_no_picture_is_wider_than_the_screen(browser, reports, width):
-    with Visit(browser, reports["forest"], width) as visit:
+def test_no_picture_is_wider_than_the_screen(browser, reports, name, width):
+    with Visit(browser, reports[name], width) as visit:
         right = visit.page.eval_on_selector_all(
             "svg, .bar, .box, .scroll", "es => es.map(e => e.getBoundingClientRect().right)"
         )

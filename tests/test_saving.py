@@ -220,6 +220,18 @@ def test_a_hostile_file_does_not_run(tmp_path, forest):
     assert trace.read_text() == "run"
 
 
+@pytest.mark.parametrize("algorithm", ["kd_tree", "ball_tree"])
+def test_neighbours_that_do_not_exist_are_not_looked_for(tmp_path, algorithm):
+    X, y = rows_of_blobs()
+    members = [("near", KNeighborsClassifier(3, algorithm=algorithm))]
+    model = HedgedVotingClassifier(members, random_state=0).fit(X, y)
+    tree = model.members_["near"]._tree
+    data, order, *more = tree.__getstate__()
+    tree.__setstate__((data, order + 100_000_000, *more))
+    with pytest.raises(ModelFileError, match="leads to where there is nothing"):
+        reloaded(model, tmp_path)
+
+
 @pytest.mark.parametrize("function", [os.system, eval, pickle.loads, warnings.warn])
 def test_a_function_in_a_file_is_not_even_looked_up(tmp_path, function):
     path = tmp_path / "model.skops"

@@ -18,6 +18,7 @@ from sklearn.metrics import roc_auc_score
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
 from hedgeclipper.console import print_table
 from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.game.certificates import Certificate
 
 N_LABELED, N_GUARANTEED = 100, 1000
 REPORT = "hedgeclipper-demo.html"
@@ -42,11 +43,28 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
         "This takes less than a minute on two free cores.\n"
     )
     panel = _compare(few, random_state)
-    print(f"\nHedged panel, {panel.certificate_}.")
-    print(f"\nWith {more.y.size} labels, half of them held out to judge 25 trees:")
-    print(f"{_guaranteed(more, random_state).certificate_}.")
+    print(
+        "AUC: how well rows are put in order. Error: wrong answers if the more probable class is "
+        "taken.\nThe better order need not have the lower error, least of all with few labels.\n"
+    )
+    print(f"Hedged panel, {few.y.size} labels:\n  {_bound(panel.certificate_)}")
+    forest = _guaranteed(more, random_state)
+    print(f"25 trees, {more.y.size:,} labels, half of them held out to judge the trees:")
+    print(f"  {_bound(forest.certificate_)}")
     path = _write_report(panel, few, folder / REPORT)
     print(f"\nThe report on the hedged panel: {path}")
+
+
+def _bound(certificate: Certificate) -> str:
+    """Return what a certificate says, in one line."""
+    if certificate.kind == "void":
+        return f"no bound on the error: {certificate.reason}"
+    kind = "an estimate, as far as few labels can tell"
+    if certificate.is_guarantee:
+        kind = f"guaranteed with probability {1 - (certificate.delta or 0):.0%}"
+    low, high = f"{certificate.error_lower:.1%}", f"{certificate.error_upper:.1%}"
+    span = f"at most {high}" if low == "0.0%" else f"between {low} and {high}"
+    return f"error {span} on the {certificate.n_unlabeled:,} unlabelled rows ({kind})"
 
 
 def _write_report(model: Any, rows: Split, path: Path) -> Path:

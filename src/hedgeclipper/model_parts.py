@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+from sklearn.neighbors import BallTree, KDTree
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import Tree
 
@@ -79,6 +82,9 @@ def check_trees(model: Any) -> None:
         elif isinstance(part, TreePredictor):
             nodes = part.nodes
             _check_links(nodes["left"].astype(int), nodes["right"].astype(int), nodes["is_leaf"])
+            _check_categories(part)
+        elif isinstance(part, KDTree | BallTree):
+            _check_neighbours(part)
         elif isinstance(part, PackedTrees):
             _check_packed(part)
         elif isinstance(part, LeafPredictor) and isinstance(part.finder, PackedTrees):
@@ -96,9 +102,57 @@ def _check_width(model: Any) -> None:
     _require(widest <= model.n_features_in_)
     if not hasattr(model, "estimators_features_"):
         _require(all(tree.n_features <= widest for tree in trees if tree is not None))
-    for predictors in getattr(model, "_predictors", []):
-        for one in predictors:
-            _check_range(one.nodes["feature_idx"], model.n_features_in_)
+    if hasattr(model, "_predictors"):
+        _check_booster(model)
+
+
+def _check_booster(model: Any) -> None:
+    """Raise unless boosted trees ask for columns that there are, and for categories of these."""
+    known = np.asarray(model._bin_mapper.is_categorical_)
+    _require(known.shape == (model.n_features_in_,))
+    for one in (one for predictors in model._predictors for one in predictors):
+        columns = one.nodes["feature_idx"]
+        _check_range(columns, model.n_features_in_)
+        _require(bool(np.all(known[columns[_splits_categories(one)]])))
+    if getattr(model, "_preprocessor", None) is not None:
+        _check_preprocessor(model._preprocessor)
+
+
+def _check_preprocessor(preprocessor: Any) -> None:
+    """Raise unless it keeps all columns, as scikit-learn's own does.
+
+    That one holds a function which nobody loads who has not said that he trusts it.
+    """
+    steps = [step for _, step, _ in preprocessor.transformers_]
+    functions = [step.func for step in steps if isinstance(step, FunctionTransformer)]
+    _require(any(isinstance(function, partial) for function in functions))
+
+
+def _splits_categories(tree: TreePredictor) -> np.ndarray:
+    return (tree.nodes["is_categorical"] != 0) & (tree.nodes["is_leaf"] == 0)
+
+
+def _check_categories(tree: TreePredictor) -> None:
+    """Raise unless each node that splits categories has its set of these, 256 bits."""
+    numbers = tree.nodes["bitset_idx"][_splits_categories(tree)]
+    for sets in (tree.raw_left_cat_bitsets, tree.binned_left_cat_bitsets):
+        _require(sets.ndim == 2 and sets.shape[1] == 8)
+        _check_range(numbers, len(sets))
+
+
+def _check_neighbours(tree: KDTree | BallTree) -> None:
+    """Raise unless a tree of neighbours has all its nodes, and these have rows that there are."""
+    rows, order, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
+    n_rows, n_columns = rows.shape
+    n_bounds = 2 if isinstance(tree, KDTree) else 1
+    _require(order.shape == (n_rows,))
+    _check_range(order, n_rows)
+    _require(nodes.size > 0 and bounds.shape == (n_bounds, nodes.size, n_columns))
+    starts, ends = nodes["idx_start"], nodes["idx_end"]
+    _require(bool(np.all((starts >= 0) & (starts <= ends) & (ends <= n_rows))))
+    inner = np.flatnonzero(nodes["is_leaf"] == 0)
+    _check_range(2 * inner + 2, nodes.size)
+    _require(all(field is not None for field in tree.__getstate__()[:-1]))
 
 
 def _check_packed(trees: PackedTrees) -> None:
@@ -125,6 +179,7 @@ def _check_packed(trees: PackedTrees) -> None:
 
 def _check_links(left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray) -> None:
     """Raise unless each inner node has two children further on, so that every way has an end."""
+    _require(left.size > 0)
     inner = np.flatnonzero(np.asarray(is_leaf) == 0)
     for children in (left, right):
         _check_range(children[inner], left.size)

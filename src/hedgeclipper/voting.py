@@ -130,7 +130,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     hedged_range_ : tuple of two floats or list of these
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
         Probabilities are calibrated in its place.
-    out_of_fold_ : ndarray of shape (n_labeled_, n_members, n_games)
+    out_of_fold_ : ndarray of shape (n_labeled, n_members, n_games)
         What each member, by a fit without the row, says of each labelled row: from 0 to 1, for the
         second class of two or for each of more. NaN where no fit could tell.
     n_labeled_, n_unlabeled_ : int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from hedgeclipper.fitted import certificates_of
@@ -9,7 +11,7 @@ from hedgeclipper.forest import SHIFT_THRESHOLD
 from hedgeclipper.report.compare import Comparison
 from hedgeclipper.report.markup import Section, bullets
 from hedgeclipper.report.model_sections import how_to_guarantee
-from hedgeclipper.report.subject import Subject
+from hedgeclipper.report.subject import SEED, Subject
 from hedgeclipper.report.words import count, per_cent
 
 FEW_LABELS = 50
@@ -44,21 +46,31 @@ def _labels(subject: Subject) -> list[str]:
 
 
 def _which_labels(subject: Subject) -> list[str]:
-    if subject.is_votes:
-        n_rows = subject.estimator.n_unlabeled_
-        rows = subject.estimator.suggest_labels(min(SUGGESTED, n_rows))
-        numbers = ", ".join(str(row) for row in rows)
-        return [
-            "Labels that would tighten the bound on the error most: those of rows "
-            f"{numbers}, counted from 0 among the unlabelled rows of the fit. Rows picked so are "
-            "no random draw, and give estimates."
-        ]
-    if subject.shares is None:
+    if not subject.has_own_unlabeled or subject.shares is None:
         return []
+    if subject.is_votes:
+        return [
+            f"Labels that would tighten the bound on the error most: those of rows "
+            f"{_suggested(subject)}. Rows picked so are no random draw, and give estimates."
+        ]
     return [
         "To get better predictions, label the most uncertain rows in the table above. To know the "
         "error better, label rows drawn at random."
     ]
+
+
+def _suggested(subject: Subject) -> str:
+    """Return rows of the fit to label next, by name if they have one."""
+    model, fitted = copy(subject.estimator), subject.estimator._fitted.unlabeled
+    if model.random_state is None:
+        # the same report from run to run
+        model.random_state = SEED
+    rows = model.suggest_labels(min(SUGGESTED, fitted.n_rows))
+    names = subject.row_names if subject.unlabeled is fitted else fitted.rows
+    if names is None:
+        numbers = ", ".join(str(row) for row in rows)
+        return f"{numbers}, counted from 0 among the unlabelled rows of the fit"
+    return ", ".join(str(name) for name in names[rows])
 
 
 def _simpler(found: Comparison | str) -> list[str]:
@@ -82,7 +94,8 @@ def _solver(subject: Subject) -> list[str]:
     reasons = reasons if isinstance(reasons, list) else [reasons]
     if "max_passes" in reasons and getattr(subject.estimator, "method", "") != "sgd":
         return [
-            "The solver ran out of passes: raise max_passes, or tol if the gap is small enough."
+            "The solver ran out of passes. In Python, raise max_passes, or tol if the gap is small "
+            "enough."
         ]
     return []
 
@@ -102,4 +115,4 @@ def _guarantee(subject: Subject) -> list[str]:
 def _rows(subject: Subject) -> list[str]:
     if subject.has_own_unlabeled:
         return []
-    return ["Pass unlabelled rows: without them nothing is learnt beyond the labels."]
+    return ["Fit with unlabelled rows, too: without them nothing is learnt beyond the labels."]

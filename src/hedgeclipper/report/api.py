@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +22,7 @@ from hedgeclipper.report.data_sections import (
 )
 from hedgeclipper.report.markup import Markup, Section, tag, together
 from hedgeclipper.report.model_sections import (
+    NOT_OF_ALL_CLASSES,
     contradiction_section,
     convergence_section,
     error_section,
@@ -40,6 +42,9 @@ def write_report(
     X_unlabeled: Any = None,
     votes: Any = None,
     gold: Any = None,
+    row_names: Sequence[str] | None = None,
+    n_unlabeled: int | None = None,
+    about: Mapping[str, str] | None = None,
     title: str | None = None,
     force: bool = False,
 ) -> Path:
@@ -66,6 +71,13 @@ def write_report(
         panel, so many are drawn.
     votes, gold : optional
         For a `VoteAggregator`: votes and gold labels to report on, in place of those of the fit.
+    row_names : sequence of str, optional
+        What the unlabelled rows are called, one name for each that is passed, in their order. The
+        default for votes is their own names if they have some, else numbers.
+    n_unlabeled : int, optional
+        How many unlabelled rows there were, where those passed are a random sample of them.
+    about : mapping of str to str, optional
+        More to tell of the data, such as the name of a file, under "Data and settings".
     title : str, optional
         Title of the page.
     force : bool
@@ -89,7 +101,17 @@ def write_report(
     """
     path = check_output(path, force=force)
     import_extra("matplotlib", "plots", "write_report")
-    subject = read_subject(model, X, y, X_unlabeled, votes, gold)
+    subject = read_subject(
+        model,
+        X,
+        y,
+        X_unlabeled,
+        votes,
+        gold,
+        row_names=row_names,
+        n_unlabeled=n_unlabeled,
+        about=about,
+    )
     found = compare(subject)
     sections = [
         data_section(subject),
@@ -144,18 +166,25 @@ def _lead(subject: Subject) -> str:
     if worst.kind == "void":
         return f"{start} What is known of its voters contradicts itself, so that there is no bound."
     kind = "guaranteed" if worst.is_guarantee else "estimated"
-    whose = " of any class against the rest" * isinstance(model.certificate_, list)
-    return f"{start} Its error{whose} on the unlabelled rows is {kind} to be {bound_words(worst)}."
+    if isinstance(model.certificate_, list):
+        return (
+            f"{start} In telling any one class from the rest its error on the unlabelled rows is "
+            f"{kind} to be {bound_words(worst)}. {NOT_OF_ALL_CLASSES}"
+        )
+    return f"{start} Its error on the unlabelled rows is {kind} to be {bound_words(worst)}."
 
 
 def _main_figures(subject: Subject, found: Comparison | str) -> Markup:
     """Return the few figures that a reader wants first."""
-    worst = max(certificates_of(subject.estimator), key=lambda one: one.error_upper)
+    model = subject.estimator
     figures = [
-        ("labelled rows", f"{subject.estimator.n_labeled_:,}"),
-        ("unlabelled rows", f"{subject.estimator.n_unlabeled_:,}"),
-        (f"error at most ({worst.kind})", per_cent(worst.error_upper)),
+        ("labelled rows", f"{model.n_labeled_:,}"),
+        ("unlabelled rows", f"{model.n_unlabeled_:,}"),
     ]
+    # with one bound for each class there is none for all of them
+    if not isinstance(model.certificate_, list) and model.certificate_.kind != "void":
+        bound = model.certificate_
+        figures.append((f"error at most ({bound.kind})", per_cent(bound.error_upper)))
     if not isinstance(found, str):
         error, spread = found.error(found.ours)
         figures.append(("cross-validated error", f"{per_cent(error)} ± {100 * spread:.1f}"))

@@ -40,6 +40,7 @@ def data_section(subject: Subject) -> Section:
     """Return what the model was given, and how it was set."""
     model = subject.estimator
     facts = [
+        *((str(name), str(value)) for name, value in subject.about.items()),
         ("model", f"{type(model).__name__}: {kind_of(subject)}"),
         ("labelled rows", f"{model.n_labeled_:,}"),
         ("unlabelled rows", f"{model.n_unlabeled_:,}"),
@@ -47,9 +48,9 @@ def data_section(subject: Subject) -> Section:
     ]
     if subject.y is not None:
         codes = np.searchsorted(subject.classes, subject.y)
-        facts.insert(2, ("their labels", counts_by_class(codes, subject.classes)))
+        facts.insert(-2, ("their labels", counts_by_class(codes, subject.classes)))
     if not subject.is_votes:
-        facts.append(("columns", f"{model.n_features_in_:,}"))
+        facts.append(("columns that the model gets", f"{model.n_features_in_:,}"))
     changed = _changed(model)
     words = "All settings are the default ones."
     if changed:

@@ -123,7 +123,7 @@ def _kind_of(cells: list[Cell]) -> str:
 
 
 def plain(value: Any) -> Cell:
-    """Return a value as a cell, numbers with three digits."""
+    """Return a value as a cell, numbers with three digits or with one behind the point."""
     if isinstance(value, bool | np.bool_):
         return Cell("yes" if value else "no", "yes" if value else "no")
     if isinstance(value, int | np.integer):
@@ -136,7 +136,9 @@ def plain(value: Any) -> Cell:
 def _number(value: float) -> Cell:
     if not np.isfinite(value):
         return NOT_KNOWN
-    return Cell(f"{value:.3f}" if 0.01 <= abs(value) < 100 else f"{value:.3g}", value)
+    size = abs(value)
+    digits = ".3f" if 0.01 <= size < 100 else ",.1f" if 100 <= size < 1e6 else ".3g"
+    return Cell(f"{value:{digits}}", value)
 
 
 def share(value: float) -> Cell:

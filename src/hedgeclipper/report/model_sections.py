@@ -34,6 +34,9 @@ STOPS = {
     "unbounded": "the problem has no minimum",
     "at_reach": "weights grew to the largest size",
 }
+NOT_OF_ALL_CLASSES = (
+    "That is no bound on how often the most probable of all classes is wrong, which can be more."
+)
 
 
 def error_section(subject: Subject, found: Comparison | str) -> Section:
@@ -41,6 +44,9 @@ def error_section(subject: Subject, found: Comparison | str) -> Section:
     certificates = certificates_of(subject.estimator)
     boxes = tag("div", _estimate(subject, certificates, found), _guarantee(subject, certificates))
     parts = [Markup(boxes.replace("<div>", '<div class="boxes">', 1))]
+    if isinstance(subject.estimator.certificate_, list):
+        words = f"Bounds are for one class against the rest at a time. {NOT_OF_ALL_CLASSES}"
+        parts.append(paragraph(words))
     if not isinstance(found, str):
         parts.append(_held_back_figures(subject, found))
     return Section("error", "How wrong it can be", together(parts))
@@ -93,13 +99,14 @@ def how_to_guarantee(subject: Subject) -> str:
     """Return which settings would make the bound a guarantee."""
     if subject.is_votes:
         return (
-            "For one, draw rows at random, label them, and fit with bound='transductive'. It takes "
-            "hundreds of labels to say much."
+            "For one, draw rows at random, label them, and fit with --delta 0.05 at the command "
+            "line, bound='transductive' in Python. It takes hundreds of labels to say much."
         )
     held = "correlations='holdout', delta=0.05" if not subject.is_panel else "delta=0.05"
     return (
-        f"For one, fit with {held}: labels are then held out, and must be a plain random draw from "
-        "the rows. It takes hundreds of labels to say much."
+        f"For one, fit with --delta 0.05 at the command line, {held} in Python: labels are then "
+        "held out, and must be a plain random draw from the rows. It takes hundreds of labels to "
+        "say much."
     )
 
 

@@ -16,6 +16,7 @@ from hedgeclipper.report.markup import (
     Section,
     beside,
     paragraph,
+    plain,
     share,
     table,
     tag,
@@ -42,7 +43,8 @@ def without_rows() -> Markup:
     """Return that there are no rows to speak of."""
     return tag(
         "p",
-        "The report was made without unlabelled rows: pass X_unlabeled, or rows with y = -1.",
+        "The report was made without unlabelled rows: pass X_unlabeled, or rows with y = -1; at "
+        "the command line --unlabeled, or rows without a target.",
         class_="missing",
     )
 
@@ -108,7 +110,7 @@ def uncertain_section(subject: Subject) -> Section:
     columns, values = _shown_values(subject, rows)
     body = [
         [
-            NOT_KNOWN if subject.numbers is None else _row_number(subject.numbers[row]),
+            _which_row(subject, row),
             str(subject.classes[subject.shares[row].argmax()]),
             share(best_two[row, 0]),
             *own,
@@ -122,8 +124,8 @@ def uncertain_section(subject: Subject) -> Section:
     if heard.size < margins.size:
         silent = per_cent(1.0 - heard.size / margins.size)
         more += f" {silent} have no vote at all, get the class frequencies, and are not listed."
-    if subject.numbers is not None:
-        more += " Row numbers count from 0 in what was passed."
+    if subject.numbers is not None and subject.row_names is None:
+        more += f" Rows are counted from 0 in {subject.numbered_in}."
     shown = table("Rows nearest to a toss-up", heads, body)
     return Section("uncertain", title, together([paragraph(words, more), shown]))
 
@@ -150,8 +152,20 @@ def _shown_values(subject: Subject, rows: np.ndarray) -> tuple[list[str], list[l
     else:
         part = X[rows][:, :MOST_COLUMNS]
         part = part.toarray() if sparse.issparse(part) else part
-    return [str(name) for name in names[:MOST_COLUMNS]], [list(own) for own in part]
+    values = [[_as_it_is(value) for value in own] for own in part]
+    return [str(name) for name in names[:MOST_COLUMNS]], values
 
 
-def _row_number(number: np.integer) -> Cell:
-    return Cell(str(number), int(number))
+def _which_row(subject: Subject, row: int) -> Cell:
+    """Return what a row is called, or its number."""
+    if subject.row_names is not None:
+        return plain(subject.row_names[row])
+    return NOT_KNOWN if subject.numbers is None else _as_it_is(subject.numbers[row])
+
+
+def _as_it_is(value: Any) -> Cell:
+    """Return a value of the data: whole numbers with all their digits."""
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if is_number and np.isfinite(value) and value == int(value):
+        return Cell(str(int(value)), int(value))
+    return plain(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -43,6 +44,10 @@ class Subject:
         Unlabelled rows, or votes: all of them, or a draw.
     numbers : ndarray or None
         Numbers of these rows among those that were passed, where they are known.
+    row_names : ndarray of str, or None
+        What these rows are called, where they have names.
+    numbered_in : str
+        Where rows without names are counted.
     n_unlabeled : int or None
         How many there are in all, where that is known.
     shares : ndarray of shape (n_rows, n_classes) or None
@@ -53,6 +58,8 @@ class Subject:
         Whether they are rows apart from the labelled ones.
     notes : tuple of str
         What a reader must know of how the rows were come by.
+    about : mapping of str to str
+        What else to tell of the data.
     """
 
     estimator: Any
@@ -61,11 +68,14 @@ class Subject:
     y: np.ndarray | None = None
     unlabeled: Any = None
     numbers: np.ndarray | None = None
+    row_names: np.ndarray | None = None
+    numbered_in: str = "X_unlabeled"
     n_unlabeled: int | None = None
     shares: np.ndarray | None = None
     awake: np.ndarray | None = None
     has_own_unlabeled: bool = True
     notes: tuple[str, ...] = field(default=())
+    about: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def classes(self) -> np.ndarray:
@@ -83,14 +93,26 @@ class Subject:
         return isinstance(self.estimator, HedgedVotingClassifier)
 
 
-def read_subject(model: Any, X: Any, y: Any, X_unlabeled: Any, votes: Any, gold: Any) -> Subject:
+def read_subject(
+    model: Any,
+    X: Any,
+    y: Any,
+    X_unlabeled: Any,
+    votes: Any,
+    gold: Any,
+    *,
+    row_names: Sequence[str] | None = None,
+    n_unlabeled: int | None = None,
+    about: Mapping[str, str] | None = None,
+) -> Subject:
     """Return what the report is about; see `write_report` for the parameters."""
     steps, estimator = _opened(model)
     check_is_fitted(estimator)
-    bare = Subject(estimator, estimator._voter_table())
+    names = None if row_names is None else _as_names(row_names)
+    bare = Subject(estimator, estimator._voter_table(), row_names=names, about=about or {})
     if isinstance(estimator, VoteAggregator):
         _refuse({"X": X, "y": y, "X_unlabeled": X_unlabeled}, "votes and gold", estimator)
-        return _with_shares(_with_votes(bare, votes, gold))
+        return _with_shares(_with_total(_with_votes(bare, votes, gold), n_unlabeled))
     _refuse({"votes": votes, "gold": gold}, "X, y and X_unlabeled", estimator)
     if (X is None) != (y is None):
         raise ValueError(
@@ -101,7 +123,7 @@ def read_subject(model: Any, X: Any, y: Any, X_unlabeled: Any, votes: Any, gold:
         before = "The steps before the classifier were kept as they were fitted."
         bare = replace(bare, notes=(before,))
         X, X_unlabeled = _through(steps, X), _through(steps, X_unlabeled)
-    return _with_shares(_with_rows(bare, X, y, X_unlabeled))
+    return _with_shares(_with_total(_with_rows(bare, X, y, X_unlabeled), n_unlabeled))
 
 
 def _opened(model: Any) -> tuple[list[Any], Any]:
@@ -134,6 +156,34 @@ def _through(steps: list[Any], X: Any) -> Any:
     return X
 
 
+def _as_names(names: Sequence[Any]) -> np.ndarray:
+    return np.array([str(name) for name in names], dtype=object)
+
+
+def _names_of(subject: Subject, n_rows: int) -> np.ndarray | None:
+    """Return the names that were passed, if there is one for each of so many unlabelled rows."""
+    names = subject.row_names
+    if names is None or names.size == n_rows:
+        return names
+    raise ValueError(
+        f"row_names must have one name for each of the {n_rows:,} unlabelled rows that are passed. "
+        f"Got {names.size:,} names."
+    )
+
+
+def _with_total(subject: Subject, n_unlabeled: int | None) -> Subject:
+    """Return the subject that knows how many unlabelled rows there were."""
+    if n_unlabeled is None:
+        return subject
+    passed = subject.n_unlabeled if subject.has_own_unlabeled else 0
+    if passed is not None and n_unlabeled < passed:
+        raise ValueError(
+            f"n_unlabeled is how many unlabelled rows there were, at least the {passed:,} that are "
+            f"passed. Got {n_unlabeled:,}."
+        )
+    return replace(subject, n_unlabeled=n_unlabeled)
+
+
 def _with_votes(bare: Subject, votes: Any, gold: Any) -> Subject:
     """Return the subject with the votes it was fitted to, or with others."""
     estimator, fitted = bare.estimator, bare.estimator._fitted
@@ -146,15 +196,20 @@ def _with_votes(bare: Subject, votes: Any, gold: Any) -> Subject:
         raise ValueError("gold has labels of votes. Got gold alone: pass votes, too.")
     has_own = known.rest.n_rows > 0
     rest = known.rest if has_own else known.labeled
-    numbers = np.arange(rest.n_rows)
-    if known.marked is not None and has_own:
-        numbers = np.flatnonzero(known.marked)
+    numbers, place = np.arange(rest.n_rows), "the unlabelled rows of the fit"
+    if known.marked is not None:
+        numbers, place = np.flatnonzero(known.marked == has_own), "votes"
+    names = _names_of(bare, rest.n_rows if has_own else 0)
+    if names is None and rest.rows is not None:
+        names = _as_names(rest.rows)
     return replace(
         bare,
         labeled=known.labeled if known.labels else None,
         y=np.array(known.labels, dtype=estimator.classes_.dtype) if known.labels else None,
         unlabeled=rest,
         numbers=numbers,
+        row_names=names,
+        numbered_in=place,
         n_unlabeled=rest.n_rows,
         has_own_unlabeled=has_own,
     )
@@ -184,16 +239,11 @@ def _with_draw(subject: Subject, rows: SemiSupervisedRows) -> Subject:
     most = MOST_ROWS_OF_PANEL if subject.is_panel else MOST_ROWS
     random_state, X = np.random.RandomState(SEED), rows.X_unlabeled
     if hasattr(X, "shape") and not is_dask(X):
-        numbers = np.arange(X.shape[0])
-        if numbers.size > most:
-            numbers = np.sort(random_state.choice(numbers.size, most, replace=False))
-        where = np.flatnonzero(rows.marked) if rows.marked is not None else None
-        return replace(
-            subject,
-            unlabeled=_safe_indexing(X, numbers),
-            numbers=numbers if where is None or not where.size else where[numbers],
-            n_unlabeled=X.shape[0],
-            has_own_unlabeled=rows.has_unlabeled,
+        return _with_rows_in_memory(subject, rows, most, random_state)
+    if subject.row_names is not None:
+        raise ValueError(
+            "row_names are for unlabelled rows in memory, since of others a sample is drawn whose "
+            "numbers are not known. Pass a sample of your own as X_unlabeled, with its names."
         )
     if is_dask(X):
         from hedgeclipper.distributed import draw_from
@@ -204,6 +254,26 @@ def _with_draw(subject: Subject, rows: SemiSupervisedRows) -> Subject:
     else:
         drawn = draw_rows(X, most, random_state)
     return replace(subject, unlabeled=drawn if drawn.shape[0] else None)
+
+
+def _with_rows_in_memory(
+    subject: Subject, rows: SemiSupervisedRows, most: int, random_state: np.random.RandomState
+) -> Subject:
+    X, has_own = rows.X_unlabeled, rows.has_unlabeled
+    drawn = np.arange(X.shape[0])
+    names = _names_of(subject, drawn.size if has_own else 0)
+    if drawn.size > most:
+        drawn = np.sort(random_state.choice(drawn.size, most, replace=False))
+    is_apart = rows.marked is None
+    return replace(
+        subject,
+        unlabeled=_safe_indexing(X, drawn),
+        numbers=drawn if is_apart else np.flatnonzero(rows.marked == has_own)[drawn],
+        row_names=names[drawn] if names is not None and has_own else None,
+        numbered_in="X_unlabeled" if is_apart else "X",
+        n_unlabeled=X.shape[0],
+        has_own_unlabeled=has_own,
+    )
 
 
 def _with_shares(subject: Subject) -> Subject:
