@@ -154,7 +154,7 @@ def test_an_error_of_permission_is_one_line():
         (["--target", "benign", "--model", "m", "--method", "tree"], USAGE, "tree"),
         (["--target", "benign", "--model", "m", "--drop", "nine"], DATA, "for --drop"),
         (["--target", "benign", "--model", "m", "--unlabeled", "no.csv"], DATA, "does not exist"),
-        (["--target", "benign", "--model", "rows.csv"], OUTPUT, "Pass --force to replace it."),
+        (["--target", "benign", "--model", "old.skops"], OUTPUT, "Pass --force to replace it."),
         (["--target", "benign", "--model", "."], OUTPUT, "is a folder"),
         (["--target", "benign", "--model", "no/m.skops"], OUTPUT, "Make the folder first"),
         (["--target", "benign", "--model", "m", "--report", "m"], USAGE, "the same path"),
@@ -162,7 +162,41 @@ def test_an_error_of_permission_is_one_line():
 )
 def test_wrong_options_of_fit(command, words, code, said):
     cancer().to_csv("rows.csv", index=False)
+    Path("old.skops").write_bytes(b"old")
     fails(command, ("fit", "rows.csv", *words), code, said)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", "rows.csv", "-t", "benign", "-m", "rows.csv"),
+        ("fit", "rows.csv", "-t", "benign", "-m", "./link.csv"),
+        ("fit", "rows.csv", "-t", "benign", "-m", "new.skops", "--report", "rows.csv"),
+        ("fit", "rows.csv", "-t", "benign", "-m", "more.csv", "--unlabeled", "more.csv"),
+        ("predict", "m.skops", "rows.csv", "-o", "rows.csv"),
+        ("report", "m.skops", "rows.csv", "-o", "rows.csv"),
+        ("report", "m.skops", "rows.csv", "-o", "m.skops"),
+        ("votes", "votes.csv", "--gold", "gold.csv", "-o", "votes.csv"),
+        ("votes", "votes.csv", "--gold", "gold.csv", "-o", "gold.csv"),
+    ],
+)
+def test_what_is_read_is_not_replaced_even_if_forced(command, models, words):
+    cancer().to_csv("rows.csv", index=False)
+    cancer().to_csv("more.csv", index=False)
+    Path("link.csv").symlink_to("rows.csv")
+    Path("m.skops").write_bytes(models["numbers"])
+    for frame, name in zip(crowd(), ("votes.csv", "gold.csv"), strict=True):
+        frame.to_csv(name, index=False)
+    fails(command, (*words, "--force"), USAGE, "is read by this command and cannot be written")
+
+
+@pytest.mark.skipif(not Path("/sys").is_dir(), reason="there is no folder that nobody can write in")
+def test_a_folder_that_cannot_be_written_in_is_found_at_once(command, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.cli.fitting.read_rows", None)
+    cancer().to_csv("rows.csv", index=False)
+    words = ("fit", "rows.csv", "--target", "benign", "--model", "/sys/x.skops")
+    fails(command, words, OUTPUT, "No file can be written in /sys")
+    assert ".tmp" not in command.err
 
 
 def test_unlabelled_rows_without_a_column(command):

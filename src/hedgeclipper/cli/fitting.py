@@ -55,9 +55,9 @@ def fit(asked: Fit, output: Output) -> None:
         Where to say it.
     """
     started = time.perf_counter()
-    check_outputs(asked.model, asked.report, force=asked.force)
-    write_report = None if asked.report is None else report_writer()
     data, more = _find(asked.data, asked.unlabeled)
+    check_outputs(asked.model, asked.report, inputs=_paths(data, more), force=asked.force)
+    write_report = None if asked.report is None else report_writer()
     target = _target(data, asked.target, asked.drop, output)
     rows = read_rows(data, more, target, asked.drop, verbose=output.verbose)
     classes = check_classes(rows.y, rows.n_rows, "the label" if target is None else f"{target!r}")
@@ -103,10 +103,10 @@ def report(
     output : Output
         Where to say what is done.
     """
-    check_outputs(page, force=force)
+    files, more = _find(data, unlabeled)
+    check_outputs(page, inputs=[model_path, *_paths(files, more)], force=force)
     write_report = report_writer()
     model = load_table_model(model_path)
-    files, more = _find(data, unlabeled)
     preparation = preparation_of(model)
     check_kind(files, preparation, model_path)
     target = None if preparation is None else preparation.target
@@ -167,6 +167,10 @@ def _find(data: str, unlabeled: Sequence[str]) -> tuple[Files, Files | None]:
             "Pass both as LibSVM, or none.",
         )
     return files, more
+
+
+def _paths(*tables: Files | None) -> list[Path]:
+    return [path for files in tables if files is not None for path in files.paths]
 
 
 def _target(files: Files, target: str | None, drop: Sequence[str], output: Output) -> str | None:

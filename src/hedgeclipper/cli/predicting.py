@@ -37,9 +37,9 @@ def predict(model_path: Path, where: Sequence[str], to: Path, force: bool, outpu
         Where to say what is done.
     """
     check_table_suffix(to)
-    check_outputs(to, force=force)
-    model = load_table_model(model_path)
     files = Files.find(where)
+    check_outputs(to, inputs=[model_path, *files.paths], force=force)
+    model = load_table_model(model_path)
     preparation = preparation_of(model)
     check_kind(files, preparation, model_path)
     estimator = model.named_steps["model"].set_params(verbose=output.verbose)

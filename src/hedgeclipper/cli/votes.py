@@ -89,9 +89,11 @@ def aggregate(asked: Aggregate, output: Output) -> None:
     """
     if asked.output is not None:
         check_table_suffix(asked.output)
-    check_outputs(asked.output, asked.model, asked.report, force=asked.force)
+    table, gold = (Files.find(where) for where in (asked.votes, [asked.gold]))
+    outputs = (asked.output, asked.model, asked.report)
+    check_outputs(*outputs, inputs=table.paths + gold.paths, force=asked.force)
     write_report = None if asked.report is None else report_writer()
-    given = _read(asked, output)
+    given = _read(asked, table, gold, output)
     model = _fitted(asked, given)
     output.result |= {
         "command": "votes",
@@ -113,8 +115,7 @@ def aggregate(asked: Aggregate, output: Output) -> None:
     _say_voters(asked, model, output)
 
 
-def _read(asked: Aggregate, output: Output) -> GoldVotes:
-    table, gold_table = (Files.find(where) for where in (asked.votes, [asked.gold]))
+def _read(asked: Aggregate, table: Files, gold_table: Files, output: Output) -> GoldVotes:
     _check_tables(table, gold_table)
     gold_key, gold_label = gold_columns(gold_table, asked.label)
     gold = _read_gold(gold_table, gold_key, gold_label)
