@@ -65,10 +65,9 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
         X : pandas.DataFrame
             Rows.
         """
-        numbers = pd.DataFrame({name: as_numbers(X[name]) for name in X.columns}, index=X.index)
-        for name in self.marked_:
-            numbers[f"{name}_missing"] = X[name].isna().astype(float)
-        return numbers
+        numbers = [as_numbers(X[name]) for name in self.names_]
+        marks = [X[name].isna().astype(float) for name in self.marked_]
+        return np.column_stack(numbers + marks)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the new columns."""
@@ -136,13 +135,12 @@ class DateNumbers(TransformerMixin, BaseEstimator):
         X : pandas.DataFrame
             Rows; what is no date is missing.
         """
-        columns = {}
-        for name in X.columns:
+        columns = []
+        for name in self.names_:
             dates = as_dates(X[name], self.formats[name])
-            columns[f"{name}_day"] = (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
-            columns[f"{name}_month"] = dates.dt.month.astype(float)
-            columns[f"{name}_weekday"] = dates.dt.day_of_week.astype(float)
-        return pd.DataFrame(columns, index=X.index)
+            columns.append((dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1))
+            columns += [dates.dt.month.astype(float), dates.dt.day_of_week.astype(float)]
+        return np.column_stack(columns)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the new columns."""
@@ -164,6 +162,8 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         What is done with each column.
     is_plain_ : bool
         Whether all columns are numbers that stay as they are, so that files need not be in memory.
+    names_out_ : list of str
+        Names of the new columns, all different.
     """
 
     def __init__(self, target=None):
@@ -190,10 +190,10 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
             ("words", make_pipeline(PlainText(), one_hot), self.names_of("words")),
             ("dates", DateNumbers(dates), list(dates)),
         ]
-        encoder = ColumnTransformer(
-            [part for part in parts if part[2]], verbose_feature_names_out=False
-        )
-        self.encoder_ = encoder.set_output(transform="pandas").fit(X)
+        self.encoder_ = ColumnTransformer([part for part in parts if part[2]]).fit(X)
+        # the encoder puts the name of the part before that of the column
+        made = [name.split("__", 1)[1] for name in self.encoder_.get_feature_names_out()]
+        self.names_out_ = different_names(made)
         return self
 
     def fit_plain(self, names, n_missing):
@@ -212,6 +212,7 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         ]
         self.is_plain_ = True
         self.encoder_ = None
+        self.names_out_ = list(names)
         return self
 
     def transform(self, X):
@@ -226,9 +227,9 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         X = pd.DataFrame(X)
         self._check_columns(list(X.columns))
         if self.encoder_ is not None:
-            return self.encoder_.transform(X)
-        names = self.names_of("numbers")
-        return pd.DataFrame({name: as_numbers(X[name]) for name in names}, index=X.index)
+            numbers = self.encoder_.transform(X)
+            return pd.DataFrame(numbers, columns=self.names_out_, index=X.index)
+        return pd.DataFrame({name: as_numbers(X[name]) for name in self.names_out_}, index=X.index)
 
     def names_of(self, kind):
         """Return the names of the columns of this kind.
@@ -242,9 +243,7 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the new columns."""
-        if self.encoder_ is not None:
-            return self.encoder_.get_feature_names_out()
-        return np.array(self.names_of("numbers"), dtype=object)
+        return np.array(self.names_out_, dtype=object)
 
     def as_records(self):
         """Return the plans as dicts, for JSON."""
@@ -258,6 +257,18 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
                 f"The rows lack {len(missing)} of the columns that the model knows: {listed}. Pass "
                 "rows with all columns of those it was fitted to."
             )
+
+
+def different_names(names: list[str]) -> list[str]:
+    """Return names with a number behind each that was there before, so that all are different."""
+    taken: dict[str, None] = {}
+    for name in names:
+        free, number = name, 1
+        while free in taken:
+            number += 1
+            free = f"{name}_{number}"
+        taken[free] = None
+    return list(taken)
 
 
 def plan_column(column: pd.Series) -> ColumnPlan:
