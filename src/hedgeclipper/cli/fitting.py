@@ -59,7 +59,7 @@ def fit(asked: Fit, output: Output) -> None:
     check_outputs(asked.model, asked.report, inputs=_paths(data, more), force=asked.force)
     write_report = None if asked.report is None else report_writer()
     target = _target(data, asked.target, asked.drop, output)
-    rows = read_rows(data, more, target, asked.drop, verbose=output.verbose)
+    rows = read_rows(data, more, target, output, asked.drop)
     classes = check_classes(rows.y, rows.n_rows, "the label" if target is None else f"{target!r}")
     _say_rows(data, rows, output)
     estimator = _fitted(_estimator(asked, output.verbose), rows, output)
@@ -112,7 +112,7 @@ def report(
     target = None if preparation is None else preparation.target
     if target is not None:
         files.require([target], "the labels")
-    rows = read_rows(files, more, target, preparation=preparation, verbose=output.verbose)
+    rows = read_rows(files, more, target, output, preparation=preparation)
     check_classes(rows.y, rows.n_rows, f"{target!r}")
     output.result |= {"command": "report", "model": str(model_path)}
     _report(write_report, model, rows, page, force, output)

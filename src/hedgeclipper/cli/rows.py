@@ -13,8 +13,9 @@ from scipy import sparse
 from hedgeclipper.batches import Source, missing_labels
 from hedgeclipper.cli.columns import ColumnPreparation, kind_of
 from hedgeclipper.cli.errors import CommandError
-from hedgeclipper.cli.labels import as_classes
-from hedgeclipper.cli.tables import Files
+from hedgeclipper.cli.labels import as_target, clean_words, whole_numbers
+from hedgeclipper.cli.output import Output
+from hedgeclipper.cli.tables import MISSING_WORDS, Files
 from hedgeclipper.console import row_reporter
 from hedgeclipper.sampling import draw_rows
 
@@ -79,9 +80,9 @@ def read_rows(
     data: Files,
     more: Files | None,
     target: str | None,
+    output: Output,
     drop: Sequence[str] = (),
     preparation: ColumnPreparation | None = None,
-    verbose: int = 0,
 ) -> TableRows:
     """Return the rows of files, in batches where all columns are numbers.
 
@@ -93,16 +94,16 @@ def read_rows(
         Rows without labels.
     target : str or None
         Column of labels; None for LibSVM, where the label begins a line.
+    output : Output
+        Where to say how far it is, and what was taken as missing.
     drop : sequence of str
         Columns to leave out.
     preparation : ColumnPreparation, optional
         What is done with the columns, where a model knows already.
-    verbose : int
-        1 shows how many rows are read.
     """
-    if data.is_libsvm:
+    if target is None:
         width = max(files.source(None).n_columns for files in (data, more) if files)
-        return _in_batches(data, more, None, width, None, verbose)
+        return _in_batches(data, more, None, width, None, None, output.verbose)
     if preparation is not None:
         names = [plan.name for plan in preparation.plans_]
     else:
@@ -113,14 +114,33 @@ def read_rows(
         more.require(names, "the unlabelled rows")
     tables = [files for files in (data, more) if files is not None]
     is_plain = preparation.is_plain_ if preparation else all(t.hold_numbers(names) for t in tables)
+    labels = _text_labels(data, target, output)
     if is_plain:
         try:
-            return _in_batches(data, more, names, None, target, verbose)
+            return _in_batches(data, more, names, None, target, labels, output.verbose)
         except ValueError:
             # words further down in a column of CSV that begins with numbers
             if all(files.kind != "CSV" for files in tables):
                 raise
-    return _in_memory(data, more, names, target, preparation)
+    return _in_memory(data, more, names, target, labels, preparation)
+
+
+def _text_labels(data: Files, target: str, output: Output) -> np.ndarray | None:
+    """Return the labels of CSV, read as text; None for other files."""
+    words = data.words_of(target)
+    if words is None:
+        return None
+    words = clean_words(words)
+    told = [word for word in MISSING_WORDS if word]
+    counts = {word: int(np.sum(words == word)) for word in told}
+    found = [f"{word!r} ({count:,})" for word, count in counts.items() if count]
+    if found:
+        output.note(
+            f"Taken as missing in {target!r}: {', '.join(found)}. Write it otherwise if it is a "
+            "class."
+        )
+    words[np.isin(words.astype(str), told)] = None
+    return whole_numbers(words)
 
 
 def _in_batches(
@@ -129,14 +149,15 @@ def _in_batches(
     names: list[str] | None,
     width: int | None,
     target: str | None,
+    text_labels: np.ndarray | None,
     verbose: int,
 ) -> TableRows:
-    label = target if names else True
+    label = (target if names else True) if text_labels is None else None
     source = data.source(names, label, width)
     others = None if more is None else more.source(names, None, width)
     parts, labels, counts = [], [], _Counts(names)
     with row_reporter(verbose, "reading rows", None) as report:
-        for rows, values in source.labeled_batches():
+        for rows, values in _labeled_batches(source, text_labels):
             known = ~missing_labels(values)
             parts.append(rows[known])
             labels.append(values[known])
@@ -150,8 +171,8 @@ def _in_batches(
     preparation = None
     if names is not None:
         preparation = ColumnPreparation(target).fit_plain(names, counts.missing())
-    unlabeled = _unlabeled_batches(source, others) if counts.n_unlabeled else None
-    y = as_classes(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
+    unlabeled = _unlabeled_batches(source, text_labels, others) if counts.n_unlabeled else None
+    y = as_target(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
     return TableRows(_stacked(parts, names), y, unlabeled, counts.n_unlabeled, preparation)
 
 
@@ -191,11 +212,26 @@ def _check_finite(rows: np.ndarray, names: Sequence[str]) -> None:
         )
 
 
-def _unlabeled_batches(source: Source, others: Source | None) -> Callable[[], Iterator[Any]]:
+def _labeled_batches(
+    source: Source, text_labels: np.ndarray | None
+) -> Iterator[tuple[Any, np.ndarray]]:
+    """Yield rows and labels, the latter from their own array where that was read before."""
+    if text_labels is None:
+        yield from ((rows, clean_words(labels)) for rows, labels in source.labeled_batches())
+        return
+    start = 0
+    for rows in source:
+        yield rows, text_labels[start : start + rows.shape[0]]
+        start += rows.shape[0]
+
+
+def _unlabeled_batches(
+    source: Source, text_labels: np.ndarray | None, others: Source | None
+) -> Callable[[], Iterator[Any]]:
     """Return a function that reads all unlabelled rows anew."""
 
     def batches() -> Iterator[Any]:
-        for rows, values in source.labeled_batches():
+        for rows, values in _labeled_batches(source, text_labels):
             unknown = missing_labels(values)
             if unknown.any():
                 yield rows[unknown]
@@ -233,12 +269,17 @@ def _in_memory(
     data: Files,
     more: Files | None,
     names: list[str],
-    target: str | None,
+    target: str,
+    text_labels: np.ndarray | None,
     preparation: ColumnPreparation | None,
 ) -> TableRows:
     frame = data.frame()
-    known = frame[target].notna().to_numpy()
-    y = as_classes(frame[target][known])
+    labels = text_labels
+    if labels is None:
+        column = frame[target]
+        labels = clean_words(column.astype(object).where(column.notna(), None).to_numpy())
+    known = ~missing_labels(labels)
+    y = as_target(labels[known].tolist())
     others = [] if more is None else [more.frame()[names]]
     for other in others:
         _check_kinds(frame[names], other, data, more)

@@ -23,6 +23,7 @@ from hedgeclipper.batches.files import find_files
 from hedgeclipper.batches.formats import FORMATS, check_heading, table_damage_named
 from hedgeclipper.cli.errors import CommandError
 
+MISSING_WORDS = [*pa.csv.ConvertOptions().null_values, "?"]
 _OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -130,6 +131,22 @@ class Files:
         """
         return as_source(self.paths, columns=names, label=label, n_columns=width, dtype=np.float32)
 
+    def words_of(self, name: str) -> np.ndarray | None:
+        """Return a column of CSV as text of shape (n_rows,), None where there is nothing.
+
+        Other files know the types of their columns: for these, None is returned.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        """
+        if self.kind != "CSV":
+            return None
+        options = {"include_columns": [name], "column_types": {name: pa.string()}}
+        columns = [_read_csv(path, null_values=[""], **options) for path in self.paths]
+        return np.concatenate([column.column(0).to_numpy() for column in columns])
+
     def frames(self) -> Iterator[pd.DataFrame]:
         """Yield the rows of each file."""
         for path in self.paths:
@@ -181,14 +198,20 @@ def _read(kind: str, path: Path) -> Any:
             return pa.parquet.read_table(path)
         if kind == "Arrow":
             return pa.feather.read_table(path)
-        tabs = ".tsv" in path.name.lower()
+        return _read_csv(path, null_values=MISSING_WORDS)
+
+
+def _read_csv(path: Path, **options: Any) -> Any:
+    with table_damage_named(str(path)):
         return pa.csv.read_csv(
             path,
-            parse_options=pa.csv.ParseOptions(
-                delimiter="\t" if tabs else ",", newlines_in_values=True
-            ),
-            convert_options=pa.csv.ConvertOptions(strings_can_be_null=True),
+            parse_options=pa.csv.ParseOptions(delimiter=_delimiter(path), newlines_in_values=True),
+            convert_options=pa.csv.ConvertOptions(strings_can_be_null=True, **options),
         )
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if ".tsv" in path.name.lower() else ","
 
 
 def _as_frame(table: Any, place: str) -> pd.DataFrame:
