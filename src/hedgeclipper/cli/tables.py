@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +21,11 @@ import pyarrow.parquet
 from hedgeclipper.batches import as_source, listed
 from hedgeclipper.batches.arrow_columns import holds_numbers, index_names
 from hedgeclipper.batches.files import find_files
-from hedgeclipper.batches.formats import FORMATS, check_heading, table_damage_named
+from hedgeclipper.batches.formats import FORMATS, CsvFile, check_heading, table_damage_named
 from hedgeclipper.cli.errors import CommandError
 
 MISSING_WORDS = [*pa.csv.ConvertOptions().null_values, "?"]
+HEADING_BYTES = 1 << 16
 _OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -162,6 +164,8 @@ class Files:
 
 
 def _schema_of(kind: str, path: Path) -> Any:
+    if kind == "CSV":
+        _check_start(path, CsvFile(path).start(HEADING_BYTES))
     schema, _ = FORMATS[kind](path).head()
     try:
         names = schema.names
@@ -170,7 +174,6 @@ def _schema_of(kind: str, path: Path) -> Any:
             f"The heading of {path} is not text in UTF-8.", "Write the file in UTF-8."
         ) from error
     if kind == "CSV":
-        _check_delimiter(path, names)
         check_heading(str(path), names)
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -181,14 +184,22 @@ def _schema_of(kind: str, path: Path) -> Any:
     return schema
 
 
-def _check_delimiter(path: Path, names: list[str]) -> None:
-    if len(names) > 1:
+def _check_start(path: Path, start: bytes) -> None:
+    """Raise if a file of CSV begins in a way for which Arrow would blame some line further down."""
+    if b"\0" in start:
+        raise CommandError(
+            f"{path} is not text in UTF-8; it may be UTF-16.", "Write the file in UTF-8."
+        )
+    heading = next(iter(start.decode("utf-8", "replace").strip().splitlines()), "")
+    heading = re.sub('"[^"]*"', "", heading)
+    if _delimiter(path) in heading:
         return
     for sign, called in _OTHER_DELIMITERS.items():
-        if sign in names[0]:
+        if sign in heading:
             raise CommandError(
                 f"{path} seems to have {called} between values, and not commas.",
-                "Replace them by commas" + (" or call the file .tsv." if sign == "\t" else "."),
+                "Write it with commas between values, and points in numbers"
+                + (", or call the file .tsv." if sign == "\t" else "."),
             )
 
 
