@@ -113,6 +113,26 @@ def test_stopped_while_a_model_is_saved(command, monkeypatch):
     assert [path.name for path in Path().iterdir()] == ["rows.csv"]
 
 
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "error: Stopped. Written before: m.skops."),
+        (ValueError("No page."), 3, "error: No page. Written before: m.skops."),
+    ],
+)
+def test_what_was_written_before_the_report_failed_is_said(command, monkeypatch, error, code, said):
+    cancer().to_csv("rows.csv", index=False)
+
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr("hedgeclipper.report.write_report", fail)
+    words = ("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--report", "r.html")
+    assert command(*words).code == code
+    assert command.err.splitlines()[-1] == said
+    assert Path("m.skops").exists()
+
+
 @pytest.mark.parametrize("to", ["p.parquet", "p.csv"])
 def test_stopped_while_predictions_are_written(command, monkeypatch, to):
     cancer().to_csv("rows.csv", index=False)

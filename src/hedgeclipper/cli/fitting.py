@@ -64,7 +64,8 @@ def fit(asked: Fit, output: Output) -> None:
     _say_rows(data, rows, output)
     estimator = _fitted(_estimator(asked, output.verbose), rows, output)
     model = _pipeline(rows.preparation, estimator.set_params(verbose=0))
-    path = save(model, asked.model, force=asked.force)
+    save(model, asked.model, force=asked.force)
+    output.wrote("model", asked.model)
     output.result |= {
         "command": "fit",
         "method": asked.method,
@@ -75,9 +76,8 @@ def fit(asked: Fit, output: Output) -> None:
         "classes": {str(label): count for label, count in classes.items()},
         "columns": [] if rows.preparation is None else rows.preparation.as_records(),
         "certificates": [asdict(bound) for bound in _certificates(estimator)],
-        "model": str(path),
     }
-    if write_report is not None:
+    if write_report is not None and asked.report is not None:
         _report(write_report, model, rows, asked.report, asked.force, output)
     output.result["seconds"] = round(time.perf_counter() - started, 3)
     _say_result(asked, estimator, classes, output)
@@ -235,12 +235,12 @@ def report_writer() -> Any:
 
 
 def _report(
-    write_report: Any, model: Pipeline, rows: TableRows, page: Any, force: bool, output: Output
+    write_report: Any, model: Pipeline, rows: TableRows, page: Path, force: bool, output: Output
 ) -> None:
     output.say("Writing the report ...")
     sample = rows.sample(ROWS_IN_REPORT)
     write_report(model, page, X=rows.X, y=rows.y, X_unlabeled=sample, force=force)
-    output.result["report"] = str(Path(page).resolve())
+    output.wrote("report", page)
 
 
 def _say_rows(data: Files, rows: TableRows, output: Output) -> None:

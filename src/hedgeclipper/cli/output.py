@@ -10,6 +10,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class Output:
         self.quiet, self.as_json, self.debug = quiet, as_json, debug
         self.notes: list[str] = []
         self.result: dict[str, Any] = {}
+        self.written: list[str] = []
         self.code = ExitCode.DONE
 
     @property
@@ -86,12 +88,18 @@ class Output:
             line = Text.assemble((name.ljust(width), "bold"), str(value))
             _console().print(line, soft_wrap=True)
 
+    def wrote(self, what: str, path: Path) -> None:
+        """Keep where a file was written, for the result and in case of an error later on."""
+        self.result[what] = str(path.resolve())
+        self.written.append(str(path))
+
     def error(self, error: BaseException) -> None:
         """Print an error in one line, and decide how the command ends."""
         self.code = exit_code_of(error)
         if self.debug:
             traceback.print_exception(error)
-        self.fail(one_line(error))
+        kept = f" Written before: {', '.join(self.written)}." if self.written else ""
+        self.fail(one_line(error) + kept)
 
     def fail(self, message: str) -> None:
         """Print one line that says what is wrong."""
@@ -115,7 +123,8 @@ def reporting(output: Output) -> Iterator[Output]:
         output.finish()
     except KeyboardInterrupt:
         output.code = ExitCode.STOPPED
-        output.fail("Stopped. Nothing was written.")
+        kept = f"Written before: {', '.join(output.written)}." if output.written else ""
+        output.fail(f"Stopped. {kept or 'Nothing was written.'}")
     except Exception as error:
         output.error(error)
 

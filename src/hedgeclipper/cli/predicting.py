@@ -53,7 +53,8 @@ def predict(model_path: Path, where: Sequence[str], to: Path, force: bool, outpu
     with table_at(to, force=force) as draft:
         n_rows = estimator.predict_to(draft, rows)
         shares = _shares(draft)
-    output.result |= {"command": "predict", "n_rows": n_rows, "predictions": str(to.resolve())}
+    output.result |= {"command": "predict", "n_rows": n_rows}
+    output.wrote("predictions", to)
     output.result["classes"] = {str(label): count for label, count in shares}
     output.table(
         ("Prediction", "Rows", "Share"),

@@ -106,12 +106,13 @@ def aggregate(asked: Aggregate, output: Output) -> None:
     }
     if asked.output is not None:
         _write_labels(asked.output, model, given, asked.force)
-        output.result["labels"] = str(asked.output.resolve())
+        output.wrote("labels", asked.output)
     if asked.model is not None:
-        output.result["model"] = str(save(model, asked.model, force=asked.force))
+        save(model, asked.model, force=asked.force)
+        output.wrote("model", asked.model)
     if write_report is not None and asked.report is not None:
         write_report(model, asked.report, votes=given.votes, gold=given.gold, force=asked.force)
-        output.result["report"] = str(asked.report.resolve())
+        output.wrote("report", asked.report)
     _say_voters(asked, model, output)
 
 
