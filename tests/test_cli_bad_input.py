@@ -101,6 +101,11 @@ FILES = {
     "no Parquet": ("rows.parquet", b"a,y\n1,0\n", "rows.parquet is damaged or cut short"),
     "no Arrow": ("rows.arrow", b"a,y\n1,0\n", "rows.arrow is damaged or cut short"),
     "unknown suffix": ("rows.xlsx", b"a,y\n1,0\n", "has an unknown suffix"),
+    "LibSVM from 0": (
+        "rows.libsvm",
+        b"1 0:1 2:1\n0 1:1\n",
+        "dump_svmlight_file(..., zero_based=False)",
+    ),
     "no LibSVM": ("rows.libsvm", b"1 hello\n", "Line 1 of rows.libsvm is not LibSVM text"),
 }
 
@@ -153,6 +158,10 @@ def test_an_error_of_permission_is_one_line():
         (["--model", "m.skops"], USAGE, "The column to predict is not named. Pass --target"),
         (["--target", "benign"], USAGE, "Missing option"),
         (["--target", "benign", "--model"], USAGE, "requires an argument"),
+        (["--target", "benign", "--model", "m", "--unlabeled"], USAGE, "requires an argument"),
+        (["--unlabeled", "--target", "benign", "--model", "m"], USAGE, "requires an argument"),
+        (["--target", "benign", "--model", "m", "--drop", "benign"], USAGE, "out of --drop"),
+        (["--target", "benign", "--model", "m", "--jobs", "0"], USAGE, "-1 for all cores. Got 0"),
         (["--target", "benign", "--model", "m", "--metod", "x"], USAGE, "No such option"),
         (["--target", "benign", "--model", "m", "--method", "tree"], USAGE, "tree"),
         (["--target", "benign", "--model", "m", "--drop", "nine"], DATA, "for --drop"),
@@ -278,6 +287,20 @@ def test_predictions_for_words_in_a_column_of_numbers(command, models, name):
     fails(command, words, DATA, f"Column {column!r} must hold numbers")
 
 
+@pytest.mark.parametrize("name", ["numbers", "words"])
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda frame: frame[:0], "rows.csv has no rows. Pass a file with rows."),
+        (lambda frame: frame.replace(frame.iloc[3, 1], np.inf), "leave the place empty"),
+    ],
+)
+def test_predictions_for_no_rows_or_infinite_ones(command, models, name, spoil, said):
+    Path("m.skops").write_bytes(models[name])
+    spoil({"numbers": cancer, "words": flowers}[name]()).to_csv("rows.csv", index=False)
+    fails(command, ("predict", "m.skops", "rows.csv", "-o", "p.parquet", "-q"), DATA, said)
+
+
 def test_predictions_for_rows_of_another_kind(command, models):
     Path("m.skops").write_bytes(models["numbers"])
     Path("rows.libsvm").write_text("1 1:2\n")
@@ -387,3 +410,9 @@ def test_what_should_not_happen_is_one_line_too(command, monkeypatch):
 
 def test_an_unknown_command(command):
     fails(command, ("guess",), USAGE, "No such command 'guess'", "See hedgeclipper --help.")
+
+
+def test_wrong_usage_is_json_too(command):
+    command("fit", "rows.csv", "--json")
+    assert command.result["exit_code"] == command.code == USAGE
+    assert "Missing option" in command.result["error"]

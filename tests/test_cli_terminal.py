@@ -149,6 +149,21 @@ def test_stopped_while_predictions_are_written(command, monkeypatch, to):
     assert Path(to).read_text() == "old"
 
 
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_the_work_is_done_though_nobody_reads_what_is_said(tmp_path, more):
+    cancer().to_csv(tmp_path / "rows.csv", index=False)
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = ["fit", "rows.csv", "--target", "benign", "--model", "m.skops", *more]
+    done = subprocess.run(
+        [*COMMAND, *words], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writer)
+    assert done.returncode == 0, done.stderr
+    assert "Pipe" not in done.stderr
+    assert (tmp_path / "m.skops").exists()
+
+
 def test_words_of_a_table_are_not_markup(capsys):
     Output().table(("Column", "What"), [("[red]a[/red]", "b")])
     Output().say("[bold]x[/bold]")

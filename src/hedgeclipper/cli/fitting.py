@@ -190,6 +190,12 @@ def _target(files: Files, target: str | None, drop: Sequence[str], output: Outpu
         )
     files.require([target], "--target")
     files.require(drop, "--drop")
+    if target in drop:
+        raise CommandError(
+            f"{target!r} is to be predicted and to be left out.",
+            "Take it out of --drop, or name another --target.",
+            ExitCode.USAGE,
+        )
     return target
 
 

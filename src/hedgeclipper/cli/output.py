@@ -6,12 +6,14 @@ Results go to standard output; progress, notes and errors to standard error.
 from __future__ import annotations
 
 import json
+import os
+import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -77,7 +79,7 @@ class Output:
             console.print(table)
             return
         for line in _aligned([list(header), *cells]):
-            print(line)
+            _print(line)
 
     def facts(self, facts: Sequence[tuple[str, Any]]) -> None:
         """Print names and values below each other."""
@@ -104,13 +106,13 @@ class Output:
     def fail(self, message: str) -> None:
         """Print one line that says what is wrong."""
         if self.as_json:
-            print(json.dumps({"error": message, "exit_code": int(self.code)}))
+            _print(json.dumps({"error": message, "exit_code": int(self.code)}))
         _console(stderr=True).print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
 
     def finish(self) -> None:
         """Print the result as JSON, if that is wanted."""
         if self.as_json:
-            print(json.dumps({**self.result, "notes": self.notes}, default=_plain))
+            _print(json.dumps({**self.result, "notes": self.notes}, default=_plain))
 
 
 @contextmanager
@@ -161,8 +163,28 @@ def bound_in_words(bound: Any) -> str:
     )
 
 
+class _PatientConsole(Console):
+    """A console that says no more once nobody listens, while the command goes on."""
+
+    def on_broken_pipe(self) -> None:
+        """Let all that is said from now on be lost."""
+        _lose(self.file)
+
+
 def _console(*, stderr: bool = False) -> Console:
-    return Console(stderr=stderr, highlight=False)
+    return _PatientConsole(stderr=stderr, highlight=False)
+
+
+def _print(line: str) -> None:
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        _lose(sys.stdout)
+
+
+def _lose(stream: IO[str]) -> None:
+    """Let all that is written to a stream be lost, where its reader has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:

@@ -49,9 +49,12 @@ def predict(model_path: Path, where: Sequence[str], to: Path, force: bool, outpu
         files.require(known, "the model")
         _note_more_columns(files, [*known, preparation.target], preparation, output)
         if not (preparation.is_plain_ and files.hold_numbers(known)):
-            rows = (preparation.transform(frame) for frame in files.frames())
+            rows = _prepared(files, preparation)
     with table_at(to, force=force) as draft:
-        n_rows = estimator.predict_to(draft, rows)
+        with _infinity_named():
+            n_rows = estimator.predict_to(draft, rows)
+        if n_rows == 0:
+            raise _no_rows(files)
         shares = _shares(draft)
     output.result |= {"command": "predict", "n_rows": n_rows}
     output.wrote("predictions", to)
@@ -61,6 +64,35 @@ def predict(model_path: Path, where: Sequence[str], to: Path, force: bool, outpu
         [(label, f"{count:,}", f"{count / n_rows:.1%}") for label, count in shares],
     )
     output.facts([("Predictions", f"{to}, {n_rows:,} rows")])
+
+
+def _prepared(files: Files, preparation: Any) -> Iterator[Any]:
+    """Yield the rows of each file as numbers; there must be some."""
+    n_rows = 0
+    for frame in files.frames():
+        if len(frame):
+            yield preparation.transform(frame)
+        n_rows += len(frame)
+    if n_rows == 0:
+        raise _no_rows(files)
+
+
+def _no_rows(files: Files) -> CommandError:
+    return CommandError(f"{files.place} has no rows.", "Pass a file with rows.")
+
+
+@contextmanager
+def _infinity_named() -> Iterator[None]:
+    """Say what to do about infinite numbers, which estimators only refuse."""
+    try:
+        yield
+    except ValueError as error:
+        if "infinity" not in str(error):
+            raise
+        raise CommandError(
+            "Some row has an infinite number, or one too large.",
+            "Rescale its column, or leave the place empty.",
+        ) from error
 
 
 def _note_more_columns(files: Files, known: list, preparation: Any, output: Output) -> None:
