@@ -221,6 +221,7 @@ def test_a_guarantee(command):
     cancer(n_labeled=300).to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--delta", "0.05", "--json")
     assert command.result["certificates"][0]["kind"] == "guarantee"
+    assert command.result["certificates"][0]["delta"] == 0.05
     assert command("fit", "rows.csv", "-t", "benign", "-m", "n.skops", "--delta", 2).code == 2
     assert "must be between 0 and 1" in command.err
 
@@ -236,6 +237,7 @@ def test_json_is_all_there_is_on_standard_output(command):
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
     assert command.err == ""
     assert command.result["certificates"][0]["kind"] == "estimate"
+    assert command.result["certificates"][0]["delta"] is None
     assert command.result["notes"] == []
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
     assert command.code == 4
@@ -265,6 +267,41 @@ def test_a_new_word_and_a_bad_date_do_not_stop_predictions(command):
     frame.drop(columns=["species", "note"]).to_csv("more.csv", index=False)
     assert command("predict", "m.skops", "more.csv", "-o", "p.csv").code == 0
     assert len(pd.read_csv("p.csv")) == 150
+    assert "note: 150 values of 'seen' are no dates, and are taken as missing." in command.err
+
+
+def test_a_question_mark_is_a_missing_number(command):
+    frame = cancer().astype(object)
+    frame.loc[7, "mean_area"] = "?"
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    column = next(c for c in command.result["columns"] if c["name"] == "mean_area")
+    assert column["kind"] == "numbers"
+    assert "1 missing" in column["what"]
+
+
+def test_what_may_be_wrong_with_a_column_is_noted(command):
+    frame = flowers().assign(seen="01/02/2020", size=[f"{k},5" for k in range(150)])
+    frame.loc[0, "seen"] = "02/03/2020"
+    frame.loc[1, "petal_length"] = 99
+    frame["petal_length"] = frame["petal_length"].astype(str).replace("99.0", "wide")
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
+    assert command.result["notes"] == [
+        "Column 'petal_length': 'wide' and the like in 1 rows make its numbers words; leave the "
+        "place of a missing number empty.",
+        "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
+        "first.",
+        "Column 'size': '0,5' is taken as a word; write a number with a point.",
+    ]
+
+
+def test_all_files_are_named_with_the_rows_of_all(command):
+    frame = cancer()
+    frame[:400].to_csv("rows.csv", index=False)
+    frame[400:].drop(columns="benign").to_csv("more.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--unlabeled", "more.csv")
+    assert "rows.csv and more.csv: 569 rows" in command.out
 
 
 @pytest.mark.parametrize("form", ["wide", "long"])

@@ -16,6 +16,7 @@ from hedgeclipper.panel.frames import MOST_VALUES
 
 DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d")
 OWN_TEXT = 0.5
+MOSTLY_NUMBERS = 0.5
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,15 @@ class ColumnPlan:
         What is done with it, in words.
     date_format : str or None
         How dates that are text are read.
+    doubt : str or None
+        Why this may be wrong, in words.
     """
 
     name: str
     kind: str
     what: str
     date_format: str | None = None
+    doubt: str | None = None
 
 
 class PlainNumbers(TransformerMixin, BaseEstimator):
@@ -245,6 +249,21 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         """Return the names of the new columns."""
         return np.array(self.names_out_, dtype=object)
 
+    def n_lost_dates(self, X):
+        """Return how many values of each column of dates are there and cannot be read.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+        """
+        dates = [plan for plan in self.plans_ if plan.kind == "dates"]
+        lost = {
+            plan.name: (X[plan.name].notna() & as_dates(X[plan.name], plan.date_format).isna())
+            for plan in dates
+        }
+        return {name: int(where.sum()) for name, where in lost.items()}
+
     def as_records(self):
         """Return the plans as dicts, for JSON."""
         return [asdict(plan) for plan in self.plans_]
@@ -290,10 +309,37 @@ def plan_column(column: pd.Series) -> ColumnPlan:
     if kind == "dates" or date_format is not None:
         read = f", read as {date_format}" if date_format else ""
         missing = f"; {n_missing:,} missing" if n_missing else ""
-        return ColumnPlan(name, "dates", f"day, month and weekday{read}{missing}", date_format)
+        what = f"day, month and weekday{read}{missing}"
+        return ColumnPlan(name, "dates", what, date_format, _doubt_of_dates(present, date_format))
+    doubt = _doubt_of_words(present)
     if n_values > MOST_VALUES and n_values > OWN_TEXT * len(present):
-        return ColumnPlan(name, "left out", f"text of its own in most rows ({n_values:,} values)")
-    return ColumnPlan(name, "words", _word_plan(n_values, n_missing))
+        what = f"text of its own in most rows ({n_values:,} values)"
+        return ColumnPlan(name, "left out", what, doubt=doubt)
+    return ColumnPlan(name, "words", _word_plan(n_values, n_missing), doubt=doubt)
+
+
+def _doubt_of_dates(present: pd.Series, date_format: str | None) -> str | None:
+    """Say so if days and months could be read the other way round as well."""
+    swapped = {"%d/%m/%Y": "%m/%d/%Y"}.get(date_format or "")
+    if swapped is None or as_dates(present, swapped).isna().any():
+        return None
+    return f"{present.iloc[0]} may begin with the day or the month, and is read with the day first"
+
+
+def _doubt_of_words(present: pd.Series) -> str | None:
+    """Say so if most words look like numbers, and show one that does not, or one with a comma."""
+    words = present.astype(str).str.strip()
+    commas = words.str.fullmatch(r"[-+]?\d+,\d+")
+    if commas.mean() > MOSTLY_NUMBERS:
+        return f"{words[commas].iloc[0]!r} is taken as a word; write a number with a point"
+    numbers = pd.to_numeric(words, errors="coerce").notna()
+    if MOSTLY_NUMBERS < numbers.mean() < 1:
+        n_words = int((~numbers).sum())
+        return (
+            f"{words[~numbers].iloc[0]!r} and the like in {n_words:,} rows make its numbers words; "
+            "leave the place of a missing number empty"
+        )
+    return None
 
 
 def _word_plan(n_values: int, n_missing: int) -> str:

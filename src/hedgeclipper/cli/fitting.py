@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from hedgeclipper.cli.columns import ColumnPreparation
 from hedgeclipper.cli.errors import CommandError, ExitCode, check_outputs
 from hedgeclipper.cli.labels import check_classes
-from hedgeclipper.cli.output import Output, bound_in_words, file_size
+from hedgeclipper.cli.output import Output, bound_as_record, bound_in_words, file_size
 from hedgeclipper.cli.rows import TableRows, read_rows
 from hedgeclipper.cli.tables import Files
 from hedgeclipper.extras import import_extra
@@ -61,7 +61,7 @@ def fit(asked: Fit, output: Output) -> None:
     target = _target(data, asked.target, asked.drop, output)
     rows = read_rows(data, more, target, output, asked.drop)
     classes = check_classes(rows.y, rows.n_rows, "the label" if target is None else f"{target!r}")
-    _say_rows(data, rows, output)
+    _say_rows(data, more, rows, output)
     estimator = _fitted(_estimator(asked, output.verbose), rows, output)
     model = _pipeline(rows.preparation, estimator.set_params(verbose=0))
     save(model, asked.model, force=asked.force)
@@ -75,7 +75,7 @@ def fit(asked: Fit, output: Output) -> None:
         "in_memory": rows.in_memory,
         "classes": {str(label): count for label, count in classes.items()},
         "columns": [] if rows.preparation is None else rows.preparation.as_records(),
-        "certificates": [asdict(bound) for bound in _certificates(estimator)],
+        "certificates": [bound_as_record(bound) for bound in _certificates(estimator)],
     }
     if write_report is not None and asked.report is not None:
         _report(write_report, model, rows, asked.report, asked.force, output)
@@ -249,16 +249,20 @@ def _report(
     output.wrote("report", page)
 
 
-def _say_rows(data: Files, rows: TableRows, output: Output) -> None:
+def _say_rows(data: Files, more: Files | None, rows: TableRows, output: Output) -> None:
     how = "into memory" if rows.in_memory else "in batches"
+    places = " and ".join(files.place for files in (data, more) if files is not None)
     output.say(
-        f"{data.place}: {rows.n_rows:,} rows, {rows.y.size:,} labelled and "
+        f"{places}: {rows.n_rows:,} rows, {rows.y.size:,} labelled and "
         f"{rows.n_unlabeled:,} not, read {how}"
     )
     if rows.preparation is None:
         output.say(f"{rows.X.shape[1]:,} columns of numbers, as they are")
         return
     plans = rows.preparation.plans_
+    for plan in plans:
+        if plan.doubt is not None:
+            output.note(f"Column {plan.name!r}: {plan.doubt}.")
     shown = plans
     if len(plans) > COLUMNS_TO_LIST:
         shown = [plan for plan in plans if (plan.kind, plan.what) != ("numbers", "as they are")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,18 +45,22 @@ def predict(model_path: Path, where: Sequence[str], to: Path, force: bool, outpu
     check_kind(files, preparation, model_path)
     estimator = model.named_steps["model"].set_params(verbose=output.verbose)
     rows: Any = files.paths
+    lost: Counter[str] = Counter()
     if preparation is not None:
         known = [plan.name for plan in preparation.plans_ if plan.kind != "left out"]
         files.require(known, "the model")
         _note_more_columns(files, [*known, preparation.target], preparation, output)
         if not (preparation.is_plain_ and files.hold_numbers(known)):
-            rows = _prepared(files, preparation)
+            rows = _prepared(files, preparation, lost)
     with table_at(to, force=force) as draft:
         with _infinity_named():
             n_rows = estimator.predict_to(draft, rows)
         if n_rows == 0:
             raise _no_rows(files)
         shares = _shares(draft)
+    for name, count in lost.items():
+        if count:
+            output.note(f"{count:,} values of {name!r} are no dates, and are taken as missing.")
     output.result |= {"command": "predict", "n_rows": n_rows}
     output.wrote("predictions", to)
     output.result["classes"] = {str(label): count for label, count in shares}
@@ -66,11 +71,12 @@ def predict(model_path: Path, where: Sequence[str], to: Path, force: bool, outpu
     output.facts([("Predictions", f"{to}, {n_rows:,} rows")])
 
 
-def _prepared(files: Files, preparation: Any) -> Iterator[Any]:
-    """Yield the rows of each file as numbers; there must be some."""
+def _prepared(files: Files, preparation: Any, lost: Counter[str]) -> Iterator[Any]:
+    """Yield the rows of each file as numbers, of which there must be some, and count lost dates."""
     n_rows = 0
     for frame in files.frames():
         if len(frame):
+            lost.update(preparation.n_lost_dates(frame))
             yield preparation.transform(frame)
         n_rows += len(frame)
     if n_rows == 0:

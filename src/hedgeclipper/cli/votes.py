@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from hedgeclipper.batches import listed, parquet_writer
 from hedgeclipper.cli.errors import CommandError, check_outputs
 from hedgeclipper.cli.fitting import report_writer
 from hedgeclipper.cli.labels import as_classes
-from hedgeclipper.cli.output import Output, bound_in_words
+from hedgeclipper.cli.output import Output, bound_as_record, bound_in_words
 from hedgeclipper.cli.predicting import check_table_suffix, table_at
 from hedgeclipper.cli.tables import Files
 from hedgeclipper.saving import save
@@ -101,7 +101,7 @@ def aggregate(asked: Aggregate, output: Output) -> None:
         "n_votes": given.votes.n_votes,
         "n_gold": int(given.known.sum()),
         "classes": model.classes_.tolist(),
-        "certificate": asdict(model.certificate_),
+        "certificate": bound_as_record(model.certificate_),
         "voters": _records(model.voter_summary()),
     }
     if asked.output is not None:
@@ -321,6 +321,6 @@ def _say_voters(asked: Aggregate, model: Any, output: Output) -> None:
     if len(summary) > len(shown):
         output.say(f"... and {len(summary) - len(shown):,} voters more; --json lists all")
     written = {"Labels": asked.output, "Model": asked.model, "Report": asked.report}
-    facts = [("Error", bound_in_words(model.certificate_))]
+    facts = [("Error", bound_in_words(model.certificate_, len(model.classes_)))]
     facts += [(name, str(path)) for name, path in written.items() if path is not None]
     output.facts(facts)
