@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -390,10 +391,75 @@ def test_the_report_gets_the_rows_as_the_files_have_them(command, monkeypatch):
     assert command("fit", "rows.csv", *words).code == 0
     assert command("report", "m.skops", "rows.csv", "-o", "page.html").code == 0
     for model, _, given in calls:
-        assert given.keys() == {"X", "y", "X_unlabeled", "force"}
+        assert given["n_unlabeled"] == len(given["row_names"]) == 469
+        assert given["about"] == {"file": "rows.csv", "target": "benign"}
         assert model.predict(given["X"]).shape == given["y"].shape == (100,)
         assert model.predict(given["X_unlabeled"]).shape == (469,)
     assert [str(path) for _, path, _ in calls] == ["fit.html", "page.html"]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "word"),
+    [("csv", None), ("csv", "word"), ("parquet", None), ("parquet", "word"), ("libsvm", None)],
+)
+@pytest.mark.parametrize("most", [1000, 40])
+def test_rows_of_a_report_are_named_by_file_and_line(command, monkeypatch, suffix, word, most):
+    monkeypatch.setattr("hedgeclipper.cli.fitting.ROWS_IN_REPORT", most)
+    given = {}
+    monkeypatch.setattr("hedgeclipper.report.write_report", lambda *_, **said: given.update(said))
+    frame = cancer()[:300].assign(number=np.arange(300.0))
+    if word is not None:
+        frame["word"] = ["a", "b", "c"] * 100
+    write_table(frame[:150], "a", suffix)
+    write_table(frame[150:200], "b", suffix)
+    write_table(frame[200:].assign(benign=pd.NA), "more", suffix)
+    data = f"[ab].{suffix}"
+    words = ("--unlabeled", f"more.{suffix}", "-m", "m.skops", "--report", "r.html", "-q")
+    target = () if suffix == "libsvm" else ("-t", "benign")
+    assert command("fit", data, *words, *target).code == 0, command.err
+    rows = given["X_unlabeled"]
+    numbers = rows["number"] if hasattr(rows, "columns") else rows.toarray()[:, 6]
+    unlabeled = frame.index[frame["benign"].isna() | (frame.index >= 200)]
+    assert given["n_unlabeled"] == unlabeled.size
+    assert len(given["row_names"]) == len(numbers) == min(most, unlabeled.size)
+    first = 2 if suffix == "csv" else 1
+    for number, name in zip(numbers.astype(int), given["row_names"], strict=True):
+        file, start = ("a", 0) if number < 150 else ("b", 150) if number < 200 else ("more", 200)
+        assert name == f"{file}.{suffix}:{number - start + first}"
+        assert number in unlabeled
+
+
+def write_table(frame, name, suffix):
+    if suffix == "csv":
+        frame.to_csv(f"{name}.csv", index=False)
+    elif suffix == "parquet":
+        frame.to_parquet(f"{name}.parquet")
+    else:
+        y = pd.to_numeric(frame["benign"]).astype("Float64").to_numpy(float, na_value=np.nan)
+        lines = [
+            " ".join([f"{label:g}", *(f"{k}:{value:g}" for k, value in enumerate(row, 1))])
+            for label, row in zip(y, frame.drop(columns="benign").to_numpy(float), strict=True)
+        ]
+        Path(f"{name}.libsvm").write_text("\n".join(lines) + "\n")
+
+
+def test_a_report_names_files_columns_and_rows(command):
+    flowers().to_csv("rows.csv", index=False)
+    words = ("--target", "species", "--model", "m.skops", "--report", "fit.html", "-q")
+    assert command("fit", "rows.csv", *words).code == 0, command.err
+    page = Path("fit.html").read_text(encoding="utf-8")
+    unlabeled = np.flatnonzero(flowers()["species"].isna()) + 2
+    named = {int(line) for line in re.findall(r"rows\.csv:(\d+)", page)}
+    assert named
+    assert named <= set(unlabeled.tolist())
+    assert "day, month and weekday, read as %d/%m/%Y" in page
+    votes, gold = crowd()
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    assert command("votes", "votes.csv", "--gold", "gold.csv", "--report", "v.html").code == 0
+    page = Path("v.html").read_text(encoding="utf-8")
+    assert "votes.csv" in page
+    assert re.search(r">1(0[4-9]|1[01])\d<", page)
 
 
 def test_demo(command, monkeypatch):

@@ -43,6 +43,11 @@ class ColumnPlan:
     date_format: str | None = None
     doubt: str | None = None
 
+    @property
+    def stays(self) -> bool:
+        """Whether nothing is done with it."""
+        return (self.kind, self.what) == ("numbers", "as they are")
+
 
 class PlainNumbers(TransformerMixin, BaseEstimator):
     """Columns of numbers as float64, and a column of 0 and 1 for each that has missing values."""

@@ -78,7 +78,8 @@ def fit(asked: Fit, output: Output) -> None:
         "certificates": [bound_as_record(bound) for bound in _certificates(estimator)],
     }
     if write_report is not None and asked.report is not None:
-        _report(write_report, model, rows, asked.report, asked.force, output)
+        about = _about(data, more, rows)
+        _report(write_report, model, rows, asked.report, asked.force, about, output)
     output.result["seconds"] = round(time.perf_counter() - started, 3)
     _say_result(asked, estimator, classes, output)
 
@@ -115,7 +116,7 @@ def report(
     rows = read_rows(files, more, target, output, preparation=preparation)
     check_classes(rows.y, rows.n_rows, f"{target!r}")
     output.result |= {"command": "report", "model": str(model_path)}
-    _report(write_report, model, rows, page, force, output)
+    _report(write_report, model, rows, page, force, _about(files, more, rows), output)
     output.facts([("Report", page)])
 
 
@@ -241,12 +242,37 @@ def report_writer() -> Any:
 
 
 def _report(
-    write_report: Any, model: Pipeline, rows: TableRows, page: Path, force: bool, output: Output
+    write_report: Any,
+    model: Pipeline,
+    rows: TableRows,
+    page: Path,
+    force: bool,
+    about: dict[str, str],
+    output: Output,
 ) -> None:
     output.say("Writing the report ...")
-    sample = rows.sample(ROWS_IN_REPORT)
-    write_report(model, page, X=rows.X, y=rows.y, X_unlabeled=sample, force=force)
+    given: dict[str, Any] = {"X": rows.X, "y": rows.y, "force": force, "about": about}
+    if rows.n_unlabeled:
+        given["X_unlabeled"], given["row_names"] = rows.sample(ROWS_IN_REPORT)
+        given["n_unlabeled"] = rows.n_unlabeled
+    write_report(model, page, **given)
     output.wrote("report", page)
+
+
+def _about(data: Files, more: Files | None, rows: TableRows) -> dict[str, str]:
+    """Return what a report should tell of the files and of what was done with their columns."""
+    about = {"file": data.place}
+    if more is not None:
+        about["unlabelled rows"] = more.place
+    if rows.preparation is None:
+        return about
+    about["target"] = str(rows.preparation.target)
+    changed = [plan for plan in rows.preparation.plans_ if not plan.stays]
+    for plan in changed[:COLUMNS_TO_LIST]:
+        about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
+    if len(changed) > COLUMNS_TO_LIST:
+        about["more columns"] = f"{len(changed) - COLUMNS_TO_LIST:,}, made numbers or left out"
+    return about
 
 
 def _say_rows(data: Files, more: Files | None, rows: TableRows, output: Output) -> None:
@@ -265,7 +291,7 @@ def _say_rows(data: Files, more: Files | None, rows: TableRows, output: Output) 
             output.note(f"Column {plan.name!r}: {plan.doubt}.")
     shown = plans
     if len(plans) > COLUMNS_TO_LIST:
-        shown = [plan for plan in plans if (plan.kind, plan.what) != ("numbers", "as they are")]
+        shown = [plan for plan in plans if not plan.stays]
         output.say(f"{len(plans) - len(shown):,} columns of numbers, as they are")
     if shown:
         shown, n_more = shown[:COLUMNS_TO_LIST], len(shown) - COLUMNS_TO_LIST

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.batches import Source, missing_labels
 from hedgeclipper.cli.columns import ColumnPreparation, kind_of
 from hedgeclipper.cli.errors import CommandError
 from hedgeclipper.cli.labels import as_target, clean_words, whole_numbers
 from hedgeclipper.cli.output import Output
+from hedgeclipper.cli.row_names import RowNames
 from hedgeclipper.cli.tables import MISSING_WORDS, Files
 from hedgeclipper.console import row_reporter
-from hedgeclipper.sampling import draw_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,10 @@ class TableRows:
         Their number.
     preparation : ColumnPreparation or None
         What is done with the columns, fitted; None for LibSVM, whose columns are numbers.
+    numbered : function that returns an iterator
+        Reads batches of unlabelled rows, and the numbers of these among all rows of the files.
+    names : RowNames
+        What rows with these numbers are called.
     """
 
     X: Any
@@ -43,6 +49,8 @@ class TableRows:
     X_unlabeled: Any
     n_unlabeled: int
     preparation: ColumnPreparation | None
+    numbered: Callable[[], Iterator[tuple[Any, np.ndarray]]]
+    names: RowNames
 
     @property
     def n_rows(self) -> int:
@@ -63,17 +71,22 @@ class TableRows:
             return X, self.X_unlabeled
         return X, _finite(self.preparation.transform(self.X_unlabeled))
 
-    def sample(self, n_rows: int) -> Any:
-        """Return at most so many unlabelled rows, drawn at random; None if there are none."""
-        if self.X_unlabeled is None:
-            return None
-        rows = self.X_unlabeled if self.in_memory else self.X_unlabeled()
-        drawn = draw_rows(rows, n_rows, np.random.RandomState(0))
-        return drawn if self.in_memory else _stacked([drawn], self._names)
-
-    @property
-    def _names(self) -> list[str] | None:
-        return None if self.preparation is None else self.preparation.names_of("numbers")
+    def sample(self, n_rows: int) -> tuple[Any, list[str]]:
+        """Return at most so many unlabelled rows, drawn at random, and their names."""
+        drawn = sample_without_replacement(
+            self.n_unlabeled, min(n_rows, self.n_unlabeled), random_state=0
+        )
+        drawn.sort()
+        start, parts, numbers = 0, [], []
+        for rows, where in self.numbered():
+            end = start + rows.shape[0]
+            picked = drawn[slice(*np.searchsorted(drawn, [start, end]))] - start
+            parts.append(_safe_indexing(rows, picked))
+            numbers.append(where[picked])
+            start = end
+        columns = None if self.preparation is None else self.preparation.names_of("numbers")
+        rows = parts[0] if self.in_memory else _stacked(parts, columns)
+        return rows, self.names.of(np.concatenate(numbers))
 
 
 def read_rows(
@@ -171,9 +184,33 @@ def _in_batches(
     preparation = None
     if names is not None:
         preparation = ColumnPreparation(target).fit_plain(names, counts.missing())
-    unlabeled = _unlabeled_batches(source, text_labels, others) if counts.n_unlabeled else None
+    numbered = _numbered_batches(source, text_labels, others)
+    n_read = [_n_rows(read) for read in (source, others) if read is not None]
     y = as_target(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
-    return TableRows(_stacked(parts, names), y, unlabeled, counts.n_unlabeled, preparation)
+    return TableRows(
+        _stacked(parts, names),
+        y,
+        (lambda: (rows for rows, _ in numbered())) if counts.n_unlabeled else None,
+        counts.n_unlabeled,
+        preparation,
+        numbered,
+        _names(data, more, n_read),
+    )
+
+
+def _n_rows(source: Any) -> dict[str, int]:
+    """Return how many rows each file had in the pass before."""
+    return {str(place): count.n_rows for place, count in source.counts.items()}
+
+
+def _names(data: Files, more: Files | None, n_rows: Sequence[dict[str, int]]) -> RowNames:
+    tables = [files for files in (data, more) if files is not None]
+    found = [
+        (path, counts[str(path)], 2 if files.kind == "CSV" else 1)
+        for files, counts in zip(tables, n_rows, strict=True)
+        for path in files.paths
+    ]
+    return RowNames(*zip(*found, strict=True))
 
 
 class _Counts:
@@ -225,17 +262,21 @@ def _labeled_batches(
         start += rows.shape[0]
 
 
-def _unlabeled_batches(
+def _numbered_batches(
     source: Source, text_labels: np.ndarray | None, others: Source | None
-) -> Callable[[], Iterator[Any]]:
-    """Return a function that reads all unlabelled rows anew."""
+) -> Callable[[], Iterator[tuple[Any, np.ndarray]]]:
+    """Return a function that reads all unlabelled rows anew, with their numbers."""
 
-    def batches() -> Iterator[Any]:
+    def batches() -> Iterator[tuple[Any, np.ndarray]]:
+        start = 0
         for rows, values in _labeled_batches(source, text_labels):
-            unknown = missing_labels(values)
-            if unknown.any():
-                yield rows[unknown]
-        yield from others or ()
+            unknown = np.flatnonzero(missing_labels(values))
+            if unknown.size:
+                yield rows[unknown], start + unknown
+            start += rows.shape[0]
+        for rows in others or ():
+            yield rows, start + np.arange(rows.shape[0])
+            start += rows.shape[0]
 
     return batches
 
@@ -289,10 +330,15 @@ def _in_memory(
         everything = pd.concat([frame[names], *others], ignore_index=True)
         preparation = ColumnPreparation(target).fit(everything)
         _check_use(preparation)
+    n_more = len(unlabeled) - int(np.sum(~known))
+    numbers = np.append(np.flatnonzero(~known), len(frame) + np.arange(n_more))
+    n_read = [files.n_rows for files in (data, more) if files is not None]
     return TableRows(
         frame[names][known],
         y,
         unlabeled if len(unlabeled) else None,
         len(unlabeled),
         preparation,
+        lambda: iter([(unlabeled, numbers)]),
+        _names(data, more, n_read),
     )

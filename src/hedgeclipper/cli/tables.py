@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -39,10 +39,16 @@ class Files:
         What they are.
     paths : list of Path
         Where they are.
+
+    Attributes
+    ----------
+    n_rows : dict of str to int
+        How many rows each has, once they were read.
     """
 
     kind: str
     paths: list[Path]
+    n_rows: dict[str, int] = field(default_factory=dict, init=False, compare=False)
 
     @classmethod
     def find(cls, where: Sequence[str]) -> Files:
@@ -153,6 +159,7 @@ class Files:
         """Yield the rows of each file."""
         for path in self.paths:
             frame = _as_frame(_read(self.kind, path), str(path))
+            self.n_rows[str(path)] = len(frame)
             yield frame[self.names]
 
     def frame(self) -> pd.DataFrame:
@@ -227,12 +234,12 @@ def _delimiter(path: Path) -> str:
 
 def _as_frame(table: Any, place: str) -> pd.DataFrame:
     """Return a table as a frame: decimals are floats, dates are dates."""
-    for position, field in enumerate(table.schema):
-        if pa.types.is_binary(field.type):
+    for position, column in enumerate(table.schema):
+        if pa.types.is_binary(column.type):
             raise CommandError(
-                f"Column {field.name!r} of {place} is not text in UTF-8.",
+                f"Column {column.name!r} of {place} is not text in UTF-8.",
                 "Write the file in UTF-8.",
             )
-        if pa.types.is_decimal(field.type):
-            table = table.set_column(position, field.name, table.column(position).cast("float64"))
+        if pa.types.is_decimal(column.type):
+            table = table.set_column(position, column.name, table.column(position).cast("float64"))
     return table.to_pandas(date_as_object=False, ignore_metadata=True)

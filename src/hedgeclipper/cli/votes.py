@@ -111,7 +111,15 @@ def aggregate(asked: Aggregate, output: Output) -> None:
         save(model, asked.model, force=asked.force)
         output.wrote("model", asked.model)
     if write_report is not None and asked.report is not None:
-        write_report(model, asked.report, votes=given.votes, gold=given.gold, force=asked.force)
+        write_report(
+            model,
+            asked.report,
+            votes=given.votes,
+            gold=given.gold,
+            row_names=np.asarray(given.votes.rows)[~given.known].astype(str).tolist(),
+            about={"votes": table.place, "gold labels": gold.place, "key": given.key},
+            force=asked.force,
+        )
         output.wrote("report", asked.report)
     _say_voters(asked, model, output)
 
