@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgeclipper.cli.columns import ColumnPreparation, as_text, different_names, plan_column
+from hedgeclipper.cli.columns import ColumnPreparation, as_text, different_names
+from hedgeclipper.cli.plans import plan_column
 
 
 def plan(values, **options):

@@ -13,10 +13,11 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.batches import Source, missing_labels
-from hedgeclipper.cli.columns import ColumnPreparation, kind_of
+from hedgeclipper.cli.columns import ColumnPreparation
 from hedgeclipper.cli.errors import CommandError
 from hedgeclipper.cli.labels import as_target, clean_words, whole_numbers
 from hedgeclipper.cli.output import Output
+from hedgeclipper.cli.plans import kind_of
 from hedgeclipper.cli.row_names import RowNames
 from hedgeclipper.cli.tables import MISSING_WORDS, Files
 from hedgeclipper.console import row_reporter
