@@ -263,7 +263,7 @@ def _about(data: Files, more: Files | None, rows: TableRows) -> dict[str, str]:
     """Return what a report should tell of the files and of what was done with their columns."""
     about = {"file": data.place}
     if more is not None:
-        about["unlabelled rows"] = more.place
+        about["file of unlabelled rows"] = more.place
     if rows.preparation is None:
         return about
     about["target"] = str(rows.preparation.target)

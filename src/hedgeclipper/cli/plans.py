@@ -10,7 +10,7 @@ from hedgeclipper.panel.frames import MOST_VALUES
 
 DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d")
 OWN_TEXT = 0.5
-MOSTLY_NUMBERS = 0.5
+MOSTLY_NUMBERS = 0.9
 
 
 @dataclass(frozen=True)
