@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -107,11 +108,13 @@ def test_libsvm_with_a_class_that_is_minus_one(command):
         (["yes", "no"], "str"),
         ([7, -1], "i"),
         ([True, False], "b"),
-        ([1.5, 2.5], None),
+        (["0.5", "1.5"], "str"),
+        ([0.5, 1.5], "str"),
+        (["007", "01"], "str"),
     ],
 )
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_the_target_may_be_anything_but_measured(command, labels, kind, suffix):
+def test_the_target_may_be_anything(command, labels, kind, suffix):
     frame = cancer()
     known = frame["benign"].notna()
     target = frame["benign"].map({0: labels[0], 1: labels[1]}).astype(object)
@@ -119,15 +122,26 @@ def test_the_target_may_be_anything_but_measured(command, labels, kind, suffix):
     name = f"rows.{suffix}"
     frame.to_csv(name, index=False) if suffix == "csv" else frame.to_parquet(name)
     command("fit", name, "--target", "benign", "--model", "m.skops", "-q")
-    if kind is None:
-        assert command.code == 3
-        assert "Only classes can be predicted" in command.err
-        return
-    assert command.code == 0
+    assert command.code == 0, command.err
     command("predict", "m.skops", name, "-o", "p.parquet", "-q")
     predicted = pd.read_parquet("p.parquet")["prediction"]
     assert predicted.dtype.kind == kind if kind != "str" else predicted.dtype == "str"
-    assert set(predicted) == set(labels)
+    assert set(predicted) == ({str(label) for label in labels} if kind == "str" else set(labels))
+
+
+@pytest.mark.parametrize("word", ["word", 1])
+def test_words_of_the_target_that_are_taken_as_missing_are_named(command, word):
+    frame = cancer().assign(more=[word, 2] * 284 + [2])
+    frame["benign"] = frame["benign"].map({0: " no", 1: "yes "}).astype(object)
+    frame.loc[frame.index[frame["benign"].isna()][:6], "benign"] = ["NA"] * 3 + ["?", " ", ""]
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    assert command.code == 0, command.err
+    assert command.result["classes"].keys() == {"no", "yes"}
+    assert command.result["n_labeled"] == 100
+    assert command.result["notes"] == [
+        "Taken as missing in 'benign': 'NA' (3), '?' (1). Write it otherwise if it is a class."
+    ]
 
 
 def test_unlabelled_files_in_several_places(command):
@@ -208,6 +222,7 @@ def test_a_guarantee(command):
     cancer(n_labeled=300).to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--delta", "0.05", "--json")
     assert command.result["certificates"][0]["kind"] == "guarantee"
+    assert command.result["certificates"][0]["delta"] == 0.05
     assert command("fit", "rows.csv", "-t", "benign", "-m", "n.skops", "--delta", 2).code == 2
     assert "must be between 0 and 1" in command.err
 
@@ -223,6 +238,7 @@ def test_json_is_all_there_is_on_standard_output(command):
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
     assert command.err == ""
     assert command.result["certificates"][0]["kind"] == "estimate"
+    assert command.result["certificates"][0]["delta"] is None
     assert command.result["notes"] == []
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
     assert command.code == 4
@@ -252,6 +268,41 @@ def test_a_new_word_and_a_bad_date_do_not_stop_predictions(command):
     frame.drop(columns=["species", "note"]).to_csv("more.csv", index=False)
     assert command("predict", "m.skops", "more.csv", "-o", "p.csv").code == 0
     assert len(pd.read_csv("p.csv")) == 150
+    assert "note: 150 values of 'seen' are no dates, and are taken as missing." in command.err
+
+
+def test_a_question_mark_is_a_missing_number(command):
+    frame = cancer().astype(object)
+    frame.loc[7, "mean_area"] = "?"
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    column = next(c for c in command.result["columns"] if c["name"] == "mean_area")
+    assert column["kind"] == "numbers"
+    assert "1 missing" in column["what"]
+
+
+def test_what_may_be_wrong_with_a_column_is_noted(command):
+    frame = flowers().assign(seen="01/02/2020", size=[f"{k},5" for k in range(150)])
+    frame.loc[0, "seen"] = "02/03/2020"
+    frame.loc[1, "petal_length"] = 99
+    frame["petal_length"] = frame["petal_length"].astype(str).replace("99.0", "wide")
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
+    assert command.result["notes"] == [
+        "Column 'petal_length': 'wide' and the like in 1 rows make its numbers words; leave the "
+        "place of a missing number empty.",
+        "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
+        "first.",
+        "Column 'size': '0,5' is taken as a word; write a number with a point.",
+    ]
+
+
+def test_all_files_are_named_with_the_rows_of_all(command):
+    frame = cancer()
+    frame[:400].to_csv("rows.csv", index=False)
+    frame[400:].drop(columns="benign").to_csv("more.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--unlabeled", "more.csv")
+    assert "rows.csv and more.csv: 569 rows" in command.out
 
 
 @pytest.mark.parametrize("form", ["wide", "long"])
@@ -340,10 +391,75 @@ def test_the_report_gets_the_rows_as_the_files_have_them(command, monkeypatch):
     assert command("fit", "rows.csv", *words).code == 0
     assert command("report", "m.skops", "rows.csv", "-o", "page.html").code == 0
     for model, _, given in calls:
-        assert given.keys() == {"X", "y", "X_unlabeled", "force"}
+        assert given["n_unlabeled"] == len(given["row_names"]) == 469
+        assert given["about"] == {"file": "rows.csv", "target": "benign"}
         assert model.predict(given["X"]).shape == given["y"].shape == (100,)
         assert model.predict(given["X_unlabeled"]).shape == (469,)
     assert [str(path) for _, path, _ in calls] == ["fit.html", "page.html"]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "word"),
+    [("csv", None), ("csv", "word"), ("parquet", None), ("parquet", "word"), ("libsvm", None)],
+)
+@pytest.mark.parametrize("most", [1000, 40])
+def test_rows_of_a_report_are_named_by_file_and_line(command, monkeypatch, suffix, word, most):
+    monkeypatch.setattr("hedgeclipper.cli.fitting.ROWS_IN_REPORT", most)
+    given = {}
+    monkeypatch.setattr("hedgeclipper.report.write_report", lambda *_, **said: given.update(said))
+    frame = cancer()[:300].assign(number=np.arange(300.0))
+    if word is not None:
+        frame["word"] = ["a", "b", "c"] * 100
+    write_table(frame[:150], "a", suffix)
+    write_table(frame[150:200], "b", suffix)
+    write_table(frame[200:].assign(benign=pd.NA), "more", suffix)
+    data = f"[ab].{suffix}"
+    words = ("--unlabeled", f"more.{suffix}", "-m", "m.skops", "--report", "r.html", "-q")
+    target = () if suffix == "libsvm" else ("-t", "benign")
+    assert command("fit", data, *words, *target).code == 0, command.err
+    rows = given["X_unlabeled"]
+    numbers = rows["number"] if hasattr(rows, "columns") else rows.toarray()[:, 6]
+    unlabeled = frame.index[frame["benign"].isna() | (frame.index >= 200)]
+    assert given["n_unlabeled"] == unlabeled.size
+    assert len(given["row_names"]) == len(numbers) == min(most, unlabeled.size)
+    first = 2 if suffix == "csv" else 1
+    for number, name in zip(numbers.astype(int), given["row_names"], strict=True):
+        file, start = ("a", 0) if number < 150 else ("b", 150) if number < 200 else ("more", 200)
+        assert name == f"{file}.{suffix}:{number - start + first}"
+        assert number in unlabeled
+
+
+def write_table(frame, name, suffix):
+    if suffix == "csv":
+        frame.to_csv(f"{name}.csv", index=False)
+    elif suffix == "parquet":
+        frame.to_parquet(f"{name}.parquet")
+    else:
+        y = pd.to_numeric(frame["benign"]).astype("Float64").to_numpy(float, na_value=np.nan)
+        lines = [
+            " ".join([f"{label:g}", *(f"{k}:{value:g}" for k, value in enumerate(row, 1))])
+            for label, row in zip(y, frame.drop(columns="benign").to_numpy(float), strict=True)
+        ]
+        Path(f"{name}.libsvm").write_text("\n".join(lines) + "\n")
+
+
+def test_a_report_names_files_columns_and_rows(command):
+    flowers().to_csv("rows.csv", index=False)
+    words = ("--target", "species", "--model", "m.skops", "--report", "fit.html", "-q")
+    assert command("fit", "rows.csv", *words).code == 0, command.err
+    page = Path("fit.html").read_text(encoding="utf-8")
+    unlabeled = np.flatnonzero(flowers()["species"].isna()) + 2
+    named = {int(line) for line in re.findall(r"rows\.csv:(\d+)", page)}
+    assert named
+    assert named <= set(unlabeled.tolist())
+    assert "day, month and weekday, read as %d/%m/%Y" in page
+    votes, gold = crowd()
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    assert command("votes", "votes.csv", "--gold", "gold.csv", "--report", "v.html").code == 0
+    page = Path("v.html").read_text(encoding="utf-8")
+    assert "votes.csv" in page
+    assert re.search(r">1(0[4-9]|1[01])\d<", page)
 
 
 def test_demo(command, monkeypatch):

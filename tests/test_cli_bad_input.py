@@ -90,6 +90,9 @@ FILES = {
     "blank": ("rows.csv", b"\n\n\n", "rows.csv is empty"),
     "semicolons": ("rows.csv", b"a;y\n1;0\n2;1\n", "seems to have semicolons between values"),
     "tabs": ("rows.csv", b"a\ty\n1\t0\n2\t1\n", "or call the file .tsv"),
+    "decimal commas": ("rows.csv", b"a;y\n1,5;0\n2,5;1\n", "seems to have semicolons"),
+    "commas in a name": ("rows.csv", b'a;"b, c";y\n1,5;2;0\n', "and points in numbers"),
+    "UTF-16": ("rows.csv", "a,y\n1,0\n2,1\n".encode("utf-16"), "it may be UTF-16"),
     "no heading": ("rows.csv", b"1.5,0\n2.5,1\n", "has no heading: its first line is 1.5,0"),
     "duplicate names": ("rows.csv", b"a,a,y\n1,2,0\n3,4,1\n", "more than one column with the name"),
     "ragged": ("rows.csv", b"a,y\n1,0\n2,1,3\n", "rows.csv cannot be read"),
@@ -98,6 +101,11 @@ FILES = {
     "no Parquet": ("rows.parquet", b"a,y\n1,0\n", "rows.parquet is damaged or cut short"),
     "no Arrow": ("rows.arrow", b"a,y\n1,0\n", "rows.arrow is damaged or cut short"),
     "unknown suffix": ("rows.xlsx", b"a,y\n1,0\n", "has an unknown suffix"),
+    "LibSVM from 0": (
+        "rows.libsvm",
+        b"1 0:1 2:1\n0 1:1\n",
+        "dump_svmlight_file(..., zero_based=False)",
+    ),
     "no LibSVM": ("rows.libsvm", b"1 hello\n", "Line 1 of rows.libsvm is not LibSVM text"),
 }
 
@@ -150,11 +158,15 @@ def test_an_error_of_permission_is_one_line():
         (["--model", "m.skops"], USAGE, "The column to predict is not named. Pass --target"),
         (["--target", "benign"], USAGE, "Missing option"),
         (["--target", "benign", "--model"], USAGE, "requires an argument"),
+        (["--target", "benign", "--model", "m", "--unlabeled"], USAGE, "requires an argument"),
+        (["--unlabeled", "--target", "benign", "--model", "m"], USAGE, "requires an argument"),
+        (["--target", "benign", "--model", "m", "--drop", "benign"], USAGE, "out of --drop"),
+        (["--target", "benign", "--model", "m", "--jobs", "0"], USAGE, "-1 for all cores. Got 0"),
         (["--target", "benign", "--model", "m", "--metod", "x"], USAGE, "No such option"),
         (["--target", "benign", "--model", "m", "--method", "tree"], USAGE, "tree"),
         (["--target", "benign", "--model", "m", "--drop", "nine"], DATA, "for --drop"),
         (["--target", "benign", "--model", "m", "--unlabeled", "no.csv"], DATA, "does not exist"),
-        (["--target", "benign", "--model", "rows.csv"], OUTPUT, "Pass --force to replace it."),
+        (["--target", "benign", "--model", "old.skops"], OUTPUT, "Pass --force to replace it."),
         (["--target", "benign", "--model", "."], OUTPUT, "is a folder"),
         (["--target", "benign", "--model", "no/m.skops"], OUTPUT, "Make the folder first"),
         (["--target", "benign", "--model", "m", "--report", "m"], USAGE, "the same path"),
@@ -162,7 +174,41 @@ def test_an_error_of_permission_is_one_line():
 )
 def test_wrong_options_of_fit(command, words, code, said):
     cancer().to_csv("rows.csv", index=False)
+    Path("old.skops").write_bytes(b"old")
     fails(command, ("fit", "rows.csv", *words), code, said)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", "rows.csv", "-t", "benign", "-m", "rows.csv"),
+        ("fit", "rows.csv", "-t", "benign", "-m", "./link.csv"),
+        ("fit", "rows.csv", "-t", "benign", "-m", "new.skops", "--report", "rows.csv"),
+        ("fit", "rows.csv", "-t", "benign", "-m", "more.csv", "--unlabeled", "more.csv"),
+        ("predict", "m.skops", "rows.csv", "-o", "rows.csv"),
+        ("report", "m.skops", "rows.csv", "-o", "rows.csv"),
+        ("report", "m.skops", "rows.csv", "-o", "m.skops"),
+        ("votes", "votes.csv", "--gold", "gold.csv", "-o", "votes.csv"),
+        ("votes", "votes.csv", "--gold", "gold.csv", "-o", "gold.csv"),
+    ],
+)
+def test_what_is_read_is_not_replaced_even_if_forced(command, models, words):
+    cancer().to_csv("rows.csv", index=False)
+    cancer().to_csv("more.csv", index=False)
+    Path("link.csv").symlink_to("rows.csv")
+    Path("m.skops").write_bytes(models["numbers"])
+    for frame, name in zip(crowd(), ("votes.csv", "gold.csv"), strict=True):
+        frame.to_csv(name, index=False)
+    fails(command, (*words, "--force"), USAGE, "is read by this command and cannot be written")
+
+
+@pytest.mark.skipif(not Path("/sys").is_dir(), reason="there is no folder that nobody can write in")
+def test_a_folder_that_cannot_be_written_in_is_found_at_once(command, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.cli.fitting.read_rows", None)
+    cancer().to_csv("rows.csv", index=False)
+    words = ("fit", "rows.csv", "--target", "benign", "--model", "/sys/x.skops")
+    fails(command, words, OUTPUT, "No file can be written in /sys")
+    assert ".tmp" not in command.err
 
 
 def test_unlabelled_rows_without_a_column(command):
@@ -239,6 +285,20 @@ def test_predictions_for_words_in_a_column_of_numbers(command, models, name):
     frame.assign(**{column: "many"}).to_csv("rows.csv", index=False)
     words = ("predict", "m.skops", "rows.csv", "-o", "p.parquet", "-q")
     fails(command, words, DATA, f"Column {column!r} must hold numbers")
+
+
+@pytest.mark.parametrize("name", ["numbers", "words"])
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda frame: frame[:0], "rows.csv has no rows. Pass a file with rows."),
+        (lambda frame: frame.replace(frame.iloc[3, 1], np.inf), "leave the place empty"),
+    ],
+)
+def test_predictions_for_no_rows_or_infinite_ones(command, models, name, spoil, said):
+    Path("m.skops").write_bytes(models[name])
+    spoil({"numbers": cancer, "words": flowers}[name]()).to_csv("rows.csv", index=False)
+    fails(command, ("predict", "m.skops", "rows.csv", "-o", "p.parquet", "-q"), DATA, said)
 
 
 def test_predictions_for_rows_of_another_kind(command, models):
@@ -350,3 +410,9 @@ def test_what_should_not_happen_is_one_line_too(command, monkeypatch):
 
 def test_an_unknown_command(command):
     fails(command, ("guess",), USAGE, "No such command 'guess'", "See hedgeclipper --help.")
+
+
+def test_wrong_usage_is_json_too(command):
+    command("fit", "rows.csv", "--json")
+    assert command.result["exit_code"] == command.code == USAGE
+    assert "Missing option" in command.result["error"]

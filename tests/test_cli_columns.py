@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgeclipper.cli.columns import ColumnPreparation, as_text, plan_column
+from hedgeclipper.cli.columns import ColumnPreparation, as_text, different_names
+from hedgeclipper.cli.plans import plan_column
 
 
 def plan(values, **options):
@@ -87,3 +88,26 @@ def test_plain_columns_keep_order_and_names():
 
 def test_whole_numbers_are_words_without_a_point():
     assert as_text(pd.Series([1.0, 2.5, np.nan])).tolist() == ["1", "2.5", ""]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"score": [1.0, None, 2.0], "score_missing": [3.0, 4.0, 5.0]},
+        {"job": ["a", "b", "a"], "job_a": [1.0, 2.0, 3.0]},
+        {"job": ["a_b", "c", "c"], "job_a": ["b", "c", "c"]},
+        {"seen": ["2020-01-31", "2021-12-01", None], "seen_day": [1.0, 2.0, 3.0]},
+        {"job": ["a", "b", "a"], "job_a": [1.0, 2.0, 3.0], "job_a_2": [4.0, 5.0, 6.0]},
+    ],
+)
+def test_new_columns_never_take_the_name_of_another(columns):
+    rows = pd.DataFrame(columns)
+    prepared = ColumnPreparation("y").fit(rows)
+    out = prepared.transform(rows)
+    assert len(set(out)) == out.shape[1] == prepared.get_feature_names_out().size
+    for name in prepared.names_of("numbers"):
+        np.testing.assert_array_equal(out[name], rows[name])
+
+
+def test_different_names():
+    assert different_names(["a", "a", "a_2", "a"]) == ["a", "a_2", "a_2_2", "a_3"]

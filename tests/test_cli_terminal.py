@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 import skops.io
 
-from hedgeclipper.cli.output import Output, file_size
+from hedgeclipper.cli.output import Output, bound_in_words, file_size
+from hedgeclipper.game.certificates import Certificate
 from tests.command_line import Command, cancer
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
@@ -113,6 +114,26 @@ def test_stopped_while_a_model_is_saved(command, monkeypatch):
     assert [path.name for path in Path().iterdir()] == ["rows.csv"]
 
 
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "error: Stopped. Written before: m.skops."),
+        (ValueError("No page."), 3, "error: No page. Written before: m.skops."),
+    ],
+)
+def test_what_was_written_before_the_report_failed_is_said(command, monkeypatch, error, code, said):
+    cancer().to_csv("rows.csv", index=False)
+
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr("hedgeclipper.report.write_report", fail)
+    words = ("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--report", "r.html")
+    assert command(*words).code == code
+    assert command.err.splitlines()[-1] == said
+    assert Path("m.skops").exists()
+
+
 @pytest.mark.parametrize("to", ["p.parquet", "p.csv"])
 def test_stopped_while_predictions_are_written(command, monkeypatch, to):
     cancer().to_csv("rows.csv", index=False)
@@ -129,6 +150,21 @@ def test_stopped_while_predictions_are_written(command, monkeypatch, to):
     assert Path(to).read_text() == "old"
 
 
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_the_work_is_done_though_nobody_reads_what_is_said(tmp_path, more):
+    cancer().to_csv(tmp_path / "rows.csv", index=False)
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = ["fit", "rows.csv", "--target", "benign", "--model", "m.skops", *more]
+    done = subprocess.run(
+        [*COMMAND, *words], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writer)
+    assert done.returncode == 0, done.stderr
+    assert "Pipe" not in done.stderr
+    assert (tmp_path / "m.skops").exists()
+
+
 def test_words_of_a_table_are_not_markup(capsys):
     Output().table(("Column", "What"), [("[red]a[/red]", "b")])
     Output().say("[bold]x[/bold]")
@@ -141,3 +177,12 @@ def test_words_of_a_table_are_not_markup(capsys):
 )
 def test_sizes(n_bytes, text):
     assert file_size(n_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("upper", "n_classes", "is_empty"),
+    [(0.687, 2, True), (0.5, 2, True), (0.49, 2, False), (0.6, 3, False), (0.7, 3, True)],
+)
+def test_a_bound_that_guessing_keeps_says_nothing(upper, n_classes, is_empty):
+    bound = Certificate(upper, 0.0, "hard", "guarantee", 0.05, 100, "")
+    assert ("says nothing" in bound_in_words(bound, n_classes)) is is_empty

@@ -1,7 +1,8 @@
-"""The shell lines of README.md are run, in order, in a folder with the files that they name."""
+"""The shell lines of two pages are run, in order, in a folder with the files that they name."""
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,14 @@ import pytest
 from hedgeclipper.cli import main
 from tests.command_line import crowd
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
 PROMPT = "hedgeclipper "
 
 
-def commands():
+def commands(page):
     """Return the lines of the blocks marked sh that call the command line."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", README.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    text = (ROOT / page).read_text("utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     return [line for block in blocks for line in block.splitlines() if line.startswith(PROMPT)]
 
 
@@ -46,8 +48,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_commands_of_the_readme_run(folder):
-    lines = commands()
+@pytest.mark.parametrize("page", ["README.md", "docs/command_line.md"])
+def test_the_commands_of_a_page_run(folder, page):
+    lines = commands(page)
     assert len(lines) >= 3
     before = set(folder.iterdir())
     for line in lines:
@@ -55,3 +58,9 @@ def test_the_commands_of_the_readme_run(folder):
     named = {word for line in lines for word in shlex.split(line) if "." in word}
     made = {path.name for path in set(folder.iterdir()) - before}
     assert made == named - {path.name for path in before}
+
+
+def test_the_extra_of_the_command_line_brings_what_its_reports_need():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert "hedgeclipper[io,plots]" in extras["optional-dependencies"]["cli"]
+    assert "--report" in commands("README.md")[0]

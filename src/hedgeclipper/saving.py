@@ -29,7 +29,8 @@ _FAST = 1
 
 _OUR_TYPES = {
     "aggregator": ["VoteAggregator", "_Fitted"],
-    "cli.columns": ["ColumnPlan", "ColumnPreparation", "DateNumbers", "PlainNumbers", "PlainText"],
+    "cli.columns": ["ColumnPreparation", "DateNumbers", "PlainNumbers", "PlainText"],
+    "cli.plans": ["ColumnPlan"],
     "forest": ["HedgeClipperClassifier"],
     "game.certificates": ["Certificate"],
     "game.losses": ["LogLoss", "PiecewiseLinearLoss", "SquareLoss"],

@@ -206,11 +206,15 @@ class CsvFile:
 
     def _holds_lines(self, size: int) -> bool:
         """Return whether the first so many bytes hold some lines, or the whole file."""
-        with self._unpacked() as stream:
-            start = stream.read(size)
+        start = self.start(size)
         text = start.lstrip()
         n_lines = max(text.count(b"\n"), text.count(b"\r"))
         return len(start) < size or n_lines >= _CSV_LINES_PER_BLOCK
+
+    def start(self, size: int) -> bytes:
+        """Return the first so many bytes, unpacked."""
+        with table_damage_named(self.place), self._unpacked() as stream:
+            return stream.read(size)
 
     def _unpacked(self) -> Any:
         packing = _PACKINGS.get(self.path.suffix.lower())

@@ -118,11 +118,13 @@ def _bad_line(
     """Return the error that names the line of a block, and says if its end may be missing."""
     line = _first_bad_line(block, n_columns)
     has_end = line <= block.count(b"\n")
+    counts_from_0 = "Invalid index 0" in str(error)
+    hint = " In scikit-learn: dump_svmlight_file(..., zero_based=False)." if counts_from_0 else ""
     cut = "" if has_end else " It has no end: the file may be cut short."
     return ValueError(
         f"Line {n_before + line} of {path} is not LibSVM text of {n_columns or 'any'} columns "
         f"({error}).{cut} Write a label and then index:value, with indices from 1 to the number of "
-        "columns in rising order."
+        f"columns in rising order.{hint}"
     )
 
 

@@ -22,6 +22,8 @@ _HELP = (
 _EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 130 stopped."
 _EXAMPLE = "hedgeclipper fit rows.csv --target income --unlabeled more.csv --model income.skops"
 _MANY_VALUES = "--unlabeled"
+_END = "--end"
+_UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
     name="hedgeclipper",
@@ -52,6 +54,12 @@ def _check_share(share: float | None) -> float | None:
     if share is not None and not 0 < share < 1:
         raise typer.BadParameter(f"must be between 0 and 1, such as 0.05. Got {share}.")
     return share
+
+
+def _check_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("must be 1 or more, or -1 for all cores. Got 0.")
+    return jobs
 
 
 _TALK, _FLAG = "What is said and written", ""
@@ -143,7 +151,10 @@ def fit(
     drop: Drop = None,
     delta: Delta = None,
     seed: Seed = 0,
-    jobs: Annotated[int, typer.Option(metavar="NUMBER", help="Threads; -1 is all cores.")] = -1,
+    jobs: Annotated[
+        int,
+        typer.Option(metavar="NUMBER", callback=_check_jobs, help="Threads; -1 is all cores."),
+    ] = -1,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -331,11 +342,10 @@ def run(arguments: Sequence[str]) -> int:
     arguments : sequence of str
         What stands behind ``hedgeclipper`` on the command line.
     """
-    usage_error: Any = typer.BadParameter.__base__
     try:
         code = app(args=spread_values(arguments), prog_name="hedgeclipper", standalone_mode=False)
-    except usage_error as error:
-        output = Output()
+    except _UsageError as error:
+        output = Output(as_json="--json" in arguments)
         output.code = ExitCode.USAGE
         command = getattr(error.ctx, "command_path", "hedgeclipper")
         output.fail(f"{error.format_message()} See {command} --help.")
@@ -351,11 +361,15 @@ def spread_values(arguments: Sequence[str]) -> list[str]:
     arguments : sequence of str
         As they were typed: ``--unlabeled a.csv b.csv --model m``.
     """
-    spread, is_open = [], False
-    for word in arguments:
+    spread: list[str] = []
+    is_open = lacks_value = False
+    for word in [*arguments, _END]:
         if word.startswith("-"):
-            is_open = word == _MANY_VALUES
+            if lacks_value:
+                raise _UsageError(f"Option '{_MANY_VALUES}' requires an argument.")
+            is_open = lacks_value = word == _MANY_VALUES
             spread.extend([] if is_open else [word])
         else:
+            lacks_value = False
             spread.extend([_MANY_VALUES, word] if is_open else [word])
-    return spread
+    return spread[:-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -12,32 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.cli.plans import ColumnPlan, as_dates, plain_numbers, plan_column
 from hedgeclipper.panel.frames import MOST_VALUES
-
-DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d")
-OWN_TEXT = 0.5
-
-
-@dataclass(frozen=True)
-class ColumnPlan:
-    """What is done with one column.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    kind : {"numbers", "words", "dates", "left out"}
-        What it holds.
-    what : str
-        What is done with it, in words.
-    date_format : str or None
-        How dates that are text are read.
-    """
-
-    name: str
-    kind: str
-    what: str
-    date_format: str | None = None
 
 
 class PlainNumbers(TransformerMixin, BaseEstimator):
@@ -65,10 +41,9 @@ class PlainNumbers(TransformerMixin, BaseEstimator):
         X : pandas.DataFrame
             Rows.
         """
-        numbers = pd.DataFrame({name: as_numbers(X[name]) for name in X.columns}, index=X.index)
-        for name in self.marked_:
-            numbers[f"{name}_missing"] = X[name].isna().astype(float)
-        return numbers
+        numbers = [as_numbers(X[name]) for name in self.names_]
+        marks = [X[name].isna().astype(float) for name in self.marked_]
+        return np.column_stack(numbers + marks)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the new columns."""
@@ -136,13 +111,12 @@ class DateNumbers(TransformerMixin, BaseEstimator):
         X : pandas.DataFrame
             Rows; what is no date is missing.
         """
-        columns = {}
-        for name in X.columns:
+        columns = []
+        for name in self.names_:
             dates = as_dates(X[name], self.formats[name])
-            columns[f"{name}_day"] = (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
-            columns[f"{name}_month"] = dates.dt.month.astype(float)
-            columns[f"{name}_weekday"] = dates.dt.day_of_week.astype(float)
-        return pd.DataFrame(columns, index=X.index)
+            columns.append((dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1))
+            columns += [dates.dt.month.astype(float), dates.dt.day_of_week.astype(float)]
+        return np.column_stack(columns)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the new columns."""
@@ -164,6 +138,8 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         What is done with each column.
     is_plain_ : bool
         Whether all columns are numbers that stay as they are, so that files need not be in memory.
+    names_out_ : list of str
+        Names of the new columns, all different.
     """
 
     def __init__(self, target=None):
@@ -190,10 +166,10 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
             ("words", make_pipeline(PlainText(), one_hot), self.names_of("words")),
             ("dates", DateNumbers(dates), list(dates)),
         ]
-        encoder = ColumnTransformer(
-            [part for part in parts if part[2]], verbose_feature_names_out=False
-        )
-        self.encoder_ = encoder.set_output(transform="pandas").fit(X)
+        self.encoder_ = ColumnTransformer([part for part in parts if part[2]]).fit(X)
+        # the encoder puts the name of the part before that of the column
+        made = [name.split("__", 1)[1] for name in self.encoder_.get_feature_names_out()]
+        self.names_out_ = different_names(made)
         return self
 
     def fit_plain(self, names, n_missing):
@@ -207,11 +183,12 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
             Missing values of each.
         """
         self.plans_ = [
-            ColumnPlan(name, "numbers", _plain_numbers(n))
+            ColumnPlan(name, "numbers", plain_numbers(n))
             for name, n in zip(names, n_missing, strict=True)
         ]
         self.is_plain_ = True
         self.encoder_ = None
+        self.names_out_ = list(names)
         return self
 
     def transform(self, X):
@@ -226,9 +203,9 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         X = pd.DataFrame(X)
         self._check_columns(list(X.columns))
         if self.encoder_ is not None:
-            return self.encoder_.transform(X)
-        names = self.names_of("numbers")
-        return pd.DataFrame({name: as_numbers(X[name]) for name in names}, index=X.index)
+            numbers = self.encoder_.transform(X)
+            return pd.DataFrame(numbers, columns=self.names_out_, index=X.index)
+        return pd.DataFrame({name: as_numbers(X[name]) for name in self.names_out_}, index=X.index)
 
     def names_of(self, kind):
         """Return the names of the columns of this kind.
@@ -242,9 +219,22 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the new columns."""
-        if self.encoder_ is not None:
-            return self.encoder_.get_feature_names_out()
-        return np.array(self.names_of("numbers"), dtype=object)
+        return np.array(self.names_out_, dtype=object)
+
+    def n_lost_dates(self, X):
+        """Return how many values of each column of dates are there and cannot be read.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+        """
+        dates = [plan for plan in self.plans_ if plan.kind == "dates"]
+        lost = {
+            plan.name: (X[plan.name].notna() & as_dates(X[plan.name], plan.date_format).isna())
+            for plan in dates
+        }
+        return {name: int(where.sum()) for name, where in lost.items()}
 
     def as_records(self):
         """Return the plans as dicts, for JSON."""
@@ -260,70 +250,16 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
             )
 
 
-def plan_column(column: pd.Series) -> ColumnPlan:
-    """Return what to do with a column of all rows."""
-    name, present = str(column.name), column.dropna()
-    n_missing = len(column) - len(present)
-    if present.empty:
-        return ColumnPlan(name, "left out", "all values are missing")
-    kind = kind_of(present)
-    if kind is None:
-        return ColumnPlan(name, "left out", f"its type, {column.dtype}, cannot be used")
-    n_values = present.nunique()
-    if n_values == 1 and n_missing == 0:
-        return ColumnPlan(name, "left out", "it has the same value everywhere")
-    if kind == "numbers":
-        marked = f"; {n_missing:,} missing, marked in a column of their own" if n_missing else ""
-        return ColumnPlan(name, kind, f"as they are{marked}")
-    date_format = _date_format(present) if kind == "words" else None
-    if kind == "dates" or date_format is not None:
-        read = f", read as {date_format}" if date_format else ""
-        missing = f"; {n_missing:,} missing" if n_missing else ""
-        return ColumnPlan(name, "dates", f"day, month and weekday{read}{missing}", date_format)
-    if n_values > MOST_VALUES and n_values > OWN_TEXT * len(present):
-        return ColumnPlan(name, "left out", f"text of its own in most rows ({n_values:,} values)")
-    return ColumnPlan(name, "words", _word_plan(n_values, n_missing))
-
-
-def _word_plan(n_values: int, n_missing: int) -> str:
-    each = f"{n_values:,} values, a column of 0 and 1 for each"
-    if n_values > MOST_VALUES:
-        each = f"{n_values:,} values, a column for each of the {MOST_VALUES - 1} most common"
-    return each + (f"; {n_missing:,} missing are a value too" if n_missing else "")
-
-
-def _plain_numbers(n_missing: int) -> str:
-    return "as they are" + (f"; {n_missing:,} missing stay so" if n_missing else "")
-
-
-def kind_of(present: pd.Series) -> str | None:
-    """Return what a column without missing values holds; None for what cannot be used."""
-    if present.dtype.kind in "biuf":
-        return "numbers"
-    if present.dtype.kind == "M":
-        return "dates"
-    inferred = pd.api.types.infer_dtype(present)
-    if inferred == "boolean":
-        return "numbers"
-    return "words" if inferred in ("string", "categorical", "mixed-integer") else None
-
-
-def _date_format(present: pd.Series) -> str | None:
-    """Return how all values of a column of words can be read as dates; None if they cannot."""
-    words = present.astype(str)
-    if not words.str.contains(r"\d[-/.]\d").all():
-        return None
-    for date_format in DATE_FORMATS:
-        if not as_dates(words, date_format).isna().any():
-            return date_format
-    return None
-
-
-def as_dates(column: pd.Series, date_format: str | None) -> pd.Series:
-    """Return a column as dates in UTC; what cannot be read is missing."""
-    if column.dtype.kind != "M":
-        column = column.astype(object)
-    return pd.to_datetime(column, format=date_format, errors="coerce", utc=True)
+def different_names(names: list[str]) -> list[str]:
+    """Return names with a number behind each that was there before, so that all are different."""
+    taken: dict[str, None] = {}
+    for name in names:
+        free, number = name, 1
+        while free in taken:
+            number += 1
+            free = f"{name}_{number}"
+        taken[free] = None
+    return list(taken)
 
 
 def as_numbers(column: pd.Series) -> pd.Series:

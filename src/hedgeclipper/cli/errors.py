@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from hedgeclipper.drafts import check_output
@@ -75,22 +77,28 @@ def _joined(error: Any) -> str:
     return " ".join(str(error).split())
 
 
-def check_outputs(*paths: Path | None, force: bool) -> None:
+def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> None:
     """Raise before anything is done if some output could not be written in the end.
 
     Parameters
     ----------
     *paths : Path or None
         Files to write.
+    inputs : iterable of Path
+        Files that are read, which are never replaced.
     force : bool
-        Whether those that exist may be replaced.
+        Whether other files that exist may be replaced.
     """
     wanted = [path for path in paths if path is not None]
+    read = {path.resolve() for path in inputs}
     for path in wanted:
-        try:
-            whole = check_output(path)
-        except OSError as error:
-            raise CommandError(str(error), "", ExitCode.OUTPUT) from error
+        whole = _check_place(path)
+        if whole in read:
+            raise CommandError(
+                f"{path} is read by this command and cannot be written by it.",
+                "Name another file to write.",
+                ExitCode.USAGE,
+            )
         if whole.exists() and not force:
             raise CommandError(
                 f"{path} exists already.", "Pass --force to replace it.", ExitCode.OUTPUT
@@ -99,3 +107,23 @@ def check_outputs(*paths: Path | None, force: bool) -> None:
         raise CommandError(
             "Two outputs have the same path.", "Name each its own file.", ExitCode.USAGE
         )
+
+
+def _check_place(path: Path) -> Path:
+    """Return the whole path, or say why no file can be written there."""
+    try:
+        whole = check_output(path)
+    except OSError as error:
+        raise CommandError(str(error), "", ExitCode.OUTPUT) from error
+    if whole.exists() and not whole.is_file():
+        raise CommandError(f"{path} is no plain file.", "Name another one.", ExitCode.OUTPUT)
+    try:
+        with TemporaryFile(dir=whole.parent):
+            pass
+    except OSError as error:
+        raise CommandError(
+            f"No file can be written in {whole.parent} ({error.strerror}).",
+            "Name a file in another folder.",
+            ExitCode.OUTPUT,
+        ) from error
+    return whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from hedgeclipper.cli.columns import ColumnPreparation
 from hedgeclipper.cli.errors import CommandError, ExitCode, check_outputs
 from hedgeclipper.cli.labels import check_classes
-from hedgeclipper.cli.output import Output, bound_in_words, file_size
+from hedgeclipper.cli.output import Output, bound_as_record, bound_in_words, file_size
 from hedgeclipper.cli.rows import TableRows, read_rows
 from hedgeclipper.cli.tables import Files
 from hedgeclipper.extras import import_extra
@@ -55,16 +55,17 @@ def fit(asked: Fit, output: Output) -> None:
         Where to say it.
     """
     started = time.perf_counter()
-    check_outputs(asked.model, asked.report, force=asked.force)
-    write_report = None if asked.report is None else report_writer()
     data, more = _find(asked.data, asked.unlabeled)
+    check_outputs(asked.model, asked.report, inputs=_paths(data, more), force=asked.force)
+    write_report = None if asked.report is None else report_writer()
     target = _target(data, asked.target, asked.drop, output)
-    rows = read_rows(data, more, target, asked.drop, verbose=output.verbose)
+    rows = read_rows(data, more, target, output, asked.drop)
     classes = check_classes(rows.y, rows.n_rows, "the label" if target is None else f"{target!r}")
-    _say_rows(data, rows, output)
+    _say_rows(data, more, rows, output)
     estimator = _fitted(_estimator(asked, output.verbose), rows, output)
     model = _pipeline(rows.preparation, estimator.set_params(verbose=0))
-    path = save(model, asked.model, force=asked.force)
+    save(model, asked.model, force=asked.force)
+    output.wrote("model", asked.model)
     output.result |= {
         "command": "fit",
         "method": asked.method,
@@ -74,11 +75,11 @@ def fit(asked: Fit, output: Output) -> None:
         "in_memory": rows.in_memory,
         "classes": {str(label): count for label, count in classes.items()},
         "columns": [] if rows.preparation is None else rows.preparation.as_records(),
-        "certificates": [asdict(bound) for bound in _certificates(estimator)],
-        "model": str(path),
+        "certificates": [bound_as_record(bound) for bound in _certificates(estimator)],
     }
-    if write_report is not None:
-        _report(write_report, model, rows, asked.report, asked.force, output)
+    if write_report is not None and asked.report is not None:
+        about = _about(data, more, rows)
+        _report(write_report, model, rows, asked.report, asked.force, about, output)
     output.result["seconds"] = round(time.perf_counter() - started, 3)
     _say_result(asked, estimator, classes, output)
 
@@ -103,19 +104,19 @@ def report(
     output : Output
         Where to say what is done.
     """
-    check_outputs(page, force=force)
+    files, more = _find(data, unlabeled)
+    check_outputs(page, inputs=[model_path, *_paths(files, more)], force=force)
     write_report = report_writer()
     model = load_table_model(model_path)
-    files, more = _find(data, unlabeled)
     preparation = preparation_of(model)
     check_kind(files, preparation, model_path)
     target = None if preparation is None else preparation.target
     if target is not None:
         files.require([target], "the labels")
-    rows = read_rows(files, more, target, preparation=preparation, verbose=output.verbose)
+    rows = read_rows(files, more, target, output, preparation=preparation)
     check_classes(rows.y, rows.n_rows, f"{target!r}")
     output.result |= {"command": "report", "model": str(model_path)}
-    _report(write_report, model, rows, page, force, output)
+    _report(write_report, model, rows, page, force, _about(files, more, rows), output)
     output.facts([("Report", page)])
 
 
@@ -169,6 +170,10 @@ def _find(data: str, unlabeled: Sequence[str]) -> tuple[Files, Files | None]:
     return files, more
 
 
+def _paths(*tables: Files | None) -> list[Path]:
+    return [path for files in tables if files is not None for path in files.paths]
+
+
 def _target(files: Files, target: str | None, drop: Sequence[str], output: Output) -> str | None:
     """Return the column of labels, None for LibSVM."""
     if files.is_libsvm:
@@ -186,6 +191,12 @@ def _target(files: Files, target: str | None, drop: Sequence[str], output: Outpu
         )
     files.require([target], "--target")
     files.require(drop, "--drop")
+    if target in drop:
+        raise CommandError(
+            f"{target!r} is to be predicted and to be left out.",
+            "Take it out of --drop, or name another --target.",
+            ExitCode.USAGE,
+        )
     return target
 
 
@@ -231,27 +242,56 @@ def report_writer() -> Any:
 
 
 def _report(
-    write_report: Any, model: Pipeline, rows: TableRows, page: Any, force: bool, output: Output
+    write_report: Any,
+    model: Pipeline,
+    rows: TableRows,
+    page: Path,
+    force: bool,
+    about: dict[str, str],
+    output: Output,
 ) -> None:
     output.say("Writing the report ...")
-    sample = rows.sample(ROWS_IN_REPORT)
-    write_report(model, page, X=rows.X, y=rows.y, X_unlabeled=sample, force=force)
-    output.result["report"] = str(Path(page).resolve())
+    given: dict[str, Any] = {"X": rows.X, "y": rows.y, "force": force, "about": about}
+    if rows.n_unlabeled:
+        given["X_unlabeled"], given["row_names"] = rows.sample(ROWS_IN_REPORT)
+        given["n_unlabeled"] = rows.n_unlabeled
+    write_report(model, page, **given)
+    output.wrote("report", page)
 
 
-def _say_rows(data: Files, rows: TableRows, output: Output) -> None:
+def _about(data: Files, more: Files | None, rows: TableRows) -> dict[str, str]:
+    """Return what a report should tell of the files and of what was done with their columns."""
+    about = {"file": data.place}
+    if more is not None:
+        about["file of unlabelled rows"] = more.place
+    if rows.preparation is None:
+        return about
+    about["target"] = str(rows.preparation.target)
+    changed = [plan for plan in rows.preparation.plans_ if not plan.stays]
+    for plan in changed[:COLUMNS_TO_LIST]:
+        about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
+    if len(changed) > COLUMNS_TO_LIST:
+        about["more columns"] = f"{len(changed) - COLUMNS_TO_LIST:,}, made numbers or left out"
+    return about
+
+
+def _say_rows(data: Files, more: Files | None, rows: TableRows, output: Output) -> None:
     how = "into memory" if rows.in_memory else "in batches"
+    places = " and ".join(files.place for files in (data, more) if files is not None)
     output.say(
-        f"{data.place}: {rows.n_rows:,} rows, {rows.y.size:,} labelled and "
+        f"{places}: {rows.n_rows:,} rows, {rows.y.size:,} labelled and "
         f"{rows.n_unlabeled:,} not, read {how}"
     )
     if rows.preparation is None:
         output.say(f"{rows.X.shape[1]:,} columns of numbers, as they are")
         return
     plans = rows.preparation.plans_
+    for plan in plans:
+        if plan.doubt is not None:
+            output.note(f"Column {plan.name!r}: {plan.doubt}.")
     shown = plans
     if len(plans) > COLUMNS_TO_LIST:
-        shown = [plan for plan in plans if (plan.kind, plan.what) != ("numbers", "as they are")]
+        shown = [plan for plan in plans if not plan.stays]
         output.say(f"{len(plans) - len(shown):,} columns of numbers, as they are")
     if shown:
         shown, n_more = shown[:COLUMNS_TO_LIST], len(shown) - COLUMNS_TO_LIST

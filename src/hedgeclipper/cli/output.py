@@ -6,11 +6,15 @@ Results go to standard output; progress, notes and errors to standard error.
 from __future__ import annotations
 
 import json
+import os
+import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -38,6 +42,7 @@ class Output:
         self.quiet, self.as_json, self.debug = quiet, as_json, debug
         self.notes: list[str] = []
         self.result: dict[str, Any] = {}
+        self.written: list[str] = []
         self.code = ExitCode.DONE
 
     @property
@@ -75,7 +80,7 @@ class Output:
             console.print(table)
             return
         for line in _aligned([list(header), *cells]):
-            print(line)
+            _print(line)
 
     def facts(self, facts: Sequence[tuple[str, Any]]) -> None:
         """Print names and values below each other."""
@@ -86,23 +91,29 @@ class Output:
             line = Text.assemble((name.ljust(width), "bold"), str(value))
             _console().print(line, soft_wrap=True)
 
+    def wrote(self, what: str, path: Path) -> None:
+        """Keep where a file was written, for the result and in case of an error later on."""
+        self.result[what] = str(path.resolve())
+        self.written.append(str(path))
+
     def error(self, error: BaseException) -> None:
         """Print an error in one line, and decide how the command ends."""
         self.code = exit_code_of(error)
         if self.debug:
             traceback.print_exception(error)
-        self.fail(one_line(error))
+        kept = f" Written before: {', '.join(self.written)}." if self.written else ""
+        self.fail(one_line(error) + kept)
 
     def fail(self, message: str) -> None:
         """Print one line that says what is wrong."""
         if self.as_json:
-            print(json.dumps({"error": message, "exit_code": int(self.code)}))
+            _print(json.dumps({"error": message, "exit_code": int(self.code)}))
         _console(stderr=True).print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
 
     def finish(self) -> None:
         """Print the result as JSON, if that is wanted."""
         if self.as_json:
-            print(json.dumps({**self.result, "notes": self.notes}, default=_plain))
+            _print(json.dumps({**self.result, "notes": self.notes}, default=_plain))
 
 
 @contextmanager
@@ -115,7 +126,8 @@ def reporting(output: Output) -> Iterator[Output]:
         output.finish()
     except KeyboardInterrupt:
         output.code = ExitCode.STOPPED
-        output.fail("Stopped. Nothing was written.")
+        kept = f"Written before: {', '.join(output.written)}." if output.written else ""
+        output.fail(f"Stopped. {kept or 'Nothing was written.'}")
     except Exception as error:
         output.error(error)
 
@@ -135,25 +147,60 @@ def _show_as_notes(output: Output) -> None:
     warnings.showwarning = show
 
 
-def bound_in_words(bound: Any) -> str:
-    """Return what a certificate says, in a few words.
+def bound_as_record(bound: Any) -> dict[str, Any]:
+    """Return a certificate as a dict, for JSON; only a guarantee has a delta.
 
     Parameters
     ----------
     bound : Certificate
         A bound on the error.
     """
+    return {**asdict(bound), "delta": bound.delta if bound.is_guarantee else None}
+
+
+def bound_in_words(bound: Any, n_classes: int = 2) -> str:
+    """Return what a certificate says, in a few words.
+
+    Parameters
+    ----------
+    bound : Certificate
+        A bound on the error.
+    n_classes : int
+        How many classes there are, of which one could guess.
+    """
     if bound.kind == "void":
         return f"not known: {bound.reason}"
     likely = f", holds with probability {1 - bound.delta:g}" if bound.is_guarantee else ""
+    is_empty = bound.error_upper >= 1 - 1 / n_classes
+    guess = "; guessing does as well, so that this says nothing: label more rows"
     return (
         f"between {bound.error_lower:.1%} and {bound.error_upper:.1%} on "
-        f"{bound.n_unlabeled:,} rows ({bound.kind}{likely})"
+        f"{bound.n_unlabeled:,} rows ({bound.kind}{likely}){guess if is_empty else ''}"
     )
 
 
+class _PatientConsole(Console):
+    """A console that says no more once nobody listens, while the command goes on."""
+
+    def on_broken_pipe(self) -> None:
+        """Let all that is said from now on be lost."""
+        _lose(self.file)
+
+
 def _console(*, stderr: bool = False) -> Console:
-    return Console(stderr=stderr, highlight=False)
+    return _PatientConsole(stderr=stderr, highlight=False)
+
+
+def _print(line: str) -> None:
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        _lose(sys.stdout)
+
+
+def _lose(stream: IO[str]) -> None:
+    """Let all that is written to a stream be lost, where its reader has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:

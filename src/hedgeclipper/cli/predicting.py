@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,29 +38,67 @@ def predict(model_path: Path, where: Sequence[str], to: Path, force: bool, outpu
         Where to say what is done.
     """
     check_table_suffix(to)
-    check_outputs(to, force=force)
-    model = load_table_model(model_path)
     files = Files.find(where)
+    check_outputs(to, inputs=[model_path, *files.paths], force=force)
+    model = load_table_model(model_path)
     preparation = preparation_of(model)
     check_kind(files, preparation, model_path)
     estimator = model.named_steps["model"].set_params(verbose=output.verbose)
     rows: Any = files.paths
+    lost: Counter[str] = Counter()
     if preparation is not None:
         known = [plan.name for plan in preparation.plans_ if plan.kind != "left out"]
         files.require(known, "the model")
         _note_more_columns(files, [*known, preparation.target], preparation, output)
         if not (preparation.is_plain_ and files.hold_numbers(known)):
-            rows = (preparation.transform(frame) for frame in files.frames())
+            rows = _prepared(files, preparation, lost)
     with table_at(to, force=force) as draft:
-        n_rows = estimator.predict_to(draft, rows)
+        with _infinity_named():
+            n_rows = estimator.predict_to(draft, rows)
+        if n_rows == 0:
+            raise _no_rows(files)
         shares = _shares(draft)
-    output.result |= {"command": "predict", "n_rows": n_rows, "predictions": str(to.resolve())}
+    for name, count in lost.items():
+        if count:
+            output.note(f"{count:,} values of {name!r} are no dates, and are taken as missing.")
+    output.result |= {"command": "predict", "n_rows": n_rows}
+    output.wrote("predictions", to)
     output.result["classes"] = {str(label): count for label, count in shares}
     output.table(
         ("Prediction", "Rows", "Share"),
         [(label, f"{count:,}", f"{count / n_rows:.1%}") for label, count in shares],
     )
     output.facts([("Predictions", f"{to}, {n_rows:,} rows")])
+
+
+def _prepared(files: Files, preparation: Any, lost: Counter[str]) -> Iterator[Any]:
+    """Yield the rows of each file as numbers, of which there must be some, and count lost dates."""
+    n_rows = 0
+    for frame in files.frames():
+        if len(frame):
+            lost.update(preparation.n_lost_dates(frame))
+            yield preparation.transform(frame)
+        n_rows += len(frame)
+    if n_rows == 0:
+        raise _no_rows(files)
+
+
+def _no_rows(files: Files) -> CommandError:
+    return CommandError(f"{files.place} has no rows.", "Pass a file with rows.")
+
+
+@contextmanager
+def _infinity_named() -> Iterator[None]:
+    """Say what to do about infinite numbers, which estimators only refuse."""
+    try:
+        yield
+    except ValueError as error:
+        if "infinity" not in str(error):
+            raise
+        raise CommandError(
+            "Some row has an infinite number, or one too large.",
+            "Rescale its column, or leave the place empty.",
+        ) from error
 
 
 def _note_more_columns(files: Files, known: list, preparation: Any, output: Output) -> None:

@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.batches import Source, missing_labels
-from hedgeclipper.cli.columns import ColumnPreparation, kind_of
+from hedgeclipper.cli.columns import ColumnPreparation
 from hedgeclipper.cli.errors import CommandError
-from hedgeclipper.cli.labels import as_classes
-from hedgeclipper.cli.tables import Files
+from hedgeclipper.cli.labels import as_target, clean_words, whole_numbers
+from hedgeclipper.cli.output import Output
+from hedgeclipper.cli.plans import kind_of
+from hedgeclipper.cli.row_names import RowNames
+from hedgeclipper.cli.tables import MISSING_WORDS, Files
 from hedgeclipper.console import row_reporter
-from hedgeclipper.sampling import draw_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,10 @@ class TableRows:
         Their number.
     preparation : ColumnPreparation or None
         What is done with the columns, fitted; None for LibSVM, whose columns are numbers.
+    numbered : function that returns an iterator
+        Reads batches of unlabelled rows, and the numbers of these among all rows of the files.
+    names : RowNames
+        What rows with these numbers are called.
     """
 
     X: Any
@@ -42,6 +50,8 @@ class TableRows:
     X_unlabeled: Any
     n_unlabeled: int
     preparation: ColumnPreparation | None
+    numbered: Callable[[], Iterator[tuple[Any, np.ndarray]]]
+    names: RowNames
 
     @property
     def n_rows(self) -> int:
@@ -62,26 +72,31 @@ class TableRows:
             return X, self.X_unlabeled
         return X, _finite(self.preparation.transform(self.X_unlabeled))
 
-    def sample(self, n_rows: int) -> Any:
-        """Return at most so many unlabelled rows, drawn at random; None if there are none."""
-        if self.X_unlabeled is None:
-            return None
-        rows = self.X_unlabeled if self.in_memory else self.X_unlabeled()
-        drawn = draw_rows(rows, n_rows, np.random.RandomState(0))
-        return drawn if self.in_memory else _stacked([drawn], self._names)
-
-    @property
-    def _names(self) -> list[str] | None:
-        return None if self.preparation is None else self.preparation.names_of("numbers")
+    def sample(self, n_rows: int) -> tuple[Any, list[str]]:
+        """Return at most so many unlabelled rows, drawn at random, and their names."""
+        drawn = sample_without_replacement(
+            self.n_unlabeled, min(n_rows, self.n_unlabeled), random_state=0
+        )
+        drawn.sort()
+        start, parts, numbers = 0, [], []
+        for rows, where in self.numbered():
+            end = start + rows.shape[0]
+            picked = drawn[slice(*np.searchsorted(drawn, [start, end]))] - start
+            parts.append(_safe_indexing(rows, picked))
+            numbers.append(where[picked])
+            start = end
+        columns = None if self.preparation is None else self.preparation.names_of("numbers")
+        rows = parts[0] if self.in_memory else _stacked(parts, columns)
+        return rows, self.names.of(np.concatenate(numbers))
 
 
 def read_rows(
     data: Files,
     more: Files | None,
     target: str | None,
+    output: Output,
     drop: Sequence[str] = (),
     preparation: ColumnPreparation | None = None,
-    verbose: int = 0,
 ) -> TableRows:
     """Return the rows of files, in batches where all columns are numbers.
 
@@ -93,16 +108,16 @@ def read_rows(
         Rows without labels.
     target : str or None
         Column of labels; None for LibSVM, where the label begins a line.
+    output : Output
+        Where to say how far it is, and what was taken as missing.
     drop : sequence of str
         Columns to leave out.
     preparation : ColumnPreparation, optional
         What is done with the columns, where a model knows already.
-    verbose : int
-        1 shows how many rows are read.
     """
-    if data.is_libsvm:
+    if target is None:
         width = max(files.source(None).n_columns for files in (data, more) if files)
-        return _in_batches(data, more, None, width, None, verbose)
+        return _in_batches(data, more, None, width, None, None, output.verbose)
     if preparation is not None:
         names = [plan.name for plan in preparation.plans_]
     else:
@@ -113,14 +128,33 @@ def read_rows(
         more.require(names, "the unlabelled rows")
     tables = [files for files in (data, more) if files is not None]
     is_plain = preparation.is_plain_ if preparation else all(t.hold_numbers(names) for t in tables)
+    labels = _text_labels(data, target, output)
     if is_plain:
         try:
-            return _in_batches(data, more, names, None, target, verbose)
+            return _in_batches(data, more, names, None, target, labels, output.verbose)
         except ValueError:
             # words further down in a column of CSV that begins with numbers
             if all(files.kind != "CSV" for files in tables):
                 raise
-    return _in_memory(data, more, names, target, preparation)
+    return _in_memory(data, more, names, target, labels, preparation)
+
+
+def _text_labels(data: Files, target: str, output: Output) -> np.ndarray | None:
+    """Return the labels of CSV, read as text; None for other files."""
+    words = data.words_of(target)
+    if words is None:
+        return None
+    words = clean_words(words)
+    told = [word for word in MISSING_WORDS if word]
+    counts = {word: int(np.sum(words == word)) for word in told}
+    found = [f"{word!r} ({count:,})" for word, count in counts.items() if count]
+    if found:
+        output.note(
+            f"Taken as missing in {target!r}: {', '.join(found)}. Write it otherwise if it is a "
+            "class."
+        )
+    words[np.isin(words.astype(str), told)] = None
+    return whole_numbers(words)
 
 
 def _in_batches(
@@ -129,14 +163,15 @@ def _in_batches(
     names: list[str] | None,
     width: int | None,
     target: str | None,
+    text_labels: np.ndarray | None,
     verbose: int,
 ) -> TableRows:
-    label = target if names else True
+    label = (target if names else True) if text_labels is None else None
     source = data.source(names, label, width)
     others = None if more is None else more.source(names, None, width)
     parts, labels, counts = [], [], _Counts(names)
     with row_reporter(verbose, "reading rows", None) as report:
-        for rows, values in source.labeled_batches():
+        for rows, values in _labeled_batches(source, text_labels):
             known = ~missing_labels(values)
             parts.append(rows[known])
             labels.append(values[known])
@@ -150,9 +185,33 @@ def _in_batches(
     preparation = None
     if names is not None:
         preparation = ColumnPreparation(target).fit_plain(names, counts.missing())
-    unlabeled = _unlabeled_batches(source, others) if counts.n_unlabeled else None
-    y = as_classes(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
-    return TableRows(_stacked(parts, names), y, unlabeled, counts.n_unlabeled, preparation)
+    numbered = _numbered_batches(source, text_labels, others)
+    n_read = [_n_rows(read) for read in (source, others) if read is not None]
+    y = as_target(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
+    return TableRows(
+        _stacked(parts, names),
+        y,
+        (lambda: (rows for rows, _ in numbered())) if counts.n_unlabeled else None,
+        counts.n_unlabeled,
+        preparation,
+        numbered,
+        _names(data, more, n_read),
+    )
+
+
+def _n_rows(source: Any) -> dict[str, int]:
+    """Return how many rows each file had in the pass before."""
+    return {str(place): count.n_rows for place, count in source.counts.items()}
+
+
+def _names(data: Files, more: Files | None, n_rows: Sequence[dict[str, int]]) -> RowNames:
+    tables = [files for files in (data, more) if files is not None]
+    found = [
+        (path, counts[str(path)], 2 if files.kind == "CSV" else 1)
+        for files, counts in zip(tables, n_rows, strict=True)
+        for path in files.paths
+    ]
+    return RowNames(*zip(*found, strict=True))
 
 
 class _Counts:
@@ -191,15 +250,34 @@ def _check_finite(rows: np.ndarray, names: Sequence[str]) -> None:
         )
 
 
-def _unlabeled_batches(source: Source, others: Source | None) -> Callable[[], Iterator[Any]]:
-    """Return a function that reads all unlabelled rows anew."""
+def _labeled_batches(
+    source: Source, text_labels: np.ndarray | None
+) -> Iterator[tuple[Any, np.ndarray]]:
+    """Yield rows and labels, the latter from their own array where that was read before."""
+    if text_labels is None:
+        yield from ((rows, clean_words(labels)) for rows, labels in source.labeled_batches())
+        return
+    start = 0
+    for rows in source:
+        yield rows, text_labels[start : start + rows.shape[0]]
+        start += rows.shape[0]
 
-    def batches() -> Iterator[Any]:
-        for rows, values in source.labeled_batches():
-            unknown = missing_labels(values)
-            if unknown.any():
-                yield rows[unknown]
-        yield from others or ()
+
+def _numbered_batches(
+    source: Source, text_labels: np.ndarray | None, others: Source | None
+) -> Callable[[], Iterator[tuple[Any, np.ndarray]]]:
+    """Return a function that reads all unlabelled rows anew, with their numbers."""
+
+    def batches() -> Iterator[tuple[Any, np.ndarray]]:
+        start = 0
+        for rows, values in _labeled_batches(source, text_labels):
+            unknown = np.flatnonzero(missing_labels(values))
+            if unknown.size:
+                yield rows[unknown], start + unknown
+            start += rows.shape[0]
+        for rows in others or ():
+            yield rows, start + np.arange(rows.shape[0])
+            start += rows.shape[0]
 
     return batches
 
@@ -233,12 +311,17 @@ def _in_memory(
     data: Files,
     more: Files | None,
     names: list[str],
-    target: str | None,
+    target: str,
+    text_labels: np.ndarray | None,
     preparation: ColumnPreparation | None,
 ) -> TableRows:
     frame = data.frame()
-    known = frame[target].notna().to_numpy()
-    y = as_classes(frame[target][known])
+    labels = text_labels
+    if labels is None:
+        column = frame[target]
+        labels = clean_words(column.astype(object).where(column.notna(), None).to_numpy())
+    known = ~missing_labels(labels)
+    y = as_target(labels[known].tolist())
     others = [] if more is None else [more.frame()[names]]
     for other in others:
         _check_kinds(frame[names], other, data, more)
@@ -248,10 +331,15 @@ def _in_memory(
         everything = pd.concat([frame[names], *others], ignore_index=True)
         preparation = ColumnPreparation(target).fit(everything)
         _check_use(preparation)
+    n_more = len(unlabeled) - int(np.sum(~known))
+    numbers = np.append(np.flatnonzero(~known), len(frame) + np.arange(n_more))
+    n_read = [files.n_rows for files in (data, more) if files is not None]
     return TableRows(
         frame[names][known],
         y,
         unlabeled if len(unlabeled) else None,
         len(unlabeled),
         preparation,
+        lambda: iter([(unlabeled, numbers)]),
+        _names(data, more, n_read),
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +21,11 @@ import pyarrow.parquet
 from hedgeclipper.batches import as_source, listed
 from hedgeclipper.batches.arrow_columns import holds_numbers, index_names
 from hedgeclipper.batches.files import find_files
-from hedgeclipper.batches.formats import FORMATS, check_heading, table_damage_named
+from hedgeclipper.batches.formats import FORMATS, CsvFile, check_heading, table_damage_named
 from hedgeclipper.cli.errors import CommandError
 
+MISSING_WORDS = [*pa.csv.ConvertOptions().null_values, "?"]
+HEADING_BYTES = 1 << 16
 _OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -36,10 +39,16 @@ class Files:
         What they are.
     paths : list of Path
         Where they are.
+
+    Attributes
+    ----------
+    n_rows : dict of str to int
+        How many rows each has, once they were read.
     """
 
     kind: str
     paths: list[Path]
+    n_rows: dict[str, int] = field(default_factory=dict, init=False, compare=False)
 
     @classmethod
     def find(cls, where: Sequence[str]) -> Files:
@@ -130,10 +139,27 @@ class Files:
         """
         return as_source(self.paths, columns=names, label=label, n_columns=width, dtype=np.float32)
 
+    def words_of(self, name: str) -> np.ndarray | None:
+        """Return a column of CSV as text of shape (n_rows,), None where there is nothing.
+
+        Other files know the types of their columns: for these, None is returned.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        """
+        if self.kind != "CSV":
+            return None
+        options = {"include_columns": [name], "column_types": {name: pa.string()}}
+        columns = [_read_csv(path, null_values=[""], **options) for path in self.paths]
+        return np.concatenate([column.column(0).to_numpy() for column in columns])
+
     def frames(self) -> Iterator[pd.DataFrame]:
         """Yield the rows of each file."""
         for path in self.paths:
             frame = _as_frame(_read(self.kind, path), str(path))
+            self.n_rows[str(path)] = len(frame)
             yield frame[self.names]
 
     def frame(self) -> pd.DataFrame:
@@ -145,6 +171,8 @@ class Files:
 
 
 def _schema_of(kind: str, path: Path) -> Any:
+    if kind == "CSV":
+        _check_start(path, CsvFile(path).start(HEADING_BYTES))
     schema, _ = FORMATS[kind](path).head()
     try:
         names = schema.names
@@ -153,7 +181,6 @@ def _schema_of(kind: str, path: Path) -> Any:
             f"The heading of {path} is not text in UTF-8.", "Write the file in UTF-8."
         ) from error
     if kind == "CSV":
-        _check_delimiter(path, names)
         check_heading(str(path), names)
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -164,14 +191,22 @@ def _schema_of(kind: str, path: Path) -> Any:
     return schema
 
 
-def _check_delimiter(path: Path, names: list[str]) -> None:
-    if len(names) > 1:
+def _check_start(path: Path, start: bytes) -> None:
+    """Raise if a file of CSV begins in a way for which Arrow would blame some line further down."""
+    if b"\0" in start:
+        raise CommandError(
+            f"{path} is not text in UTF-8; it may be UTF-16.", "Write the file in UTF-8."
+        )
+    heading = next(iter(start.decode("utf-8", "replace").strip().splitlines()), "")
+    heading = re.sub('"[^"]*"', "", heading)
+    if _delimiter(path) in heading:
         return
     for sign, called in _OTHER_DELIMITERS.items():
-        if sign in names[0]:
+        if sign in heading:
             raise CommandError(
                 f"{path} seems to have {called} between values, and not commas.",
-                "Replace them by commas" + (" or call the file .tsv." if sign == "\t" else "."),
+                "Write it with commas between values, and points in numbers"
+                + (", or call the file .tsv." if sign == "\t" else "."),
             )
 
 
@@ -181,24 +216,30 @@ def _read(kind: str, path: Path) -> Any:
             return pa.parquet.read_table(path)
         if kind == "Arrow":
             return pa.feather.read_table(path)
-        tabs = ".tsv" in path.name.lower()
+        return _read_csv(path, null_values=MISSING_WORDS)
+
+
+def _read_csv(path: Path, **options: Any) -> Any:
+    with table_damage_named(str(path)):
         return pa.csv.read_csv(
             path,
-            parse_options=pa.csv.ParseOptions(
-                delimiter="\t" if tabs else ",", newlines_in_values=True
-            ),
-            convert_options=pa.csv.ConvertOptions(strings_can_be_null=True),
+            parse_options=pa.csv.ParseOptions(delimiter=_delimiter(path), newlines_in_values=True),
+            convert_options=pa.csv.ConvertOptions(strings_can_be_null=True, **options),
         )
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if ".tsv" in path.name.lower() else ","
 
 
 def _as_frame(table: Any, place: str) -> pd.DataFrame:
     """Return a table as a frame: decimals are floats, dates are dates."""
-    for position, field in enumerate(table.schema):
-        if pa.types.is_binary(field.type):
+    for position, column in enumerate(table.schema):
+        if pa.types.is_binary(column.type):
             raise CommandError(
-                f"Column {field.name!r} of {place} is not text in UTF-8.",
+                f"Column {column.name!r} of {place} is not text in UTF-8.",
                 "Write the file in UTF-8.",
             )
-        if pa.types.is_decimal(field.type):
-            table = table.set_column(position, field.name, table.column(position).cast("float64"))
+        if pa.types.is_decimal(column.type):
+            table = table.set_column(position, column.name, table.column(position).cast("float64"))
     return table.to_pandas(date_as_object=False, ignore_metadata=True)

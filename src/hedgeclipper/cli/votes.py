@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from hedgeclipper.batches import listed, parquet_writer
 from hedgeclipper.cli.errors import CommandError, check_outputs
 from hedgeclipper.cli.fitting import report_writer
 from hedgeclipper.cli.labels import as_classes
-from hedgeclipper.cli.output import Output, bound_in_words
+from hedgeclipper.cli.output import Output, bound_as_record, bound_in_words
 from hedgeclipper.cli.predicting import check_table_suffix, table_at
 from hedgeclipper.cli.tables import Files
 from hedgeclipper.saving import save
@@ -89,9 +89,11 @@ def aggregate(asked: Aggregate, output: Output) -> None:
     """
     if asked.output is not None:
         check_table_suffix(asked.output)
-    check_outputs(asked.output, asked.model, asked.report, force=asked.force)
+    table, gold = (Files.find(where) for where in (asked.votes, [asked.gold]))
+    outputs = (asked.output, asked.model, asked.report)
+    check_outputs(*outputs, inputs=table.paths + gold.paths, force=asked.force)
     write_report = None if asked.report is None else report_writer()
-    given = _read(asked, output)
+    given = _read(asked, table, gold, output)
     model = _fitted(asked, given)
     output.result |= {
         "command": "votes",
@@ -99,22 +101,30 @@ def aggregate(asked: Aggregate, output: Output) -> None:
         "n_votes": given.votes.n_votes,
         "n_gold": int(given.known.sum()),
         "classes": model.classes_.tolist(),
-        "certificate": asdict(model.certificate_),
+        "certificate": bound_as_record(model.certificate_),
         "voters": _records(model.voter_summary()),
     }
     if asked.output is not None:
         _write_labels(asked.output, model, given, asked.force)
-        output.result["labels"] = str(asked.output.resolve())
+        output.wrote("labels", asked.output)
     if asked.model is not None:
-        output.result["model"] = str(save(model, asked.model, force=asked.force))
+        save(model, asked.model, force=asked.force)
+        output.wrote("model", asked.model)
     if write_report is not None and asked.report is not None:
-        write_report(model, asked.report, votes=given.votes, gold=given.gold, force=asked.force)
-        output.result["report"] = str(asked.report.resolve())
+        write_report(
+            model,
+            asked.report,
+            votes=given.votes,
+            gold=given.gold,
+            row_names=np.asarray(given.votes.rows)[~given.known].astype(str).tolist(),
+            about={"votes": table.place, "gold labels": gold.place, "key": given.key},
+            force=asked.force,
+        )
+        output.wrote("report", asked.report)
     _say_voters(asked, model, output)
 
 
-def _read(asked: Aggregate, output: Output) -> GoldVotes:
-    table, gold_table = (Files.find(where) for where in (asked.votes, [asked.gold]))
+def _read(asked: Aggregate, table: Files, gold_table: Files, output: Output) -> GoldVotes:
     _check_tables(table, gold_table)
     gold_key, gold_label = gold_columns(gold_table, asked.label)
     gold = _read_gold(gold_table, gold_key, gold_label)
@@ -319,6 +329,6 @@ def _say_voters(asked: Aggregate, model: Any, output: Output) -> None:
     if len(summary) > len(shown):
         output.say(f"... and {len(summary) - len(shown):,} voters more; --json lists all")
     written = {"Labels": asked.output, "Model": asked.model, "Report": asked.report}
-    facts = [("Error", bound_in_words(model.certificate_))]
+    facts = [("Error", bound_in_words(model.certificate_, len(model.classes_)))]
     facts += [(name, str(path)) for name, path in written.items() if path is not None]
     output.facts(facts)
