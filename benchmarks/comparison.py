@@ -13,6 +13,7 @@ LEVEL = 0.05
 def best_and_ties(values: Mapping[str, np.ndarray], *, larger: bool = True) -> list[str]:
     """Return the method with the best mean, and those that are not worse beyond chance.
 
+    The best is one of those with most draws, since means over other draws are not to be compared.
     Paired t-tests of the best against each of the others, two-sided, corrected by Holm.
 
     Parameters
@@ -23,7 +24,9 @@ def best_and_ties(values: Mapping[str, np.ndarray], *, larger: bool = True) -> l
         Whether larger is better.
     """
     sign = 1.0 if larger else -1.0
-    best = max(values, key=lambda name: sign * np.nanmean(values[name]))
+    n_draws = {name: np.count_nonzero(~np.isnan(figures)) for name, figures in values.items()}
+    whole = [name for name in values if n_draws[name] == max(n_draws.values())]
+    best = max(whole, key=lambda name: sign * np.nanmean(values[name]))
     others = [name for name in values if name != best]
     p_values = np.array([paired_p_value(values[best], values[name]) for name in others])
     rejected = holm(p_values)

@@ -59,5 +59,10 @@ def test_beating_all_is_no_easier_than_beating_the_hardest():
     assert beats_all(ours, [easy]) < 0.001
 
 
+def test_a_method_with_fewer_draws_is_not_the_best():
+    whole, part = np.array([0.5, 0.6, 0.7, 0.8]), np.array([np.nan, np.nan, 0.72, 0.81])
+    assert best_and_ties({"part": part, "whole": whole})[0] == "whole"
+
+
 def test_one_draw_tells_nothing():
     assert paired_p_value(np.array([0.9, np.nan]), np.array([0.1, 0.2])) == 1.0

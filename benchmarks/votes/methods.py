@@ -21,7 +21,9 @@ class VoteMethod:
         Whether labels change what it makes of the votes. What does not use them gets the rows to
         predict only, is run once on each set, and is scored on every draw.
     many_votes : int or None
-        Number of votes above which it is run on fewer draws, since it is slow.
+        Number of votes above which it is run on few draws, since it is slow.
+    few_draws : int
+        How many these are.
     too_many_votes : int or None
         Number of votes above which it is not run at all.
     """
@@ -30,6 +32,7 @@ class VoteMethod:
     title: str
     uses_labels: bool = True
     many_votes: int | None = None
+    few_draws: int = 3
     too_many_votes: int | None = None
 
 
@@ -43,7 +46,7 @@ METHODS = {
         VoteMethod("majority", "Majority vote", uses_labels=False),
         VoteMethod("label_model", "Snorkel LabelModel", many_votes=50_000),
         VoteMethod("dawid_skene", "Dawid-Skene"),
-        VoteMethod("glad", "GLAD", many_votes=20_000, too_many_votes=50_000),
+        VoteMethod("glad", "GLAD", many_votes=20_000, few_draws=1, too_many_votes=50_000),
         VoteMethod("mace", "MACE", uses_labels=False),
     )
 }

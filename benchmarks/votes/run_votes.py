@@ -4,9 +4,9 @@
     python -m benchmarks.votes.run_votes --quick    # bf_cardio with 100 labels, two draws
 
 What is in the results file already is not run again, but for what failed; remove the file to start
-anew. Every run is a process of its own, which may take ten minutes. Two slow methods are run on
-three draws only of large sets: GLAD with more than 20,000 votes, LabelModel with more than 50,000,
-with which GLAD is not run.
+anew. Every run is a process of its own, which may take ten minutes. Two slow methods are run on few
+draws of large sets: GLAD on one with more than 20,000 votes, LabelModel on three with more than
+50,000, with which GLAD is not run.
 Majority vote and MACE take no labels and are run once on each set.
 """
 
@@ -37,7 +37,7 @@ from benchmarks.votes.peer import ABSENT, PEERS, PeerResult, no_result, peers_py
 from benchmarks.votes.peers.peer import Setting
 from benchmarks.votes.results import VOTES, VoteResult
 
-N_DRAWS, FEWER_DRAWS, TIMEOUT = 10, 3, 600.0
+N_DRAWS, TIMEOUT = 10, 600.0
 PAPERS_LABELS = 100
 QUICK_ROWS, QUICK_DRAWS = [("bf_cardio", 100)], 2
 LEAST_PROBABILITY = 1e-6
@@ -107,8 +107,9 @@ def why_left_out(method: VoteMethod, draw: VoteDraw) -> str:
     n_votes = int((draw.L_unlabeled >= 0).sum())
     if method.too_many_votes is not None and n_votes > method.too_many_votes:
         return f"more than {method.too_many_votes:,} votes: not run, since one run took too long"
-    if method.many_votes is not None and n_votes > method.many_votes and draw.seed >= FEWER_DRAWS:
-        return f"more than {method.many_votes:,} votes: {FEWER_DRAWS} draws only"
+    is_large = method.many_votes is not None and n_votes > method.many_votes
+    if is_large and draw.seed >= method.few_draws:
+        return f"more than {method.many_votes:,} votes: few draws only"
     return ""
 
 

@@ -31,10 +31,10 @@ class VoteFigures(PairedFigures):
     outside, main_measure, command = (BF,), "accuracy", "make votes-table"
 
     def behind(self, row: Row) -> float:
-        """Return by how much the best is more accurate, on the draws that it was run on."""
-        best = self.ties(row, "accuracy")[0]
-        ours, theirs = (self.values(row, name, "accuracy") for name in (OURS, best))
-        return float(np.nanmean(theirs - ours))
+        """Return by how much somebody is more accurate at most, on the draws that both have."""
+        ours = self.values(row, OURS, "accuracy")
+        others = [n for n in self.methods(without=[OURS, *self.outside]) if self.has(row, n)]
+        return float(max(np.nanmean(self.values(row, n, "accuracy") - ours) for n in others))
 
     def is_first(self, row: Row) -> bool:
         """Return whether ours is first, or tied and within half a point of the first."""
