@@ -36,12 +36,7 @@ class Said(NamedTuple):
 
 
 class Recording(HedgedVotingClassifier):
-    """A panel that remembers what its members said of the rows."""
-
-    def _members(self, *arguments):
-        members = super()._members(*arguments)
-        self.out_of_fold_ = {member.name: member.out_of_fold[:, 0] for member in members}
-        return members
+    """A panel that remembers what its members said of the unlabelled rows."""
 
     def _store(self, members, played, given, prepare, scores):
         super()._store(members, played, given, prepare, scores)
@@ -60,9 +55,12 @@ def said_of(draw: Draw) -> Said:
             f"The panel has drawn {model.scores_.shape[0]} of {draw.X_unlabeled.shape[0]} rows, so "
             "that its members' scores are not those of the rows to score. Pass fewer."
         )
-    names = list(model.members_)
-    out_of_fold = np.column_stack([model.out_of_fold_[name] for name in names])
-    said = Said(names, out_of_fold, model.scores_, model.probabilities_[: draw.n_scored])
+    said = Said(
+        list(model.members_),
+        model.out_of_fold_[:, :, 0],
+        model.scores_,
+        model.probabilities_[: draw.n_scored],
+    )
     if KEPT.is_dir():
         whole = {**said._asdict(), "scores": said.scores.astype(np.float32)}
         np.savez(kept_file(draw), **whole)

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from benchmarks.votes.peers.run import WARM
+
 PROJECT = Path(__file__).parents[2]
 OWN = ("hedgeclipper", "hedgeclipper-bf")
 PEERS = ("majority", "label_model", "dawid_skene", "glad", "mace")
@@ -64,7 +66,14 @@ def peers_python() -> Path | None:
 
 
 def run_peer(
-    name: str, L: Any, gold: np.ndarray, n_classes: int, seed: int, *, timeout: float | None = None
+    name: str,
+    L: Any,
+    gold: np.ndarray,
+    n_classes: int,
+    seed: int,
+    *,
+    timeout: float | None = None,
+    is_warm: bool = False,
 ) -> PeerResult:
     """Return what a peer, or our own method, makes of the votes.
 
@@ -80,6 +89,8 @@ def run_peer(
         Number of classes; seed of the peer.
     timeout : float, optional
         Seconds for the whole process; a peer that takes longer has no result.
+    is_warm : bool
+        Whether it runs on a few other rows first, so that all it uses is loaded.
 
     Raises
     ------
@@ -93,7 +104,7 @@ def run_peer(
         source, target = Path(folder) / "in.npz", Path(folder) / "out.npz"
         np.savez(source, **votes_of(L), gold=gold, n_classes=n_classes, seed=seed)
         try:
-            _call(name, [*command, source, target], timeout)
+            _call(name, [*command, source, target, *([WARM] if is_warm else [])], timeout)
         except subprocess.TimeoutExpired:
             return no_result(len(gold), n_classes, f"took longer than {timeout:g} seconds")
         return _read(target)

@@ -18,6 +18,7 @@ STYLES = {
     "glad": ("#009E73", "^"),
     "mace": ("#CC79A7", "P"),
 }
+LOSSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 def draw_votes(figures: VoteFigures) -> Figure:
@@ -29,6 +30,8 @@ def draw_votes(figures: VoteFigures) -> Figure:
         dots(ax, figures, columns, lambda r, name, m=measure: figures.mean(r, name, m), STYLES)
         ax.set_xlabel(f"{measure.replace('_', ' ')}, mean of the draws")
     panels[1].set_xscale("log")
+    panels[1].set_xticks(LOSSES, [f"{loss:g}" for loss in LOSSES])
+    panels[1].minorticks_off()
     panels[0].set_yticks(range(len(figures.rows)), [row_name(row) for row in figures.rows])
     panels[0].invert_yaxis()
     handles, labels = panels[0].get_legend_handles_labels()

@@ -1,6 +1,6 @@
 """Run one peer, named by the module that has it, on a file of votes.
 
-    python -m benchmarks.votes.peers.run MODULE in.npz out.npz
+    python -m benchmarks.votes.peers.run MODULE in.npz out.npz [--warm]
 
 Reads ``L`` (rows x voters, class numbers, -1 = abstains), or the parts ``indptr``, ``indices``,
 ``data`` and ``shape`` of a CSR matrix of class numbers plus one; ``gold`` (-1 where there is no
@@ -26,12 +26,24 @@ from benchmarks.memory import AnonymousMemory
 from benchmarks.results_file import versions
 from benchmarks.votes.peers.peer import Peer, Setting
 
+WARM = "--warm"
 PACKAGES = ("hedgeclipper", "crowd-kit", "snorkel", "torch", "numpy", "pandas", "scipy", "numba")
 
 
-def main(module: str, source: str, target: str) -> None:
+def main(module: str, source: str, target: str, *options: str) -> None:
     peer = import_module(module).PEER
+    if WARM in options:
+        warm_up(peer)
     np.savez(target, **run(peer, Path(source)))
+
+
+def warm_up(peer: Peer) -> None:
+    """Run the peer on a few rows, so that all it uses is loaded before the clock starts."""
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, 2, 60)
+    L = np.where(rng.random((60, 5)) < 0.8, gold[:, None], 1 - gold[:, None])
+    setting = Setting(np.where(np.arange(60) < 20, gold, -1), 2, 0)
+    peer.fit(peer.prepare(sparse.csr_array((L + 1).astype(np.int8))), setting)
 
 
 def run(peer: Peer, source: Path) -> dict[str, Any]:
