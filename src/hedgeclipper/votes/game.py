@@ -8,8 +8,8 @@ is the game of An and Dasgupta (UAI 2024):
     mean over rows of potential(opening_j + f_j theta) - centers . theta + widths . abs(theta),
 
 f_j theta the scores that weights theta give the classes on row j. A small ridge and a largest size
-keep theta in place where bounds contradict each other: as if the adversary might break a bound, at
-a price.
+keep theta in place where bounds nearly contradict each other: as if the adversary might break a
+bound, at a price. Bounds that do contradict each other are widened before (`worst_case.relaxed`).
 """
 
 from __future__ import annotations
