@@ -27,13 +27,13 @@ from hedgeclipper.votes.losses import LOSSES
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.opening import KINDS, Opening, open_game
 from hedgeclipper.votes.predictor import VotePredictor
-from hedgeclipper.votes.rows import row_maxima
+from hedgeclipper.votes.rows import row_favourites, row_maxima
 from hedgeclipper.votes.shift import shift_of_votes
 from hedgeclipper.votes.sources import read_votes
 from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.summary import summarise_voters
-from hedgeclipper.votes.witnesses import Witnesses
+from hedgeclipper.votes.witnesses import Testimony, Witnesses, joined
 from hedgeclipper.votes.worst_case import CONTRADICTION, WorstCase, relaxed, total_violation
 
 ROWS_IN_GAME, ROWS_FOR_PROOF = 50_000, 5_000
@@ -277,7 +277,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             Class labels.
         """
-        return self._labels(self.predict_proba(L))
+        shares = self.predict_proba(L)
+        return self._labels(shares, _favourites(shares, self.class_balance_))
 
     @property
     def transduction_(self) -> np.ndarray:
@@ -410,7 +411,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         self._check_abstain_label(classes)
         ballots, judges = Ballots(unlabeled), Ballots(labeled)
         witnesses = Witnesses.of(self._pool(labeled, unlabeled))
-        strata = self._strata(witnesses, judges, ballots)
+        on_labeled, on_rest = witnesses.testify(judges), witnesses.testify(ballots)
+        strata = self._strata(on_labeled, on_rest)
         balance = self._balance(codes, classes.size, strata)
         sampled = self._sample(ballots.n_rows)
         sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
@@ -432,7 +434,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             sample, bounds, opening, codes.size, _start(before, voters, classes, self)
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
-        testified = witnesses.join(ballots)
+        testified = joined(ballots, on_rest)
         fitted = _Fitted(
             labeled,
             codes,
@@ -442,18 +444,21 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             game,
             contradicts,
             witnesses,
-            self._learn(witnesses.join(judges), codes, testified, balance, strata, together=True),
+            self._learn(
+                joined(judges, on_labeled), codes, testified, balance, strata, together=True
+            ),
             proof,
             strata,
             _minus_one_is_class(gold, classes) if before is None else before.minus_one_is_class,
         )
         shares = predictor.probabilities(ballots)
-        judge = Judge(testified, proof, fitted.with_witnesses, _favourites(shares, balance))
+        favourites = _favourites(shares, balance)
+        judge = Judge(testified, proof, fitted.with_witnesses, favourites)
         certificate = judge.certificate(*self._may_guarantee(gold))
         if certificate.kind == "void" and not is_contradictory:
             _warn_of_void()
         self._store(fitted, predictor, balance, certificate)
-        self._transduction = gold.all_labels(self._labels(shares))
+        self._transduction = gold.all_labels(self._labels(shares, favourites))
         return self
 
     def _play(
@@ -496,7 +501,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     def _judge(self) -> Judge:
         fitted = self._fitted
-        ballots = fitted.witnesses.join(Ballots(fitted.unlabeled))
+        ballots = Ballots(fitted.unlabeled)
+        ballots = joined(ballots, fitted.witnesses.testify(ballots))
         predicted = self._favourites(fitted.unlabeled)
         return Judge(ballots, fitted.sampled, fitted.with_witnesses, predicted)
 
@@ -549,11 +555,12 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             return False, "class_balance is taken for true; labels do not prove it"
         return gold.has_unlabeled, "there are no unlabelled rows apart from the labelled ones"
 
-    def _strata(self, witnesses: Witnesses, labeled: Ballots, unlabeled: Ballots) -> Strata:
+    def _strata(self, on_labeled: Testimony, on_rest: Testimony) -> Strata:
+        sure = on_labeled.sureness, on_rest.sureness
         # a guarantee needs a plain draw, and An and Dasgupta's game takes labels for one
         if self.bound == "transductive" or self.opening is None:
-            return Strata.one(labeled, unlabeled)
-        return Strata.by_agreement(witnesses.agreement, labeled, unlabeled)
+            return Strata.one(*(part.size for part in sure))
+        return Strata.by_sureness(*sure)
 
     def _learn(
         self,
@@ -590,8 +597,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         first, second = np.split(rows, [np.searchsorted(rows, labeled.n_rows)])
         return Ballots(Votes.stack(labeled.take(first), unlabeled.take(second - labeled.n_rows)))
 
-    def _labels(self, shares: np.ndarray) -> np.ndarray:
-        labels = self.classes_[_favourites(shares, self.class_balance_)]
+    def _labels(self, shares: np.ndarray, favourites: np.ndarray) -> np.ndarray:
+        labels = self.classes_[favourites]
         if self.abstain_cost is None:
             return labels
         kind = np.result_type(labels.dtype, np.asarray(self.abstain_label).dtype)
@@ -603,7 +610,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:
     """Return the code of the most probable class of each row, of several the most frequent one."""
     best = row_maxima(shares)[:, None]
-    return np.where(shares >= best - ROUNDING, balance, 0.0).argmax(axis=1)
+    return row_favourites(np.where(shares >= best - ROUNDING, balance, 0.0))
 
 
 def _warn_of_contradiction(found: WorstCase, names: list) -> None:

@@ -131,18 +131,23 @@ def count_leaves(leaves, out):
 
 
 @njit(cache=True, nogil=True)
-def add_vote_scores(indptr, voters, values, weights, out):
-    """out[j] += weights[i, v] for each vote v of a voter i on row j.
+def sum_vote_scores(indptr, voters, values, weights, out):
+    """out[j] = sum of weights[i, v] over the votes v of voters i on row j.
 
     indptr (rows + 1,), voters, values (votes,), the class voted for plus 1; weights (voters,
-    classes, columns), by voter, vote and column; out (rows, columns).
+    classes, columns), by voter, vote and column; out (rows, columns), quickest if each column is in
+    one piece. Two columns at a time are summed outside of memory; the last may be summed twice.
     """
     n_columns = out.shape[1]
     for row in range(out.shape[0]):
-        for entry in range(indptr[row], indptr[row + 1]):
-            voter, value = voters[entry], values[entry] - 1
-            for k in range(n_columns):
-                out[row, k] += weights[voter, value, k]
+        for k in range(0, n_columns, 2):
+            one, other = np.uintp(k), np.uintp(min(k + 1, n_columns - 1))
+            total = total_of_other = 0.0
+            for entry in range(indptr[row], indptr[row + 1]):
+                voter, value = np.uintp(voters[entry]), np.uintp(values[entry] - 1)
+                total += weights[voter, value, one]
+                total_of_other += weights[voter, value, other]
+            out[row, one], out[row, other] = total, total_of_other
 
 
 @njit(cache=True, nogil=True)
@@ -154,7 +159,7 @@ def add_vote_shares(indptr, voters, values, shares, out):
     n_classes = shares.shape[1]
     for row in range(shares.shape[0]):
         for entry in range(indptr[row], indptr[row + 1]):
-            voter, value = voters[entry], values[entry] - 1
+            voter, value = np.uintp(voters[entry]), np.uintp(values[entry] - 1)
             for k in range(n_classes):
                 out[voter, value, k] += shares[row, k]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hedgeclipper.kernels import add_vote_scores, add_vote_shares, count_votes
+from hedgeclipper.kernels import add_vote_shares, count_votes, sum_vote_scores
 from hedgeclipper.votes.matrix import Votes
 
 ROWS_IN_BLOCK = 1 << 15
@@ -61,8 +61,8 @@ class Ballots:
         weights : ndarray of shape (n_voters, n_classes, n_columns)
             What a voter's vote for a class adds to each column, as a rule one for each class.
         """
-        matrix, out = self.votes.matrix, np.zeros((self.n_rows, weights.shape[2]))
-        add_vote_scores(matrix.indptr, matrix.indices, matrix.data, weights, out)
+        matrix, out = self.votes.matrix, np.empty((self.n_rows, weights.shape[2]), order="F")
+        sum_vote_scores(matrix.indptr, matrix.indices, matrix.data, weights, out)
         return out
 
     def sums(self, shares: np.ndarray) -> np.ndarray:

@@ -52,7 +52,8 @@ class Judge:
     @property
     def errors(self) -> np.ndarray:
         """1 for every class that a row's prediction is not, shape (n_rows, n_classes)."""
-        return 1.0 - np.eye(self.ballots.n_classes)[self.predicted]
+        classes = np.arange(self.ballots.n_classes)
+        return (classes[:, None] != self.predicted).astype(float).T
 
     def bounds(self, gains: np.ndarray, most: float = 1.0) -> tuple[float, float] | None:
         """Return lower and upper bound on the mean gain over all rows; None if nothing can be true.

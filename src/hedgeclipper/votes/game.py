@@ -58,8 +58,9 @@ class VoteGame:
 
 def scores_of(ballots: Ballots, weights: np.ndarray) -> np.ndarray:
     """Return f theta, the scores that weights give each class on each row."""
-    classes = weights[weights.size - ballots.n_classes :]
-    return classes + ballots.scores(vote_table(weights, ballots.shape))
+    scores = ballots.scores(vote_table(weights, ballots.shape))
+    scores += weights[weights.size - ballots.n_classes :]
+    return scores
 
 
 def vote_table(weights: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:

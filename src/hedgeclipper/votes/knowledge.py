@@ -170,7 +170,7 @@ def learn_from_labels(
         Where the rows are; None if labels are a plain draw.
     """
     n_voters, n_classes, _ = unlabeled.shape
-    found = _weighed(labeled, codes, strata or Strata.one(labeled, unlabeled))
+    found = _weighed(labeled, codes, strata or Strata.one(labeled.n_rows, unlabeled.n_rows))
     estimate, n_labeled, n_unlabeled = found.estimate, found.n_labeled, _rows_about(unlabeled)
     if balance is not None:
         estimate[-n_classes:], n_labeled[-n_classes:] = balance, np.inf

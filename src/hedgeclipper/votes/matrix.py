@@ -14,7 +14,7 @@ from hedgeclipper.votes.labels import LabelNumbers, class_codes, given_classes, 
 from hedgeclipper.votes.long import read_long
 from hedgeclipper.votes.names import VoterNames, as_names
 from hedgeclipper.votes.readers import Reading, read_dense, read_frame, read_sparse
-from hedgeclipper.votes.recode import with_codes, with_columns
+from hedgeclipper.votes.recode import with_codes, with_columns, with_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -304,7 +304,7 @@ class Votes:
         if not isinstance(rows, slice):
             rows = np.atleast_1d(np.arange(self.n_rows)[rows])
         names = None if self.rows is None else self.rows[rows]
-        return replace(self, matrix=self.matrix[rows], rows=names)
+        return replace(self, matrix=with_rows(self.matrix, rows), rows=names)
 
     def align(self, voters: Any, classes: Any) -> Votes:
         """Return the same votes with the voters and classes of other votes.

@@ -62,7 +62,7 @@ class Opening:
     def log_probabilities(self, ballots: Ballots) -> np.ndarray:
         """Return the logarithm of the probability of each class for each row."""
         if not self.voices:
-            return np.full((ballots.n_rows, ballots.n_classes), -np.log(ballots.n_classes))
+            return _even(ballots)
         heard = np.split(ballots.scores(self._tables), len(self.voices), axis=1)
         scores = np.zeros_like(heard[0]) + self.bias
         for share, voice, part in zip(self.shares, self.voices, heard, strict=True):
@@ -126,12 +126,17 @@ def _hear(voice: Voice, ballots: Ballots) -> np.ndarray:
     return voice.classes + ballots.scores(voice.votes)
 
 
+def _even(ballots: Ballots) -> np.ndarray:
+    """Return the logarithms of probabilities that are the same for all classes."""
+    shape = ballots.n_rows, ballots.n_classes
+    return np.full(shape, -np.log(ballots.n_classes), order="F")
+
+
 def _game_from_nothing(ballots: Ballots, knowledge: Knowledge, n_labeled: int) -> Voice:
-    even = np.full((ballots.n_rows, ballots.n_classes), -np.log(ballots.n_classes))
     found = play(
         ballots,
         knowledge,
-        even,
+        _even(ballots),
         LOSSES["log"],
         n_labeled=n_labeled,
         tol=TOL,

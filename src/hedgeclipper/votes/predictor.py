@@ -33,10 +33,12 @@ class VotePredictor:
 
     def probabilities(self, ballots: Ballots) -> np.ndarray:
         """Return the probability of each class for each row; the class balance without votes."""
-        out = np.empty((ballots.n_rows, ballots.n_classes))
+        out = np.empty((ballots.n_rows, ballots.n_classes), order="F")
         for rows, block in ballots.blocks():
             opening = self.opening.log_probabilities(block)
-            scores = self.loss.scores(opening) + scores_of(block, self.weights)
+            scores = self.loss.scores(opening)
+            if self.weights.any():  # often the game leaves the opening as it is
+                scores += scores_of(block, self.weights)
             out[rows] = self.loss.predict(scores)
         out[ballots.n_votes == 0] = np.exp(self.opening.log_balance)
         return out

@@ -1,4 +1,4 @@
-"""The same votes with other codes or other columns."""
+"""The same votes with other codes, other columns, or some of the rows."""
 
 from __future__ import annotations
 
@@ -53,3 +53,22 @@ def with_columns(matrix: Any, positions: np.ndarray, n_columns: int) -> Any:
     moved = sparse.csr_array((matrix.data.copy(), indices, matrix.indptr), shape=shape)
     moved.sort_indices()
     return moved
+
+
+def with_rows(matrix: Any, rows: slice | np.ndarray) -> Any:
+    """Return votes on some rows; of rows in sequence, without a copy.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (n_rows, n_voters)
+        Votes.
+    rows : slice or ndarray of int
+        Which rows, and in which order.
+    """
+    if not isinstance(rows, slice) or rows.step not in (None, 1):
+        return matrix[rows]
+    start, stop, _ = rows.indices(matrix.shape[0])
+    ends = matrix.indptr[start : max(start, stop) + 1]
+    entries = slice(ends[0], ends[-1])
+    parts = matrix.data[entries], matrix.indices[entries], ends - ends[0]
+    return sparse.csr_array(parts, shape=(ends.size - 1, matrix.shape[1]))

@@ -1,4 +1,8 @@
-"""Sums and maxima over the columns of each row, quick where columns are few and rows are many."""
+"""Sums and maxima over the columns of each row, quick where columns are few and rows are many.
+
+Tables with a row for each row of votes, and a column for each class, have each column in one piece
+(order "F"): what is done with a row is done by column, over all rows at once.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,15 @@ def row_sums(values: np.ndarray) -> np.ndarray:
 def row_maxima(values: np.ndarray) -> np.ndarray:
     """Return the largest value of each row, shape (n_rows,)."""
     return reduce(np.maximum, values.T)
+
+
+def row_favourites(values: np.ndarray) -> np.ndarray:
+    """Return the column of the largest value of each row, the first of several; shape (n_rows,)."""
+    best, favourites = values[:, 0], np.zeros(len(values), dtype=np.intp)
+    for number in range(1, values.shape[1]):
+        favourites[values[:, number] > best] = number
+        best = np.maximum(best, values[:, number])
+    return favourites
 
 
 def soft_maximum(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

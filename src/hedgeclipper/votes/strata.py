@@ -10,16 +10,13 @@ a stratum of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from hedgeclipper.votes.agreement import Agreement
-from hedgeclipper.votes.ballots import Ballots
-
 N_STRATA, LEAST_LABELS = 3, 5
 PRIOR_LABELS = 4.0
-DIGITS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,22 +35,20 @@ class Strata:
     unlabeled: np.ndarray
 
     @classmethod
-    def one(cls, labeled: Ballots, unlabeled: Ballots) -> Strata:
+    def one(cls, n_labeled: int, n_rows: int) -> Strata:
         """Return all rows as one stratum, as suits a plain draw."""
-        return cls(*(np.zeros(part.n_rows, dtype=np.intp) for part in (labeled, unlabeled)))
+        return cls(np.zeros(n_labeled, dtype=np.intp), np.zeros(n_rows, dtype=np.intp))
 
     @classmethod
-    def by_agreement(cls, agreement: Agreement, labeled: Ballots, unlabeled: Ballots) -> Strata:
+    def by_sureness(cls, labeled: np.ndarray, unlabeled: np.ndarray) -> Strata:
         """Return strata by how sure agreement is, of as many rows each if there are labels enough.
 
         Parameters
         ----------
-        agreement : Agreement
-            The voters' tables, found without a label.
-        labeled, unlabeled : Ballots
-            Votes.
+        labeled, unlabeled : ndarray of shape (n_labeled,) and (n_rows,)
+            By how much agreement's class is ahead on each row, -1 without votes.
         """
-        sure = [_sureness(agreement, part) for part in (labeled, unlabeled)]
+        sure = labeled, unlabeled
         everywhere = np.concatenate(sure)
         voted = everywhere[everywhere >= 0.0]
         inner = np.quantile(voted, np.arange(1, N_STRATA) / N_STRATA) if voted.size else []
@@ -62,17 +57,17 @@ class Strata:
         numbers = _merged(np.bincount(first, minlength=edges.size + 1))
         return cls(numbers[first], numbers[second])
 
-    @property
+    @cached_property
     def n_strata(self) -> int:
         """Number of strata; each has a label."""
         return int(self.labeled.max()) + 1
 
-    @property
+    @cached_property
     def n_labeled(self) -> np.ndarray:
         """Number of labels in each stratum."""
         return np.bincount(self.labeled, minlength=self.n_strata)
 
-    @property
+    @cached_property
     def n_rows(self) -> np.ndarray:
         """Number of unlabelled rows in each stratum."""
         return np.bincount(self.unlabeled, minlength=self.n_strata)
@@ -146,13 +141,6 @@ def _variances(
     overall = mean * (1.0 - mean)
     inside = about * share * (1.0 - share) + PRIOR_LABELS * overall
     return inside / (about + PRIOR_LABELS), overall
-
-
-def _sureness(agreement: Agreement, ballots: Ballots) -> np.ndarray:
-    """Return by how much the best class is ahead on each row; -1 without votes."""
-    scores = np.sort(agreement.scores(ballots), axis=1)
-    ahead = np.round(scores[:, -1] - scores[:, -2], DIGITS)
-    return np.where(ballots.n_votes > 0, ahead, -1.0)
 
 
 def _merged(n_labeled: np.ndarray) -> np.ndarray:

@@ -38,7 +38,7 @@ class LabelWorth:
         sizes = np.abs(weights[used]) if weights[used].any() else np.ones(used.sum())
         self._stakes = sizes * knowledge.widths[used]
         self._parts = knowledge.parts[:, used] * strata.n_labeled[:, None]
-        self._n_labeled, self._n_left = strata.n_labeled.astype(float), strata.n_rows
+        self._n_labeled, self._n_left = strata.n_labeled.astype(float), strata.n_rows.copy()
         n_wrong = np.bincount(strata.labeled, wrong, minlength=strata.n_strata)
         overall = strata.weights @ n_wrong / wrong.size
         self._errors = (n_wrong + PRIOR_LABELS * overall) / (self._n_labeled + PRIOR_LABELS)

@@ -9,7 +9,7 @@ one on a voter.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,9 +17,21 @@ from scipy import sparse
 from hedgeclipper.kernels import append_votes
 from hedgeclipper.votes.agreement import Agreement, find_agreement
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.rows import row_maxima, row_sums
+from hedgeclipper.votes.rows import row_favourites, row_maxima, row_sums
 
 NAMES = ("plain vote", "agreement")
+DIGITS = 9
+
+
+class Testimony(NamedTuple):
+    """What witnesses say of each row.
+
+    ``votes`` are theirs, the class plus 1, or 0 in a tie and without votes, shape (n_rows, 2);
+    ``sureness`` is by how much agreement's class is ahead of the next one, -1 without votes.
+    """
+
+    votes: np.ndarray
+    sureness: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,28 +60,57 @@ class Witnesses:
         even = np.full(n_classes, 1.0 / n_classes)
         return cls(find_agreement(pool, nobody, np.empty(0, dtype=np.intp), even))
 
-    def join(self, ballots: Ballots) -> Ballots:
-        """Return the votes with those of both witnesses added.
+    def testify(self, ballots: Ballots) -> Testimony:
+        """Return what both say of some rows.
 
         Parameters
         ----------
         ballots : Ballots
             Votes of the same voters.
         """
-        votes, names = ballots.votes, [*ballots.votes.voters.tolist(), *NAMES]
-        more = np.empty((votes.n_rows, len(NAMES)), dtype=votes.matrix.dtype)
+        n_classes, matrix = ballots.n_classes, ballots.votes.matrix
+        counting = np.broadcast_to(np.eye(n_classes), ballots.shape)
+        tables = np.concatenate([counting, self.agreement.weights], axis=2)
+        votes = np.empty((ballots.n_rows, len(NAMES)), dtype=matrix.dtype)
+        sureness = np.empty(ballots.n_rows)
         for rows, block in ballots.blocks():
-            more[rows, 0] = _favourites(block.votes.counts(), block)
-            more[rows, 1] = _favourites(self.agreement.scores(block), block)
-        matrix = _with_votes_of(more, votes.matrix)
-        return Ballots(replace(votes, matrix=matrix, voters=np.array(names, dtype=object)))
+            counts, scores = np.split(block.scores(tables), 2, axis=1)
+            scores += self.agreement.log_balance
+            is_voted = block.n_votes > 0
+            votes[rows, 0] = np.where(is_voted, _favourites(counts), 0)
+            votes[rows, 1] = np.where(is_voted, _favourites(scores), 0)
+            sureness[rows] = np.where(is_voted, _lead(scores), -1.0)
+        return Testimony(votes, sureness)
 
 
-def _favourites(scores: np.ndarray, ballots: Ballots) -> np.ndarray:
-    """Return the class of largest score plus 1; 0 where two share it, and without votes."""
+def joined(ballots: Ballots, testimony: Testimony) -> Ballots:
+    """Return the votes with those of both witnesses added.
+
+    Parameters
+    ----------
+    ballots : Ballots
+        Votes.
+    testimony : Testimony
+        What the witnesses say of these rows.
+    """
+    names = [*ballots.votes.voters.tolist(), *NAMES]
+    matrix = _with_votes_of(testimony.votes, ballots.votes.matrix)
+    return Ballots(replace(ballots.votes, matrix=matrix, voters=np.array(names, dtype=object)))
+
+
+def _favourites(scores: np.ndarray) -> np.ndarray:
+    """Return the class of largest score plus 1, 0 where two share it."""
     is_best = scores == row_maxima(scores)[:, None]
-    is_clear = (row_sums(is_best.astype(np.intp)) == 1) & (ballots.n_votes > 0)
-    return np.where(is_clear, is_best.argmax(axis=1) + 1, 0)
+    return np.where(row_sums(is_best.astype(np.intp)) == 1, row_favourites(scores) + 1, 0)
+
+
+def _lead(scores: np.ndarray) -> np.ndarray:
+    """Return by how much the largest score is ahead of the next one."""
+    best, second = scores[:, 0], np.full(len(scores), -np.inf)
+    for column in scores.T[1:]:
+        second = np.maximum(second, np.minimum(best, column))
+        best = np.maximum(best, column)
+    return np.round(best - second, DIGITS)
 
 
 def _with_votes_of(more: np.ndarray, matrix: Any) -> Any:

@@ -62,8 +62,11 @@ def proved(
     used = knowledge.is_used
     price = knowledge.centers[used] @ weights[used]
     price += knowledge.widths[used] @ np.abs(weights[used])
-    rest = row_maxima(gains - scores_of(ballots, weights))
-    return WorstCase(float(rest.mean() + price), weights)
+    rest = sum(
+        row_maxima(gains[rows] - scores_of(block, weights)).sum()
+        for rows, block in ballots.blocks()
+    )
+    return WorstCase(float(rest / ballots.n_rows + price), weights)
 
 
 def total_violation(ballots: Ballots, knowledge: Knowledge) -> WorstCase:
@@ -78,7 +81,8 @@ def total_violation(ballots: Ballots, knowledge: Knowledge) -> WorstCase:
     knowledge : Knowledge
         Bounds; they are held against these rows.
     """
-    here, nothing = knowledge.on(ballots), np.zeros((ballots.n_rows, ballots.n_classes))
+    nothing = np.zeros((ballots.n_rows, ballots.n_classes), order="F")
+    here = knowledge.on(ballots)
     weights = _sought(nothing, ballots, here, 1.0)
     value = proved(nothing, ballots, here, weights).bound
     return WorstCase(max(-value, 0.0), weights)
