@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 from scipy.special import logsumexp, softmax
 
-from hedgeclipper.kernels import add_vote_scores, add_vote_shares
+from hedgeclipper.kernels import add_vote_shares, sum_vote_scores
 from hedgeclipper.votes import agreement, game
 from hedgeclipper.votes.agreement import find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots
@@ -17,8 +17,9 @@ from hedgeclipper.votes.game import play, scores_of, shares_of
 from hedgeclipper.votes.knowledge import joined, learn_from_labels, parted
 from hedgeclipper.votes.losses import LOSSES, SMALLEST
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.rows import row_maxima, row_sums, soft_maximum
+from hedgeclipper.votes.rows import row_favourites, row_maxima, row_sums, soft_maximum
 from hedgeclipper.votes.shift import shift_of_votes
+from hedgeclipper.votes.witnesses import Witnesses, with_testimony
 from hedgeclipper.votes.worst_case import largest_mean, proved, total_violation
 
 
@@ -158,16 +159,26 @@ def losses_of(name, g):
 # Kernels.
 
 
-def test_vote_scores_and_shares_are_the_plain_sums():
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 6])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_vote_scores_are_the_plain_sums(order, n_columns):
     rng = np.random.default_rng(0)
     _, table = some_votes(rng, 30, 4, 3)
     matrix = Votes.of(table, classes=[0, 1, 2]).matrix
-    weights, shares = rng.normal(size=(4, 3, 3)), rng.random((30, 3))
-    scores, sums = np.zeros((30, 3)), np.zeros((4, 3, 3))
-    add_vote_scores(matrix.indptr, matrix.indices, matrix.data, weights, scores)
-    add_vote_shares(matrix.indptr, matrix.indices, matrix.data, shares, sums)
+    weights, scores = rng.normal(size=(4, 3, n_columns)), np.empty((30, n_columns), order=order)
+    sum_vote_scores(matrix.indptr, matrix.indices, matrix.data, weights, scores)
     said = table[:, :, None] == np.arange(3)  # rows, voters, votes
     assert scores == pytest.approx(np.einsum("jiv,ivk->jk", said, weights))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_vote_shares_are_the_plain_sums(order):
+    rng = np.random.default_rng(0)
+    _, table = some_votes(rng, 30, 4, 3)
+    matrix = Votes.of(table, classes=[0, 1, 2]).matrix
+    shares, sums = np.asarray(rng.random((30, 3)), order=order), np.zeros((4, 3, 3))
+    add_vote_shares(matrix.indptr, matrix.indices, matrix.data, shares, sums)
+    said = table[:, :, None] == np.arange(3)
     assert sums == pytest.approx(np.einsum("jiv,jk->ivk", said, shares))
 
 
@@ -197,6 +208,21 @@ def test_wilson_bounds_are_those_of_the_formula():
     assert knowledge.votes.upper[0, 0] == pytest.approx((middle + radius) / (1 + q / 4), abs=1e-6)
     assert knowledge.voters.estimate == pytest.approx([3 / 5])
     assert knowledge.classes.estimate == pytest.approx([4 / 5, 1 / 5])
+
+
+def test_symmetric_bounds_are_as_far_to_both_sides_as_the_farther_of_wilsons():
+    labeled = ballots_of([[0], [0], [0], [0], [1]], 2)
+    codes = np.array([0, 0, 0, 1, 0])
+    plain, symmetric = (
+        learn_from_labels(labeled, codes, labeled, bound=bound, delta=0.05, specialists="both")
+        for bound in ("wilson", "wilson_symmetric")
+    )
+    estimate, lower, upper, _ = plain.classes
+    radius = np.maximum(estimate - lower, upper - estimate)
+    assert np.all(radius > np.minimum(estimate - lower, upper - estimate) + 0.1)
+    assert symmetric.classes.estimate.tolist() == estimate.tolist()
+    assert symmetric.classes.lower == pytest.approx(np.maximum(estimate - radius, 0.0))
+    assert symmetric.classes.upper == pytest.approx(np.minimum(estimate + radius, 1.0))
 
 
 def test_transductive_bounds_are_hoeffdings_for_all_shares_together():
@@ -510,6 +536,34 @@ def test_agreement_tells_good_voters_from_bad_ones_without_a_label():
     assert accuracy == pytest.approx([0.9] * 3 + [0.5] * 2, abs=0.08)
 
 
+# Witnesses.
+
+
+def test_witnesses_vote_where_one_class_is_ahead_and_nowhere_else():
+    table = np.array([[0, 0, 1], [0, 1, -1], [-1, -1, -1], [2, -1, -1], [2, 1, 0]])
+    ballots = ballots_of(table, 3)
+    witnesses = Witnesses.of(ballots)
+    votes, sureness = witnesses.testify(ballots)
+    assert votes[:, 0].tolist() == [1, 0, 0, 3, 0]
+    scores = np.sort(witnesses.agreement.scores(ballots), axis=1)
+    voted = np.array([True, True, False, True, True])
+    assert sureness[voted] == pytest.approx(scores[voted, 2] - scores[voted, 1])
+    assert sureness.tolist()[2] == -1.0
+    assert votes.tolist()[2] == [0, 0]
+    best = witnesses.agreement.scores(ballots).argmax(axis=1) + 1
+    assert votes[[0, 3], 1].tolist() == best[[0, 3]].tolist()
+
+
+def test_votes_of_witnesses_stand_behind_those_of_all_voters():
+    table = np.array([[0, -1], [-1, -1], [1, 0]])
+    ballots = ballots_of(table, 2)
+    testimony = Witnesses.of(ballots).testify(ballots)
+    both = with_testimony(ballots, testimony).votes
+    assert both.matrix.toarray()[:, :2].tolist() == (table + 1).tolist()
+    assert both.matrix.toarray()[:, 2:].tolist() == testimony.votes.tolist()
+    assert both.voters.tolist() == [0, 1, "plain vote", "agreement"]
+
+
 # Shift.
 
 
@@ -554,6 +608,7 @@ def test_sums_and_maxima_of_rows():
     values = np.random.default_rng(0).normal(size=(7, 4))
     assert row_sums(values) == pytest.approx(values.sum(axis=1))
     assert np.array_equal(row_maxima(values), values.max(axis=1))
+    assert np.array_equal(row_favourites(values), values.argmax(axis=1))
     logarithm, slopes = soft_maximum(1000.0 * values)
     assert logarithm == pytest.approx(logsumexp(1000.0 * values, axis=1))
     assert slopes == pytest.approx(softmax(1000.0 * values, axis=1))

@@ -442,6 +442,10 @@ def test_counts_are_sums_over_voters(table):
     "rows",
     [
         slice(1, 3),
+        slice(2, None),
+        slice(3, 1),
+        slice(7, 9),
+        slice(None, None, 2),
         slice(None, None, -1),
         [3, 0],
         np.array([-1, 1, 1]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -33,8 +34,8 @@ from hedgeclipper.votes.sources import read_votes
 from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.summary import summarise_voters
-from hedgeclipper.votes.witnesses import Testimony, Witnesses, joined
-from hedgeclipper.votes.worst_case import CONTRADICTION, WorstCase, relaxed, total_violation
+from hedgeclipper.votes.witnesses import Testimony, Witnesses, with_testimony
+from hedgeclipper.votes.worst_case import relaxed
 
 ROWS_IN_GAME, ROWS_FOR_PROOF = 50_000, 5_000
 DELTA = 0.05
@@ -87,13 +88,14 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     specialists : {"voters", "votes", "both"}
         Whether the game uses how often a voter is right, how often it is right where it votes for
         a class, or both.
-    bound : {"wilson", "plug_in", "transductive"}
-        How labels bound that. "transductive" bounds hold all together, and for the unlabelled rows
-        themselves: the certificate is then a guarantee.
+    bound : {"wilson", "wilson_symmetric", "plug_in", "transductive"}
+        How labels bound that: between Wilson's two bounds, as far to either side of the labels' own
+        share as the farther of these, or exactly at that share. "transductive" bounds hold all
+        together, and for the unlabelled rows themselves: the certificate is then a guarantee.
     delta : float or None
         Probability that any bound fails: the opening is left, and a certificate made, only by
         bounds that hold all together. Those of the summary, of labels alone and of a game without
-        an opening fail with that probability each, if "wilson". None is 0.05.
+        an opening fail with that probability each, if by Wilson. None is 0.05.
     class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
         Class frequencies: those of the gold labels, or known ones, all the same or in the order of
         the sorted classes. Known ones are taken for true, against the labels if need be, so that
@@ -418,23 +420,17 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
         proof = sampled[:: max(1, sampled.size // ROWS_FOR_PROOF)]
         _warn_of_shift(judges, ballots)
-        each = self._learn(judges, codes, ballots, balance, strata)
-        together = self._learn(judges, codes, ballots, balance, strata, together=True)
+        learn = partial(self._learn, codes=codes, balance=balance, strata=strata)
+        each = learn(judges, ballots)
         opening = open_game(self.opening, sample, judges, codes, balance, each.on(sample))
         # an opening is given up only for what all bounds say together; there is none to lose else
-        bounds = each if self.opening is None else together
-        held_against = ballots.take(proof)
-        contradiction = total_violation(held_against, bounds)
-        is_contradictory = contradiction.bound > CONTRADICTION
-        contradicts = bounds.blamed(contradiction.weights) & is_contradictory
-        if is_contradictory:
-            _warn_of_contradiction(contradiction, voters[contradicts].tolist())
-            bounds = relaxed(held_against, bounds)
-        game = self._play(
-            sample, bounds, opening, codes.size, _start(before, voters, classes, self)
-        )
-        predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
-        testified = joined(ballots, on_rest)
+        bounds = each if self.opening is None else learn(judges, ballots, together=True)
+        bounds, violation, contradicts = relaxed(ballots.take(proof), bounds)
+        if violation:
+            _warn_of_contradiction(violation, voters[contradicts].tolist())
+        start = _start(before, voters, classes, self)
+        game = self._play(sample, bounds, opening, codes.size, start)
+        testified = with_testimony(ballots, on_rest)
         fitted = _Fitted(
             labeled,
             codes,
@@ -444,18 +440,17 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             game,
             contradicts,
             witnesses,
-            self._learn(
-                joined(judges, on_labeled), codes, testified, balance, strata, together=True
-            ),
+            learn(with_testimony(judges, on_labeled), testified, together=True),
             proof,
             strata,
             _minus_one_is_class(gold, classes) if before is None else before.minus_one_is_class,
         )
+        predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
         shares = predictor.probabilities(ballots)
         favourites = _favourites(shares, balance)
         judge = Judge(testified, proof, fitted.with_witnesses, favourites)
         certificate = judge.certificate(*self._may_guarantee(gold))
-        if certificate.kind == "void" and not is_contradictory:
+        if certificate.kind == "void" and not violation:
             _warn_of_void()
         self._store(fitted, predictor, balance, certificate)
         self._transduction = gold.all_labels(self._labels(shares, favourites))
@@ -502,7 +497,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     def _judge(self) -> Judge:
         fitted = self._fitted
         ballots = Ballots(fitted.unlabeled)
-        ballots = joined(ballots, fitted.witnesses.testify(ballots))
+        ballots = with_testimony(ballots, fitted.witnesses.testify(ballots))
         predicted = self._favourites(fitted.unlabeled)
         return Judge(ballots, fitted.sampled, fitted.with_witnesses, predicted)
 
@@ -565,11 +560,11 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     def _learn(
         self,
         labeled: Ballots,
-        codes: np.ndarray,
         unlabeled: Ballots,
+        *,
+        codes: np.ndarray,
         balance: np.ndarray,
         strata: Strata,
-        *,
         together: bool = False,
     ) -> Knowledge:
         return learn_from_labels(
@@ -613,11 +608,11 @@ def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:
     return row_favourites(np.where(shares >= best - ROUNDING, balance, 0.0))
 
 
-def _warn_of_contradiction(found: WorstCase, names: list) -> None:
+def _warn_of_contradiction(violation: float, names: list) -> None:
     whose = listed(names, most=5) if names else "the classes"
     warnings.warn(
         "What the labels say of the voters cannot all be true of the unlabelled rows: bounds "
-        f"would have to give way by {found.bound:.3f} in all, among them those of {whose}. The "
+        f"would have to give way by {violation:.3f} in all, among them those of {whose}. The "
         "game was played with wider ones. Labels may be wrong, or drawn from other rows than "
         "these.",
         ContradictionWarning,

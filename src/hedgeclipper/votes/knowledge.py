@@ -17,7 +17,7 @@ from hedgeclipper.correlations import transductive_radius, wilson_bounds
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.strata import Strata, Weighed, weigh
 
-BOUNDS = ("wilson", "plug_in", "transductive")
+BOUNDS = ("wilson", "wilson_symmetric", "plug_in", "transductive")
 SPECIALISTS = ("voters", "votes", "both")
 HIGH_PRICE = 0.5
 GIVE = 0.01
@@ -154,8 +154,9 @@ def learn_from_labels(
         Votes.
     codes : ndarray of shape (n_labeled,)
         Classes of the labelled rows.
-    bound : {"wilson", "plug_in", "transductive"}
-        How the bounds are made, as in `hedgeclipper.correlations.lower_bounds`.
+    bound : {"wilson", "wilson_symmetric", "plug_in", "transductive"}
+        How the bounds are made, as in `hedgeclipper.correlations.lower_bounds`; symmetric ones are
+        as far from the estimate as the farther of Wilson's.
     delta : float
         Probability that a bound fails; that any of them fails if they have to hold together.
         "transductive" ones always do.
@@ -218,9 +219,12 @@ def _bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper bounds on shares, 0 and 1 where no label tells."""
     lower, upper = estimate, estimate
-    if bound == "wilson":
+    if bound.startswith("wilson"):
         low, high = wilson_bounds(2.0 * estimate - 1.0, n_labeled, delta / (2.0 * n_together))
         lower, upper = (1.0 + low) / 2.0, (1.0 + high) / 2.0
+        if bound == "wilson_symmetric":
+            radius = np.maximum(estimate - lower, upper - estimate)
+            lower, upper = estimate - radius, estimate + radius
     elif bound == "transductive":
         # shares are half as wide as the correlations that the radius is for
         radius = transductive_radius(n_labeled, n_unlabeled, delta, estimate.size) / 2.0

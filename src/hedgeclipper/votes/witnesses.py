@@ -83,7 +83,7 @@ class Witnesses:
         return Testimony(votes, sureness)
 
 
-def joined(ballots: Ballots, testimony: Testimony) -> Ballots:
+def with_testimony(ballots: Ballots, testimony: Testimony) -> Ballots:
     """Return the votes with those of both witnesses added.
 
     Parameters

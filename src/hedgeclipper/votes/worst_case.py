@@ -33,6 +33,18 @@ class WorstCase(NamedTuple):
     weights: np.ndarray
 
 
+class Relaxed(NamedTuple):
+    """Bounds that some labels obey, and what was wrong with those they were made of.
+
+    ``violation`` is by how much these, added up, must be broken, 0 if they need not be; ``blamed``
+    says whose are among them, shape (n_voters,).
+    """
+
+    knowledge: Knowledge
+    violation: float
+    blamed: np.ndarray
+
+
 def largest_mean(
     gains: np.ndarray, sample: Ballots, sampled: np.ndarray, ballots: Ballots, knowledge: Knowledge
 ) -> WorstCase:
@@ -88,7 +100,7 @@ def total_violation(ballots: Ballots, knowledge: Knowledge) -> WorstCase:
     return WorstCase(max(-value, 0.0), weights)
 
 
-def relaxed(ballots: Ballots, knowledge: Knowledge) -> Knowledge:
+def relaxed(ballots: Ballots, knowledge: Knowledge) -> Relaxed:
     """Return bounds that some labels obey: the same, or wider ones if these contradict each other.
 
     All are widened as often as needed, and once more, since bounds that just meet leave the
@@ -101,10 +113,13 @@ def relaxed(ballots: Ballots, knowledge: Knowledge) -> Knowledge:
     knowledge : Knowledge
         Bounds; they are held against these rows.
     """
-    found = knowledge
-    while total_violation(ballots, found).bound > CONTRADICTION:
-        found = found.widened()
-    return knowledge if found is knowledge else found.widened()
+    violation, prices = total_violation(ballots, knowledge)
+    if violation <= CONTRADICTION:
+        return Relaxed(knowledge, 0.0, np.zeros_like(knowledge.blamed(prices)))
+    wider = knowledge.widened()
+    while total_violation(ballots, wider).bound > CONTRADICTION:
+        wider = wider.widened()
+    return Relaxed(wider.widened(), violation, knowledge.blamed(prices))
 
 
 def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, reach: float) -> np.ndarray:
