@@ -164,6 +164,13 @@ def test_batches_give_the_same_as_one_array():
         fitted().predict_proba(np.vstack([silent, L]))
     )
     same_model(fitted(lambda: iter(parts)), fitted())
+    same_model(fitted(iter(parts)), fitted())
+    same_model(fitted([Votes.of(part) for part in parts]), fitted())
+
+
+def test_a_frame_that_is_not_there_yet():
+    with pytest.raises(TypeError, match=r"Got LazyFrame: pass what its collect\(\) returns"):
+        fitted(pl.DataFrame(L).lazy())
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -288,13 +295,69 @@ def test_contradictory_bounds_give_a_message_that_names_voters_and_small_weights
         model = VoteAggregator(bound="plug_in").fit(labeled, y, L_unlabeled=votes)
     assert all(warning.filename == __file__ for warning in record)
     assert np.abs(model.weights_).max() < 1
+    assert model.voter_summary()["Weight"].abs().max() < 1
     assert model.certificate_.kind == "void"
+    assert model.certificate_.delta is None
     assert (model.certificate_.error_lower, model.certificate_.error_upper) == (0, 1)
     bounds = model.subgroup_bounds(np.arange(500) < 10)
     assert bounds.error == (0, 1)
     assert model.voter_summary()["Contradicts"].any()
     shares = model.predict_proba(votes)
     assert shares.min() > 0.01  # half of the voters are said to be wrong
+
+
+def copies(seed, n_labeled, n_rows=3000, coverage=0.1, n_copies=60):
+    """Near copies of a voter of 65 %, and four of 75 %; votes, y and truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=n_rows)
+    common = np.where(rng.random(n_rows) < 0.65, truth, 1 - truth)[:, None]
+    flipped = np.where(rng.random((n_rows, n_copies)) < 0.02, 1 - common, common)
+    votes = np.c_[flipped, votes_on(truth, [0.75] * 4, 1.0, seed)]
+    votes[rng.random(votes.shape) >= coverage] = -1
+    return votes, np.where(np.arange(n_rows) < n_labeled, truth, -1), truth
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_more_votes_for_a_class_never_speak_against_it(seed):
+    votes, y, _ = copies(seed, 50)
+    model = fitted(votes, y)
+    weights = model.voter_summary()["Weight"].to_numpy()
+    order = np.argsort(-weights)[: np.count_nonzero(weights > 0)]
+    for label in (0, 1):
+        rows = np.full((order.size, votes.shape[1]), -1)
+        rows[:, order] = np.where(np.tri(order.size, dtype=bool), label, -1)
+        assert np.all(np.diff(model.predict_proba(rows)[:, label]) > -0.02)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_correlated_voters_are_widened_within_the_opening_too(seed):
+    votes, y, truth = copies(seed, 20, coverage=0.5, n_copies=40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ContradictionWarning)
+        model = fitted(votes, y, bound="plug_in")
+    assert model.voter_summary()["Weight"].abs().max() < 2
+    assert log_loss(truth[20:], model.predict_proba(votes)[20:]) < 1
+
+
+def test_known_class_frequencies_stay_where_bounds_contradict_each_other():
+    votes, y, _ = some(1000, 60, accuracy=[0.9] * 8, coverage=1.0)
+    with pytest.warns(ContradictionWarning):
+        model = fitted(votes, y, opening=None, bound="plug_in", class_balance=[0.05, 0.95])
+    assert model.predict_proba(votes[60:])[:, 1].mean() == pytest.approx(0.95, abs=0.01)
+
+
+def test_rows_that_come_in_turns_are_no_contradiction():
+    """Two voters who agree on every other row, and never on those between."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=11_000)
+    first = np.where(rng.random(truth.size) < 0.8, truth, 1 - truth)
+    second = np.where(np.arange(truth.size) % 2, 1 - first, first)
+    third = np.where(rng.random(truth.size) < 0.9, truth, 1 - truth)
+    votes = np.c_[first, second, third]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ContradictionWarning)
+        model = VoteAggregator().fit(votes[:1000], truth[:1000], L_unlabeled=votes[1000:])
+    assert model.worst_case_error_ < 0.4
 
 
 def test_a_game_without_contradiction_blames_nobody():
@@ -443,6 +506,30 @@ def test_minus_one_is_a_label_in_an_update_where_it_is_a_class():
     assert marked.transduction_.size == 240 + 50
 
 
+def test_rows_without_a_vote_may_come_apart():
+    silent = np.full((3, 6), -1)
+    model = fitted().update(silent)
+    assert model.silent_[-3:].all()
+    assert model.transduction_[-3:].tolist() == [model.classes_[model.class_balance_.argmax()]] * 3
+    apart = VoteAggregator().fit(L[:60], Y[:60], L_unlabeled=silent)
+    assert apart.transduction_.tolist() == [apart.classes_[apart.class_balance_.argmax()]] * 3
+
+
+def test_workers_named_by_numbers_are_not_taken_for_each_other():
+    workers, rows = np.nonzero(L.T[:4] >= 0)
+    table = {"task": rows, "worker": workers, "label": L[rows, workers]}
+    votes = Votes.from_long(table)
+    model = VoteAggregator().fit(votes, Y[votes.rows])
+    counted = model.voter_summary()[["Correct", "Incorrect"]].to_numpy().tolist()
+    new = Votes.from_long({"task": ["a", "a", "b"], "worker": [7, 2, 0], "label": [0, 1, 1]})
+    model.update(new)
+    assert model.voters_.tolist() == [0, 1, 2, 3, 7]
+    summary = model.voter_summary()[["Correct", "Incorrect"]]
+    assert summary.to_numpy().tolist() == [*counted, [0, 0]]
+    with pytest.raises(ValueError, match="1 of 2 voters are not known: 8"):
+        model.predict(Votes.from_long({"task": [1, 1], "worker": [8, 0], "label": [0, 1]}))
+
+
 def test_an_update_with_a_new_class():
     model = fitted()
     model.update([[2, 2, 2, -1, -1, -1]] * 5, [2] * 5)
@@ -480,6 +567,34 @@ def test_rows_drawn_by_chance_hardly_ever_give_a_warning():
 
 
 # What comes out.
+
+
+def test_passes_are_not_more_than_allowed_and_the_model_says_so():
+    model = fitted(opening=None, loss="zero_one", max_passes=2)
+    assert (model.n_iter_, model.stop_reason_) == (2, "max_passes")
+    assert model.slack_ == pytest.approx(model.history_[-1].primal, abs=0.01)
+    assert fitted(opening=None).stop_reason_ == "converged"
+
+
+@pytest.mark.parametrize("opening", ["agreement", "votes", None])
+def test_class_weights_are_the_scores_before_a_vote(opening):
+    """A vote of no weight leaves nothing else."""
+    votes, y, _ = some(600, 200, accuracy=[0.5] * 3, coverage=0.1, rare=0.2)
+    model = fitted(votes, y, opening=opening)
+    shares = np.exp(model.class_weights_) / np.exp(model.class_weights_).sum()
+    assert shares[0] > 0.6
+    assert model.predict_proba([[0, -1, -1]])[0] == pytest.approx(shares, abs=0.1)
+
+
+def test_there_is_nothing_to_suggest_where_all_rows_have_labels():
+    with pytest.warns(NoUnlabeledRowsWarning):
+        model = VoteAggregator().fit(L[:60], TRUTH[:60])
+    with pytest.raises(ValueError, match="no rows to label"):
+        model.suggest_labels(2)
+
+
+def test_votes_are_no_metadata():
+    assert "L" not in str(VoteAggregator().get_metadata_routing()).replace("L_unlabeled", "")
 
 
 def test_the_summary_has_snorkels_columns_and_counts():
@@ -579,7 +694,7 @@ def test_a_million_rows_of_two_thousand_voters_need_no_dense_matrix():
         (L, np.full(600, -1), "no gold label"),
         (L, np.full(600, np.nan), "no gold label"),
         (np.zeros_like(L), np.where(Y >= 0, 0, -1), "at least two classes. Got one, 0"),
-        (np.full((3, 2), np.nan), [0, 1, -1], "has no votes"),
+        (np.full((3, 2), np.nan), [0, 1, -1], "no votes: everybody abstains"),
         (np.empty((0, 3)), [], "one row and one voter"),
         (L[:, 0], Y, "must be a table"),
         (L + 0.5, Y, "must be whole"),
@@ -640,7 +755,7 @@ def test_unknown_classes_and_voters_at_prediction():
 
 
 def test_a_class_must_not_be_what_abstains():
-    with pytest.raises(ValueError, match="both a class of y and abstain_label"):
+    with pytest.raises(ValueError, match="both a class of the votes or of y, and abstain_label"):
         VoteAggregator().fit(L[:60], np.where(Y[:60] == 0, -1, 1), L_unlabeled=L[60:])
 
 

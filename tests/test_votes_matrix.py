@@ -582,7 +582,6 @@ def duplicated():
         ([0, 1], ValueError, r"a column for each voter. Got list of shape \(2,\)"),
         ("votes.csv", ValueError, "Got str of shape"),
         ([[0, 1], [0]], ValueError, "all rows of the same length"),
-        ([[-1, None]], ValueError, "has no votes: everybody abstains"),
         ([[0.25, 1.0]], ValueError, r"must be whole. Got 0.25. .*, not probabilities"),
         ([[np.inf, 1.0]], ValueError, "must be whole. Got inf"),
         (np.array([[0.5, None]], dtype=object), ValueError, "must be whole. Got 0.5"),
@@ -637,7 +636,6 @@ def test_wrong_parameters(parameters, error, message):
         ({name: [[1]] for name in LINES}, ValueError, r"one dimension .*\(1, 1\)"),
         ({name: [] for name in LINES}, ValueError, "Got 0 rows and 0 voters"),
         (pa.table({name: [] for name in LINES}), ValueError, "Got 0 rows and 0 voters"),
-        ({"task": [1], "worker": ["w"], "label": [None]}, ValueError, "'label' has no votes"),
         ({"task": [1], "worker": ["w"], "label": [0.5]}, ValueError, "'label' must hold .* 0.5"),
         ({"task": [1, 1], "worker": [1, 2], "label": [0, "a"]}, TypeError, "'label' .* int, str"),
     ],
@@ -671,10 +669,44 @@ def test_other_errors():
         Votes.from_frame(as_frame(WORDS), voters=["zoe"])
 
 
-@pytest.mark.parametrize("table", [[[0.0, 1.0]], [[0, None]], [["0", "1"]], as_sparse(NUMBERS)])
+@pytest.mark.parametrize("table", [[[0.0, 1.0]], [[0, None]], [["0", "1"]]])
 def test_snorkel_has_integers_only(table):
-    with pytest.raises(TypeError, match=r"takes a dense array of integers. Got "):
+    with pytest.raises(TypeError, match=r"from_snorkel takes integers. Got list of dtype"):
         Votes.from_snorkel(table)
+
+
+def test_snorkels_classes_from_a_sparse_matrix():
+    stored = sparse.csr_array(([0, 0, -1], ([0, 1, 1], [0, 0, 1])), shape=(3, 2))
+    votes = Votes.from_snorkel(stored)
+    assert votes.classes.tolist() == [0, 1]
+    assert votes.matrix.toarray().tolist() == [[1, 0], [1, 0], [0, 0]]
+
+
+def test_tables_in_which_everybody_abstains_have_no_classes():
+    long = {"task": [1], "worker": ["w"], "label": [None]}
+    for votes in (Votes.of([[-1, None]]), Votes.from_long(long)):
+        assert (votes.n_votes, votes.n_classes) == (0, 0)
+    both = Votes.stack(Votes.of([[-1, None]]), Votes.of([["no", "yes"]]))
+    assert both.matrix.toarray().tolist() == [[0, 0], [1, 2]]
+
+
+def test_a_long_table_may_name_a_label_that_is_no_vote():
+    table = {"task": [1, 1, 2], "worker": ["a", "b", "a"], "label": [0, -1, 1]}
+    votes = Votes.from_long(table, abstain_label=-1)
+    assert votes.matrix.toarray().tolist() == [[1, 0], [2, 0]]
+
+
+def test_workers_named_by_numbers_keep_their_names():
+    """0, 1, 2 are names here, as 7 is, and not places of columns."""
+    first = Votes.from_long({"task": [1, 1, 1], "worker": [0, 1, 2], "label": [0, 1, 1]})
+    other = Votes.from_long({"task": [2, 2, 2], "worker": [2, 7, 0], "label": [0, 1, 1]})
+    both = Votes.stack(first, other)
+    assert both.voters.tolist() == [0, 1, 2, 7]
+    assert both.matrix.toarray().tolist() == [[1, 2, 2, 0], [2, 0, 1, 2]]
+    alone = Votes.stack(first, first)
+    assert alone.named
+    with pytest.raises(ValueError, match="1 of 3 voters are not known: 7"):
+        other.align(alone.voters, alone.classes, named=alone.named)
 
 
 @pytest.mark.parametrize("label", [-2, 2])

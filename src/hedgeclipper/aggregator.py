@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.batches import listed
@@ -63,6 +64,11 @@ class _Fitted:
     strata: Strata
     minus_one_is_class: bool
 
+    def aligned(self, votes: Votes) -> Votes:
+        """Return votes with the voters and classes of the fit."""
+        own = self.labeled
+        return votes.align(own.voters, own.classes, named=own.named)
+
     def gold(self, classes: np.ndarray) -> Gold:
         """Return the rows as they were given."""
         rest = self.unlabeled if self.has_unlabeled else self.unlabeled.take(np.arange(0))
@@ -97,9 +103,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         bounds that hold all together. Those of the summary, of labels alone and of a game without
         an opening fail with that probability each, if by Wilson. None is 0.05.
     class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
-        Class frequencies: those of the gold labels, or known ones, all the same or in the order of
-        the sorted classes. Known ones are taken for true, against the labels if need be, so that
-        the certificate is an estimate.
+        Class frequencies: those of the gold labels and one more of each class, or known ones, all
+        the same or in the order of the sorted classes. Known ones are taken for true, against the
+        labels if need be, so that the certificate is an estimate.
     abstain_label : object
         The label that means no vote; in predictions, no answer.
     abstain_cost : float or None
@@ -133,12 +139,17 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         Its upper bound.
     weights_ : ndarray of shape (n_voters, n_classes)
         By how much the game moves the score of a class for which a voter votes.
+    class_weights_ : ndarray of shape (n_classes,)
+        Scores of the classes before a vote is heard, in the scale of ``voter_summary``'s weights:
+        what few votes have to make up for.
     slack_ : float
         Value of the game: loss beyond the opening's against the worst labels, on the rows it was
         played on; never above 0. It is that of the predictions where all rows have votes: to those
         without one the game has an answer too, but they get the class frequencies.
     n_iter_ : int
         Passes over the rows.
+    stop_reason_ : str
+        Why the game stopped: "converged" at ``tol``, or "max_passes".
     hedged_range_ : tuple of two floats
         Between which values of twice a probability, less one, the game hedges; infinite for log
         loss, which never clips.
@@ -168,6 +179,11 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         "max_passes": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
+
+    # votes are what scikit-learn calls X, and no metadata
+    __metadata_request__fit: ClassVar[dict] = {"L": UNUSED}
+    __metadata_request__predict: ClassVar[dict] = {"L": UNUSED}
+    __metadata_request__predict_proba: ClassVar[dict] = {"L": UNUSED}
 
     def __init__(
         self,
@@ -392,6 +408,11 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         fitted, n_rows = self._fitted, self._fitted.unlabeled.n_rows
+        if not fitted.has_unlabeled:
+            raise ValueError(
+                "There are no rows to label: all rows of the fit have gold labels. Fit with "
+                "unlabelled rows, too."
+            )
         if isinstance(k, bool) or not (isinstance(k, Integral) and 1 <= k <= n_rows):
             raise ValueError(
                 f"k must be a whole number between 1 and {n_rows}, the unlabelled rows. Got {k!r}."
@@ -418,18 +439,22 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         balance = self._balance(codes, classes.size, strata)
         sampled = self._sample(ballots.n_rows)
         sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
-        proof = sampled[:: max(1, sampled.size // ROWS_FOR_PROOF)]
+        proof = sampled[_drawn(sampled.size, ROWS_FOR_PROOF)]
         _warn_of_shift(judges, ballots)
         learn = partial(self._learn, codes=codes, balance=balance, strata=strata)
-        each = learn(judges, ballots)
-        opening = open_game(self.opening, sample, judges, codes, balance, each.on(sample))
-        # an opening is given up only for what all bounds say together; there is none to lose else
-        bounds = each if self.opening is None else learn(judges, ballots, together=True)
-        bounds, violation, contradicts = relaxed(ballots.take(proof), bounds)
-        if violation:
-            _warn_of_contradiction(violation, voters[contradicts].tolist())
+        each, searched = learn(judges, ballots), ballots.take(proof)
+        bounds = relaxed(searched, ballots, each)
+        known = bounds.knowledge.on(sample)
+        opening = open_game(self.opening, sample, judges, codes, balance, known)
+        if self.opening is not None:
+            # it is given up only for what all bounds say together, which agree if single ones do
+            together = learn(judges, ballots, together=True)
+            agree = bounds._replace(knowledge=together)
+            bounds = relaxed(searched, ballots, together) if bounds.violation else agree
+        if bounds.violation:
+            _warn_of_contradiction(bounds.violation, voters[bounds.blamed].tolist())
         start = _start(before, voters, classes, self)
-        game = self._play(sample, bounds, opening, codes.size, start)
+        game = self._play(sample, bounds.knowledge, opening, codes.size, start)
         testified = with_testimony(ballots, on_rest)
         fitted = _Fitted(
             labeled,
@@ -438,7 +463,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             gold.has_unlabeled,
             each,
             game,
-            contradicts,
+            bounds.blamed,
             witnesses,
             learn(with_testimony(judges, on_labeled), testified, together=True),
             proof,
@@ -450,7 +475,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         favourites = _favourites(shares, balance)
         judge = Judge(testified, proof, fitted.with_witnesses, favourites)
         certificate = judge.certificate(*self._may_guarantee(gold))
-        if certificate.kind == "void" and not violation:
+        if certificate.kind == "void" and not bounds.violation:
             _warn_of_void()
         self._store(fitted, predictor, balance, certificate)
         self._transduction = gold.all_labels(self._labels(shares, favourites))
@@ -489,7 +514,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         self.class_balance_ = balance
         self.certificate_, self.worst_case_error_ = certificate, certificate.error_upper
         self.weights_ = predictor.vote_weights(unlabeled.shape)
+        self.class_weights_ = predictor.class_weights(unlabeled.shape)
         self.slack_, self.n_iter_, self.history_ = game.value, game.n_passes, game.history
+        self.stop_reason_ = game.stop_reason
         self.hedged_range_ = (-np.inf, np.inf) if self.loss == "log" else (-1.0, 1.0)
         self.silent_ = unlabeled.n_votes == 0
         self._fitted, self._predictor = fitted, predictor
@@ -508,13 +535,13 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     def _ballots(self, L: Any) -> Ballots:
         votes = read_votes(L, self.abstain_label, self.classes_)
-        return Ballots(votes.align(self.voters_, self.classes_))
+        return Ballots(self._fitted.aligned(votes))
 
     def _check_abstain_label(self, classes: np.ndarray) -> None:
         if any(label == self.abstain_label for label in classes.tolist()):
             raise ValueError(
-                f"The label {self.abstain_label!r} is both a class of y and abstain_label. Pass "
-                "another abstain_label, or None if only missing votes abstain."
+                f"The label {self.abstain_label!r} is both a class of the votes or of y, and "
+                "abstain_label. Pass another abstain_label, or None if only missing votes abstain."
             )
 
     def _balance(self, codes: np.ndarray, n_classes: int, strata: Strata) -> np.ndarray:
@@ -600,6 +627,13 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         labels = labels.astype(object if kind.kind in "US" else kind)
         labels[1.0 - row_maxima(shares) > self.abstain_cost] = self.abstain_label
         return labels
+
+
+def _drawn(n_rows: int, most: int) -> np.ndarray:
+    """Return numbers of some rows, always the same; not each k-th, since rows may come in turns."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))
 
 
 def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:

@@ -89,15 +89,20 @@ Force = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="NUMBER", help="Seed of all that is random.")]
-Delta = Annotated[
-    float | None,
-    typer.Option(
+
+
+def _delta(price: str) -> Any:
+    """Return the option of a guarantee, and what it costs."""
+    return typer.Option(
         metavar="SHARE",
         callback=_check_share,
         help="Bound the error with a guarantee that fails with this probability, such as 0.05; "
-        "half of the labels are then held out to judge.",
-    ),
-]
+        + price,
+    )
+
+
+Delta = Annotated[float | None, _delta("half of the labels are then held out to judge.")]
+VotesDelta = Annotated[float | None, _delta("gold labels must then be of rows drawn at random.")]
 Unlabeled = Annotated[
     list[str] | None,
     typer.Option(metavar="FILES...", help="Files of unlabelled rows, up to the next option."),
@@ -257,7 +262,7 @@ def votes(
     abstain: Annotated[
         str, typer.Option(metavar="LABEL", help="The vote that is none; missing ones are too.")
     ] = "-1",
-    delta: Delta = None,
+    delta: VotesDelta = None,
     seed: Seed = 0,
     force: Force = False,
     quiet: Quiet = False,

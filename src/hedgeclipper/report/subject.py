@@ -191,7 +191,7 @@ def _with_votes(bare: Subject, votes: Any, gold: Any) -> Subject:
     if votes is not None:
         read = read_votes(votes, estimator.abstain_label, estimator.classes_)
         labels = np.full(read.n_rows, None) if gold is None else gold
-        known = read_gold(read.align(estimator.voters_, estimator.classes_), labels)
+        known = read_gold(fitted.aligned(read), labels)
     elif gold is not None:
         raise ValueError("gold has labels of votes. Got gold alone: pass votes, too.")
     has_own = known.rest.n_rows > 0

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import fmin_l_bfgs_b
@@ -43,8 +44,8 @@ class VoteGame:
         What is played for: loss beyond the opening's, on average, against the worst labels.
     n_passes : int
         Passes over the rows.
-    converged : bool
-        Whether the solver stopped by itself.
+    stop_reason : {"converged", "max_passes"}
+        Whether the solver stopped by itself, or for want of passes.
     history : tuple of PassRecord
         The least value known after each pass, with the term of the ridge; no bound from below.
     """
@@ -52,7 +53,7 @@ class VoteGame:
     weights: np.ndarray
     value: float
     n_passes: int
-    converged: bool
+    stop_reason: str
     history: tuple[PassRecord, ...] = ()
 
 
@@ -152,7 +153,10 @@ def minimise(
     """
     used = np.flatnonzero(knowledge.is_used)
     centers, widths = knowledge.centers[used], knowledge.widths[used]
+    before = np.zeros(used.size) if start is None else start[used]
+    first = np.concatenate([np.maximum(before, 0.0), np.maximum(-before, 0.0)])
     values: list[float] = []
+    best = _Best(np.inf, first)
 
     def whole(part: np.ndarray) -> np.ndarray:
         weights = np.zeros(knowledge.is_used.size)
@@ -160,25 +164,35 @@ def minimise(
         return weights
 
     def objective(part: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal best
+        if len(values) == max_passes:
+            raise _OutOfPasses
         value, slopes = smooth(whole(part))
         plus, minus = part[: used.size], part[used.size :]
         slopes = slopes[used] - centers
         value = value - centers @ (plus - minus) + widths @ (plus + minus)
         values.append(float(value))
+        if value < best.value:
+            best = _Best(float(value), part.copy())
         return value, np.concatenate([slopes + widths, widths - slopes])
 
-    before = np.zeros(used.size) if start is None else start[used]
-    first = np.concatenate([np.maximum(before, 0.0), np.maximum(-before, 0.0)])
-    part, value, info = fmin_l_bfgs_b(
-        objective,
-        first,
-        bounds=np.tile([0.0, reach], (first.size, 1)),
-        pgtol=tol,
-        factr=10.0,
-        maxfun=max_passes,
-        maxiter=max_passes,
-    )
-    best = np.minimum.accumulate(values)
-    history = tuple(PassRecord(k, float(least), -np.inf) for k, least in enumerate(best, start=1))
-    is_done = info["warnflag"] == 0
-    return VoteGame(whole(part), float(value), int(info["funcalls"]), is_done, history)
+    stop_reason = "converged"
+    try:
+        limits = np.tile([0.0, reach], (first.size, 1))
+        fmin_l_bfgs_b(objective, first, bounds=limits, pgtol=tol, factr=10.0, maxiter=max_passes)
+    except _OutOfPasses:
+        stop_reason = "max_passes"
+    least = np.minimum.accumulate(values).tolist()
+    history = tuple(PassRecord(k, value, -np.inf) for k, value in enumerate(least, start=1))
+    return VoteGame(whole(best.part), best.value, len(values), stop_reason, history)
+
+
+class _Best(NamedTuple):
+    """The least value so far, and where it is."""
+
+    value: float
+    part: np.ndarray
+
+
+class _OutOfPasses(Exception):
+    """All passes were made, and the solver asks for one more."""

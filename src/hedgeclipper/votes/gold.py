@@ -65,8 +65,14 @@ class Gold:
                 "Votes and gold labels must have at least two classes. Got one, "
                 f"{classes.tolist()[0]!r}."
             )
-        voters = all_voters(self.labeled, self.rest)
-        labeled, rest = (part.align(voters, classes) for part in (self.labeled, self.rest))
+        parts = self.labeled, self.rest
+        if not any(part.n_votes for part in parts):
+            raise ValueError(
+                "There are no votes: everybody abstains everywhere. Check what is read as an "
+                "abstention."
+            )
+        voters, named = all_voters(*parts)
+        labeled, rest = (part.align(voters, classes, named=named) for part in parts)
         unlabeled = rest if self.has_unlabeled else labeled
         return labeled, class_codes(self.labels, classes, "y"), unlabeled
 

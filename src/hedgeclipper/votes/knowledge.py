@@ -52,8 +52,9 @@ class Knowledge:
         Which part of the variance of each is due to the labels of each stratum.
     is_guarantee : bool
         Whether all bounds hold together with probability 1 - delta, for sure.
-    delta : float
-        Probability that any of them fails, or each, as they were made.
+    delta : float or None
+        Probability that any of them fails, or each, as they were made; None for estimates taken at
+        their word.
     """
 
     voters: Intervals
@@ -63,7 +64,7 @@ class Knowledge:
     is_used: np.ndarray
     parts: np.ndarray
     is_guarantee: bool
-    delta: float
+    delta: float | None
 
     @property
     def centers(self) -> np.ndarray:
@@ -94,7 +95,10 @@ class Knowledge:
         return replace(self, coverage=n_rows / ballots.n_rows, is_used=used)
 
     def widened(self) -> Knowledge:
-        """Return bounds twice as far apart, and a little more, so that exact ones give way too."""
+        """Return bounds twice as far apart, and a little more, so that exact ones give way too.
+
+        Class frequencies that are known, and not from labels, stay as they are.
+        """
         voters, votes, classes = (
             _widened(part) for part in (self.voters, self.votes, self.classes)
         )
@@ -112,7 +116,7 @@ class Knowledge:
 
 def _widened(intervals: Intervals) -> Intervals:
     middle = (intervals.lower + intervals.upper) / 2.0
-    half = intervals.upper - intervals.lower + GIVE
+    half = np.where(np.isinf(intervals.n_labeled), 0.0, intervals.upper - intervals.lower + GIVE)
     lower, upper = np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
     return intervals._replace(lower=lower, upper=upper)
 
@@ -192,7 +196,7 @@ def learn_from_labels(
         is_used=used & (n_labeled > 0) & (n_unlabeled > 0),
         parts=found.parts,
         is_guarantee=bound == "transductive",
-        delta=delta,
+        delta=None if bound == "plug_in" else delta,
     )
 
 

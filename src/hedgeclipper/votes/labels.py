@@ -71,13 +71,8 @@ class LabelNumbers:
         if given is not None:
             classes = given_classes(given)
             self._check_no_class_abstains(classes)
-        elif labels:
-            classes = seen_classes(labels, self.place)
         else:
-            raise ValueError(
-                f"{self.place} has no votes: everybody abstains everywhere. Check what is read as "
-                "an abstention, or name the classes with Votes.of(..., classes=[...])."
-            )
+            classes = seen_classes(labels, self.place)
         return classes, class_codes(labels, classes, self.place)
 
     def _check_no_class_abstains(self, classes: np.ndarray) -> None:

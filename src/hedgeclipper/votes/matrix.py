@@ -174,6 +174,7 @@ class Votes:
         task: str = "task",
         worker: str = "worker",
         label: str = "label",
+        abstain_label: Any = None,
         repeated: Literal["error", "first", "last"] = "error",
     ) -> Votes:
         """Return the votes of a table with one vote in each line, as crowd-kit has them.
@@ -187,6 +188,8 @@ class Votes:
             One vote in each line.
         task, worker, label : str
             Names of the columns.
+        abstain_label : object, optional
+            A label that means no vote, beside a missing one.
         repeated : {"error", "first", "last"}, default="error"
             Which vote counts if a worker votes for different classes on the same task.
 
@@ -203,7 +206,7 @@ class Votes:
         >>> votes.rows.tolist(), votes.voters.tolist(), votes.classes.tolist()
         (['t1', 't2'], ['ann', 'bob'], ['cat', 'dog'])
         """
-        labels = LabelNumbers(None, f"The column {label!r}")
+        labels = LabelNumbers(abstain_label, f"The column {label!r}")
         return cls._finished(read_long(table, (task, worker, label), labels, repeated), labels)
 
     @classmethod
@@ -214,8 +217,8 @@ class Votes:
 
         Parameters
         ----------
-        L : array-like of int, of shape (n_rows, n_voters)
-            Labels.
+        L : array-like or sparse matrix of int, of shape (n_rows, n_voters)
+            Labels. In a sparse matrix what is not stored abstains too.
         voters : iterable of shape (n_voters,), optional
             Names of the voters.
         n_classes : int, optional
@@ -226,14 +229,14 @@ class Votes:
         >>> Votes.from_snorkel([[0, -1], [0, 0]]).classes
         array([0, 1])
         """
-        array = np.asarray(L)
-        if array.dtype.kind not in "iu":
+        said = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
+        if said.dtype.kind not in "iu":
             raise TypeError(
-                "Votes.from_snorkel takes a dense array of integers. Got "
-                f"{type(L).__name__} of dtype {array.dtype}. Votes.of takes other tables."
+                f"Votes.from_snorkel takes integers. Got {type(L).__name__} of dtype {said.dtype}. "
+                "Votes.of takes other tables."
             )
         if n_classes is None:
-            n_classes = max(2, int(array.max(initial=-1)) + 1)
+            n_classes = max(2, int(said.max(initial=-1)) + 1)
         return cls.of(L, classes=np.arange(n_classes), voters=voters)
 
     @classmethod
@@ -306,7 +309,7 @@ class Votes:
         names = None if self.rows is None else self.rows[rows]
         return replace(self, matrix=with_rows(self.matrix, rows), rows=names)
 
-    def align(self, voters: Any, classes: Any) -> Votes:
+    def align(self, voters: Any, classes: Any, *, named: bool | None = None) -> Votes:
         """Return the same votes with the voters and classes of other votes.
 
         A voter who is not here abstains. Voters are matched by name. Where one side has names and
@@ -318,6 +321,9 @@ class Votes:
             Names in the order of the columns to return.
         classes : array-like of shape (n_other_classes,)
             Labels in the order of the codes to return.
+        named : bool, optional
+            Whether ``voters`` are names, and not numbers of columns. By default they are names
+            unless they are 0, 1, 2, ...
 
         Examples
         --------
@@ -325,8 +331,8 @@ class Votes:
         >>> votes.align(["bob", "eve", "ann"], ["yes", "no", "maybe"]).matrix.toarray()
         array([[1, 0, 2]], dtype=int8)
         """
-        names, labels = VoterNames.of(voters, len(voters)), given_classes(classes)
-        positions = VoterNames(self.voters, self.named).positions_in(names.names)
+        names, labels = VoterNames.of(voters, len(voters), named), given_classes(classes)
+        positions = VoterNames(self.voters, self.named).positions_in(names)
         matrix = with_columns(self.matrix, positions, len(voters))
         matrix = with_codes(matrix, self._codes_among(labels), labels.size)
         return Votes(matrix, labels, names.names, self.rows, names.given)
@@ -359,8 +365,8 @@ class Votes:
         """
         if not votes:
             raise ValueError("Votes.stack needs the votes on one set of rows at least. Got none.")
-        classes = _all_classes(votes)
-        parts = [part.align(all_voters(*votes), classes) for part in votes]
+        classes, (voters, named) = _all_classes(votes), all_voters(*votes)
+        parts = [part.align(voters, classes, named=named) for part in votes]
         matrix = sparse.vstack([part.matrix for part in parts], format="csr")
         names = [part.rows for part in parts if part.rows is not None]
         rows = np.concatenate(names) if len(names) == len(parts) else None
@@ -392,12 +398,12 @@ def _joined(readings: list[Reading]) -> Reading:
     return Reading(numbers, first.voters)
 
 
-def all_voters(*votes: Votes) -> np.ndarray:
-    """Return the names of all voters as they first appear; numbers of columns if none has names."""
+def all_voters(*votes: Votes) -> tuple[np.ndarray, bool]:
+    """Return all voters as they first appear, and whether that is by name, or by column only."""
     named = [part.voters.tolist() for part in votes if part.named]
     if not named:
-        return votes[0].voters
-    return as_names(dict.fromkeys(name for names in named for name in names))
+        return votes[0].voters, False
+    return as_names(dict.fromkeys(name for names in named for name in names)), True
 
 
 def _all_classes(votes: tuple[Votes, ...]) -> np.ndarray:

@@ -29,7 +29,7 @@ class VoterNames:
     given: bool
 
     @classmethod
-    def of(cls, names: Any, n_voters: int) -> VoterNames:
+    def of(cls, names: Any, n_voters: int, given: bool | None = None) -> VoterNames:
         """Return names of columns, checked; the numbers of the columns if there are none.
 
         Parameters
@@ -38,6 +38,8 @@ class VoterNames:
             Names.
         n_voters : int
             Number of columns.
+        given : bool, optional
+            Whether they are more than numbers of columns. By default unless they are 0, 1, 2, ...
         """
         if names is None:
             return cls(np.arange(n_voters), False)
@@ -52,16 +54,17 @@ class VoterNames:
             raise ValueError(
                 f"Two voters have the name {twice!r}. Give each of them a name of its own."
             )
-        return cls(array, not are_numbers_of_columns(array))
+        return cls(array, not are_numbers_of_columns(array) if given is None else given)
 
-    def positions_in(self, voters: np.ndarray) -> np.ndarray:
+    def positions_in(self, others: VoterNames) -> np.ndarray:
         """Return where each voter stands among others, by name or else by number.
 
         Parameters
         ----------
-        voters : ndarray of shape (n_others,)
+        others : VoterNames of shape (n_others,)
             Names of the others.
         """
+        voters = others.names
         same_count = self.names.size == voters.size
         if not self.given and same_count:
             _check_not_reordered(self.names, voters)
@@ -73,7 +76,7 @@ class VoterNames:
             )
         position_of = {name: position for position, name in enumerate(voters.tolist())}
         unknown = [name for name in self.names.tolist() if name not in position_of]
-        if len(unknown) == voters.size and same_count and are_numbers_of_columns(voters):
+        if len(unknown) == voters.size and same_count and not others.given:
             return np.arange(voters.size)
         if unknown:
             raise ValueError(

@@ -70,6 +70,13 @@ class Opening:
         scores[ballots.n_votes == 0] = self.log_balance
         return scores - soft_maximum(scores)[0][:, None]
 
+    def class_scores(self) -> np.ndarray:
+        """Return what classes have before a vote is heard, on rows with votes."""
+        scores = np.zeros_like(self.log_balance) + self.bias
+        for share, voice in zip(self.shares, self.voices, strict=True):
+            scores += share * log_odds(voice.classes[None, :])[0]
+        return scores
+
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what a voter's vote adds to the score of each class, by voter, vote and class."""
         table = np.zeros(shape)
@@ -179,5 +186,8 @@ def _believe(
         slopes = np.sum(parts * excess, axis=(1, 2)) + off / variances
         return value, np.append(slopes, excess.sum(axis=0) + bias / VARIANCE_OF_BIAS)
 
-    found = minimize(loss, np.append(start, np.zeros(n_classes)), jac=True, method="L-BFGS-B")
+    # votes for a class never speak against it, as long as no share is negative
+    limits = [(0.0, None)] * start.size + [(None, None)] * n_classes
+    first_guess = np.append(start, np.zeros(n_classes))
+    found = minimize(loss, first_guess, jac=True, method="L-BFGS-B", bounds=limits)
     return tuple(found.x[: start.size].tolist()), found.x[start.size :]

@@ -43,6 +43,10 @@ class VotePredictor:
         out[ballots.n_votes == 0] = np.exp(self.opening.log_balance)
         return out
 
+    def class_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
+        """Return the scores of the classes before a vote is heard."""
+        return self.opening.class_scores() + parted(self.weights, shape[0], shape[1])[2]
+
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what the game adds to the score of a class for which a voter votes."""
         voters, votes, _ = parted(self.weights, shape[0], shape[1])

@@ -46,6 +46,11 @@ def read_dense(table: Any, labels: LabelNumbers, voters: Any) -> Reading:
 
 
 def _as_table(table: Any) -> np.ndarray:
+    if hasattr(table, "collect"):
+        raise TypeError(
+            f"The votes must be there to be read. Got {type(table).__name__}: pass what its "
+            "collect() returns."
+        )
     try:
         array = as_plain_array(table)
     except ValueError as error:

@@ -13,15 +13,19 @@ def read_votes(L: Any, abstain_label: Any, classes: Any = None) -> Votes:
 
     Parameters
     ----------
-    L : Votes, array-like, sparse matrix, frame, batches or files
-        Votes.
+    L : Votes or list of these, array-like, sparse matrix, frame, batches or files
+        Votes. Batches are read once, so that an iterator of them will do.
     abstain_label : object
         The label that means no vote.
     classes : array-like of shape (n_classes,), optional
         Labels of the classes, where votes must not have others.
     """
+    if isinstance(L, list) and L and all(isinstance(part, Votes) for part in L):
+        return Votes.stack(*L)
     if isinstance(L, Votes) or not is_batched(L):
         return Votes.of(L, abstain_label=abstain_label, classes=classes)
+    if hasattr(L, "__next__"):  # read once: not even the names of the columns before
+        return Votes.from_batches(L, abstain_label=abstain_label, classes=classes)
     source = as_source(L, words=True)
     return Votes.from_batches(
         source, abstain_label=abstain_label, classes=classes, voters=source.column_names

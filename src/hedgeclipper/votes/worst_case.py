@@ -93,14 +93,22 @@ def total_violation(ballots: Ballots, knowledge: Knowledge) -> WorstCase:
     knowledge : Knowledge
         Bounds; they are held against these rows.
     """
-    nothing = np.zeros((ballots.n_rows, ballots.n_classes), order="F")
     here = knowledge.on(ballots)
-    weights = _sought(nothing, ballots, here, 1.0)
-    value = proved(nothing, ballots, here, weights).bound
-    return WorstCase(max(-value, 0.0), weights)
+    return _violation(ballots, here, _sought(_nothing(ballots), ballots, here, 1.0))
 
 
-def relaxed(ballots: Ballots, knowledge: Knowledge) -> Relaxed:
+def _violation(ballots: Ballots, knowledge: Knowledge, prices: np.ndarray) -> WorstCase:
+    """Return by how much prices of at most 1 prove that the bounds must be broken."""
+    least = proved(_nothing(ballots), ballots, knowledge, prices).bound
+    return WorstCase(max(-least, 0.0), prices)
+
+
+def _nothing(ballots: Ballots) -> np.ndarray:
+    """Return gains of 0, whatever the labels."""
+    return np.zeros((ballots.n_rows, ballots.n_classes), order="F")
+
+
+def relaxed(sample: Ballots, ballots: Ballots, knowledge: Knowledge) -> Relaxed:
     """Return bounds that some labels obey: the same, or wider ones if these contradict each other.
 
     All are widened as often as needed, and once more, since bounds that just meet leave the
@@ -108,18 +116,30 @@ def relaxed(ballots: Ballots, knowledge: Knowledge) -> Relaxed:
 
     Parameters
     ----------
-    ballots : Ballots
-        Votes on all rows, or on a sample.
+    sample, ballots : Ballots
+        Votes on rows to seek contradictions by, and on all rows, which have to bear them out.
     knowledge : Knowledge
-        Bounds; they are held against these rows.
+        Bounds for all rows.
     """
-    violation, prices = total_violation(ballots, knowledge)
+    violation, prices = _borne_out(sample, ballots, knowledge)
     if violation <= CONTRADICTION:
         return Relaxed(knowledge, 0.0, np.zeros_like(knowledge.blamed(prices)))
     wider = knowledge.widened()
-    while total_violation(ballots, wider).bound > CONTRADICTION:
+    while _borne_out(sample, ballots, wider).bound > CONTRADICTION:
         wider = wider.widened()
     return Relaxed(wider.widened(), violation, knowledge.blamed(prices))
+
+
+def _borne_out(sample: Ballots, ballots: Ballots, knowledge: Knowledge) -> WorstCase:
+    """Return the total violation on a sample, or what its prices prove of all rows if that is less.
+
+    Shares in a sample differ a little from those of all rows, and may seem to contradict bounds.
+    """
+    found = total_violation(sample, knowledge)
+    if sample.n_rows == ballots.n_rows or found.bound <= CONTRADICTION:
+        return found
+    everywhere = _violation(ballots, knowledge, found.weights)
+    return everywhere if everywhere.bound < found.bound else found
 
 
 def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, reach: float) -> np.ndarray:
