@@ -3,8 +3,8 @@
 The plain vote and the voters' agreement know all rows, but take votes for independent of each
 other; a game from nothing, by labels alone, does not, but knows voters with labels only. All speak
 in log-odds, which are cut off, since they are not as sure as they sound. Labels say how much to
-believe of each, by a logistic regression that starts from a quarter of the first and three quarters
-of the second, and takes more labels to turn to the third.
+believe of each, never less than nothing, by a logistic regression that starts from a quarter of the
+first and three quarters of the second, and takes more labels to turn to the third.
 """
 
 from __future__ import annotations
