@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -36,7 +35,7 @@ from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.summary import summarise_voters
 from hedgeclipper.votes.witnesses import Testimony, Witnesses, with_testimony
-from hedgeclipper.votes.worst_case import relaxed
+from hedgeclipper.votes.worst_case import Relaxed, relaxed
 
 ROWS_IN_GAME, ROWS_FOR_PROOF = 50_000, 5_000
 DELTA = 0.05
@@ -73,6 +72,30 @@ class _Fitted:
         """Return the rows as they were given."""
         rest = self.unlabeled if self.has_unlabeled else self.unlabeled.take(np.arange(0))
         return Gold(self.labeled, classes[self.codes].tolist(), rest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows of a fit: labelled ones, whose votes are the judges, and those that votes are cast on.
+
+    The game is played on some of the latter, and ``proof`` are the numbers of those by which
+    weights of a proof are sought.
+    """
+
+    judges: Ballots
+    codes: np.ndarray
+    ballots: Ballots
+    played: Ballots
+    proof: np.ndarray
+    witnesses: Witnesses
+    said: tuple[Testimony, Testimony]
+    strata: Strata
+    balance: np.ndarray
+
+    def with_witnesses(self) -> _Rows:
+        """Return the same with the votes of the witnesses, on labelled rows and on the others."""
+        judges, ballots = map(with_testimony, (self.judges, self.ballots), self.said)
+        return replace(self, judges=judges, ballots=ballots)
 
 
 class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
@@ -430,32 +453,15 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         labeled, codes, unlabeled = gold.coded()
         if not gold.has_unlabeled:
             labeled_only(labeled, codes, None, "pass L_unlabeled, or mark them with y = -1")
-        classes, voters = labeled.classes, labeled.voters
-        self._check_abstain_label(classes)
-        ballots, judges = Ballots(unlabeled), Ballots(labeled)
-        witnesses = Witnesses.of(self._pool(labeled, unlabeled))
-        on_labeled, on_rest = witnesses.testify(judges), witnesses.testify(ballots)
-        strata = self._strata(on_labeled, on_rest)
-        balance = self._balance(codes, classes.size, strata)
-        sampled = self._sample(ballots.n_rows)
-        sample = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
-        proof = sampled[_drawn(sampled.size, ROWS_FOR_PROOF)]
-        _warn_of_shift(judges, ballots)
-        learn = partial(self._learn, codes=codes, balance=balance, strata=strata)
-        each, searched = learn(judges, ballots), ballots.take(proof)
-        bounds = relaxed(searched, ballots, each)
-        known = bounds.knowledge.on(sample)
-        opening = open_game(self.opening, sample, judges, codes, balance, known)
-        if self.opening is not None:
-            # it is given up only for what all bounds say together, which agree if single ones do
-            together = learn(judges, ballots, together=True)
-            agree = bounds._replace(knowledge=together)
-            bounds = relaxed(searched, ballots, together) if bounds.violation else agree
+        self._check_abstain_label(labeled.classes)
+        rows = self._rows(labeled, codes, unlabeled)
+        _warn_of_shift(rows.judges, rows.ballots)
+        each = self._learn(rows)
+        opening, bounds = self._open(rows, each)
         if bounds.violation:
-            _warn_of_contradiction(bounds.violation, voters[bounds.blamed].tolist())
-        start = _start(before, voters, classes, self)
-        game = self._play(sample, bounds.knowledge, opening, codes.size, start)
-        testified = with_testimony(ballots, on_rest)
+            _warn_of_contradiction(bounds.violation, labeled.voters[bounds.blamed].tolist())
+        game = self._play(rows, bounds.knowledge, opening, _start(before, labeled))
+        testified = rows.with_witnesses()
         fitted = _Fitted(
             labeled,
             codes,
@@ -464,37 +470,58 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             each,
             game,
             bounds.blamed,
-            witnesses,
-            learn(with_testimony(judges, on_labeled), testified, together=True),
-            proof,
-            strata,
-            _minus_one_is_class(gold, classes) if before is None else before.minus_one_is_class,
+            rows.witnesses,
+            self._learn(testified, together=True),
+            rows.proof,
+            rows.strata,
+            _minus_one_is_class(gold, labeled.classes, before),
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
-        shares = predictor.probabilities(ballots)
-        favourites = _favourites(shares, balance)
-        judge = Judge(testified, proof, fitted.with_witnesses, favourites)
+        shares = predictor.probabilities(rows.ballots)
+        favourites = _favourites(shares, rows.balance)
+        judge = Judge(testified.ballots, rows.proof, fitted.with_witnesses, favourites)
         certificate = judge.certificate(*self._may_guarantee(gold))
         if certificate.kind == "void" and not bounds.violation:
             _warn_of_void()
-        self._store(fitted, predictor, balance, certificate)
+        self._store(fitted, predictor, rows.balance, certificate)
         self._transduction = gold.all_labels(self._labels(shares, favourites))
         return self
 
+    def _rows(self, labeled: Votes, codes: np.ndarray, unlabeled: Votes) -> _Rows:
+        """Return the rows, and what is known of them before any voter is judged."""
+        judges, ballots = Ballots(labeled), Ballots(unlabeled)
+        witnesses = Witnesses.of(self._pool(labeled, unlabeled))
+        said = witnesses.testify(judges), witnesses.testify(ballots)
+        strata = self._strata(*said)
+        balance = self._balance(codes, labeled.n_classes, strata)
+        sampled = self._sample(ballots.n_rows)
+        played = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
+        proof = sampled[_drawn(sampled.size, ROWS_FOR_PROOF)]
+        return _Rows(judges, codes, ballots, played, proof, witnesses, said, strata, balance)
+
+    def _open(self, rows: _Rows, each: Knowledge) -> tuple[Opening, Relaxed]:
+        """Return the opening, and bounds that some labels obey to play against it."""
+        searched = rows.ballots.take(rows.proof)
+        bounds = relaxed(searched, rows.ballots, each)
+        known = bounds.knowledge.on(rows.played)
+        opening = open_game(self.opening, rows.played, rows.judges, rows.codes, rows.balance, known)
+        if self.opening is None:
+            return opening, bounds
+        # it is given up only for what all bounds say together, which agree if single ones do
+        together = self._learn(rows, together=True)
+        if bounds.violation:
+            return opening, relaxed(searched, rows.ballots, together)
+        return opening, bounds._replace(knowledge=together)
+
     def _play(
-        self,
-        sample: Ballots,
-        bounds: Knowledge,
-        opening: Opening,
-        n_labeled: int,
-        start: np.ndarray | None,
+        self, rows: _Rows, bounds: Knowledge, opening: Opening, start: np.ndarray | None
     ) -> VoteGame:
         return play(
-            sample,
-            bounds.on(sample),
-            opening.log_probabilities(sample),
+            rows.played,
+            bounds.on(rows.played),
+            opening.log_probabilities(rows.played),
             LOSSES[self.loss],
-            n_labeled=n_labeled,
+            n_labeled=rows.codes.size,
             tol=self.tol,
             max_passes=self.max_passes,
             start=start,
@@ -584,26 +611,17 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             return Strata.one(*(part.size for part in sure))
         return Strata.by_sureness(*sure)
 
-    def _learn(
-        self,
-        labeled: Ballots,
-        unlabeled: Ballots,
-        *,
-        codes: np.ndarray,
-        balance: np.ndarray,
-        strata: Strata,
-        together: bool = False,
-    ) -> Knowledge:
+    def _learn(self, rows: _Rows, *, together: bool = False) -> Knowledge:
         return learn_from_labels(
-            labeled,
-            codes,
-            unlabeled,
+            rows.judges,
+            rows.codes,
+            rows.ballots,
             bound=self.bound,
             delta=DELTA if self.delta is None else self.delta,
             specialists=self.specialists,
             together=together,
-            balance=balance if self._knows_balance else None,
-            strata=strata,
+            balance=rows.balance if self._knows_balance else None,
+            strata=rows.strata,
         )
 
     def _sample(self, n_rows: int) -> np.ndarray:
@@ -677,16 +695,17 @@ def _warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
         )
 
 
-def _minus_one_is_class(gold: Gold, classes: np.ndarray) -> bool:
-    """Return whether -1 is a label, as it can be where rows without one came apart."""
+def _minus_one_is_class(gold: Gold, classes: np.ndarray, before: _Fitted | None) -> bool:
+    """Return whether -1 is a label, as it can be where rows without one came apart at first."""
+    if before is not None:
+        return before.minus_one_is_class
     return gold.marked is None and -1 in classes.tolist()
 
 
-def _start(
-    before: _Fitted | None, voters: np.ndarray, classes: np.ndarray, model: VoteAggregator
-) -> np.ndarray | None:
+def _start(before: _Fitted | None, labeled: Votes) -> np.ndarray | None:
     """Return the weights of a fit before, if voters and classes are the same."""
     if before is None:
         return None
-    same = np.array_equal(voters, model.voters_) and np.array_equal(classes, model.classes_)
+    same_voters = np.array_equal(labeled.voters, before.labeled.voters)
+    same = same_voters and np.array_equal(labeled.classes, before.labeled.classes)
     return before.game.weights if same else None

@@ -90,9 +90,10 @@ def _simpler(found: Comparison | str) -> list[str]:
 
 
 def _solver(subject: Subject) -> list[str]:
-    reasons = getattr(subject.estimator, "stop_reason_", [])
-    reasons = reasons if isinstance(reasons, list) else [reasons]
-    if "max_passes" in reasons and getattr(subject.estimator, "method", "") != "sgd":
+    if (
+        "max_passes" in np.atleast_1d(subject.estimator.stop_reason_)
+        and getattr(subject.estimator, "method", "") != "sgd"
+    ):
         return [
             "The solver ran out of passes. In Python, raise max_passes, or tol if the gap is small "
             "enough."

@@ -209,11 +209,7 @@ def _shift(subject: Subject) -> list[str]:
 def convergence_section(subject: Subject) -> Section:
     """Return how the solver came to its end."""
     model = subject.estimator
-    reasons = getattr(model, "stop_reason_", None)
-    if reasons is None:
-        is_done = model._fitted.game.converged
-        reasons = "converged" if is_done else "max_passes"
-    reasons = reasons if isinstance(reasons, list) else [reasons]
+    reasons = np.atleast_1d(model.stop_reason_).tolist()
     passes = int(np.sum(model.n_iter_))
     ends = listed(sorted({STOPS[reason] for reason in reasons}))
     games = "" if len(reasons) == 1 else f" in {len(reasons)} games, one for each class"
