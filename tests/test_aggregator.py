@@ -168,6 +168,21 @@ def test_batches_give_the_same_as_one_array():
     same_model(fitted([Votes.of(part) for part in parts]), fitted())
 
 
+@pytest.mark.parametrize("form", [list, iter, tuple])
+def test_frames_whose_columns_are_numbers_are_matched_by_them(form):
+    first, second = pd.DataFrame(L[:300]), pd.DataFrame(L[300:])[[5, 3, 4, 0, 1, 2]]
+    same_model(fitted(form([first, second])), fitted())
+    with pytest.raises(ValueError, match="no column 0"):
+        fitted(form([first, second.rename(columns={0: 7})]))
+
+
+def test_votes_in_batches():
+    parts = [Votes.of(L[:300]), Votes.of(L[300:])]
+    same_model(fitted(tuple(parts)), fitted())
+    with pytest.raises(TypeError, match=r"by Votes.stack"):
+        fitted(iter(parts))
+
+
 def test_a_frame_that_is_not_there_yet():
     with pytest.raises(TypeError, match=r"Got LazyFrame: pass what its collect\(\) returns"):
         fitted(pl.DataFrame(L).lazy())
@@ -337,6 +352,37 @@ def test_bounds_of_correlated_voters_are_widened_within_the_opening_too(seed):
         model = fitted(votes, y, bound="plug_in")
     assert model.voter_summary()["Weight"].abs().max() < 2
     assert log_loss(truth[20:], model.predict_proba(votes)[20:]) < 1
+
+
+def disjoint_judges(n_right):
+    """Two copies of a voter, right on so many of 20 labels, and on as few; votes and y."""
+    said = np.random.default_rng(0).integers(2, size=1000)
+    votes = np.c_[said, said]
+    votes[:20, 1] = votes[20:40, 0] = -1
+    y = np.where(np.arange(1000) < 40, said, -1)
+    y[n_right:20] = 1 - y[n_right:20]
+    y[40 - n_right : 40] = 1 - y[40 - n_right : 40]
+    return votes, y
+
+
+def test_bounds_that_contradict_each_other_by_little_are_no_guarantee():
+    votes, y = disjoint_judges(18)
+    with pytest.warns(ContradictionWarning):
+        model = fitted(votes, y, bound="transductive")
+    assert model.certificate_.kind == "void"
+    assert (model.certificate_.error_lower, model.certificate_.error_upper) == (0, 1)
+    assert model.subgroup_bounds(np.arange(960) < 100).error == (0, 1)
+
+
+def test_single_bounds_that_contradict_each_other_are_told_of():
+    """Those that hold all together do not, and make a certificate."""
+    votes, y = disjoint_judges(16)
+    with pytest.warns(ContradictionWarning, match="among them those of 0, 1"):
+        model = fitted(votes, y)
+    summary = model.voter_summary()
+    assert summary["Lower"][0] > summary["Upper"][1]
+    assert summary["Contradicts"].all()
+    assert model.certificate_.kind == "estimate"
 
 
 def test_known_class_frequencies_stay_where_bounds_contradict_each_other():
@@ -584,6 +630,25 @@ def test_class_weights_are_the_scores_before_a_vote(opening):
     shares = np.exp(model.class_weights_) / np.exp(model.class_weights_).sum()
     assert shares[0] > 0.6
     assert model.predict_proba([[0, -1, -1]])[0] == pytest.approx(shares, abs=0.1)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_vote_weights_say_what_a_vote_adds(n_classes, loss):
+    """Log-odds of one vote are those of the classes and what it adds, in which Weight is a mean."""
+    votes, y, _ = some(900, 90, n_classes=n_classes, accuracy=[0.6, 0.7, 0.8])
+    model = fitted(votes, y, loss=loss)
+    weights = model.vote_weights_
+    assert weights.shape == (3, n_classes, n_classes)
+    assert weights.sum(axis=2) == pytest.approx(0, abs=1e-9)
+    if loss == "log" or model.slack_ == 0:
+        shares = np.log(model.predict_proba([[-1, 1, -1]])[0])
+        expected = model.class_weights_ + weights[1, 1]
+        assert shares - shares.mean() == pytest.approx(expected - expected.mean(), abs=1e-6)
+    own = np.diagonal(weights, axis1=1, axis2=2)
+    said = np.array([(votes[90:] == label).sum(axis=0) for label in range(n_classes)]).T
+    mean = np.average(own * n_classes / (n_classes - 1), axis=1, weights=said)
+    assert model.voter_summary()["Weight"].to_numpy() == pytest.approx(mean)
 
 
 def test_there_is_nothing_to_suggest_where_all_rows_have_labels():

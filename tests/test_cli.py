@@ -328,6 +328,26 @@ def test_votes(command, form):
     assert hedgeclipper.load("v.skops").classes_.tolist() == ["cat", "dog", "fish"]
 
 
+@pytest.mark.parametrize("words", [True, False])
+def test_a_long_table_with_minus_one_for_none(command, words):
+    votes, gold = crowd()
+    codes = {"cat": 0, "dog": 1, "fish": 2}
+    votes.loc[50, ["ann", "bob", "eve"]] = None  # a task on which all abstain
+    votes = votes.melt("item", var_name="worker", value_name="label")
+    votes = votes.rename(columns={"item": "task"})
+    if not words:
+        votes["label"] = votes["label"].map(codes).astype("Int64")
+        gold["truth"] = gold["truth"].map(codes)
+    votes["label"] = votes["label"].astype(object).fillna(-1)
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    command("votes", "votes.csv", "--gold", "gold.csv", "-o", "labels.csv", "--json")
+    assert command.code == 0
+    assert command.result["classes"] == (list(codes) if words else [0, 1, 2])
+    labels = pd.read_csv("labels.csv")
+    assert len(labels) == 120
+
+
 def test_votes_in_numbers_with_minus_one_for_none(command):
     votes, gold = crowd()
     codes = {"cat": 0, "dog": 1, "fish": 2}

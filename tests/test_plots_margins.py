@@ -79,6 +79,12 @@ def test_few_rows_lie_beyond_the_usual_limits_and_the_clipping_within():
     assert display.bin_edges[0] < -30.0
 
 
+def test_predictions_that_differ_by_rounding_are_one_point():
+    display = drawn(None, np.nextafter(0.2, [0, 1, 0, 1]), clip_at=None)
+    assert np.isfinite(display.densities).all()
+    assert display.bin_edges[0] < 0.0 < 0.5 < display.bin_edges[-1]
+
+
 def test_the_kink_counts_as_clipped():
     display = drawn([0, 0, 1, 1], [-1.0, 0.0, 0.999, 1.0])
     assert display.n_clipped.tolist() == [1, 1]

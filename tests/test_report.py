@@ -482,6 +482,9 @@ def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path)
         write_report(fitted_forest, path, X=X)
     with pytest.raises(ValueError, match="Got gold alone"):
         write_report(fitted_votes, path, gold=Y)
+    votes, gold = some_votes()
+    with pytest.raises(ValueError, match="gold has the class 9, which is none of the classes"):
+        write_report(fitted_votes, path, votes=votes, gold=np.where(gold == 1, 9, gold))
     with pytest.raises(ValueError, match=r"labels among \[0, 1\].*Got \[2\]"):
         write_report(fitted_forest, path, X=X, y=Y + 1, X_unlabeled=X)
     with pytest.raises(TypeError, match=r"HedgeClipperClassifier.*Got LogisticRegression"):

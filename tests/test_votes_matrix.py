@@ -682,6 +682,11 @@ def test_snorkels_classes_from_a_sparse_matrix():
     assert votes.matrix.toarray().tolist() == [[1, 0], [1, 0], [0, 0]]
 
 
+def test_a_sparse_copy_of_snorkels_matrix_has_lost_its_class_0():
+    with pytest.raises(ValueError, match="store -1, and no 0"):
+        Votes.from_snorkel(sparse.csr_array(np.array([[0, 1], [-1, 0]])))
+
+
 def test_tables_in_which_everybody_abstains_have_no_classes():
     long = {"task": [1], "worker": ["w"], "label": [None]}
     for votes in (Votes.of([[-1, None]]), Votes.from_long(long)):

@@ -30,6 +30,13 @@ class VoteFigures(PairedFigures):
     titles: ClassVar = {name: method.title for name, method in METHODS.items()}
     outside, main_measure, command = (BF,), "accuracy", "make votes-table"
 
+    def ties(self, row: Row, measure: str) -> list[str]:
+        """Return the best and its ties; of times, which few draws cannot tell apart, the best."""
+        if measure != "seconds":
+            return super().ties(row, measure)
+        names = [name for name in self.methods(without=self.outside) if self.has(row, name)]
+        return [min(names, key=lambda name: self.mean(row, name, measure))]
+
     def behind(self, row: Row) -> float:
         """Return by how much somebody is more accurate at most, on the draws that both have."""
         ours = self.values(row, OURS, "accuracy")

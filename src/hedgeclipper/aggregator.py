@@ -57,6 +57,7 @@ class _Fitted:
     knowledge: Knowledge
     game: VoteGame
     contradicts: np.ndarray
+    is_void: bool
     witnesses: Witnesses
     with_witnesses: Knowledge
     sampled: np.ndarray
@@ -67,6 +68,10 @@ class _Fitted:
         """Return votes with the voters and classes of the fit."""
         own = self.labeled
         return votes.align(own.voters, own.classes, named=own.named)
+
+    def judge(self, testified: Ballots, predicted: np.ndarray) -> Judge:
+        """Return who judges predictions, given the votes on their rows, witnesses included."""
+        return Judge(testified, self.sampled, self.with_witnesses, predicted, self.is_void)
 
     def gold(self, classes: np.ndarray) -> Gold:
         """Return the rows as they were given."""
@@ -163,8 +168,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     weights_ : ndarray of shape (n_voters, n_classes)
         By how much the game moves the score of a class for which a voter votes.
     class_weights_ : ndarray of shape (n_classes,)
-        Scores of the classes before a vote is heard, in the scale of ``voter_summary``'s weights:
-        what few votes have to make up for.
+        Log-odds of the classes before a vote is heard, which votes have to make up for; see
+        ``vote_weights_``.
     slack_ : float
         Value of the game: loss beyond the opening's against the worst labels, on the rows it was
         played on; never above 0. It is that of the predictions where all rows have votes: to those
@@ -322,6 +327,17 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         return self._labels(shares, _favourites(shares, self.class_balance_))
 
     @property
+    def vote_weights_(self) -> np.ndarray:
+        """What a vote adds to the log-odds of each class, by voter, vote and class.
+
+        Of shape (n_voters, n_classes, n_classes). Opening and game are counted together, where
+        log-odds are not cut off; where the game moved anything and the loss is not "log", its part
+        is in that loss's own scale.
+        """
+        check_is_fitted(self)
+        return self._predictor.vote_table(Ballots(self._fitted.labeled).shape)
+
+    @property
     def transduction_(self) -> np.ndarray:
         """Labels of all rows passed to ``fit``, given or predicted."""
         check_is_fitted(self)
@@ -334,9 +350,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         ``Conflicts`` on the unlabelled rows, ``Correct``, ``Incorrect``, ``Emp. Acc.`` on the
         labelled ones. Then ``Lower`` and ``Upper``, the bounds on its accuracy, ``Est. Acc.``, what
         the result makes of it, ``Weight``, by how much its vote moves the log-odds of the class it
-        votes for (where the game moved anything and the loss is not "log", its part is in that
-        loss's own scale), and ``Contradicts``: whether its bounds have to give way to those of
-        others.
+        votes for, and ``Contradicts``: whether these bounds have to give way to those of others.
+        ``Weight`` is a mean over its votes and over the other classes; ``vote_weights_`` has each
+        by itself, where a vote may speak for another class than its own.
 
         Returns
         -------
@@ -457,9 +473,12 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         rows = self._rows(labeled, codes, unlabeled)
         _warn_of_shift(rows.judges, rows.ballots)
         each = self._learn(rows)
-        opening, bounds = self._open(rows, each)
-        if bounds.violation:
-            _warn_of_contradiction(bounds.violation, labeled.voters[bounds.blamed].tolist())
+        single, joint = self._relaxed(rows, each)
+        if single.violation:
+            _warn_of_contradiction(single.violation, labeled.voters[single.blamed].tolist())
+        opening = self._open(rows, single.knowledge)
+        # an opening is given up only for what all bounds say together
+        bounds = single if self.opening is None else joint
         game = self._play(rows, bounds.knowledge, opening, _start(before, labeled))
         testified = rows.with_witnesses()
         fitted = _Fitted(
@@ -469,7 +488,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             gold.has_unlabeled,
             each,
             game,
-            bounds.blamed,
+            single.blamed,
+            joint.violation > 0,
             rows.witnesses,
             self._learn(testified, together=True),
             rows.proof,
@@ -479,9 +499,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
         shares = predictor.probabilities(rows.ballots)
         favourites = _favourites(shares, rows.balance)
-        judge = Judge(testified.ballots, rows.proof, fitted.with_witnesses, favourites)
+        judge = fitted.judge(testified.ballots, favourites)
         certificate = judge.certificate(*self._may_guarantee(gold))
-        if certificate.kind == "void" and not bounds.violation:
+        if certificate.kind == "void" and not single.violation:
             _warn_of_void()
         self._store(fitted, predictor, rows.balance, certificate)
         self._transduction = gold.all_labels(self._labels(shares, favourites))
@@ -499,19 +519,17 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         proof = sampled[_drawn(sampled.size, ROWS_FOR_PROOF)]
         return _Rows(judges, codes, ballots, played, proof, witnesses, said, strata, balance)
 
-    def _open(self, rows: _Rows, each: Knowledge) -> tuple[Opening, Relaxed]:
-        """Return the opening, and bounds that some labels obey to play against it."""
-        searched = rows.ballots.take(rows.proof)
-        bounds = relaxed(searched, rows.ballots, each)
-        known = bounds.knowledge.on(rows.played)
-        opening = open_game(self.opening, rows.played, rows.judges, rows.codes, rows.balance, known)
-        if self.opening is None:
-            return opening, bounds
-        # it is given up only for what all bounds say together, which agree if single ones do
-        together = self._learn(rows, together=True)
-        if bounds.violation:
-            return opening, relaxed(searched, rows.ballots, together)
-        return opening, bounds._replace(knowledge=together)
+    def _relaxed(self, rows: _Rows, each: Knowledge) -> tuple[Relaxed, Relaxed]:
+        """Return bounds that some labels obey: each by itself, and those that hold all together."""
+        searched, together = rows.ballots.take(rows.proof), self._learn(rows, together=True)
+        single = relaxed(searched, rows.ballots, each)
+        if not single.violation:  # then wider ones agree, too
+            return single, single._replace(knowledge=together)
+        return single, relaxed(searched, rows.ballots, together)
+
+    def _open(self, rows: _Rows, bounds: Knowledge) -> Opening:
+        known = bounds.on(rows.played)
+        return open_game(self.opening, rows.played, rows.judges, rows.codes, rows.balance, known)
 
     def _play(
         self, rows: _Rows, bounds: Knowledge, opening: Opening, start: np.ndarray | None
@@ -552,8 +570,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         fitted = self._fitted
         ballots = Ballots(fitted.unlabeled)
         ballots = with_testimony(ballots, fitted.witnesses.testify(ballots))
-        predicted = self._favourites(fitted.unlabeled)
-        return Judge(ballots, fitted.sampled, fitted.with_witnesses, predicted)
+        return fitted.judge(ballots, self._favourites(fitted.unlabeled))
 
     def _favourites(self, votes: Votes) -> np.ndarray:
         """Return the code of the most probable class of each row of ``fit``."""

@@ -241,9 +241,8 @@ def read_votes(table: Files, asked: Aggregate, gold_key: str, abstain: Any) -> t
     frame = table.frame().drop(columns=list(asked.drop))
     if {asked.task, asked.worker, asked.label} <= set(frame.columns):
         frame[asked.task] = as_keys(frame[asked.task])
-        frame = frame[frame[asked.label].notna() & (frame[asked.label] != abstain)]
-        votes = Votes.from_long(frame, task=asked.task, worker=asked.worker, label=asked.label)
-        return votes, asked.task
+        columns = {"task": asked.task, "worker": asked.worker, "label": asked.label}
+        return Votes.from_long(frame, **columns, abstain_label=abstain), asked.task
     key = gold_key if asked.key is None and gold_key in frame else asked.key
     if key is None:
         frame.index = pd.Index(as_keys(range(len(frame))))
@@ -319,9 +318,9 @@ def _say_voters(asked: Aggregate, model: Any, output: Output) -> None:
                 f"{row['Coverage']:.1%}",
                 row["Correct"],
                 row["Incorrect"],
-                f"{row['Est. Acc.']:.1%}",
+                "-" if np.isnan(row["Est. Acc."]) else f"{row['Est. Acc.']:.1%}",
                 f"{row['Lower']:.1%} to {row['Upper']:.1%}",
-                f"{row['Weight']:.2f}",
+                "-" if np.isnan(row["Weight"]) else f"{row['Weight']:.2f}",
             )
             for name, row in shown.iterrows()
         ],

@@ -10,6 +10,7 @@ from sklearn.utils import assert_all_finite
 # shares of the rows below and above the drawn range, where the range is not given
 LEFT_OUT = 0.005
 PADDING = 0.05
+ROUNDING = 1e-9
 
 Span = tuple[float, float]
 
@@ -58,7 +59,8 @@ def _usual_limits(awake: np.ndarray, clip_at: Span | None) -> Span:
     """Return a range that leaves out few rows and shows where clipping starts."""
     ends = [*np.quantile(awake, [LEFT_OUT, 1.0 - LEFT_OUT]), *(clip_at or ())]
     low, high = float(min(ends)), float(max(ends))
-    padding = PADDING * (high - low) or 0.5
+    is_point = high - low <= ROUNDING * max(abs(low), abs(high), 1.0)
+    padding = 0.5 if is_point else PADDING * (high - low)
     return low - padding, high + padding
 
 

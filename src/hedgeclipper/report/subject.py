@@ -20,6 +20,7 @@ from hedgeclipper.rows import BatchCheck, is_dask
 from hedgeclipper.sampling import draw_rows
 from hedgeclipper.semi_supervised import NoUnlabeledRowsWarning, SemiSupervisedRows
 from hedgeclipper.votes.gold import read_gold
+from hedgeclipper.votes.labels import class_codes
 from hedgeclipper.votes.sources import read_votes
 from hedgeclipper.voting import HedgedVotingClassifier
 
@@ -192,6 +193,7 @@ def _with_votes(bare: Subject, votes: Any, gold: Any) -> Subject:
         read = read_votes(votes, estimator.abstain_label, estimator.classes_)
         labels = np.full(read.n_rows, None) if gold is None else gold
         known = read_gold(fitted.aligned(read), labels)
+        class_codes(known.labels, estimator.classes_, "gold")  # or it says which one is not known
     elif gold is not None:
         raise ValueError("gold has labels of votes. Got gold alone: pass votes, too.")
     has_own = known.rest.n_rows > 0

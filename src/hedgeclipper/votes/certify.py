@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge
 from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.suggestion import LabelWorth
-from hedgeclipper.votes.worst_case import WorstCase, largest_mean
+from hedgeclipper.votes.worst_case import WorstCase, largest_mean, proved_violation
 
 ROUNDING = 1e-6
 
@@ -42,18 +43,28 @@ class Judge:
         Bounds on these voters.
     predicted : ndarray of shape (n_rows,)
         Codes of the predicted classes.
+    is_known_void : bool
+        Whether bounds on the voters alone, which hold as surely, contradict each other.
     """
 
     ballots: Ballots
     sampled: np.ndarray
     knowledge: Knowledge
     predicted: np.ndarray
+    is_known_void: bool = False
 
     @property
     def errors(self) -> np.ndarray:
         """1 for every class that a row's prediction is not, shape (n_rows, n_classes)."""
         classes = np.arange(self.ballots.n_classes)
         return (classes[:, None] != self.predicted).astype(float).T
+
+    @cached_property
+    def is_void(self) -> bool:
+        """Whether no labels obey the bounds, which then bound nothing."""
+        if self.is_known_void:
+            return True
+        return proved_violation(self._sample, self.ballots, self.knowledge).bound > ROUNDING
 
     def bounds(self, gains: np.ndarray, most: float = 1.0) -> tuple[float, float] | None:
         """Return lower and upper bound on the mean gain over all rows; None if nothing can be true.
@@ -65,6 +76,8 @@ class Judge:
         most : float
             The largest mean there can be.
         """
+        if self.is_void:
+            return None
         lower, upper = -self._largest(-gains).bound, self._largest(gains).bound
         if lower > upper + ROUNDING:
             return None
@@ -132,5 +145,8 @@ class Judge:
         return LabelWorth(strata, self.knowledge, weights, wrong)
 
     def _largest(self, gains: np.ndarray) -> WorstCase:
-        sample = self.ballots.take(self.sampled)
-        return largest_mean(gains, sample, self.sampled, self.ballots, self.knowledge)
+        return largest_mean(gains, self._sample, self.sampled, self.ballots, self.knowledge)
+
+    @cached_property
+    def _sample(self) -> Ballots:
+        return self.ballots.take(self.sampled)

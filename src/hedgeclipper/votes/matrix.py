@@ -130,8 +130,11 @@ class Votes:
         names = None if voters is None else list(voters)
         readings = []
         for batch in batches:
+            if isinstance(batch, Votes):
+                raise TypeError("Got batches of Votes: put them below each other by Votes.stack.")
             readings.append(_read_wide(batch, labels, names))
-            names = readings[0].voters.names.tolist() if readings[0].voters.given else None
+            if is_frame(batch) or readings[0].voters.given:
+                names = readings[0].voters.names.tolist()
         if not readings:
             raise ValueError("The votes have no batches. Pass one table of votes at least.")
         return cls._finished(_joined(readings), labels, classes)
@@ -218,7 +221,8 @@ class Votes:
         Parameters
         ----------
         L : array-like or sparse matrix of int, of shape (n_rows, n_voters)
-            Labels. In a sparse matrix what is not stored abstains too.
+            Labels. In a sparse matrix what is not stored abstains too, and a stored 0 is a vote for
+            class 0, as for `of`.
         voters : iterable of shape (n_voters,), optional
             Names of the voters.
         n_classes : int, optional
@@ -234,6 +238,11 @@ class Votes:
             raise TypeError(
                 f"Votes.from_snorkel takes integers. Got {type(L).__name__} of dtype {said.dtype}. "
                 "Votes.of takes other tables."
+            )
+        if sparse.issparse(L) and np.any(said == -1) and not np.any(said == 0):
+            raise ValueError(
+                "The sparse votes store -1, and no 0: made from a dense matrix, they have lost the "
+                "votes for class 0. Pass the dense matrix, or store what is no abstention."
             )
         if n_classes is None:
             n_classes = max(2, int(said.max(initial=-1)) + 1)

@@ -47,6 +47,16 @@ class VotePredictor:
         """Return the scores of the classes before a vote is heard."""
         return self.opening.class_scores() + parted(self.weights, shape[0], shape[1])[2]
 
+    def vote_table(self, shape: tuple[int, int, int]) -> np.ndarray:
+        """Return what a vote adds to the log-odds of each class, by voter, vote and class.
+
+        Opening and game are counted together, where log-odds are not cut off.
+        """
+        each = np.arange(shape[1])
+        table = self.opening.vote_weights(shape)
+        table[:, each, each] += self.vote_weights(shape)
+        return table - table.mean(axis=2, keepdims=True)
+
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what the game adds to the score of a class for which a voter votes."""
         voters, votes, _ = parted(self.weights, shape[0], shape[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hedgeclipper.batches import as_source, is_batched
+from hedgeclipper.batches import BatchSource, as_source, is_batched
 from hedgeclipper.votes.matrix import Votes
 
 
@@ -20,13 +20,13 @@ def read_votes(L: Any, abstain_label: Any, classes: Any = None) -> Votes:
     classes : array-like of shape (n_classes,), optional
         Labels of the classes, where votes must not have others.
     """
-    if isinstance(L, list) and L and all(isinstance(part, Votes) for part in L):
+    if isinstance(L, (list, tuple)) and L and all(isinstance(part, Votes) for part in L):
         return Votes.stack(*L)
     if isinstance(L, Votes) or not is_batched(L):
         return Votes.of(L, abstain_label=abstain_label, classes=classes)
-    if hasattr(L, "__next__"):  # read once: not even the names of the columns before
-        return Votes.from_batches(L, abstain_label=abstain_label, classes=classes)
-    source = as_source(L, words=True)
-    return Votes.from_batches(
-        source, abstain_label=abstain_label, classes=classes, voters=source.column_names
-    )
+    source = as_source(L, words=True, once=True)
+    if isinstance(source, BatchSource):  # as they are, so that frames keep names that are numbers
+        batches, voters = source.batches(), source.request.columns
+    else:
+        batches, voters = source, source.column_names
+    return Votes.from_batches(batches, abstain_label=abstain_label, classes=classes, voters=voters)

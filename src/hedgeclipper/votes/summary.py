@@ -64,15 +64,12 @@ def summarise_voters(
 def vote_weight(ballots: Ballots, predictor: VotePredictor) -> np.ndarray:
     """Return by how much a voter's vote moves the log-odds of the class it votes for, on average.
 
-    Opening and game are counted together, where log-odds are not cut off.
+    The mean is over its votes, and over the other classes.
     """
     n_classes = ballots.n_classes
-    each = np.arange(n_classes)
-    table = predictor.opening.vote_weights(ballots.shape)
-    table[:, each, each] += predictor.vote_weights(ballots.shape)
-    own = table[:, each, each]
-    others = (table.sum(axis=2) - own) / (n_classes - 1)
-    return _ratio(np.sum(ballots.said * (own - others), axis=1), ballots.said.sum(axis=1))
+    own = np.diagonal(predictor.vote_table(ballots.shape), axis1=1, axis2=2)
+    over_others = own * n_classes / (n_classes - 1)
+    return _ratio(np.sum(ballots.said * over_others, axis=1), ballots.said.sum(axis=1))
 
 
 def _meetings(ballots: Ballots) -> tuple[np.ndarray, np.ndarray]:

@@ -121,22 +121,29 @@ def relaxed(sample: Ballots, ballots: Ballots, knowledge: Knowledge) -> Relaxed:
     knowledge : Knowledge
         Bounds for all rows.
     """
-    violation, prices = _borne_out(sample, ballots, knowledge)
+    violation, prices = proved_violation(sample, ballots, knowledge)
     if violation <= CONTRADICTION:
         return Relaxed(knowledge, 0.0, np.zeros_like(knowledge.blamed(prices)))
     wider = knowledge.widened()
-    while _borne_out(sample, ballots, wider).bound > CONTRADICTION:
+    while proved_violation(sample, ballots, wider).bound > CONTRADICTION:
         wider = wider.widened()
     return Relaxed(wider.widened(), violation, knowledge.blamed(prices))
 
 
-def _borne_out(sample: Ballots, ballots: Ballots, knowledge: Knowledge) -> WorstCase:
+def proved_violation(sample: Ballots, ballots: Ballots, knowledge: Knowledge) -> WorstCase:
     """Return the total violation on a sample, or what its prices prove of all rows if that is less.
 
     Shares in a sample differ a little from those of all rows, and may seem to contradict bounds.
+
+    Parameters
+    ----------
+    sample, ballots : Ballots
+        Votes on a sample, and on all rows.
+    knowledge : Knowledge
+        Bounds for all rows.
     """
     found = total_violation(sample, knowledge)
-    if sample.n_rows == ballots.n_rows or found.bound <= CONTRADICTION:
+    if sample.n_rows == ballots.n_rows or found.bound == 0.0:
         return found
     everywhere = _violation(ballots, knowledge, found.weights)
     return everywhere if everywhere.bound < found.bound else found
