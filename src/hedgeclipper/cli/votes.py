@@ -241,8 +241,14 @@ def read_votes(table: Files, asked: Aggregate, gold_key: str, abstain: Any) -> t
     frame = table.frame().drop(columns=list(asked.drop))
     if {asked.task, asked.worker, asked.label} <= set(frame.columns):
         frame[asked.task] = as_keys(frame[asked.task])
-        columns = {"task": asked.task, "worker": asked.worker, "label": asked.label}
-        return Votes.from_long(frame, **columns, abstain_label=abstain), asked.task
+        votes = Votes.from_long(
+            frame,
+            task=asked.task,
+            worker=asked.worker,
+            label=asked.label,
+            abstain_label=abstain,
+        )
+        return votes, asked.task
     key = gold_key if asked.key is None and gold_key in frame else asked.key
     if key is None:
         frame.index = pd.Index(as_keys(range(len(frame))))
