@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from hedgeclipper.game.certificates import Certificate
 from hedgeclipper.semi_supervised import ShiftWarning, labeled_only
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.certify import Judge, SubgroupBounds
+from hedgeclipper.votes.evidence import Evidence, gather_evidence
 from hedgeclipper.votes.game import VoteGame, play
 from hedgeclipper.votes.gold import Gold, read_gold
 from hedgeclipper.votes.knowledge import BOUNDS, SPECIALISTS, Knowledge, learn_from_labels
@@ -34,10 +35,9 @@ from hedgeclipper.votes.sources import read_votes
 from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.summary import summarise_voters
-from hedgeclipper.votes.witnesses import Testimony, Witnesses, with_testimony
+from hedgeclipper.votes.witnesses import Witnesses, with_testimony
 from hedgeclipper.votes.worst_case import Relaxed, relaxed
 
-ROWS_IN_GAME, ROWS_FOR_PROOF = 50_000, 5_000
 DELTA = 0.05
 ROUNDING = 1e-12
 
@@ -77,30 +77,6 @@ class _Fitted:
         """Return the rows as they were given."""
         rest = self.unlabeled if self.has_unlabeled else self.unlabeled.take(np.arange(0))
         return Gold(self.labeled, classes[self.codes].tolist(), rest)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Rows of a fit: labelled ones, whose votes are the judges, and those that votes are cast on.
-
-    The game is played on some of the latter, and ``proof`` are the numbers of those by which
-    weights of a proof are sought.
-    """
-
-    judges: Ballots
-    codes: np.ndarray
-    ballots: Ballots
-    played: Ballots
-    proof: np.ndarray
-    witnesses: Witnesses
-    said: tuple[Testimony, Testimony]
-    strata: Strata
-    balance: np.ndarray
-
-    def with_witnesses(self) -> _Rows:
-        """Return the same with the votes of the witnesses, on labelled rows and on the others."""
-        judges, ballots = map(with_testimony, (self.judges, self.ballots), self.said)
-        return replace(self, judges=judges, ballots=ballots)
 
 
 class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
@@ -335,7 +311,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         is in that loss's own scale.
         """
         check_is_fitted(self)
-        return self._predictor.vote_table(Ballots(self._fitted.labeled).shape)
+        return self._predictor.vote_weights(Ballots(self._fitted.labeled).shape)
 
     @property
     def transduction_(self) -> np.ndarray:
@@ -470,76 +446,82 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         if not gold.has_unlabeled:
             labeled_only(labeled, codes, None, "pass L_unlabeled, or mark them with y = -1")
         self._check_abstain_label(labeled.classes)
-        rows = self._rows(labeled, codes, unlabeled)
-        _warn_of_shift(rows.judges, rows.ballots)
-        each = self._learn(rows)
-        single, joint = self._relaxed(rows, each)
+        evidence = self._gather(labeled, codes, unlabeled)
+        _warn_of_shift(evidence.judges, evidence.ballots)
+        each = self._learn(evidence)
+        single, joint = self._relaxed(evidence, each)
         if single.violation:
             _warn_of_contradiction(single.violation, labeled.voters[single.blamed].tolist())
-        opening = self._open(rows, single.knowledge)
+        opening = self._open(evidence, single.knowledge)
         # an opening is given up only for what all bounds say together
         bounds = single if self.opening is None else joint
-        game = self._play(rows, bounds.knowledge, opening, _start(before, labeled))
-        testified = rows.with_witnesses()
+        game = self._play(evidence, bounds.knowledge, opening, _start(before, labeled))
+        testified = evidence.with_witnesses()
         fitted = _Fitted(
-            labeled,
-            codes,
-            unlabeled,
-            gold.has_unlabeled,
-            each,
-            game,
-            single.blamed,
-            joint.violation > 0,
-            rows.witnesses,
-            self._learn(testified, together=True),
-            rows.proof,
-            rows.strata,
-            _minus_one_is_class(gold, labeled.classes, before),
+            labeled=labeled,
+            codes=codes,
+            unlabeled=unlabeled,
+            has_unlabeled=gold.has_unlabeled,
+            knowledge=each,
+            game=game,
+            contradicts=single.blamed,
+            is_void=joint.violation > 0,
+            witnesses=evidence.witnesses,
+            with_witnesses=self._learn(testified, together=True),
+            sampled=evidence.proof,
+            strata=evidence.strata,
+            minus_one_is_class=_minus_one_is_class(gold, labeled.classes, before),
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
-        shares = predictor.probabilities(rows.ballots)
-        favourites = _favourites(shares, rows.balance)
+        shares = predictor.probabilities(evidence.ballots)
+        favourites = _favourites(shares, evidence.balance)
         judge = fitted.judge(testified.ballots, favourites)
         certificate = judge.certificate(*self._may_guarantee(gold))
         if certificate.kind == "void" and not single.violation:
             _warn_of_void()
-        self._store(fitted, predictor, rows.balance, certificate)
+        self._store(fitted, predictor, evidence.balance, certificate)
         self._transduction = gold.all_labels(self._labels(shares, favourites))
         return self
 
-    def _rows(self, labeled: Votes, codes: np.ndarray, unlabeled: Votes) -> _Rows:
-        """Return the rows, and what is known of them before any voter is judged."""
-        judges, ballots = Ballots(labeled), Ballots(unlabeled)
-        witnesses = Witnesses.of(self._pool(labeled, unlabeled))
-        said = witnesses.testify(judges), witnesses.testify(ballots)
-        strata = self._strata(*said)
-        balance = self._balance(codes, labeled.n_classes, strata)
-        sampled = self._sample(ballots.n_rows)
-        played = ballots if sampled.size == ballots.n_rows else ballots.take(sampled)
-        proof = sampled[_drawn(sampled.size, ROWS_FOR_PROOF)]
-        return _Rows(judges, codes, ballots, played, proof, witnesses, said, strata, balance)
+    def _gather(self, labeled: Votes, codes: np.ndarray, unlabeled: Votes) -> Evidence:
+        # a guarantee needs a plain draw, and An and Dasgupta's game takes labels for one
+        is_plain_draw = self.bound == "transductive" or self.opening is None
+        return gather_evidence(
+            labeled,
+            codes,
+            unlabeled,
+            class_balance=self.class_balance,
+            is_plain_draw=is_plain_draw,
+            random_state=self.random_state,
+        )
 
-    def _relaxed(self, rows: _Rows, each: Knowledge) -> tuple[Relaxed, Relaxed]:
+    def _relaxed(self, evidence: Evidence, each: Knowledge) -> tuple[Relaxed, Relaxed]:
         """Return bounds that some labels obey: each by itself, and those that hold all together."""
-        searched, together = rows.ballots.take(rows.proof), self._learn(rows, together=True)
-        single = relaxed(searched, rows.ballots, each)
+        searched, together = evidence.searched, self._learn(evidence, together=True)
+        single = relaxed(searched, evidence.ballots, each)
         if not single.violation:  # then wider ones agree, too
             return single, single._replace(knowledge=together)
-        return single, relaxed(searched, rows.ballots, together)
+        return single, relaxed(searched, evidence.ballots, together)
 
-    def _open(self, rows: _Rows, bounds: Knowledge) -> Opening:
-        known = bounds.on(rows.played)
-        return open_game(self.opening, rows.played, rows.judges, rows.codes, rows.balance, known)
+    def _open(self, evidence: Evidence, bounds: Knowledge) -> Opening:
+        return open_game(
+            self.opening,
+            evidence.played,
+            evidence.judges,
+            evidence.codes,
+            evidence.balance,
+            bounds.on(evidence.played),
+        )
 
     def _play(
-        self, rows: _Rows, bounds: Knowledge, opening: Opening, start: np.ndarray | None
+        self, evidence: Evidence, bounds: Knowledge, opening: Opening, start: np.ndarray | None
     ) -> VoteGame:
         return play(
-            rows.played,
-            bounds.on(rows.played),
-            opening.log_probabilities(rows.played),
+            evidence.played,
+            bounds.on(evidence.played),
+            opening.log_probabilities(evidence.played),
             LOSSES[self.loss],
-            n_labeled=rows.codes.size,
+            n_labeled=evidence.codes.size,
             tol=self.tol,
             max_passes=self.max_passes,
             start=start,
@@ -558,7 +540,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         self.n_labeled_, self.n_unlabeled_ = labeled.n_rows, unlabeled.n_rows
         self.class_balance_ = balance
         self.certificate_, self.worst_case_error_ = certificate, certificate.error_upper
-        self.weights_ = predictor.vote_weights(unlabeled.shape)
+        self.weights_ = predictor.game_weights(unlabeled.shape)
         self.class_weights_ = predictor.class_weights(unlabeled.shape)
         self.slack_, self.n_iter_, self.history_ = game.value, game.n_passes, game.history
         self.stop_reason_ = game.stop_reason
@@ -588,25 +570,6 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
                 "abstain_label. Pass another abstain_label, or None if only missing votes abstain."
             )
 
-    def _balance(self, codes: np.ndarray, n_classes: int, strata: Strata) -> np.ndarray:
-        if isinstance(self.class_balance, str):
-            weights = strata.weights[strata.labeled]
-            counts = np.bincount(codes, weights, minlength=n_classes) + 1.0
-            if self.class_balance == "uniform":
-                counts = np.ones(n_classes)
-            return counts / counts.sum()
-        try:
-            balance = np.asarray(self.class_balance, dtype=float)
-        except (TypeError, ValueError):
-            balance = np.empty(0)
-        is_whole = balance.shape == (n_classes,) and np.isclose(balance.sum(), 1.0)
-        if not is_whole or np.any(balance <= 0):
-            raise ValueError(
-                f"class_balance must be {n_classes} positive shares that add up to 1, one for each "
-                f"class in sorted order. Got {self.class_balance!r}."
-            )
-        return balance
-
     @property
     def _knows_balance(self) -> bool:
         """Whether class frequencies were given, and are taken for true."""
@@ -621,38 +584,18 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             return False, "class_balance is taken for true; labels do not prove it"
         return gold.has_unlabeled, "there are no unlabelled rows apart from the labelled ones"
 
-    def _strata(self, on_labeled: Testimony, on_rest: Testimony) -> Strata:
-        sure = on_labeled.sureness, on_rest.sureness
-        # a guarantee needs a plain draw, and An and Dasgupta's game takes labels for one
-        if self.bound == "transductive" or self.opening is None:
-            return Strata.one(*(part.size for part in sure))
-        return Strata.by_sureness(*sure)
-
-    def _learn(self, rows: _Rows, *, together: bool = False) -> Knowledge:
+    def _learn(self, evidence: Evidence, *, together: bool = False) -> Knowledge:
         return learn_from_labels(
-            rows.judges,
-            rows.codes,
-            rows.ballots,
+            evidence.judges,
+            evidence.codes,
+            evidence.ballots,
             bound=self.bound,
             delta=DELTA if self.delta is None else self.delta,
             specialists=self.specialists,
             together=together,
-            balance=rows.balance if self._knows_balance else None,
-            strata=rows.strata,
+            balance=evidence.balance if self._knows_balance else None,
+            strata=evidence.strata,
         )
-
-    def _sample(self, n_rows: int) -> np.ndarray:
-        """Return the numbers of the rows that the game is played on."""
-        if n_rows <= ROWS_IN_GAME:
-            return np.arange(n_rows)
-        random_state = check_random_state(self.random_state)
-        return np.sort(random_state.choice(n_rows, ROWS_IN_GAME, replace=False))
-
-    def _pool(self, labeled: Votes, unlabeled: Votes) -> Ballots:
-        """Return votes on all rows, or on a plain draw from them."""
-        rows = self._sample(labeled.n_rows + unlabeled.n_rows)
-        first, second = np.split(rows, [np.searchsorted(rows, labeled.n_rows)])
-        return Ballots(Votes.stack(labeled.take(first), unlabeled.take(second - labeled.n_rows)))
 
     def _labels(self, shares: np.ndarray, favourites: np.ndarray) -> np.ndarray:
         labels = self.classes_[favourites]
@@ -662,13 +605,6 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         labels = labels.astype(object if kind.kind in "US" else kind)
         labels[1.0 - row_maxima(shares) > self.abstain_cost] = self.abstain_label
         return labels
-
-
-def _drawn(n_rows: int, most: int) -> np.ndarray:
-    """Return numbers of some rows, always the same; not each k-th, since rows may come in turns."""
-    if n_rows <= most:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))
 
 
 def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:

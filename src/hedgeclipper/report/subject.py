@@ -193,9 +193,9 @@ def _with_votes(bare: Subject, votes: Any, gold: Any) -> Subject:
         read = read_votes(votes, estimator.abstain_label, estimator.classes_)
         labels = np.full(read.n_rows, None) if gold is None else gold
         known = read_gold(fitted.aligned(read), labels)
-        class_codes(known.labels, estimator.classes_, "gold")  # or it says which one is not known
     elif gold is not None:
         raise ValueError("gold has labels of votes. Got gold alone: pass votes, too.")
+    codes = class_codes(known.labels, estimator.classes_, "gold")
     has_own = known.rest.n_rows > 0
     rest = known.rest if has_own else known.labeled
     numbers, place = np.arange(rest.n_rows), "the unlabelled rows of the fit"
@@ -207,7 +207,7 @@ def _with_votes(bare: Subject, votes: Any, gold: Any) -> Subject:
     return replace(
         bare,
         labeled=known.labeled if known.labels else None,
-        y=np.array(known.labels, dtype=estimator.classes_.dtype) if known.labels else None,
+        y=estimator.classes_[codes] if known.labels else None,
         unlabeled=rest,
         numbers=numbers,
         row_names=names,

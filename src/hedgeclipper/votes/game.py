@@ -179,7 +179,9 @@ def minimise(
     stop_reason = "converged"
     try:
         limits = np.tile([0.0, reach], (first.size, 1))
-        fmin_l_bfgs_b(objective, first, bounds=limits, pgtol=tol, factr=10.0, maxiter=max_passes)
+        # passes are counted in the objective, since the solver oversteps limits of its own
+        most = {"maxiter": max_passes + 1, "maxfun": max_passes + 1}
+        fmin_l_bfgs_b(objective, first, bounds=limits, pgtol=tol, factr=10.0, **most)
     except _OutOfPasses:
         stop_reason = "max_passes"
     least = np.minimum.accumulate(values).tolist()

@@ -63,18 +63,20 @@ class Opening:
         """Return the logarithm of the probability of each class for each row."""
         if not self.voices:
             return _even(ballots)
-        heard = np.split(ballots.scores(self._tables), len(self.voices), axis=1)
-        scores = np.zeros_like(heard[0]) + self.bias
-        for share, voice, part in zip(self.shares, self.voices, heard, strict=True):
-            scores += share * log_odds(voice.classes + part)
+        scores = self._mixed(np.split(ballots.scores(self._tables), len(self.voices), axis=1))
         scores[ballots.n_votes == 0] = self.log_balance
         return scores - soft_maximum(scores)[0][:, None]
 
     def class_scores(self) -> np.ndarray:
         """Return what classes have before a vote is heard, on rows with votes."""
-        scores = np.zeros_like(self.log_balance) + self.bias
-        for share, voice in zip(self.shares, self.voices, strict=True):
-            scores += share * log_odds(voice.classes[None, :])[0]
+        nothing = np.zeros((1, self.log_balance.size))
+        return self._mixed([nothing] * len(self.voices))[0] if self.voices else nothing[0]
+
+    def _mixed(self, heard: list[np.ndarray]) -> np.ndarray:
+        """Return the log-odds of all voices, each as far as it is believed; heard are the votes."""
+        scores = np.zeros_like(heard[0]) + self.bias
+        for share, voice, part in zip(self.shares, self.voices, heard, strict=True):
+            scores += share * log_odds(voice.classes + part)
         return scores
 
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:

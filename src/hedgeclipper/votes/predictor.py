@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.game import scores_of
+from hedgeclipper.votes.game import scores_of, vote_table
 from hedgeclipper.votes.knowledge import parted
 from hedgeclipper.votes.losses import VoteLoss
 from hedgeclipper.votes.opening import Opening
@@ -47,17 +47,14 @@ class VotePredictor:
         """Return the scores of the classes before a vote is heard."""
         return self.opening.class_scores() + parted(self.weights, shape[0], shape[1])[2]
 
-    def vote_table(self, shape: tuple[int, int, int]) -> np.ndarray:
+    def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what a vote adds to the log-odds of each class, by voter, vote and class.
 
         Opening and game are counted together, where log-odds are not cut off.
         """
-        each = np.arange(shape[1])
-        table = self.opening.vote_weights(shape)
-        table[:, each, each] += self.vote_weights(shape)
+        table = self.opening.vote_weights(shape) + vote_table(self.weights, shape)
         return table - table.mean(axis=2, keepdims=True)
 
-    def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
+    def game_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what the game adds to the score of a class for which a voter votes."""
-        voters, votes, _ = parted(self.weights, shape[0], shape[1])
-        return voters[:, None] + votes
+        return np.diagonal(vote_table(self.weights, shape), axis1=1, axis2=2).copy()

@@ -67,7 +67,7 @@ def vote_weight(ballots: Ballots, predictor: VotePredictor) -> np.ndarray:
     The mean is over its votes, and over the other classes.
     """
     n_classes = ballots.n_classes
-    own = np.diagonal(predictor.vote_table(ballots.shape), axis1=1, axis2=2)
+    own = np.diagonal(predictor.vote_weights(ballots.shape), axis1=1, axis2=2)
     over_others = own * n_classes / (n_classes - 1)
     return _ratio(np.sum(ballots.said * over_others, axis=1), ballots.said.sum(axis=1))
 
