@@ -472,6 +472,14 @@ def test_the_path_comes_back_and_home_is_known(fitted_votes, tmp_path, monkeypat
     assert write_report(fitted_votes, "~/report.html") == Path(tmp_path / "report.html")
 
 
+def test_a_game_that_ran_out_of_passes_is_told_of(tmp_path):
+    votes, gold = some_votes()
+    model = VoteAggregator(opening=None, max_passes=1).fit(votes, gold)
+    words = Text(page_of(model, tmp_path)).text
+    assert "it stopped since it ran out of passes" in words
+    assert "The solver ran out of passes" in words
+
+
 def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path):
     path = tmp_path / "report.html"
     with pytest.raises(ValueError, match=r"VoteAggregator takes votes and gold. Got X, y"):

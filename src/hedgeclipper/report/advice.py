@@ -90,13 +90,11 @@ def _simpler(found: Comparison | str) -> list[str]:
 
 
 def _solver(subject: Subject) -> list[str]:
-    if (
-        "max_passes" in np.atleast_1d(subject.estimator.stop_reason_)
-        and getattr(subject.estimator, "method", "") != "sgd"
-    ):
+    model = subject.estimator
+    # steps of sgd are a given number, and not to go on until nothing is left to do
+    if "max_passes" in np.atleast_1d(model.stop_reason_) and getattr(model, "method", "") != "sgd":
         return [
-            "The solver ran out of passes. In Python, raise max_passes, or tol if the gap is small "
-            "enough."
+            "The solver ran out of passes. In Python, raise max_passes, or tol if that will do."
         ]
     return []
 

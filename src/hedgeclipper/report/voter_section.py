@@ -80,7 +80,7 @@ def _terms(subject: Subject) -> list[str]:
         ]
     if subject.is_votes:
         return [
-            "Weight: by how much its vote moves the log-odds of the class it votes for.",
+            "Weight: by how much, on average, a vote moves the log-odds of its class.",
             "Correlation: from its accuracy on gold labels, between the two bounds.",
             "Estimated accuracy: what the result makes of it on unlabelled rows.",
             "Share of the result: weight times the share of rows it votes on.",
