@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 DOCS_READY := .venv/.docs-ready
+OLDEST ?= .venv-oldest
 PEERS := .venv-peers/.ready
 # Whoever names an interpreter of the peers has their environment already.
 PEERS_READY := $(if $(HEDGECLIPPER_PEERS),,$(PEERS))
 
-.PHONY: help demo docs test test-slow lint check bench table votes-table ablations figure clean
+.PHONY: help demo docs test test-slow test-oldest test-kernels lint check bench table votes-table ablations figure clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,11 +38,21 @@ docs: $(DOCS_READY)  ## the documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+DEFAULT_TESTS := -m pytest -n auto -m "not slow" src README.md docs/*.md tests
+
 test: $(READY)   ## the tests, without the slow ones
-	$(BIN)/python -m pytest -n auto -m "not slow" src README.md docs/*.md tests
+	$(BIN)/python $(DEFAULT_TESTS)
 
 test-slow: $(READY)  ## the slow tests: simulations and large inputs
 	$(BIN)/python -m pytest -m slow tests
+
+test-oldest: $(READY)  ## the tests with the lowest versions that pyproject.toml allows
+	$(BIN)/python tools/oldest.py $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --no-deps --editable .
+	$(OLDEST)/bin/python $(DEFAULT_TESTS)
+
+test-kernels: $(READY)  ## the tests with other BLAS kernels, CPU features and numbers of threads
+	$(BIN)/python tools/kernels.py $(DEFAULT_TESTS)
 
 lint: $(READY)   ## style, types, import rules
 	$(BIN)/ruff check .
@@ -58,6 +69,7 @@ bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run, and accu
 	$(BIN)/python -m benchmarks.covtype_everywhere
 	$(BIN)/python -m benchmarks.dask_cost
 	$(BIN)/python -m benchmarks.panel_speed
+	$(BIN)/python -m benchmarks.panel_threads
 	$(BIN)/python -m benchmarks.votes.speed --once
 
 table: $(READY)  ## the paper's table on its real data: runs what is missing, writes docs and README
@@ -83,5 +95,5 @@ figure: $(READY)  ## the paper's Figure 2, on covtype, and the guide's drawings
 	$(BIN)/python -m benchmarks.drawings
 
 clean:           ## remove everything that can be made again
-	rm -rf .venv .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-oldest .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -rf docs/_build docs/generated docs/auto_examples hedgeclipper-demo.html

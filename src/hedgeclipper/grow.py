@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from hedgeclipper.leaf_correlations import Labeled, LeafValues
 from hedgeclipper.specialists.trees import LeafFinder, leaf_finder
+from hedgeclipper.threads import n_workers
 
 FEW_LABELS = 1000
 
@@ -101,7 +102,7 @@ def default_forest(
     return RandomForestClassifier(
         n_estimators,
         min_samples_leaf=min_samples_leaf,
-        n_jobs=n_jobs,
+        n_jobs=n_workers(n_jobs),
         random_state=random_state,
     )
 

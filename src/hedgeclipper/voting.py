@@ -42,6 +42,7 @@ from hedgeclipper.panel.weighing import PanelSolution
 from hedgeclipper.rows import BatchCheck, is_dask
 from hedgeclipper.sampling import draw_rows, stack_rows
 from hedgeclipper.semi_supervised import SemiSupervisedRows
+from hedgeclipper.threads import one_thread
 
 ROWS_FOR_VIEWS = 10_000
 ROWS_TO_LEARN_FROM = 5_000
@@ -101,7 +102,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     max_passes : int
         Passes over the unlabelled rows at most, in each of three games.
     n_jobs : int or None
-        Fits at a time.
+        Members fitted, or scoring rows, at a time, each in one thread; None is 1 and -1 as many as
+        there are cores. BLAS and OpenMP have one thread each meanwhile, and with more than one job
+        so have members with an ``n_jobs`` of their own.
     random_state : int, RandomState or None
         Seed of folds, samples and the default panel.
     verbose : int
@@ -217,6 +220,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         """
         return self._set_params("estimators", **params)
 
+    @one_thread()
     def fit(self, X, y, X_unlabeled=None, sample_weight=None):
         """Fit the members to the labelled rows and weigh them by all rows.
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.utils import _safe_indexing
@@ -79,8 +78,8 @@ class MemberRows:
         return stack_rows(self.X_unlabeled, _safe_indexing(self.X_labeled, held_out))
 
 
-def fit_member(estimator: Any, rows: MemberRows, train: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Return a clone of an estimator fitted to some labelled rows, and the codes of its classes.
+def fit_member(model: Any, rows: MemberRows, train: np.ndarray) -> np.ndarray:
+    """Fit a model to some labelled rows and return the codes of its classes.
 
     Its classes are 0, 1, ... without a gap, as some classifiers demand, even where ``train`` lacks
     a class. Unlabelled rows go to a ``fit`` that takes ``X_unlabeled``, or stand among the rows,
@@ -88,8 +87,8 @@ def fit_member(estimator: Any, rows: MemberRows, train: np.ndarray) -> tuple[Any
 
     Parameters
     ----------
-    estimator : classifier
-        What to fit; it is not changed.
+    model : classifier
+        What to fit.
     rows : MemberRows
         All rows.
     train : ndarray of int
@@ -97,12 +96,9 @@ def fit_member(estimator: Any, rows: MemberRows, train: np.ndarray) -> tuple[Any
 
     Returns
     -------
-    model : classifier
-        The fitted clone.
-    codes : ndarray of int
+    ndarray of int
         Codes of the classes among the rows, in the order of the model's.
     """
-    model = clone(estimator)
     prefix, last = _last_step(model)
     part = rows.select(train)
     X, weights = part.X_labeled, part.weights
@@ -119,7 +115,8 @@ def fit_member(estimator: Any, rows: MemberRows, train: np.ndarray) -> tuple[Any
         weights = None if weights is None else np.append(weights, np.ones(n_marked))
     if weights is not None and has_fit_parameter(last, "sample_weight"):
         options[f"{prefix}sample_weight"] = weights
-    return model.fit(X, y, **options), codes
+    model.fit(X, y, **options)
+    return codes
 
 
 def _last_step(estimator: Any) -> tuple[str, Any]:

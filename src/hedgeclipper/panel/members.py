@@ -11,15 +11,15 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.panel.fitting import MemberRows, fit_member
 from hedgeclipper.panel.scores import class_codes, known_classes, member_scores, scores_by_code
+from hedgeclipper.threads import one_thread, run_jobs
 
 __all__ = [
     "Member",
@@ -313,20 +313,19 @@ def score_members(
     scores : ndarray of shape (n_samples, n_members, n_columns)
         What they say.
     """
-    outcomes = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_attempt)(_score, member, X, n_classes, labels) for member in members
-    )
-    pairs = list(zip(members, outcomes, strict=True))
+    calls = ((_score, member, X, n_classes, labels) for member in members)
+    pairs = list(zip(members, run_jobs(_attempt, calls, n_jobs, prefer="threads"), strict=True))
     left = [(member, outcome) for member, outcome in pairs if outcome.scores is not None]
     _tell_of_failed({m.name: o.error for m, o in pairs if o.scores is None}, len(left))
     return [member for member, _ in left], np.stack([o.scores for _, o in left], axis=1)
 
 
 def _score(
-    member: Member, X: Any, n_classes: int, labels: np.ndarray | None
+    member: Member, X: Any, n_classes: int, labels: np.ndarray | None, shares_cores: bool
 ) -> tuple[Any, np.ndarray]:
     model = member.estimator
-    return model, member_scores(model, X, n_classes, labels, name=member.name)
+    with one_thread(model if shares_cores else None):
+        return model, member_scores(model, X, n_classes, labels, name=member.name)
 
 
 def _is_named(pair: Any) -> bool:
@@ -384,46 +383,54 @@ def _fit_all(
 ) -> list[list[_Outcome]]:
     """Return what came of each estimator on each split."""
     places = list(product(range(len(estimators)), range(len(splits))))
-    fits = (
-        delayed(_fit_at)(place, *estimators[place[0]], rows, splits[place[1]]) for place in places
-    )
+    fits = ((place, *estimators[place[0]], rows, splits[place[1]]) for place in places)
     outcomes = {}
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    for n_done, (place, outcome) in enumerate(parallel(fits), start=1):
+    done = run_jobs(_fit_at, fits, n_jobs, return_as="generator_unordered")
+    for n_done, (place, outcome) in enumerate(done, start=1):
         outcomes[place] = outcome
         report(estimators[place[0]][0], n_done, len(places))
     return [[outcomes[i, j] for j in range(len(splits))] for i in range(len(estimators))]
 
 
 def _fit_at(
-    place: tuple[int, int], name: str, estimator: Any, rows: MemberRows, split: _Split
+    place: tuple[int, int],
+    name: str,
+    estimator: Any,
+    rows: MemberRows,
+    split: _Split,
+    shares_cores: bool,
 ) -> tuple[tuple[int, int], _Outcome]:
-    return place, _attempt(_fit_and_score, name, estimator, rows, split)
+    arguments = (_fit_and_score, name, estimator, rows, split)
+    return place, _attempt(*arguments, shares_cores=shares_cores)
 
 
-def _attempt(action: Callable[..., tuple[Any, np.ndarray]], *arguments: Any) -> _Outcome:
+def _attempt(
+    action: Callable[..., tuple[Any, np.ndarray]], *arguments: Any, **options: Any
+) -> _Outcome:
     """Return the model and scores an action returns, or the error it raises."""
     started = time.perf_counter()
     model, scores, error = None, None, ""
     try:
-        model, scores = action(*arguments)
+        model, scores = action(*arguments, **options)
     except Exception as caught:
         error = f"{type(caught).__name__}: {caught}"
     return _Outcome(model, scores, error, time.perf_counter() - started)
 
 
 def _fit_and_score(
-    name: str, estimator: Any, rows: MemberRows, split: _Split
+    name: str, estimator: Any, rows: MemberRows, split: _Split, shares_cores: bool
 ) -> tuple[Any, np.ndarray]:
     """Return the final model, None for that of a fold, and scores of the rows to score.
 
     The final model's scores of rows it has seen only show whether it can score at all.
     """
-    model, codes = fit_member(estimator, rows, split.train)
-    own = known_classes(model, np.arange(codes.size))
-    places = class_codes(own, np.arange(codes.size), name)
-    X = _safe_indexing(rows.X_labeled, split.test)
-    scores = scores_by_code(model, X, own, codes[places], rows.n_classes, name)
+    model = clone(estimator)
+    with one_thread(model if shares_cores else None):
+        codes = fit_member(model, rows, split.train)
+        own = known_classes(model, np.arange(codes.size))
+        places = class_codes(own, np.arange(codes.size), name)
+        X = _safe_indexing(rows.X_labeled, split.test)
+        scores = scores_by_code(model, X, own, codes[places], rows.n_classes, name)
     return model if split.is_final else None, scores
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
 
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.panel.calibration import Calibration
 from hedgeclipper.panel.regions import with_regions
 from hedgeclipper.panel.scales import VoteScale
 from hedgeclipper.panel.scores import member_scores
+from hedgeclipper.threads import one_thread, run_jobs
 
 ROWS_AT_ONCE = 50_000
 
@@ -116,11 +116,13 @@ class PanelPredictor:
     def scores(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return what all members say of rows, shape (n_samples, n_members, n_games)."""
         X = X if self.prepare is None else self.prepare(X)
-        scored = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(member_scores)(model, X, self.n_classes, self.labels, name=name)
-            for name, model in zip(self.names, self.estimators, strict=True)
-        )
-        return np.stack(scored, axis=1)
+        members = zip(self.names, self.estimators, strict=True)
+        calls = ((name, model, X) for name, model in members)
+        return np.stack(list(run_jobs(self._scores_of, calls, n_jobs, prefer="threads")), axis=1)
+
+    def _scores_of(self, name: str, model: Any, X: Any, shares_cores: bool) -> np.ndarray:
+        with one_thread(model if shares_cores else None):
+            return member_scores(model, X, self.n_classes, self.labels, name=name)
 
     def awake_for(self, scores: np.ndarray) -> np.ndarray:
         """Return the log-odds for scores of shape (n_samples, n_members, n_games)."""

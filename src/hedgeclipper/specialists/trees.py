@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.ensemble import (
@@ -26,6 +25,8 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.tree import BaseDecisionTree
+
+from hedgeclipper.threads import n_workers
 
 ROWS_PER_BLOCK = 1 << 14
 BYTES_PER_BLOCK = 1 << 23
@@ -111,7 +112,7 @@ def map_in_threads(
     work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None
 ) -> Iterator[Any]:
     """Yield the result of the work on each item, in order, with as many threads as jobs."""
-    n_threads = effective_n_jobs(n_jobs)
+    n_threads = n_workers(n_jobs)
     if n_threads == 1:
         yield from map(work, items)
         return

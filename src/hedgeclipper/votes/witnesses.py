@@ -117,7 +117,8 @@ def _with_votes_of(more: np.ndarray, matrix: Any) -> Any:
     """Return votes with those of other voters added as the last columns; 0 abstains."""
     n_rows, n_voters = matrix.shape
     n_votes = matrix.nnz + np.count_nonzero(more)
-    integers = sparse.get_index_dtype(matrix.indices, maxval=max(n_votes, n_voters))
+    is_small = max(n_votes, n_voters) <= np.iinfo(matrix.indices.dtype).max
+    integers = matrix.indices.dtype if is_small else np.int64
     indptr = matrix.indptr.astype(integers)
     indptr[1:] += np.cumsum(row_sums((more > 0).astype(integers)))
     voters = np.empty(n_votes, dtype=integers)
