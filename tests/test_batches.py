@@ -28,8 +28,8 @@ def test_array_is_handed_out_in_views():
 
 
 def test_csr_slices_share_memory_and_add_up():
-    rows = sparse.random_array((50_000, 30), density=0.1, format="csr", rng=0)
-    rows.sum_duplicates()
+    values = np.random.default_rng(0).normal(size=(50_000, 30))
+    rows = sparse.csr_array(np.where(values > 1.3, values, 0.0))
     batches = [row_slice(rows, part) for part in cut(50_000, rows)]
     assert len(batches) > 1
     assert np.shares_memory(batches[1].data, rows.data)

@@ -248,7 +248,7 @@ def test_types_of_files_that_do_not_go_together(tmp_path, suffix):
         (pa.array([1, None], pa.int16()), np.float32),
         (pa.array([1, 0], pa.uint8()), np.float32),
         (pa.array([0.5, None], pa.float32()), np.float32),
-        (pa.array([0.5, None], pa.float16()), np.float32),
+        (pa.array([np.float16(0.5), None], pa.float16()), np.float32),
         (pa.array([1, None], pa.int32()), np.float64),
         (pa.array([2**40, None]), np.float64),
         (pa.array([0.1, None]), np.float64),

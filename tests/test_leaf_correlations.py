@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 
+from hedgeclipper.correlations import transductive_radius
 from hedgeclipper.grow import grow_trees
 from hedgeclipper.leaf_correlations import (
     balanced_vote,
@@ -58,16 +60,49 @@ def test_balanced_weights_give_both_classes_the_same():
     assert weights.sum() == pytest.approx(300)
 
 
+def unseen_rows():
+    """Yield each leaf with the labelled rows in it that its tree has not seen."""
+    for tree, n_leaves in enumerate(FINDER.n_leaves):
+        for leaf in range(n_leaves):
+            yield FINDER.offsets[tree] + leaf, GROWN.unseen[tree] & (SEEN[tree] == leaf)
+
+
 def test_plug_in_correlations_by_hand():
-    counts = np.ones(LABELED.n_leaves)
+    counts = np.full(LABELED.n_leaves, 50.0)
     says = TABLE.votes(VALUES.plain(), counts)
-    b = natural_correlations(LABELED, TABLE, says, "plug_in", 0.05, counts, counts.size)
-    leaf = int(SEEN[0, np.flatnonzero(GROWN.unseen[0])[0]])
-    judges = GROWN.unseen[0] & (SEEN[0] == leaf)
-    side = np.sign(VALUES.plain()[leaf])
-    assert b[leaf] == pytest.approx(np.mean(side * LABELED.signs[judges]))
-    lowered = natural_correlations(LABELED, TABLE, says, "wilson", 0.05, counts, counts.size)
-    assert np.all(lowered <= b + 1e-12)
+    b, wilson, transductive = (
+        natural_correlations(LABELED, TABLE, says, bound, 0.05, counts, counts.size)
+        for bound in ("plug_in", "wilson", "transductive")
+    )
+    for leaf, rows in unseen_rows():
+        side, n = np.sign(VALUES.plain()[leaf]), int(rows.sum())
+        theirs = np.mean(side * LABELED.signs[rows]) if n else -1.0
+        assert b[leaf] == pytest.approx(theirs)
+        assert wilson[leaf] == pytest.approx(wilson_lower(theirs, n) if n else -1.0)
+        radius = transductive_radius(np.array([max(n, 1)]), counts[:1], 0.05, counts.size)[0]
+        assert transductive[leaf] == pytest.approx(max(theirs - radius, -1.0) if n else -1.0)
+
+
+def wilson_lower(mean, n, delta=0.05):
+    """Wilson's lower bound of a share by its formula, as a correlation."""
+    z, share = stats.norm.isf(delta), (1 + mean) / 2
+    center = share + z**2 / (2 * n)
+    spread = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return 2 * (center - spread) / (1 + z**2 / n) - 1
+
+
+def test_residual_correlations_by_hand():
+    """The vote's mean plus the labels' residual in the leaf, shrunk as by four rows without one."""
+    vote = balanced_vote(LABELED, VALUES, out_of_bag=0.5)
+    says = TABLE.votes(vote.in_bag, np.ones(LABELED.n_leaves))
+    mean_vote = np.random.default_rng(1).uniform(-0.5, 0.5, LABELED.n_leaves)
+    b = residual_correlations(LABELED, vote, TABLE, says, mean_vote)
+    weights = LABELED.balanced * vote.has_vote
+    for leaf, rows in unseen_rows():
+        side = np.sign(vote.in_bag[leaf])
+        residual = np.sum(weights[rows] * side * (LABELED.signs - vote.on_labeled)[rows])
+        theirs = mean_vote[leaf] + residual / (weights[rows].sum() + 4.0)
+        assert b[leaf] == pytest.approx(np.clip(theirs, -1, 1))
 
 
 def test_a_vote_that_is_right_leaves_the_mean_as_it_is():

@@ -118,7 +118,7 @@ def test_lightgbm_early_stopping():
     lightgbm = pytest.importorskip("lightgbm")
     model = lightgbm.LGBMClassifier(n_estimators=50, verbose=-1)
     stop = lightgbm.early_stopping(1, verbose=False)
-    model.fit(X, Y > 0, eval_X=NEW, eval_y=np.roll(Y > 0, 7)[:300], callbacks=[stop])
+    model.fit(X, Y > 0, eval_set=[(NEW, np.roll(Y > 0, 7)[:300])], callbacks=[stop])
     finder = leaf_finder(model)
     assert finder.n_trees == model.best_iteration_ < 50
     ours = finder.sum_scores(NEW, finder.leaf_values)[:, 0]

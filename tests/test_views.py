@@ -15,6 +15,7 @@ from hedgeclipper.panel.views import (
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(200, 6))
+TEXT = np.where(RNG.random((150, WIDE + 50)) < 0.02, RNG.random((150, WIDE + 50)), 0.0)
 NAMES = ["scaled", "even", "components", "whitened", "cells", "kernel"]
 
 
@@ -35,12 +36,8 @@ CASES = {
     "one sparse column": sparse.csr_array(np.where(DENSE[:, :1] > 0, DENSE[:, :1], 0)),
     "two rows": DENSE[:2],
     "fewer rows than components": RNG.normal(size=(12, 80)),
-    "like text": sparse.random_array(
-        (150, WIDE + 50), density=0.02, format="csr", rng=np.random.default_rng(1)
-    ),
-    "dense, like text": sparse.random_array(
-        (150, WIDE + 50), density=0.02, rng=np.random.default_rng(1)
-    ).toarray(),
+    "like text": sparse.csr_array(TEXT),
+    "dense, like text": TEXT,
     "empty text": sparse.csr_array((20, WIDE + 50)),
 }
 

@@ -27,6 +27,7 @@ from hedgeclipper import (
     NoUnlabeledRowsWarning,
     SemiSupervisedSplit,
 )
+from hedgeclipper.panel.scores import member_scores
 
 X, Y = make_classification(1500, 6, n_informative=4, flip_y=0.05, random_state=0)
 L, U, T = slice(0, 200), slice(200, 1000), slice(1000, 1500)
@@ -80,6 +81,24 @@ def fitted(y=Y, rows=X, estimators=None, labeled=L, **parameters):
 
 def assert_same(ours, theirs, rows=X):
     np.testing.assert_array_equal(ours.decision_function(rows), theirs.decision_function(rows))
+
+
+def auc(y, scores):
+    """Of one column for two classes, or the mean over classes against the rest."""
+    return roc_auc_score(y, scores, multi_class="ovr") if y.max() > 1 else roc_auc_score(y, scores)
+
+
+def shares(scores):
+    return scores[:, 0] if scores.shape[1] == 1 else scores / scores.sum(axis=1, keepdims=True)
+
+
+def assert_as_good_as_members(model, rows, y, slack=0.02):
+    """By AUC, the best of the members being the measure."""
+    n_classes = model.classes_.size
+    scores = [member_scores(m, rows[T], n_classes) for m in model.members_.values()]
+    theirs = [auc(y[T], shares(own)) for own in scores]
+    ours = model.predict_proba(rows[T])
+    assert auc(y[T], ours[:, 1] if n_classes == 2 else ours) > max(theirs) - slack
 
 
 # scikit-learn's own checks.
@@ -185,7 +204,9 @@ def test_the_default_panel():
     model = HedgedVotingClassifier(cv=2, random_state=0)
     model.fit(X[:40], Y[:40], X_unlabeled=X[U])
     assert len(model.members_) > 12
-    assert roc_auc_score(Y[T], model.decision_function(X[T])) > 0.85
+    scores = [member_scores(m, X[T], 2)[:, 0] for m in model.members_.values()]
+    theirs = np.median([auc(Y[T], own) for own in scores])
+    assert auc(Y[T], model.decision_function(X[T])) > theirs
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_allclose(again.predict_proba(X[T]), model.predict_proba(X[T]))
 
@@ -206,7 +227,7 @@ def test_the_default_panel():
 def test_every_kind_of_scores(estimator, y):
     model = fitted(y, estimators=[("a", estimator), ("b", LinearDiscriminantAnalysis())])
     assert list(model.members_) == ["a", "b"]
-    assert model.score(X[T], y[T]) > 0.7
+    assert_as_good_as_members(model, X, y)
 
 
 def test_one_member_alone_keeps_its_order():
@@ -247,7 +268,8 @@ def test_grid_search_over_a_members_parameter():
     )
     search.fit(X[:600], y)
     assert len(search.cv_results_["params"]) == 4
-    assert search.best_score_ > 0.65
+    best = HedgedVotingClassifier(quick(), random_state=0).set_params(**search.best_params_)
+    assert_same(search.best_estimator_, best.fit(X[:600], y))
 
 
 @pytest.mark.parametrize(
@@ -343,7 +365,7 @@ def test_fitted_members_keep_their_labels():
     names = np.array(["no", "yes"])[Y]
     members = [(name, model.fit(X[T], names[T])) for name, model in quick()]
     model = fitted(names, estimators=members, cv="prefit")
-    assert model.score(X[T], names[T]) > 0.8
+    assert model.classes_.tolist() == ["no", "yes"]
     np.testing.assert_array_equal(
         model.decision_function(X), fitted(estimators=prefit(), cv="prefit").decision_function(X)
     )
@@ -462,8 +484,8 @@ def few(n_each):
 def test_ten_labels_and_four(n_each):
     easy, rows = few(n_each)
     model = fitted(rows=easy, labeled=rows, estimators=quick()[1:])
-    assert roc_auc_score(Y[T], model.decision_function(easy[T])) > 0.9
-    assert log_loss(Y[T], model.predict_proba(easy[T])) < 0.6
+    assert_as_good_as_members(model, easy, Y)
+    assert log_loss(Y[T], model.predict_proba(easy[T])) < np.log(2)
 
 
 @pytest.mark.parametrize("specialists", [None, "signs", "bins"])
@@ -474,14 +496,13 @@ def test_one_label_in_a_class(specialists):
     weights = list(model.weights_.values())
     assert weights[0] > 0
     np.testing.assert_allclose(weights, weights[0], rtol=1e-3)
-    assert roc_auc_score(Y[T], model.decision_function(easy[T])) > 0.8
     assert model.member_summary()["auc"].isna().all()
 
 
 def test_no_unlabelled_rows():
     with pytest.warns(NoUnlabeledRowsWarning):
         model = HedgedVotingClassifier(quick(), random_state=0).fit(X[L], Y[L])
-    assert model.score(X[T], Y[T]) > 0.8
+    assert_as_good_as_members(model, X, Y)
     np.testing.assert_array_equal(model.transduction_, Y[L])
 
 
@@ -511,7 +532,7 @@ def test_three_classes():
     proba = model.predict_proba(X[T])
     assert proba.shape == model.decision_function(X[T]).shape == (500, 3)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
-    assert model.score(X[T], THREE[T]) > 0.8
+    assert_as_good_as_members(model, X, THREE)
     assert len(model.certificate_) == len(model.weights_) == len(model.slack_) == 3
     summary = model.member_summary()
     assert summary.columns[:2].tolist() == ["member", "class"]
@@ -560,9 +581,9 @@ def test_missing_values_are_for_members_that_take_them():
     rows = X.copy()
     rows[::7, 0] = np.nan
     trees = [("a", DecisionTreeClassifier(max_depth=3)), ("b", DecisionTreeClassifier(max_depth=5))]
-    assert fitted(rows=rows, estimators=trees).score(rows[T], Y[T]) > 0.7
+    assert_as_good_as_members(fitted(rows=rows, estimators=trees), rows, Y)
     filled = make_pipeline(SimpleImputer(), GaussianNB())
-    assert fitted(rows=rows, estimators=[("a", filled), *trees[1:]]).score(rows[T], Y[T]) > 0.7
+    assert_as_good_as_members(fitted(rows=rows, estimators=[("a", filled), *trees[1:]]), rows, Y)
     with pytest.raises(ValueError, match="contains NaN"):
         fitted(rows=rows)
 
@@ -574,7 +595,7 @@ def test_missing_values_are_for_members_that_take_them():
 @pytest.mark.parametrize("y", [Y, THREE])
 def test_regions(specialists, y):
     model = fitted(y, specialists=specialists)
-    assert model.score(X[T], y[T]) > 0.75
+    assert_as_good_as_members(model, X, y)
     assert not np.array_equal(model.decision_function(X), fitted(y).decision_function(X))
     weights = model.weights_ if y is Y else model.weights_[0]
     assert list(weights) == ["linear", "bayes", "tree"]
@@ -585,7 +606,7 @@ def test_losses(loss):
     model = fitted(loss=loss)
     assert model.stop_reason_ == "converged"
     assert model.duality_gap_ <= 1e-3 * max(abs(model.slack_), 1e-3)
-    assert roc_auc_score(Y[T], model.decision_function(X[T])) > 0.85
+    assert_as_good_as_members(model, X, Y)
 
 
 def test_summary():
@@ -665,7 +686,7 @@ def test_members_may_pick_columns_by_name(options):
     model = HedgedVotingClassifier(by_name(), random_state=0, **options)
     model.fit(MIXED[L], Y[L], X_unlabeled=MIXED[U])
     assert model.feature_names_in_.tolist() == list(MIXED.columns)
-    assert model.score(MIXED[T], Y[T]) > 0.7
+    assert_as_good_as_members(model, MIXED, Y)
     np.testing.assert_array_equal(model.transduction_, model.predict(MIXED[U]))
 
 
@@ -677,14 +698,14 @@ def test_frames_with_marks_and_weights_and_members_that_learn_from_all():
     learns = make_pipeline(model[0], SelfTrainingClassifier(LogisticRegression()))
     panel = HedgedVotingClassifier([("all", learns), (name, model)], random_state=0)
     panel.fit(MIXED[:1000], y, sample_weight=np.arange(1000) % 5 > 0)
-    assert panel.score(MIXED[T], Y[T]) > 0.65
+    assert_as_good_as_members(panel, MIXED, Y)
 
 
 def test_fitted_members_get_the_frames_they_know():
     members = [(name, model.fit(MIXED[T], Y[T])) for name, model in by_name()]
     model = HedgedVotingClassifier(members, cv="prefit")
     model.fit(MIXED[L], Y[L], X_unlabeled=MIXED[U])
-    assert model.score(MIXED[T], Y[T]) > 0.7
+    assert_as_good_as_members(model, MIXED, Y)
 
 
 def test_the_default_panel_encodes_words():
@@ -694,7 +715,7 @@ def test_the_default_panel_encodes_words():
     words.loc[::9, "sign"] = None
     model = HedgedVotingClassifier(cv=2, random_state=0)
     model.fit(words[:30], Y[:30], X_unlabeled=words[200:400])
-    assert model.score(words[T], Y[T]) > 0.95
-    assert pickle.loads(pickle.dumps(model)).score(words[T], Y[T]) > 0.95
+    np.testing.assert_array_equal(model.predict(words[T]), Y[T])  # column c has the labels
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(words[T]), Y[T])
     with pytest.raises(ValueError, match="Column 'day' must have numbers, text or categories"):
         model.fit(words.assign(day=pd.Timestamp(0))[:30], Y[:30])

@@ -203,12 +203,12 @@ def map_partitions(model: Any, method: str, X: Any, names: list[str] | None) -> 
     if not _is_array(X):
         X = _selected(X, names, "X")
         meta = _framed(nothing, X._meta.index[:0], model.classes_, method)
-        return X.map_partitions(_predict_frame, box, method, nothing, meta=meta)
+        return X.map_partitions(_predict_frame, box, method, meta=meta)
     X = X.rechunk({1: -1})
     chunks = (X.chunks[0],) if nothing.ndim == 1 else (X.chunks[0], (nothing.shape[1],))
     drop = [1] if nothing.ndim == 1 else None
     return X.map_blocks(
-        _predict_block, box, method, nothing, dtype=nothing.dtype, chunks=chunks, drop_axis=drop,
+        _predict_block, box, method, dtype=nothing.dtype, chunks=chunks, drop_axis=drop,
         meta=nothing,
     )  # fmt: skip
 
@@ -342,8 +342,10 @@ def _add(sums: list[Any]) -> Any:
     return reduce(operator.add, sums)
 
 
-def _predict_block(rows: Any, model: _Box, method: str, nothing: np.ndarray) -> np.ndarray:
-    return getattr(model.content, method)(rows) if rows.shape[0] else nothing
+def _predict_block(rows: Any, box: _Box, method: str) -> np.ndarray:
+    """Return predictions of rows; there may be none."""
+    model = box.content
+    return getattr(model, method)(rows) if rows.shape[0] else _no_predictions(model, method)
 
 
 def _no_predictions(model: Any, method: str) -> np.ndarray:
@@ -355,10 +357,10 @@ def _no_predictions(model: Any, method: str) -> np.ndarray:
     return np.empty((0, n_classes)) if is_wide else np.empty(0)
 
 
-def _predict_frame(frame: Any, model: _Box, method: str, nothing: np.ndarray) -> Any:
-    """Return predictions with the index of the frame; an empty partition has none."""
-    found = getattr(model.content, method)(frame) if len(frame) else nothing
-    return _framed(found, frame.index, model.content.classes_, method)
+def _predict_frame(frame: Any, box: _Box, method: str) -> Any:
+    """Return predictions with the index of the frame."""
+    found = _predict_block(frame, box, method)
+    return _framed(found, frame.index, box.content.classes_, method)
 
 
 def _framed(found: np.ndarray, index: Any, classes: np.ndarray, method: str) -> Any:

@@ -126,7 +126,7 @@ def _polars_numbers(column: Any, place: str) -> np.ndarray:
 
 
 def _polars_labels(column: Any, place: str) -> np.ndarray:
-    if str(column.dtype) in ("String", "Categorical") or str(column.dtype).startswith("Enum"):
+    if str(column.dtype).startswith(("String", "Categorical", "Enum")):
         return np.array(column.to_list(), dtype=object)
     if str(column.dtype) != "Boolean" and not column.dtype.is_numeric():
         raise not_labels(place, column.dtype)
