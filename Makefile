@@ -38,13 +38,17 @@ docs: $(DOCS_READY)  ## the documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-DEFAULT_TESTS := -m pytest -n auto -m "not slow" src README.md docs/*.md tests
+DEFAULT_TESTS := -m pytest -n auto --dist worksteal -m "not slow" --durations 15
+
+# as many processes as there are cores, and so one thread for each
+test test-slow test-oldest: export OMP_NUM_THREADS ?= 1
 
 test: $(READY)   ## the tests, without the slow ones
 	$(BIN)/python $(DEFAULT_TESTS)
 
-test-slow: $(READY)  ## the slow tests: simulations and large inputs
-	$(BIN)/python -m pytest -m slow tests
+test-slow: $(READY)  ## the slow tests: simulations, large inputs, benchmarks, many random games
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "slow or hypothesis" \
+	  --hypothesis-profile thorough --durations 15
 
 test-oldest: $(READY)  ## the tests with the lowest versions that pyproject.toml allows
 	$(BIN)/python tools/oldest.py $(OLDEST)

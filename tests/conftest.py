@@ -1,9 +1,23 @@
+import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "default",
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+for name, max_examples in {"default": 50, "thorough": 500}.items():
+    settings.register_profile(
+        name,
+        max_examples=max_examples,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
 settings.load_profile("default")
+
+
+@pytest.fixture
+def command(capsys, tmp_path, monkeypatch):
+    """The command line in a folder of its own, with forests of few trees, for speed."""
+    from hedgeclipper import HedgeClipperClassifier
+    from tests.command_line import Command
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(HedgeClipperClassifier.__init__.__kwdefaults__, "n_estimators", 15)
+    return Command(capsys)

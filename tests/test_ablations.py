@@ -80,6 +80,7 @@ def test_every_study_that_was_asked_for_is_there():
     assert set(STUDIES) == ASKED_FOR
 
 
+@pytest.mark.slow
 def test_settings_differ(study, tiny_draws, monkeypatch):
     draw = tiny_draws.get(study.name, tiny_draws["usual"])
     few = base_forest.forest(draw).set_params(n_estimators=A_FEW_TREES)
@@ -189,6 +190,7 @@ def test_a_task_gives_a_result_for_each_setting_and_the_file_keeps_them(tmp_path
     assert read_results(tmp_path / "some.csv", AblationResult) == results[1:]
 
 
+@pytest.mark.slow
 def test_rendering_writes_the_page_and_small_pictures(tmp_path):
     render_ablations.render(render_ablations.RESULTS, tmp_path)
     pictures = sorted((tmp_path / "figures").iterdir())

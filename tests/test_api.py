@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 from small_games import LINEAR_LOSSES, objective, reference_minimum, small_games
@@ -40,7 +40,6 @@ def test_six_by_six_with_the_b_rules_alone_errs_on_a_sixth():
     assert np.mean(np.sign(solution.predictions(SIX_BY_SIX[:, 3:])) != 1) == pytest.approx(1 / 6)
 
 
-@settings(max_examples=300)
 @given(small_games(losses=tuple(LINEAR_LOSSES), ridge=False))
 def test_exact_matches_the_predictors_linear_program(game):
     solution = solve(game, method="exact")
@@ -49,7 +48,6 @@ def test_exact_matches_the_predictors_linear_program(game):
     assert solution.duality_gap <= 1e-7
 
 
-@settings(max_examples=60)
 @given(small_games(losses=tuple(LINEAR_LOSSES)))
 def test_exact_with_an_anchor_matches_a_quadratic_program(game):
     assume("ridge" in game.options)
@@ -61,7 +59,6 @@ def test_exact_with_an_anchor_matches_a_quadratic_program(game):
     assert solution.duality_gap <= 1e-6 * max(abs(solution.objective), 1.0)
 
 
-@settings(max_examples=150)
 @given(small_games(), st.sampled_from(["batch", "stream"]))
 def test_batch_and_stream_end_within_the_gap_they_claim(game, method):
     solution = solve(game, method=method, tol=1e-4, random_state=0)
@@ -72,7 +69,6 @@ def test_batch_and_stream_end_within_the_gap_they_claim(game, method):
     assert solution.objective <= theirs + solution.duality_gap + 1e-6
 
 
-@settings(max_examples=150)
 @given(small_games(), st.sampled_from(["batch", "stream"]))
 def test_both_sides_hold_the_optimum_between_them_at_every_pass(game, method):
     solution = solve(game, method=method, random_state=0)
@@ -92,7 +88,6 @@ def test_objective_is_that_of_the_weights_and_they_lie_in_the_box(game):
         assert np.all(solution.weights >= 0)
 
 
-@settings(max_examples=200)
 @given(small_games(losses=("zero_one",), ridge=False, two_sided=False, alpha=False))
 def test_value_is_at_least_that_of_the_best_voter(game):
     solution = solve(game, method="exact")
@@ -100,7 +95,6 @@ def test_value_is_at_least_that_of_the_best_voter(game):
     assert solution.worst_case_correlation >= safe - 1e-9
 
 
-@settings(max_examples=60)
 @given(small_games(), st.integers(2, 3), st.integers(0, 2**32 - 1))
 def test_duplicated_and_permuted_rows_change_nothing(game, times, seed):
     order = np.random.default_rng(seed).permutation(len(game.votes) * times) % len(game.votes)
@@ -115,7 +109,6 @@ def test_duplicated_and_permuted_rows_change_nothing(game, times, seed):
     assert after.objective == pytest.approx(before.objective, abs=allowed)
 
 
-@settings(max_examples=60)
 @given(
     small_games(losses=("zero_one",), ridge=False, two_sided=False),
     st.integers(0, 2**32 - 1),

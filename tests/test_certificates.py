@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -39,7 +39,6 @@ def extreme_error(votes, b, widths, g, sign):
     return (1 - sign * result.fun) / 2
 
 
-@settings(max_examples=200)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["randomized", "hard"]),
@@ -61,7 +60,6 @@ def test_with_true_correlations_never_violated_at_any_alpha_loss_and_iterate(
     assert bound.error_lower - 1e-9 <= error <= bound.error_upper + 1e-9
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["randomized", "hard"]), st.booleans())
 def test_bounds_enclose_the_extremes_over_all_labels(seed, rule, two_sided):
     votes, z = drawn_votes(np.random.default_rng(seed), 30, 3)

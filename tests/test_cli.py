@@ -14,13 +14,7 @@ import hedgeclipper
 from hedgeclipper.cli.app import spread_values
 from hedgeclipper.cli.bench import find_checkout
 from hedgeclipper.datasets import fetch_a1a
-from tests.command_line import Command, cancer, crowd, flowers
-
-
-@pytest.fixture
-def command(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return Command(capsys)
+from tests.command_line import cancer, crowd, flowers
 
 
 def few_members(X, n_labels, random_state, *, n_classes=2):

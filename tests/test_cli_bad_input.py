@@ -9,15 +9,9 @@ import pytest
 
 from hedgeclipper import VoteAggregator, save
 from hedgeclipper.cli.errors import ExitCode
-from tests.command_line import Command, cancer, crowd, flowers
+from tests.command_line import cancer, crowd, flowers
 
 DATA, OUTPUT, MODEL, USAGE = ExitCode.DATA, ExitCode.OUTPUT, ExitCode.MODEL, ExitCode.USAGE
-
-
-@pytest.fixture
-def command(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return Command(capsys)
 
 
 @pytest.fixture(scope="module")

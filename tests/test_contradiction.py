@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from scipy.optimize import linprog
 from small_games import small_games, spell_out
 
@@ -35,7 +35,6 @@ def relaxation(game):
     return smallest_relaxation(game.votes, game.b, **options)
 
 
-@settings(max_examples=150)
 @given(small_games(losses=("zero_one",), ridge=False))
 def test_smallest_relaxation_is_the_least_of_the_largest_violations(game):
     ours, theirs = relaxation(game), largest_violation(game)
@@ -45,7 +44,6 @@ def test_smallest_relaxation_is_the_least_of_the_largest_violations(game):
     assert (ours.contradiction is None) == (ours.lower == 0.0)
 
 
-@settings(max_examples=60)
 @given(small_games(losses=("zero_one",), ridge=False))
 def test_bracket_of_large_problems_holds_the_relaxation(game):
     theirs = largest_violation(game)
@@ -57,7 +55,6 @@ def test_bracket_of_large_problems_holds_the_relaxation(game):
     assert ours.upper - ours.lower <= 0.05
 
 
-@settings(max_examples=150)
 @given(small_games(losses=("zero_one",), ridge=False))
 def test_a_solution_never_claims_a_contradiction_that_is_none(game):
     solution = solve_game(game.votes, game.b, **game.arguments)

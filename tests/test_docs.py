@@ -64,10 +64,6 @@ def test_all_python_on_a_page_is_run(page):
         assert all(len(line) <= LINE for line in block.splitlines()), block
 
 
-def test_pages_are_run_by_make_test():
-    assert "README.md docs/*.md" in text_of(ROOT / "Makefile")
-
-
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda path: path.stem)
 def test_links_to_files_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text_of(page)):

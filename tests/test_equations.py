@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_games import objective, small_games
 
@@ -41,7 +41,6 @@ def test_every_dual_value_is_below_every_primal_value(small, seed):
     assert max(dual_value(game, z)[0] for z in labels) <= primal + 1e-10
 
 
-@settings(max_examples=50)
 @given(small_games(two_sided=False), st.integers(0, 2**32 - 1))
 def test_tilt_is_the_gradient_of_the_smoothed_rows(small, seed):
     game = set_up(small)

@@ -11,6 +11,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 NO_DISPLAY = {**os.environ, "MPLBACKEND": "Agg"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(path):
     done = subprocess.run(

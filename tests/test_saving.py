@@ -105,6 +105,7 @@ def small(panel):
     return panel
 
 
+@pytest.mark.slow
 def test_the_default_panel_predicts_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "hedgeclipper.voting.default_panel", lambda *a, **k: small(default_panel(*a, **k))
@@ -261,7 +262,8 @@ def test_a_pickle_in_disguise_is_refused(tmp_path, forest):
 def test_what_is_trusted_is_ours_or_of_scikit_learn_numpy_and_scipy():
     roots = {name.partition(".")[0] for name in TRUSTED}
     assert roots == {"hedgeclipper", "numpy", "scipy", "sklearn"}
-    for name in TRUSTED:
+    until_1_8 = {"sklearn.compose._column_transformer._RemainderColsList"}
+    for name in set(TRUSTED) - until_1_8:
         module, _, thing = name.rpartition(".")
         assert hasattr(__import__(module, fromlist=[thing]), thing), name
 

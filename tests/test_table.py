@@ -56,12 +56,14 @@ def test_rows_are_those_of_the_paper_that_can_be_had():
     assert sum(len(data.printed) for data in DATA) == 17
 
 
+@pytest.mark.slow
 def test_quick_run_has_every_method_on_every_draw(quick):
     keys = {result.key for result in read_results(quick)}
     rows, draws = run_table.QUICK_ROWS, range(run_table.QUICK_DRAWS)
     assert keys == {Key(*row, draw, m) for row in rows for draw in draws for m in METHODS}
 
 
+@pytest.mark.slow
 def test_quick_figures_have_the_right_order_of_magnitude(quick):
     results = read_results(quick)
     assert all(0.6 < result.auc < 0.95 for result in results)
@@ -93,6 +95,7 @@ def test_all_methods_of_a_task_get_the_same_draw(monkeypatch):
     np.testing.assert_array_equal(handed["mart"].X, theirs.X)
 
 
+@pytest.mark.slow
 def test_quick_figures_are_paired(quick):
     """The draws that are hard for the forest are hard for HedgeClipper, too."""
     figures = Figures(read_results(quick))
@@ -102,7 +105,13 @@ def test_quick_figures_are_paired(quick):
         assert np.abs(ours - forest).mean() < unpaired.mean()
 
 
-@pytest.mark.parametrize("name", METHODS)
+FITS_PANELS = {"hedged-voting", "panel-mean", "panel-stacking"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow if n in FITS_PANELS else ()) for n in METHODS],
+)
 def test_hidden_labels_are_not_looked_at(name):
     draw = run_table.make_draw("a1a", 40, 0, max_unlabeled=300)
     blind = replace(draw, y_scored=np.zeros_like(draw.y_scored))
@@ -124,6 +133,7 @@ def test_a_method_that_cannot_take_so_many_rows_is_left_out(monkeypatch):
     assert other.auc > 0.5
 
 
+@pytest.mark.slow
 def test_quick_run_resumes_where_it_stopped(quick, monkeypatch, tmp_path):
     results = read_results(quick)
     path = tmp_path / "half.csv"
@@ -137,6 +147,7 @@ def test_quick_run_resumes_where_it_stopped(quick, monkeypatch, tmp_path):
     assert again == {r.key: r.auc for r in results}
 
 
+@pytest.mark.slow
 def test_nothing_is_left_to_run_when_all_is_there(quick):
     done = {result.key for result in read_results(quick)}
     assert run_table.plan(run_table.QUICK_ROWS, run_table.QUICK_DRAWS, 4_000, done) == []
@@ -288,6 +299,7 @@ def test_markdown_tables_have_a_rule():
     assert markdown_table([["a", "b"], ["1", "2"]]) == "| a | b |\n| :--- | ---: |\n| 1 | 2 |"
 
 
+@pytest.mark.slow
 def test_rendering_writes_pages_and_picture(quick, tmp_path):
     page, readme = tmp_path / "docs" / "table.md", tmp_path / "README.md"
     page.parent.mkdir()

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from hedgeclipper import HedgedVotingClassifier
-from hedgeclipper.threads import n_workers, one_thread, run_jobs
+from hedgeclipper.threads import n_workers, own_jobs, run_jobs
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 2)), np.arange(60) % 2
@@ -50,16 +50,14 @@ def test_never_more_workers_than_cores():
     assert n_workers(-1) == n_workers(10_000) == cpu_count()
 
 
-def test_inside_there_is_one_thread_and_outside_as_many_as_before():
+def test_jobs_of_a_model_are_one_where_it_shares_the_cores_and_as_before_afterwards():
     model = make_pipeline(StandardScaler(), Counts(n_jobs=7))
-    with one_thread(model):
-        assert widest_pool() == 1
+    with own_jobs(model, shares_cores=True):
         assert model[-1].n_jobs == 1
-    assert widest_pool() == 2
-    assert model[-1].n_jobs == 7
-    with pytest.raises(RuntimeError), one_thread(model):
+    with own_jobs(model, shares_cores=False):
+        assert model[-1].n_jobs == 7
+    with pytest.raises(RuntimeError), own_jobs(model, shares_cores=True):
         raise RuntimeError
-    assert widest_pool() == 2
     assert model[-1].n_jobs == 7
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 from scipy.special import logsumexp, softmax
@@ -362,7 +362,6 @@ def test_square_loss_is_the_quadratic_program():
     assert ours.value == pytest.approx(-found.fun - (0.5 + 1 / 3 - 1 / 6), abs=1e-5)
 
 
-@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     name=st.sampled_from(sorted(LOSSES)),
@@ -382,7 +381,6 @@ def test_the_value_is_never_above_0_wherever_the_solver_starts_and_stops(
     assert np.all(np.isfinite(found.weights))
 
 
-@settings(max_examples=60)
 @given(seed=st.integers(0, 10_000), name=st.sampled_from(sorted(LOSSES)))
 def test_the_prediction_beats_the_opening_by_the_value_if_the_bounds_hold(seed, name):
     """Bounds that the truth meets just so: those that it gives itself, made wider at random."""

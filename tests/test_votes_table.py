@@ -82,6 +82,7 @@ def quick(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 @needs_data
 def test_quick_run_has_both_of_our_methods(quick):
     results = read_results(quick, VoteResult)
@@ -91,6 +92,7 @@ def test_quick_run_has_both_of_our_methods(quick):
     assert all(r.seconds > 0 and r.peak_mb > 0 and "hedgeclipper" in r.versions for r in results)
 
 
+@pytest.mark.slow
 @needs_data
 def test_quick_run_resumes_where_it_stopped(quick, tmp_path, monkeypatch):
     path = tmp_path / VOTES.name

@@ -10,7 +10,7 @@ from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-OWN_JOBS = {"n_jobs", "nthread", "thread_count"}
+JOB_PARAMETERS = {"n_jobs", "nthread", "thread_count"}
 
 
 def n_workers(n_jobs: int | None) -> int:
@@ -42,39 +42,44 @@ def run_jobs(
     """
     n_jobs = n_workers(n_jobs)
     parallel = Parallel(n_jobs=n_jobs, **{"return_as": "generator", **options})
+    run = _run_beside_others if n_jobs > 1 else _run_alone
     # the limit of BLAS is one for all threads, so that it is set around all of them
-    with one_thread():
-        yield from parallel(delayed(_run)(work, call, n_jobs > 1) for call in calls)
+    with threadpool_limits(1):
+        yield from parallel(delayed(run)(work, call) for call in calls)
 
 
-def _run(work: Callable[..., Any], arguments: tuple, shares_cores: bool) -> Any:
-    with one_thread():
-        return work(*arguments, shares_cores=shares_cores)
+def _run_alone(work: Callable[..., Any], arguments: tuple) -> Any:
+    return work(*arguments, shares_cores=False)
+
+
+def _run_beside_others(work: Callable[..., Any], arguments: tuple) -> Any:
+    with threadpool_limits(1):  # that of OpenMP is one for each thread
+        return work(*arguments, shares_cores=True)
 
 
 @contextmanager
-def one_thread(model: Any = None) -> Iterator[None]:
-    """Keep BLAS and OpenMP, and a model's own jobs, to one thread.
+def own_jobs(model: Any, shares_cores: bool) -> Iterator[None]:
+    """Set a model's own parameters for jobs and threads to 1, and back, if it shares the cores.
 
     Parameters
     ----------
-    model : estimator, optional
-        Its parameters that number jobs or threads are 1 inside, and as before outside.
+    model : estimator
+        Its parameters may be those of its parts, too.
+    shares_cores : bool
+        Whether other jobs run beside it.
     """
-    asked = _own_jobs(model)
-    if asked:
-        model.set_params(**dict.fromkeys(asked, 1))
+    asked = _job_parameters(model) if shares_cores else {}
     try:
-        with threadpool_limits(1):
-            yield
+        if asked:
+            model.set_params(**dict.fromkeys(asked, 1))
+        yield
     finally:
         if asked:
             model.set_params(**asked)
 
 
-def _own_jobs(model: Any) -> dict[str, Any]:
-    """Return a model's parameters that number jobs or threads, those of its parts too."""
+def _job_parameters(model: Any) -> dict[str, Any]:
     if not hasattr(model, "get_params"):
         return {}
     parameters = model.get_params(deep=True)
-    return {name: n for name, n in parameters.items() if name.split("__")[-1] in OWN_JOBS}
+    return {name: n for name, n in parameters.items() if name.split("__")[-1] in JOB_PARAMETERS}

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
+from threadpoolctl import threadpool_limits
 
 from hedgeclipper.batches import is_pandas
 from hedgeclipper.console import member_reporter
@@ -42,7 +43,6 @@ from hedgeclipper.panel.weighing import PanelSolution
 from hedgeclipper.rows import BatchCheck, is_dask
 from hedgeclipper.sampling import draw_rows, stack_rows
 from hedgeclipper.semi_supervised import SemiSupervisedRows
-from hedgeclipper.threads import one_thread
 
 ROWS_FOR_VIEWS = 10_000
 ROWS_TO_LEARN_FROM = 5_000
@@ -220,7 +220,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         """
         return self._set_params("estimators", **params)
 
-    @one_thread()
+    @threadpool_limits.wrap(limits=1)
     def fit(self, X, y, X_unlabeled=None, sample_weight=None):
         """Fit the members to the labelled rows and weigh them by all rows.
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.panel.fitting import MemberRows, fit_member
 from hedgeclipper.panel.scores import class_codes, known_classes, member_scores, scores_by_code
-from hedgeclipper.threads import one_thread, run_jobs
+from hedgeclipper.threads import own_jobs, run_jobs
 
 __all__ = [
     "Member",
@@ -324,7 +324,7 @@ def _score(
     member: Member, X: Any, n_classes: int, labels: np.ndarray | None, shares_cores: bool
 ) -> tuple[Any, np.ndarray]:
     model = member.estimator
-    with one_thread(model if shares_cores else None):
+    with own_jobs(model, shares_cores):
         return model, member_scores(model, X, n_classes, labels, name=member.name)
 
 
@@ -425,7 +425,7 @@ def _fit_and_score(
     The final model's scores of rows it has seen only show whether it can score at all.
     """
     model = clone(estimator)
-    with one_thread(model if shares_cores else None):
+    with own_jobs(model, shares_cores):
         codes = fit_member(model, rows, split.train)
         own = known_classes(model, np.arange(codes.size))
         places = class_codes(own, np.arange(codes.size), name)

@@ -15,7 +15,7 @@ from hedgeclipper.panel.calibration import Calibration
 from hedgeclipper.panel.regions import with_regions
 from hedgeclipper.panel.scales import VoteScale
 from hedgeclipper.panel.scores import member_scores
-from hedgeclipper.threads import one_thread, run_jobs
+from hedgeclipper.threads import own_jobs, run_jobs
 
 ROWS_AT_ONCE = 50_000
 
@@ -121,7 +121,7 @@ class PanelPredictor:
         return np.stack(list(run_jobs(self._scores_of, calls, n_jobs, prefer="threads")), axis=1)
 
     def _scores_of(self, name: str, model: Any, X: Any, shares_cores: bool) -> np.ndarray:
-        with one_thread(model if shares_cores else None):
+        with own_jobs(model, shares_cores):
             return member_scores(model, X, self.n_classes, self.labels, name=name)
 
     def awake_for(self, scores: np.ndarray) -> np.ndarray:
