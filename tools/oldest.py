@@ -8,6 +8,7 @@ has these versions is left as it is. The package itself is not installed.
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
 import tomllib
@@ -48,9 +49,10 @@ def pinned(requirement: Requirement) -> str:
 
 
 def lowest_versions() -> str:
-    """Return the lowest versions, one requirement a line."""
+    """Return the lowest versions, one requirement a line, below that of Python."""
     project = tomllib.loads(PYPROJECT.read_text())["project"]
-    return "".join(f"{line}\n" for line in sorted(set(map(pinned, requirements(project, EXTRA)))))
+    lines = sorted({pinned(requirement) for requirement in requirements(project, EXTRA)})
+    return "\n".join([f"# Python {platform.python_version()}", *lines, ""])
 
 
 def main(folder: str) -> None:
