@@ -1,0 +1,187 @@
+"""What the package gives on small data, frozen: a redesign must not change it.
+
+The figures are in ``frozen.json``. ``python -m tests.test_frozen`` writes them anew, which is right
+only where a result is meant to change.
+"""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from hedgeclipper import (
+    HedgeClipperClassifier,
+    HedgedVotingClassifier,
+    VoteAggregator,
+    certificate,
+    lower_bounds,
+    smallest_relaxation,
+    solve_game,
+)
+
+FIGURES = Path(__file__).parent / "frozen.json"
+X, Y = make_classification(1500, 6, n_informative=4, flip_y=0.05, random_state=0)
+L, U, T = slice(0, 200), slice(200, 1000), slice(1000, 1500)
+THREE = np.digitize(X[:, 0] + X[:, 1], [-1.0, 1.0])
+
+
+def bounds_of(model):
+    """Upper and lower bound and kind of each certificate."""
+    found = model.certificate_
+    each = found if isinstance(found, list) else [found]
+    return [[one.error_upper, one.error_lower, one.kind] for one in each]
+
+
+def figures_of(model, rows=X):
+    """What a fitted classifier says of rows, and of itself."""
+    return {
+        "probabilities": model.predict_proba(rows[T])[:8].tolist(),
+        "decisions": np.asarray(model.decision_function(rows[T]))[:8].tolist(),
+        "predicted": np.bincount(np.searchsorted(model.classes_, model.predict(rows[T]))).tolist(),
+        "certificates": bounds_of(model),
+        "slack": np.atleast_1d(model.slack_).tolist(),
+        "is_converged": bool(np.all(np.asarray(model.stop_reason_) == "converged")),
+    }
+
+
+def forest(y=Y, **parameters):
+    model = HedgeClipperClassifier(**{"n_estimators": 20, "random_state": 0, **parameters})
+    return figures_of(model.fit(X[L], y[L], X_unlabeled=X[U]))
+
+
+def as_in_paper():
+    model = HedgeClipperClassifier.as_in_paper(n_estimators=20, random_state=0)
+    return figures_of(model.fit(X[L], Y[L], X_unlabeled=X[U]))
+
+
+def panel(y=Y, **parameters):
+    members = [
+        ("linear", LinearDiscriminantAnalysis()),
+        ("bayes", GaussianNB()),
+        ("tree", DecisionTreeClassifier(max_depth=3, random_state=0)),
+    ]
+    model = HedgedVotingClassifier(members, random_state=0, **parameters)
+    model.fit(X[L], y[L], X_unlabeled=X[U])
+    summary = model.member_summary().sort_values("member")
+    return {**figures_of(model), "weights": summary["weight"].tolist()}
+
+
+def crowd(n_classes):
+    """Votes of eight voters of different accuracy, some abstain, on 600 rows."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, n_classes, 600)
+    accuracy = np.linspace(0.4, 0.9, 8)
+    wrong = (truth[:, None] + rng.integers(1, n_classes, (600, 8))) % n_classes
+    votes = np.where(rng.random((600, 8)) < accuracy, truth[:, None], wrong)
+    votes[rng.random(votes.shape) < 0.3] = -1
+    return votes, truth
+
+
+def votes(n_classes=2, **parameters):
+    cast, truth = crowd(n_classes)
+    gold = np.where(np.arange(600) < 60, truth, -1)
+    model = VoteAggregator(random_state=0, **parameters).fit(cast, gold)
+    return {
+        "probabilities": model.predict_proba(cast[60:68]).tolist(),
+        "predicted": np.bincount(model.predict(cast).astype(int)).tolist(),
+        "certificates": bounds_of(model),
+        "correct": float(np.mean(model.predict(cast) == truth)),
+    }
+
+
+def small_game(**options):
+    rng = np.random.default_rng(0)
+    z = rng.choice([-1.0, 1.0], 400)
+    cast = np.where(rng.random((400, 6)) < np.linspace(0.5, 0.8, 6), z[:, None], -z[:, None])
+    cast[rng.random(cast.shape) < 0.2] = np.nan
+    b = np.nanmean(cast * z[:, None], axis=0) - 0.05
+    solution = solve_game(cast, b, tol=1e-6, **options)
+    return {
+        "slack": solution.slack,
+        "worst_case_error": solution.worst_case_error,
+        "predictions": solution.predictions(cast[:8]).tolist(),
+    }
+
+
+def proofs():
+    """Bounds on correlations, a certificate, and a relaxation of what contradicts."""
+    rng = np.random.default_rng(0)
+    z = rng.choice([-1.0, 1.0], 700)
+    cast = np.where(rng.random((700, 5)) < np.linspace(0.6, 0.9, 5), z[:, None], -z[:, None])
+    found = {}
+    for method in ("plug_in", "wilson", "transductive"):
+        known = lower_bounds(cast[:200], z[:200], method=method, n_unlabeled=500)
+        found[method] = [known.lower.tolist(), known.upper.tolist()]
+    solution = solve_game(cast[200:], known.lower)
+    bound = certificate(solution, cast[200:], known)
+    found["certificate"] = [bound.error_upper, bound.error_lower, bound.kind]
+    relaxed = smallest_relaxation(np.tile([1.0, -1.0], (6, 1)), [0.5, 0.5])
+    found["relaxation"] = [relaxed.lower, relaxed.upper]
+    return found
+
+
+CASES = {
+    "forest": forest,
+    "forest, three classes": lambda: forest(THREE),
+    "forest, zero-one loss": lambda: forest(loss="zero_one"),
+    "forest, alpha 0.3": lambda: forest(unlabeled_weight=0.3),
+    "forest, guarantee": lambda: forest(
+        correlations="holdout", delta=0.5, specialists="trees", holdout=0.7
+    ),
+    "forest, as in the paper": as_in_paper,
+    "panel": panel,
+    "panel, three classes": lambda: panel(THREE),
+    "panel, regions": lambda: panel(specialists="signs"),
+    "panel, guarantee": lambda: panel(delta=0.05),
+    "votes": votes,
+    "votes, three classes": lambda: votes(3),
+    "votes, zero-one loss": lambda: votes(loss="zero_one"),
+    "votes, square loss": lambda: votes(3, loss="square"),
+    "votes, guarantee": lambda: votes(bound="transductive", delta=0.05),
+    "game, zero-one loss": small_game,
+    "game, log loss": lambda: small_game(loss="log", cap=4.0),
+    "game, square loss": lambda: small_game(loss="square"),
+    "game, anchor": lambda: small_game(ridge=1.0, anchor=0.3),
+    "proofs": proofs,
+}
+
+
+def computed(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return CASES[name]()
+
+
+def assert_close(ours, theirs):
+    if isinstance(theirs, dict):
+        assert ours.keys() == theirs.keys()
+        for key in theirs:
+            assert_close(ours[key], theirs[key])
+    elif isinstance(theirs, list):
+        assert len(ours) == len(theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            assert_close(one, other)
+    elif isinstance(theirs, float):
+        assert ours == pytest.approx(theirs, abs=1e-2, rel=1e-2)
+    elif isinstance(theirs, int) and not isinstance(theirs, bool):
+        assert ours == pytest.approx(theirs, abs=2)
+    else:
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_was_so_before(name):
+    assert_close(computed(name), json.loads(FIGURES.read_text())[name])
+
+
+if __name__ == "__main__":
+    figures = {name: computed(name) for name in CASES}
+    short = json.loads(json.dumps(figures), parse_float=lambda digits: round(float(digits), 5))
+    lines = [f" {json.dumps(name)}: {json.dumps(found)}" for name, found in short.items()]
+    FIGURES.write_text("{\n" + ",\n".join(lines) + "\n}\n")
