@@ -32,7 +32,7 @@ $(PEERS): benchmarks/votes/peers/requirements.txt
 	touch $@
 
 demo: $(READY)   ## forest, HedgeClipper and panel on the bundled data, and a report
-	$(BIN)/python -m hedgeclipper.demo
+	$(BIN)/python -m hedgeclipper.cli.demo
 
 docs: $(DOCS_READY)  ## the documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html

@@ -22,17 +22,17 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 from sklearn.ensemble import RandomForestClassifier
 
-import hedgeclipper.forest
+import hedgeclipper.forest.classifier
 from benchmarks.generated import N_COLUMNS, rows_and_labels
 from benchmarks.pages import DOCS, markdown_table, write_sections
 from benchmarks.timing import calls_timed, interleaved, print_rows
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.distributed import DaskLeaves, find_leaves
+from hedgeclipper.base.feature_rows import BatchCheck
+from hedgeclipper.forest.dask_leaves import DaskLeaves, find_leaves
+from hedgeclipper.forest.leaves import LeafSpecialists, leaf_table
+from hedgeclipper.forest.trees import leaf_finder
 from hedgeclipper.game.equations import RowSums, sum_over_rows
 from hedgeclipper.game.losses import resolve_loss
-from hedgeclipper.rows import BatchCheck
-from hedgeclipper.specialists.leaves import LeafSpecialists, leaf_table
-from hedgeclipper.specialists.trees import leaf_finder
 
 N_LABELED, ROWS_PER_PARTITION, N_ROUNDS = 10_000, 250_000, 5
 LABELED_BLOCK = 10**6
@@ -121,7 +121,7 @@ def measure(n_workers: int, n_rows: int) -> Costs:
         model = HedgeClipperClassifier(forest(), random_state=0)
         with (
             calls_timed(DaskLeaves, "sum_blocks") as n_passes,
-            calls_timed(hedgeclipper.forest, "grow_trees") as growing,
+            calls_timed(hedgeclipper.forest.classifier, "grow_trees") as growing,
         ):
             started = time.perf_counter()
             model.fit(X, y, X_unlabeled=rows)

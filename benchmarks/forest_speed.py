@@ -21,11 +21,11 @@ from sklearn.linear_model import SGDClassifier
 
 from benchmarks.timing import interleaved, print_rows
 from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.forest.leaf_rows import LeafArray
+from hedgeclipper.forest.leaves import LeafSpecialists
+from hedgeclipper.forest.trees import leaf_finder
 from hedgeclipper.game.equations import sum_over_rows
 from hedgeclipper.game.losses import resolve_loss
-from hedgeclipper.specialists.leaf_rows import LeafArray
-from hedgeclipper.specialists.leaves import LeafSpecialists
-from hedgeclipper.specialists.trees import leaf_finder
 
 N_LABELED, N_JOBS = 10_000, 2
 

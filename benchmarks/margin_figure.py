@@ -24,7 +24,7 @@ from benchmarks.pages import DOCS, FIGURES, markdown_table, save_figure, with_se
 from benchmarks.real_data import fetch_real
 from benchmarks.timing import print_rows
 from hedgeclipper import HedgeClipperClassifier, MarginDisplay
-from hedgeclipper.plots import per_cent
+from hedgeclipper.inspection import per_cent
 
 N_LABELED = (1_000, 10_000, 100_000)
 ALPHAS = (1.0, 0.3, 3.0)

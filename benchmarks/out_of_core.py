@@ -25,13 +25,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sklearn.ensemble import RandomForestClassifier
 
-import hedgeclipper.forest
+import hedgeclipper.forest.classifier
 from benchmarks.generated import ROWS_PER_BLOCK, rows_and_labels
 from benchmarks.memory import AnonymousMemory
 from benchmarks.pages import DOCS, markdown_table, verdict, write_sections
 from benchmarks.timing import calls_timed
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.batches import as_source
+from hedgeclipper.io import as_source
 
 MILLIONS = (1, 5, 20)
 N_LABELED, N_JOBS, N_ROUNDS = 10_000, 2, 3
@@ -82,7 +82,7 @@ def seconds_to_predict(X: np.ndarray, y: np.ndarray, paths: list[Path]) -> float
 def fit(X: np.ndarray, y: np.ndarray, rows: Any) -> dict:
     """Return what a fit takes, and what it finds."""
     model = HedgeClipperClassifier(forest(), n_jobs=N_JOBS, random_state=0)
-    with calls_timed(hedgeclipper.forest, "grow_trees") as growing:
+    with calls_timed(hedgeclipper.forest.classifier, "grow_trees") as growing:
         started = time.perf_counter()
         model.fit(X, y, X_unlabeled=rows)
         seconds = time.perf_counter() - started

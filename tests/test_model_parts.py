@@ -5,8 +5,8 @@ from sklearn.neighbors import BallTree, KDTree, KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.model_parts import check_trees, parts_of
-from hedgeclipper.specialists.trees import PackedTrees
 
 
 def rows():

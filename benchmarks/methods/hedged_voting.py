@@ -18,7 +18,7 @@ from benchmarks.methods.method import Method
 from benchmarks.methods.stacking import stack
 from benchmarks.results_file import FOLDER
 from hedgeclipper import HedgedVotingClassifier
-from hedgeclipper.voting import ROWS_IN_GAME
+from hedgeclipper.panel.classifier import ROWS_IN_GAME
 
 KEPT = FOLDER / "panel"
 

@@ -18,67 +18,69 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgeclipper.aggregator import ContradictionWarning, VoteAggregator
-    from hedgeclipper.correlations import LabelCorrelations, lower_bounds
-    from hedgeclipper.forest import HedgeClipperClassifier
-    from hedgeclipper.game.api import UnboundedGameWarning, solve_game
-    from hedgeclipper.game.certificates import Certificate, certificate
-    from hedgeclipper.game.contradiction import Contradiction, Relaxation, smallest_relaxation
-    from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
-    from hedgeclipper.game.solution import GameSolution
-    from hedgeclipper.panel.members import MemberFailedWarning
-    from hedgeclipper.plots.abstention import AbstentionDisplay
-    from hedgeclipper.plots.convergence import ConvergenceDisplay
-    from hedgeclipper.plots.live import LiveMargins
-    from hedgeclipper.plots.margins import MarginDisplay
-    from hedgeclipper.plots.reliability import ReliabilityDisplay
-    from hedgeclipper.plots.voters import VoterDisplay
-    from hedgeclipper.report.api import write_report
-    from hedgeclipper.saving import ModelFileError, load, save
-    from hedgeclipper.semi_supervised import (
+    from hedgeclipper.base.semi_supervised import (
         NoUnlabeledRowsWarning,
         SemiSupervisedSplit,
         ShiftWarning,
     )
+    from hedgeclipper.bounds.certificate import Certificate, certificate
+    from hedgeclipper.bounds.intervals import lower_bounds
+    from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
+    from hedgeclipper.forest.classifier import HedgeClipperClassifier
+    from hedgeclipper.game.api import UnboundedGameWarning, solve_game
+    from hedgeclipper.game.contradiction import Contradiction
+    from hedgeclipper.game.label_correlations import LabelCorrelations
+    from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
+    from hedgeclipper.game.solution import GameSolution
+    from hedgeclipper.inspection.abstention import AbstentionDisplay
+    from hedgeclipper.inspection.convergence import ConvergenceDisplay
+    from hedgeclipper.inspection.live import LiveMargins
+    from hedgeclipper.inspection.margins import MarginDisplay
+    from hedgeclipper.inspection.reliability import ReliabilityDisplay
+    from hedgeclipper.inspection.report import write_report
+    from hedgeclipper.inspection.voters import VoterDisplay
+    from hedgeclipper.panel.classifier import HedgedVotingClassifier, NoJudgesWarning
+    from hedgeclipper.panel.members import MemberFailedWarning
+    from hedgeclipper.persistence import ModelFileError, load, save
+    from hedgeclipper.votes.aggregator import ContradictionWarning, VoteAggregator
     from hedgeclipper.votes.matrix import Votes
-    from hedgeclipper.voting import HedgedVotingClassifier, NoJudgesWarning
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "ContradictionWarning": "aggregator",
-    "VoteAggregator": "aggregator",
+    "ContradictionWarning": "votes.aggregator",
+    "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
-    "LabelCorrelations": "correlations",
-    "lower_bounds": "correlations",
+    "LabelCorrelations": "game.label_correlations",
+    "lower_bounds": "bounds.intervals",
     "UnboundedGameWarning": "game.api",
     "solve_game": "game.api",
-    "Certificate": "game.certificates",
-    "certificate": "game.certificates",
+    "Certificate": "bounds.certificate",
+    "certificate": "bounds.certificate",
     "Contradiction": "game.contradiction",
-    "Relaxation": "game.contradiction",
-    "smallest_relaxation": "game.contradiction",
+    "Relaxation": "bounds.relaxation",
+    "smallest_relaxation": "bounds.relaxation",
     "Loss": "game.losses",
     "abstention_loss": "game.losses",
     "cost_weighted_loss": "game.losses",
     "GameSolution": "game.solution",
-    "HedgeClipperClassifier": "forest",
-    "ShiftWarning": "semi_supervised",
-    "AbstentionDisplay": "plots.abstention",
-    "ConvergenceDisplay": "plots.convergence",
-    "LiveMargins": "plots.live",
-    "MarginDisplay": "plots.margins",
-    "ReliabilityDisplay": "plots.reliability",
-    "VoterDisplay": "plots.voters",
-    "write_report": "report.api",
+    "HedgeClipperClassifier": "forest.classifier",
+    "ShiftWarning": "base.semi_supervised",
+    "AbstentionDisplay": "inspection.abstention",
+    "ConvergenceDisplay": "inspection.convergence",
+    "LiveMargins": "inspection.live",
+    "MarginDisplay": "inspection.margins",
+    "ReliabilityDisplay": "inspection.reliability",
+    "VoterDisplay": "inspection.voters",
+    "write_report": "inspection.report",
     "MemberFailedWarning": "panel.members",
-    "ModelFileError": "saving",
-    "load": "saving",
-    "save": "saving",
-    "HedgedVotingClassifier": "voting",
-    "NoJudgesWarning": "voting",
-    "NoUnlabeledRowsWarning": "semi_supervised",
-    "SemiSupervisedSplit": "semi_supervised",
+    "ModelFileError": "persistence",
+    "load": "persistence",
+    "save": "persistence",
+    "HedgedVotingClassifier": "panel.classifier",
+    "NoJudgesWarning": "panel.classifier",
+    "NoUnlabeledRowsWarning": "base.semi_supervised",
+    "SemiSupervisedSplit": "base.semi_supervised",
 }
 
 __all__ = [

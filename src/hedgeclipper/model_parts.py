@@ -18,8 +18,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import Tree
 
-from hedgeclipper.leaf_predictor import LeafPredictor
-from hedgeclipper.specialists.trees import PackedTrees
+from hedgeclipper.forest.leaf_predictor import LeafPredictor
+from hedgeclipper.forest.trees import PackedTrees
 
 
 def parts_of(model: Any) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgeclipper.forest import BYTES_FROM_FILES
+from hedgeclipper.forest.classifier import BYTES_FROM_FILES
 
 pytestmark = [
     pytest.mark.slow,
@@ -24,7 +24,7 @@ from benchmarks.generated import rows_and_labels
 from benchmarks.memory import AnonymousMemory
 from benchmarks.out_of_core import LABELED_BLOCK, warm_up
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.specialists.leaf_rows import LeafFile
+from hedgeclipper.forest.leaf_rows import LeafFile
 
 on_disk, close = [], LeafFile.close
 

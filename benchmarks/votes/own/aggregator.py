@@ -10,7 +10,7 @@ from scipy import sparse
 
 from benchmarks.votes.peers.peer import Peer, Setting
 from hedgeclipper import ShiftWarning, VoteAggregator
-from hedgeclipper.aggregator import ContradictionWarning
+from hedgeclipper.votes.aggregator import ContradictionWarning
 
 # What these warn of is part of the comparison: the rows with labels are another mix.
 EXPECTED = (ContradictionWarning, ShiftWarning)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from hedgeclipper.extras import import_extra
+from hedgeclipper.io.extras import import_extra
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

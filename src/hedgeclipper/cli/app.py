@@ -271,7 +271,7 @@ def votes(
 ) -> int:
     """Make labels of votes: of labelling functions, crowds or models, and a few gold labels."""
     with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
-        from hedgeclipper.cli.votes import Aggregate, aggregate
+        from hedgeclipper.cli.vote_commands import Aggregate, aggregate
 
         asked = Aggregate(
             votes=table,
@@ -333,7 +333,7 @@ def bench(
 def demo(debug: Debug = False) -> int:
     """Show the main job on real data that comes with the package. A minute."""
     with reporting(Output(debug=debug)) as output:
-        from hedgeclipper.demo import main
+        from hedgeclipper.cli.demo import main
 
         main()
     return output.code

@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.cli.plans import ColumnPlan, as_dates, plain_numbers, plan_column
-from hedgeclipper.panel.frames import MOST_VALUES
+from hedgeclipper.panel.member_frames import MOST_VALUES
 
 
 class PlainNumbers(TransformerMixin, BaseEstimator):

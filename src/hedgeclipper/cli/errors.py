@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from hedgeclipper.drafts import check_output
+from hedgeclipper.io.atomic import check_output
 
 
 class ExitCode(IntEnum):
@@ -54,7 +54,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
 
 def _is_of_model_file(error: BaseException) -> bool:
     # imported here, since help should not have to wait for it
-    from hedgeclipper.saving import ModelFileError
+    from hedgeclipper.persistence import ModelFileError
 
     return isinstance(error, ModelFileError)
 

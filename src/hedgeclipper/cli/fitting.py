@@ -11,17 +11,17 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from hedgeclipper.base.semi_supervised import is_unlabeled
 from hedgeclipper.cli.columns import ColumnPreparation
 from hedgeclipper.cli.errors import CommandError, ExitCode, check_outputs
-from hedgeclipper.cli.labels import check_classes
 from hedgeclipper.cli.output import Output, bound_as_record, bound_in_words, file_size
-from hedgeclipper.cli.rows import TableRows, read_rows
-from hedgeclipper.cli.tables import Files
-from hedgeclipper.extras import import_extra
-from hedgeclipper.forest import HedgeClipperClassifier
-from hedgeclipper.saving import load, save
-from hedgeclipper.semi_supervised import is_unlabeled
-from hedgeclipper.voting import HedgedVotingClassifier
+from hedgeclipper.cli.table_files import Files
+from hedgeclipper.cli.table_rows import TableRows, read_rows
+from hedgeclipper.cli.targets import check_classes
+from hedgeclipper.forest.classifier import HedgeClipperClassifier
+from hedgeclipper.io.extras import import_extra
+from hedgeclipper.panel.classifier import HedgedVotingClassifier
+from hedgeclipper.persistence import load, save
 
 COLUMNS_TO_LIST = 12
 ROWS_IN_REPORT = 50_000
@@ -238,7 +238,7 @@ def _pipeline(preparation: ColumnPreparation | None, estimator: Any) -> Pipeline
 def report_writer() -> Any:
     """Return the function that writes reports, before anything long is done."""
     import_extra("matplotlib", "plots", "A report")
-    return import_module("hedgeclipper.report").write_report
+    return import_module("hedgeclipper.inspection.report").write_report
 
 
 def _report(

@@ -136,7 +136,7 @@ def _show_as_notes(output: Output) -> None:
     """Show warnings of this package as notes; those of others are for who writes Python."""
 
     def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
-        from hedgeclipper.semi_supervised import NoUnlabeledRowsWarning
+        from hedgeclipper.base.semi_supervised import NoUnlabeledRowsWarning
 
         # commands say themselves that no row is unlabelled, in words of the command line
         is_told = category is NoUnlabeledRowsWarning

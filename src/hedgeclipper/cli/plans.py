@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from hedgeclipper.panel.frames import MOST_VALUES
+from hedgeclipper.panel.member_frames import MOST_VALUES
 
 DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d")
 OWN_TEXT = 0.5

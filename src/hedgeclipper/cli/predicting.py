@@ -15,8 +15,8 @@ import pyarrow.parquet
 from hedgeclipper.cli.errors import CommandError, ExitCode, check_outputs
 from hedgeclipper.cli.fitting import check_kind, load_table_model, preparation_of
 from hedgeclipper.cli.output import Output
-from hedgeclipper.cli.tables import Files
-from hedgeclipper.drafts import draft_of
+from hedgeclipper.cli.table_files import Files
+from hedgeclipper.io.atomic import draft_of
 
 PARQUET, CSV = (".parquet", ".pq"), (".csv",)
 

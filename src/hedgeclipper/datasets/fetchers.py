@@ -11,10 +11,10 @@ from sklearn.utils import Bunch
 
 from hedgeclipper.datasets.archives import read_archives, read_bundled
 from hedgeclipper.datasets.contents import Contents
+from hedgeclipper.datasets.downloads import Location, locate, note_hashes
 from hedgeclipper.datasets.originals import read_originals
 from hedgeclipper.datasets.registry import Dataset, find_dataset
-from hedgeclipper.datasets.sources import Location, locate, note_hashes
-from hedgeclipper.extras import import_extra
+from hedgeclipper.io.extras import import_extra
 
 _PARAMETERS = """data_home : path or None
         The cache for downloaded files; ``~/hedgeclipper_data`` if None.

@@ -14,10 +14,10 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-from hedgeclipper.batches.libsvm import parse_libsvm
-from hedgeclipper.batches.text import blocks_of_lines, open_packed
 from hedgeclipper.datasets.contents import Contents, as_classes, as_csr, damage_named
 from hedgeclipper.datasets.registry import Dataset
+from hedgeclipper.io.libsvm import parse_libsvm
+from hedgeclipper.io.text import blocks_of_lines, open_packed
 
 _LODGEPOLE_PINE = 2
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.console import pass_reporter
 from hedgeclipper.game.batch import solve_batch, warm_start
 from hedgeclipper.game.equations import Evaluation, Game, awake_predictions
 from hedgeclipper.game.exact import solve_exact
@@ -18,7 +17,8 @@ from hedgeclipper.game.setup import check_positive, is_small, set_up_game
 from hedgeclipper.game.solution import GameSolution, describe
 from hedgeclipper.game.stream import MINIBATCH, solve_sgd, solve_stream
 from hedgeclipper.game.track import PassRecord, PassView, Progress
-from hedgeclipper.specialists.matrix import as_vote_matrix
+from hedgeclipper.game.vote_matrix import as_vote_matrix
+from hedgeclipper.io.progress import pass_reporter
 
 METHODS = ("auto", "exact", "batch", "stream", "sgd")
 

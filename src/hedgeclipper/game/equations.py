@@ -23,7 +23,7 @@ import numpy as np
 
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.terms import WeightTerms
-from hedgeclipper.specialists.matrix import Specialists
+from hedgeclipper.game.vote_matrix import Specialists
 
 SMALLEST_SCALE = 1e-3
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.correlations import LabelCorrelations
 from hedgeclipper.game.equations import Game
+from hedgeclipper.game.extended import with_constant_voter
+from hedgeclipper.game.label_correlations import LabelCorrelations
 from hedgeclipper.game.losses import Loss, resolve_loss
 from hedgeclipper.game.terms import WeightTerms
-from hedgeclipper.specialists.extended import with_constant_voter
-from hedgeclipper.specialists.matrix import Specialists, as_vote_matrix
+from hedgeclipper.game.vote_matrix import Specialists, as_vote_matrix
 
 ENTRIES_WHEN_SMALL = 20_000
 VOTERS_WHEN_SMALL = 100

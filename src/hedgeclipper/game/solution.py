@@ -11,7 +11,7 @@ from hedgeclipper.game.contradiction import Contradiction, find_contradiction
 from hedgeclipper.game.equations import Game, awake_predictions, relative_gap
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.track import PassRecord, Progress
-from hedgeclipper.specialists.matrix import as_vote_matrix
+from hedgeclipper.game.vote_matrix import as_vote_matrix
 
 
 @dataclass(frozen=True, eq=False)

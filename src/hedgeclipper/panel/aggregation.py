@@ -8,7 +8,7 @@ import numpy as np
 
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.panel.calibration import calibrate
-from hedgeclipper.panel.predictor import MemberVotes, PanelGame, awake_predictions
+from hedgeclipper.panel.panel_predictor import MemberVotes, PanelGame, awake_predictions
 from hedgeclipper.panel.scales import VoteScale
 from hedgeclipper.panel.weighing import JudgedVotes, PanelSolution, play_panel_game
 

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from hedgeclipper.forest import HedgeClipperClassifier
+from hedgeclipper.forest.classifier import HedgeClipperClassifier
 from hedgeclipper.panel.spreading import SmoothSpreading
 from hedgeclipper.panel.views import Views, filler, fit_views
 

@@ -11,9 +11,9 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTraini
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from hedgeclipper.forest import HedgeClipperClassifier
-from hedgeclipper.sampling import stack_rows
-from hedgeclipper.semi_supervised import UNLABELED
+from hedgeclipper.base.semi_supervised import UNLABELED
+from hedgeclipper.forest.classifier import HedgeClipperClassifier
+from hedgeclipper.io.sampling import stack_rows
 
 READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading, HedgeClipperClassifier)
 

@@ -17,9 +17,9 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.threads import own_jobs, run_jobs
 from hedgeclipper.panel.fitting import MemberRows, fit_member
 from hedgeclipper.panel.scores import class_codes, known_classes, member_scores, scores_by_code
-from hedgeclipper.threads import own_jobs, run_jobs
 
 __all__ = [
     "Member",

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from hedgeclipper.kernels import add_vote_shares, count_votes, sum_vote_scores
 from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.vote_kernels import add_vote_shares, count_votes, sum_vote_scores
 
 ROWS_IN_BLOCK = 1 << 15
 

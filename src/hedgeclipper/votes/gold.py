@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.batches import missing_labels
-from hedgeclipper.semi_supervised import is_unlabeled
+from hedgeclipper.base.semi_supervised import is_unlabeled
+from hedgeclipper.io import missing_labels
 from hedgeclipper.votes.distinct import is_missing
-from hedgeclipper.votes.labels import as_plain_array, class_codes, seen_classes
 from hedgeclipper.votes.matrix import Votes, all_voters
+from hedgeclipper.votes.vote_labels import as_plain_array, class_codes, seen_classes
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hedgeclipper.correlations import transductive_radius, wilson_bounds
+from hedgeclipper.bounds.intervals import transductive_radius, wilson_bounds
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.strata import Strata, Weighed, weigh
 
@@ -159,8 +159,8 @@ def learn_from_labels(
     codes : ndarray of shape (n_labeled,)
         Classes of the labelled rows.
     bound : {"wilson", "wilson_symmetric", "plug_in", "transductive"}
-        How the bounds are made, as in `hedgeclipper.correlations.lower_bounds`; symmetric ones are
-        as far from the estimate as the farther of Wilson's.
+        How the bounds are made, as in `lower_bounds`; symmetric ones are as
+        far from the estimate as the farther of Wilson's.
     delta : float
         Probability that a bound fails; that any of them fails if they have to hold together.
         "transductive" ones always do.

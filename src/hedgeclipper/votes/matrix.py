@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.batches import is_frame
-from hedgeclipper.votes.labels import LabelNumbers, class_codes, given_classes, seen_classes
+from hedgeclipper.io import is_frame
 from hedgeclipper.votes.long import read_long
-from hedgeclipper.votes.names import VoterNames, as_names
 from hedgeclipper.votes.readers import Reading, read_dense, read_frame, read_sparse
 from hedgeclipper.votes.recode import with_codes, with_columns, with_rows
+from hedgeclipper.votes.vote_labels import LabelNumbers, class_codes, given_classes, seen_classes
+from hedgeclipper.votes.voter_names import VoterNames, as_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)

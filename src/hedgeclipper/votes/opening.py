@@ -19,10 +19,10 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.votes.agreement import find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.game import play, vote_table
 from hedgeclipper.votes.knowledge import Knowledge, parted
-from hedgeclipper.votes.losses import LOSSES
-from hedgeclipper.votes.rows import row_sums, soft_maximum
+from hedgeclipper.votes.short_rows import row_sums, soft_maximum
+from hedgeclipper.votes.vote_game import play, vote_table
+from hedgeclipper.votes.vote_losses import LOSSES
 
 KINDS = ("agreement", "votes")
 FIRST_SHARES, VARIANCES = (0.25, 0.75, 0.0), (0.25, 0.25, 0.05)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from hedgeclipper.votes.distinct import BLOCK
-from hedgeclipper.votes.labels import small_integers
+from hedgeclipper.votes.vote_labels import small_integers
 
 
 def with_codes(matrix: Any, codes: np.ndarray, n_classes: int) -> Any:

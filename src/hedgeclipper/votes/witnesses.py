@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.kernels import append_votes
 from hedgeclipper.votes.agreement import Agreement, find_agreement
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.rows import row_favourites, row_maxima, row_sums
+from hedgeclipper.votes.short_rows import row_favourites, row_maxima, row_sums
+from hedgeclipper.votes.vote_kernels import append_votes
 
 NAMES = ("plain vote", "agreement")
 DIGITS = 9

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.game import Smooth, minimise, scores_of, shares_of
 from hedgeclipper.votes.knowledge import Knowledge
-from hedgeclipper.votes.rows import row_maxima, soft_maximum
+from hedgeclipper.votes.short_rows import row_maxima, soft_maximum
+from hedgeclipper.votes.vote_game import Smooth, minimise, scores_of, shares_of
 
 SMOOTHING = (0.1, 0.02, 0.004)
 MAX_PASSES, TOL = 100, 1e-6

@@ -1,0 +1,292 @@
+"""What the semi-supervised classifiers have in common: rows in any form, on the way in and out.
+
+A classifier that derives from this checks its rows with `_check_rows`, and once it is fitted has a
+``_predictor``, which knows ``awake(X, n_jobs)``, ``decision``, ``probabilities``, ``classes`` and
+``n_games``. All methods that predict are then here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from hedgeclipper.base.feature_rows import (
+    BatchCheck,
+    RowBatches,
+    RowSlices,
+    check_rows,
+    check_table,
+    column_names,
+    is_dask,
+    map_rows,
+    read_labeled,
+)
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows, labeled_only, split_rows
+from hedgeclipper.base.summary import ShowsItself
+from hedgeclipper.io import is_batched, parquet_writer
+from hedgeclipper.io.progress import row_reporter
+
+
+class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
+    """Takes labelled and unlabelled rows in any form, and predicts for rows in any form."""
+
+    _dtype: ClassVar[type] = np.float32
+    _keeps_frames = False
+    _kept_for_prediction = (
+        "classes_",
+        "n_features_in_",
+        "feature_names_in_",
+        "_column_names",
+        "_row_checks",
+        "_keeps_frames",
+        "_predictor",
+    )
+
+    def decision_function(self, X):
+        """Return the score of each row: positive means the second class of two.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For more than two classes, the log-odds of each class against the rest.
+        """
+        return self._map_rows(X, "decision_function", lambda m: self._predictor.decision(m))
+
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities; never quite 0 or 1, and in the order of ``decision_function``.
+        """
+        return self._map_rows(X, "predict_proba", lambda m: self._predictor.probabilities(m))
+
+    def predict(self, X):
+        """Return the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        return self._map_rows(X, "predict", self._classes_of)
+
+    def predict_to(self, path, X):
+        """Write predictions to a Parquet file, batch by batch, in the order of the rows.
+
+        The file appears, or replaces an older one, when all is written.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write: columns ``prediction`` and, for each class, ``probability_<class>``.
+        X : array-like, frame, sparse matrix, batches or files
+            Rows; batches may come from an iterator.
+
+        Returns
+        -------
+        int
+            Number of rows written.
+        """
+        predictor = self._require_predictor()
+        instead = "call predict_proba(X), which is lazy, and let Dask write that"
+        batches = self._batches(X, "X", instead)
+        n_rows = 0
+        reporter = row_reporter(self.verbose, "writing predictions", batches.n_rows)
+        with reporter as report, parquet_writer(path) as out:
+            for batch in batches:
+                out.write(self._columns(predictor.awake(batch, self.n_jobs)))
+                n_rows += batch.shape[0]
+                report(n_rows)
+            if n_rows == 0:
+                out.write(self._columns(np.empty((0, predictor.n_games))))
+        return n_rows
+
+    @property
+    def transduction_(self) -> np.ndarray:
+        """Labels of all rows passed to ``fit``, given or predicted, where these are in memory."""
+        check_is_fitted(self)
+        if self._labels is None:
+            raise AttributeError(
+                "Labels of the unlabelled rows are kept only where fit had these in memory, and "
+                "until partial_fit. Use predict, or predict_to, which writes them to a file."
+            )
+        return self._labels
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether a fit, the last one, came to its end."""
+        return hasattr(self, "_predictor")
+
+    def _checks(self) -> dict[str, Any]:
+        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        return {"accept_sparse": "csr", "dtype": self._dtype, "ensure_all_finite": finite}
+
+    def _check_rows(
+        self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any
+    ) -> SemiSupervisedRows:
+        self._row_checks = checks = self._checks()
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        if isinstance(y, str):
+            return self._read_rows(X, y, X_unlabeled, sample_weight)
+        if is_dask(X):
+            raise TypeError(
+                f"Labelled rows must be in memory. Got a Dask {type(X).__name__} as X: pass "
+                "X.compute(). Unlabelled rows may be a Dask collection."
+            )
+        if is_batched(X) and not hasattr(X, "__array__"):
+            raise TypeError(
+                "Labelled rows in files need the name of their column of labels as y. Got "
+                f"{type(X).__name__} for X and {type(y).__name__} for y."
+            )
+        X = check_table(self, X, self._keeps_frames, **checks)
+        self._column_names = self._known_names()
+        if X_unlabeled is not None:
+            X_unlabeled = self._check_unlabeled(X_unlabeled)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        rows = split_rows(X, y, X_unlabeled, sample_weight)
+        check_classification_targets(rows.y_labeled)
+        return rows
+
+    def _check_unlabeled(self, X: Any) -> Any:
+        """Return the unlabelled rows, checked; their names are kept if labelled ones have none."""
+        columns = self._column_names
+        rows = self._check_more(X, "X_unlabeled")
+        if columns is None:
+            self._column_names = column_names(X, rows)
+        return rows
+
+    def _known_names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(names)
+
+    def _read_rows(
+        self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any
+    ) -> SemiSupervisedRows:
+        """Return labelled and unlabelled rows of files that have a column of labels."""
+        if sample_weight is not None or X_unlabeled is not None or is_dask(X):
+            raise ValueError(
+                f"y={label!r} names the column of labels in the files given as X, whose other rows "
+                "are the unlabelled ones: it goes with neither sample_weight nor X_unlabeled, nor "
+                "with a Dask collection. Pass labelled rows and labels as arrays."
+            )
+        X_labeled, y, source = read_labeled(X, label)
+        X_labeled = validate_data(self, X_labeled, **self._checks())
+        if source.column_names is not None:
+            self.feature_names_in_ = np.array(source.column_names, dtype=object)
+        self._column_names = self._known_names()
+        check_classification_targets(y)
+        check = BatchCheck("X", self.n_features_in_, self._checks())
+        unlabeled = RowBatches(source, check, only_unlabeled=True)
+        if next(iter(unlabeled), None) is None:
+            advice = "rows of files are unlabelled where their label is missing"
+            return labeled_only(X_labeled, y, None, advice)
+        return SemiSupervisedRows(X_labeled, y, None, unlabeled, None)
+
+    def _encode(self, y: np.ndarray) -> np.ndarray:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"y must have at least two classes among the labelled rows. Got one class, "
+                f"{self.classes_[0]}."
+            )
+        return codes
+
+    def _games(self) -> list[int]:
+        """Return the classes that play: the second one of two, or all of more."""
+        n_classes = self.classes_.size
+        return [1] if n_classes == 2 else list(range(n_classes))
+
+    def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
+        """Return labels of all rows passed to ``fit``, given those of the unlabelled ones."""
+        if rows.marked is None:
+            return predicted
+        whole = np.empty(rows.marked.size, dtype=self.classes_.dtype)
+        whole[~rows.marked] = rows.y_labeled
+        if rows.marked.any():
+            whole[rows.marked] = predicted
+        return whole
+
+    def _require_predictor(self) -> Any:
+        check_is_fitted(self)
+        return self._predictor
+
+    def _batches(self, X: Any, name: str, instead: str) -> Any:
+        """Return rows as batches that are read once, for a method that is not for Dask."""
+        if is_dask(X):
+            raise TypeError(
+                f"{name} must be rows that can be read here. Got a Dask collection: {instead}, or "
+                "pass its files."
+            )
+        rows = self._check_once(X, name)
+        return rows if isinstance(rows, RowBatches) else RowSlices(rows)
+
+    def _check_once(self, X: Any, name: str) -> Any:
+        """Return rows that are read once, checked as those of ``fit`` were."""
+        return self._check_more(X, name, once=True)
+
+    def _check_more(self, X: Any, name: str, **options: Any) -> Any:
+        """Return rows, checked as the labelled ones were."""
+        return check_rows(
+            self,
+            X,
+            name=name,
+            columns=self._column_names,
+            keep_frames=self._keeps_frames,
+            **options,
+            **self._row_checks,
+        )
+
+    def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
+        """Return the output of the awake predictions of rows, shape (n_samples, n_games)."""
+        check_is_fitted(self)
+
+        def work(part: Any) -> np.ndarray:
+            return output(self._predictor.awake(part, self.n_jobs))
+
+        return map_rows(self, self._check_once(X, "X"), method, work, self._column_names)
+
+    def _classes_of(self, awake: np.ndarray) -> np.ndarray:
+        return self.classes_[self._predictor.classes(awake)]
+
+    def _columns(self, awake: np.ndarray) -> dict[str, np.ndarray]:
+        """Return what is written for rows with these awake predictions, by the column's name."""
+        shares = self._predictor.probabilities(awake)
+        names = [f"probability_{label}" for label in self.classes_]
+        return {"prediction": self._classes_of(awake), **dict(zip(names, shares.T, strict=True))}
+
+    def _fill_in(self, copy: SemiSupervisedClassifier) -> SemiSupervisedClassifier:
+        """Return an unfitted copy with what it takes to predict."""
+        names = [name for name in self._kept_for_prediction if hasattr(self, name)]
+        copy.__dict__.update({name: getattr(self, name) for name in names})
+        return copy
+
+    def _per_class(self, values: list) -> Any:
+        """Return the one value of two classes, or the list of more."""
+        return values[0] if self.classes_.size == 2 else values

@@ -1,0 +1,305 @@
+"""Rows of features in any form: arrays, files and other batches, Dask collections.
+
+Arrays are checked whole, as scikit-learn does. Batches are checked one by one, each time they
+are read, and never held together. Dask collections stay lazy; what is done with them is in
+`hedgeclipper.io.distributed`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils.validation import validate_data
+
+from hedgeclipper.base.semi_supervised import UNLABELED
+from hedgeclipper.io import (
+    as_source,
+    as_table,
+    frame_names,
+    is_batched,
+    is_pandas,
+    missing_labels,
+)
+
+ROWS_PER_SLICE = 1 << 16
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_BINARY_UNITS = {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+
+
+@dataclass(frozen=True, eq=False)
+class RowBatches:
+    """Batches of rows, each checked when it is read.
+
+    Parameters
+    ----------
+    source : source of batches
+        Where they come from.
+    check : callable
+        Returns a batch as the trees want it, or raises.
+    only_unlabeled : bool
+        Whether to leave out the rows that have a label, where the source has labels.
+    """
+
+    source: Any
+    check: Callable[[Any], Any]
+    only_unlabeled: bool = False
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, where it is known without reading them."""
+        return None if self.only_unlabeled else self.source.n_rows
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.only_unlabeled:
+            yield from map(self.check, self.source)
+            return
+        for rows, labels in self.source.labeled_batches():
+            missing = missing_labels(labels)
+            if missing.any():
+                yield self.check(rows[missing])
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether X is a Dask collection; does not import Dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "dask")
+
+
+def check_rows(
+    estimator: Any,
+    X: Any,
+    *,
+    name: str,
+    columns: list[str] | None,
+    once: bool = False,
+    keep_frames: bool = False,
+    **checks: Any,
+) -> Any:
+    """Return the rows for a fitted estimator: an array or CSR matrix, `RowBatches`, or Dask's.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Knows ``n_features_in_``.
+    X : array-like, sparse matrix, frame, files, re-iterable of batches, or Dask collection
+        Rows.
+    name : str
+        What to call them in errors.
+    columns : list of str or None
+        Names by which batches are matched, where they are known.
+    once : bool
+        Whether they are read only once, so that an iterator of batches will do.
+    keep_frames : bool
+        Whether a frame of pandas stays one.
+    checks : dict
+        Parameters of scikit-learn's ``check_array``.
+    """
+    if isinstance(X, (list, tuple)) and X and is_dask(X[0]):
+        raise TypeError(
+            f"{name} is a list of Dask collections. Got {type(X[0]).__name__} in it. Make one of "
+            "them: dask.dataframe.from_delayed or concat, dask.array.concatenate."
+        )
+    if is_dask(X):
+        from hedgeclipper.io.distributed import check_collection
+
+        check_collection(X, name, estimator.n_features_in_)
+        return X
+    if not is_batched(X):
+        return check_table(estimator, X, keep_frames, reset=False, **checks)
+    source = as_source(
+        X,
+        name=name,
+        columns=columns,
+        n_columns=estimator.n_features_in_,
+        dtype=np.float32,
+        once=once,
+    )
+    return RowBatches(source, BatchCheck(name, estimator.n_features_in_, checks))
+
+
+def check_table(estimator: Any, X: Any, keep_frames: bool, **checks: Any) -> Any:
+    """Return rows in memory as an array or CSR matrix, or a frame of pandas if it is to be kept.
+
+    Of a frame that is kept only the names and the number of columns are checked.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who takes the rows.
+    X : array-like, sparse matrix or frame
+        Rows.
+    keep_frames : bool
+        Whether a frame of pandas stays one.
+    checks : dict
+        Parameters of scikit-learn's ``validate_data``.
+    """
+    if keep_frames and is_pandas(X):
+        return validate_data(estimator, X, reset=checks.get("reset", True), skip_check_array=True)
+    return with_short_indices(validate_data(estimator, as_table(X), **checks))
+
+
+def with_short_indices(X: Any) -> Any:
+    """Return a CSR matrix with indices of 32 bits if these will do, as trees demand; else X."""
+    if not sparse.issparse(X) or X.indices.dtype == np.int32 or X.nnz > np.iinfo(np.int32).max:
+        return X
+    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)((X.data, indices, indptr), shape=X.shape)
+
+
+def column_names(X: Any, rows: Any) -> list[str] | None:
+    """Return the names of the columns of rows; None where they have none.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, frame, files, re-iterable of batches, or Dask collection
+        Rows as they were passed.
+    rows : as `check_rows` returns it
+        The same rows, checked.
+    """
+    if isinstance(rows, RowBatches):
+        return rows.source.column_names
+    return frame_names(X._meta if is_dask(X) else X)
+
+
+@dataclass(frozen=True)
+class BatchCheck:
+    """Checks a batch of rows as scikit-learn would, and that it has the right number of columns."""
+
+    name: str
+    n_features: int
+    checks: dict[str, Any]
+
+    def __call__(self, batch: Any) -> Any:
+        """Return the batch as the trees want it."""
+        rows = check_array(batch, input_name=self.name, ensure_min_samples=0, **self.checks)
+        if rows.shape[1] != self.n_features:
+            raise ValueError(
+                f"{self.name} must have {self.n_features} columns, as the labelled rows have. Got "
+                f"a batch with {rows.shape[1]}. Name the columns on both sides, so that they can "
+                "be matched, or pass the same ones."
+            )
+        return with_short_indices(rows)
+
+
+def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Return the rows that have a label, their labels, and the source of all rows.
+
+    Parameters
+    ----------
+    X : files or other source with named columns
+        Rows and labels.
+    label : str
+        Name of the column with the labels; where it is missing the row is unlabelled.
+    """
+    source = as_source(X, name="X", label=label, dtype=np.float32)
+    rows, labels, classes = [], [], set()
+    for batch, values in source.labeled_batches():
+        known = ~missing_labels(values)
+        if known.any():
+            rows.append(batch[known])
+            labels.append(values[known])
+            classes |= set(values[known].tolist())
+            _check_marks(classes, label)
+    if not rows:
+        raise ValueError(
+            f"No row has a label in the column {label!r}: all are missing. The forest needs some "
+            "labelled rows of each class."
+        )
+    stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
+    return stack(rows), _whole_numbers(np.concatenate(labels)), source
+
+
+def _check_marks(classes: set, label: str) -> None:
+    """Raise if -1 seems to mark unlabelled rows, which in files a missing label does."""
+    if UNLABELED in classes and len(classes) > 2:
+        raise ValueError(
+            f"The column {label!r} has -1 beside two other classes. In files a row is unlabelled "
+            "where its label is missing (null or NaN): write that in place of -1, or number the "
+            "classes from 0 if -1 is one."
+        )
+
+
+def _whole_numbers(labels: np.ndarray) -> np.ndarray:
+    """Return labels as int64 where they are whole numbers; files give them as float64."""
+    if labels.dtype.kind == "f" and np.all(labels == np.round(labels)):
+        return labels.astype(np.int64)
+    return labels.astype(str) if labels.dtype.kind == "O" else labels
+
+
+def map_rows(
+    estimator: Any,
+    X: Any,
+    method: str,
+    work: Callable[[Any], np.ndarray],
+    columns: list[str] | None,
+) -> Any:
+    """Return the work on rows: at once for an array, batch by batch, or lazily for Dask.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose ``method`` is called on the parts of a Dask collection.
+    X : as `check_rows` returns it
+        Rows.
+    method : str
+        Name of the method that does the same for rows of any form.
+    work : callable
+        From an array of rows to predictions.
+    columns : list of str or None
+        Names by which the columns of a Dask frame are matched, where they are known.
+    """
+    if is_dask(X):
+        from hedgeclipper.io.distributed import map_partitions
+
+        return map_partitions(estimator, method, X, columns)
+    if isinstance(X, RowBatches):
+        parts = [work(batch) for batch in X]
+        nothing = np.empty((0, estimator.n_features_in_), np.float32)
+        return np.concatenate(parts) if parts else work(nothing)
+    return work(X)
+
+
+def parse_bytes(size: int | str) -> int:
+    """Return a number of bytes, given as such or as text like "2GB" or "512 MiB"."""
+    if isinstance(size, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", size)
+        unit = None if found is None else {**_UNITS, **_BINARY_UNITS}.get(found[2].upper())
+        if found is None or unit is None:
+            raise ValueError(
+                "The 'memory_limit' parameter must be a number of bytes or text like '2GB' or "
+                f"'512MiB'. Got {size!r}."
+            )
+        return int(float(found[1]) * unit)
+    return int(size)
+
+
+class Batches(Protocol):
+    """Rows that can be read again and again."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, where it is known beforehand."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield arrays or CSR matrices."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSlices:
+    """The rows of an array, CSR matrix or frame, in batches."""
+
+    rows: Any
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, self.n_rows, ROWS_PER_SLICE):
+            yield _safe_indexing(self.rows, slice(start, start + ROWS_PER_SLICE))

@@ -1,0 +1,1 @@
+"""What labels prove: intervals, certificates, and what contradicts."""

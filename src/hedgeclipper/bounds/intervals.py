@@ -1,0 +1,189 @@
+"""What a few labels say about each voter: label correlations and their lower bounds.
+
+A voter's label correlation is the mean of h_i(x) y over the labelled rows it is awake on, in
+[-1, 1]; for votes of plus and minus one it is twice the accuracy less one. The rows must be ones
+the voter was not fitted on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import ndtri
+
+from hedgeclipper.game.label_correlations import LabelCorrelations
+from hedgeclipper.game.vote_matrix import VoteMatrix, as_vote_matrix
+
+METHODS = ("plug_in", "wilson", "transductive")
+
+
+def lower_bounds(
+    votes: Any,
+    labels: Any,
+    *,
+    participation: Any = None,
+    method: str = "plug_in",
+    delta: float = 0.05,
+    two_sided: bool = False,
+    n_unlabeled: Any = None,
+) -> LabelCorrelations:
+    """Return what labelled rows say about the correlation of each voter with the label.
+
+    Parameters
+    ----------
+    votes : array-like or sparse matrix of shape (n_labeled, n_voters)
+        Votes in [-1, 1] on labelled rows; abstentions as in `solve_game`. Give all voters there
+        are, also those that will be dropped for what their labels say: the bound has to count them.
+    labels : array-like of shape (n_labeled,)
+        Labels, -1 or 1.
+    participation : array-like or sparse matrix of the shape of votes, optional
+        Probability of voting, in [0, 1].
+    method : {"plug_in", "wilson", "transductive"}
+        "plug_in" takes the estimate at its word. "wilson" is Wilson's score bound, for votes of
+        plus or minus one. "transductive" bounds the correlation on the unlabelled rows themselves,
+        for all voters at once: estimate - 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), with m
+        labelled and n unlabelled rows a voter is awake on.
+    delta : float
+        Probability of failure, in (0, 1), at most 1/2 for "wilson"; see `LabelCorrelations`.
+    two_sided : bool
+        Whether "wilson" shares delta between its two bounds. "transductive" always covers both.
+    n_unlabeled : int or array-like of shape (n_voters,)
+        For "transductive": the unlabelled rows each voter is awake on, or their number if all
+        voters are awake on all of them. A `certificate` for fewer rows is no guarantee.
+
+    Returns
+    -------
+    LabelCorrelations
+        A guarantee only for "transductive", and only if no voter was fitted on the labelled rows
+        and these and the unlabelled rows are different draws from one population.
+
+    Examples
+    --------
+    >>> votes = np.array([[1, 1], [1, -1], [-1, -1], [1, np.nan]])
+    >>> lower_bounds(votes, [1, 1, -1, -1]).lower.round(3)
+    array([0.5  , 0.333])
+    """
+    if method not in METHODS:
+        raise ValueError(f"The 'method' parameter must be one of {METHODS}. Got {method!r}.")
+    _check_delta(delta, method)
+    matrix = as_vote_matrix(votes, participation, allow_silent=True)
+    signs = _check_labels(labels, matrix.n_samples)
+    n_labeled = matrix.coverage * matrix.n_samples
+    estimate = _mean_where_awake(_label_sums(matrix, signs), n_labeled)
+    lower, upper, counts = estimate, estimate, None
+    if method == "wilson":
+        _check_hard_votes(matrix, n_labeled)
+        lower, upper = wilson_bounds(estimate, n_labeled, delta / 2 if two_sided else delta)
+    elif method == "transductive":
+        counts = _check_counts(n_unlabeled, n_labeled)
+        radius = transductive_radius(n_labeled, counts, delta, n_labeled.size)
+        lower, upper = estimate - radius, estimate + radius
+    return LabelCorrelations(
+        estimate=estimate,
+        lower=np.where(np.isnan(lower), -1.0, np.clip(lower, -1.0, 1.0)),
+        upper=np.where(np.isnan(upper), 1.0, np.clip(upper, -1.0, 1.0)),
+        n_labeled=n_labeled,
+        method=method,
+        delta=None if method == "plug_in" else delta,
+        is_guarantee=method == "transductive" and not matrix.is_fractional,
+        n_unlabeled=counts,
+    )
+
+
+def transductive_radius(
+    n_labeled: np.ndarray, n_unlabeled: np.ndarray, delta: float, n_voters: int
+) -> np.ndarray:
+    """Return 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), infinite where m or n is 0.
+
+    Hoeffding's bound on the difference between the labelled and the unlabelled mean of a quantity
+    in [-1, 1], on both sides and for all p voters together; p counts the voters before any of them
+    is dropped.
+    """
+    log_term = np.log(2 * max(n_voters, 1) / delta)
+    with np.errstate(divide="ignore"):
+        return 2.0 * np.sqrt((1.0 / n_labeled + 1.0 / n_unlabeled) * log_term / 2.0)
+
+
+def wilson_bounds(
+    estimate: np.ndarray, n_labeled: np.ndarray, delta: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's score bounds on the correlation, each missing with probability delta."""
+    quantile = ndtri(1.0 - delta)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        noise = quantile**2 / n_labeled
+        center = estimate / (1.0 + noise)
+        radius = np.sqrt(noise * (1.0 - estimate**2 + noise)) / (1.0 + noise)
+    return center - radius, center + radius
+
+
+def _label_sums(matrix: VoteMatrix, signs: np.ndarray) -> np.ndarray:
+    sums, start = np.zeros(matrix.n_voters), 0
+    for block in matrix.blocks():
+        sums += signs[start : start + block.shape[0]] @ block
+        start += block.shape[0]
+    return sums
+
+
+def _mean_where_awake(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+
+
+def _check_delta(delta: Any, method: str) -> None:
+    highest = 0.5 if method == "wilson" else 1.0
+    if not (isinstance(delta, (int, float, np.number)) and 0.0 < delta < 1.0 and delta <= highest):
+        raise ValueError(
+            "delta must lie strictly between 0 and 1, and not above 0.5 for 'wilson'. Got "
+            f"{delta!r}."
+        )
+
+
+def _check_labels(labels: Any, n_samples: int) -> np.ndarray:
+    signs = np.asarray(labels)
+    if signs.dtype.kind not in "fiu":
+        raise TypeError(
+            f"labels must be the numbers -1 and 1. Got dtype {signs.dtype}. Encode them, for "
+            "instance with np.where(labels == positive, 1, -1)."
+        )
+    signs = signs.astype(float)
+    if signs.shape != (n_samples,):
+        raise ValueError(
+            f"labels must have one entry per row of votes, shape ({n_samples},). Got shape "
+            f"{signs.shape}."
+        )
+    if not np.all(np.abs(signs) == 1.0):
+        found = np.unique(signs)[:5].tolist()
+        raise ValueError(
+            f"labels must be -1 or 1. Got values such as {found}. Encode them, for instance with "
+            "2 * (labels == positive) - 1, and pass labelled rows only."
+        )
+    return signs
+
+
+def _check_counts(n_unlabeled: Any, n_labeled: np.ndarray) -> np.ndarray:
+    if n_unlabeled is None:
+        raise ValueError(
+            "method='transductive' speaks of the unlabelled rows: pass n_unlabeled, how many of "
+            "them there are (or how many each voter is awake on)."
+        )
+    counts = np.asarray(n_unlabeled, dtype=float)
+    if counts.shape not in ((), n_labeled.shape) or np.any(counts < 0) or np.any(np.isnan(counts)):
+        raise ValueError(
+            f"n_unlabeled must be a count, or one count for each of the {n_labeled.size} voters. "
+            f"Got {n_unlabeled!r}."
+        )
+    return np.broadcast_to(counts, n_labeled.shape)
+
+
+def _check_hard_votes(matrix: VoteMatrix, n_labeled: np.ndarray) -> None:
+    squares = np.zeros(matrix.n_voters)
+    for block in matrix.blocks():
+        square = block.multiply(block) if sparse.issparse(block) else block * block
+        squares += np.asarray(square.sum(axis=0)).ravel()
+    soft = np.flatnonzero(squares < n_labeled - 1e-9)
+    if soft.size:
+        raise ValueError(
+            f"method='wilson' needs votes of -1 or 1, each wholly awake or asleep. Got others from "
+            f"voter {soft[0]}. Take np.sign of the votes, or method='transductive'."
+        )

@@ -1,0 +1,1 @@
+"""The paper's algorithm: every leaf of a forest is a specialist."""

@@ -1,0 +1,610 @@
+"""HedgeClipperClassifier: the paper's algorithm on forests and boosters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import closing
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from hedgeclipper.base.estimator import SemiSupervisedClassifier
+from hedgeclipper.base.feature_rows import BatchCheck, RowBatches, is_dask, parse_bytes
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning
+from hedgeclipper.base.summary import VoterTable, shares_of
+from hedgeclipper.forest.growing import GrownTrees, default_forest, grow_trees, leaf_size
+from hedgeclipper.forest.leaf_correlations import shift_score
+from hedgeclipper.forest.leaf_game import (
+    LeafGameOptions,
+    LeafKnowledge,
+    LeafSolution,
+    play_leaf_game,
+)
+from hedgeclipper.forest.leaf_predictor import LeafPredictor
+from hedgeclipper.forest.leaf_rows import (
+    STORAGES,
+    LeafRows,
+    RowSlices,
+    keep_leaves,
+)
+from hedgeclipper.forest.leaf_stream import LeafStream
+from hedgeclipper.forest.leaves import KINDS, count_in_leaves, leaf_table, specialist_names
+from hedgeclipper.forest.rules import leaf_rule
+from hedgeclipper.forest.trees import LeafFinder, PackedTrees
+from hedgeclipper.game.losses import Loss, resolve_loss
+from hedgeclipper.game.track import PassRecord, PassView
+from hedgeclipper.io.progress import pass_reporter, row_reporter
+
+SHIFT_THRESHOLD = 8.0
+BYTES_FROM_FILES = 64 * 10**6
+
+
+class HedgeClipperClassifier(SemiSupervisedClassifier):
+    """Semi-supervised classifier that re-weighs the leaves of a forest by unlabelled rows.
+
+    Trees are grown on the labelled rows. Every leaf becomes a specialist, awake on the rows that
+    fall into it. Labelled rows a tree has not seen tell how good its leaves are, unlabelled
+    rows where leaves of different trees meet, and a zero-sum game against an adversary who picks
+    the labels gives each leaf its weight (Balsubramani & Freund, NIPS 2015).
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        A tree ensemble: random forest, extra trees, bagged trees or gradient boosting of
+        scikit-learn, LightGBM or XGBoost. None is a random forest. A fitted one is used as it is;
+        the labelled rows given to ``fit`` then only judge its trees and must be new to it. (A clone
+        is not fitted: wrap it in ``sklearn.frozen.FrozenEstimator`` for a grid search.) Rows reach
+        it as float32.
+    n_estimators : int
+        Number of trees of the default forest.
+    min_samples_leaf : int or "auto"
+        Least leaf of the default forest; "auto" is 10 from 1,000 labels on, else 4.
+    min_specialist_size : int or None
+        Leave out specialists with fewer training rows than this. The default forest is then grown
+        without a least leaf (the paper's alternative).
+    specialists : {"leaves", "nodes", "trees"} or sequence of these
+        Who plays: every leaf, every node below the roots (leaves included), every tree.
+    correlations : {"oob", "holdout"}
+        Which labelled rows judge a tree: those out of its bag, or a held-out share. Ensembles that
+        draw no bootstrap sample always hold out.
+    holdout : float
+        Share of the labelled rows that is held out.
+    bound : {"shrunk", "plug_in", "wilson"}
+        What the judges say of a specialist. "shrunk": the forest's vote where it is awake,
+        corrected by what the vote gets wrong there, shrunk, with balanced labels. The others are
+        correlations in natural proportions, taken at their word or lowered by Wilson's bound at 95
+        %; specialists without a positive one are dropped.
+    delta : float or None
+        Use lower bounds that hold for all specialists together, on these unlabelled rows, with
+        probability 1 - delta, in place of ``bound``. With held-out labels, no sample weights, and
+        unlabelled rows that are not among the labelled ones, the certificate is then a guarantee.
+    unlabeled_weight : float or "auto"
+        alpha, the weight of the unlabelled rows. "auto" is 1, and 3 where that clips most rows.
+    cap : float, "auto" or None
+        Largest weight. "auto" lets a leaf have between half and three times its weight in the
+        forest's vote ("shrunk"), else up to 1. None is no cap.
+    ridge : float or "auto"
+        Pull to the forest's vote. "auto" falls with the number of labels of the rarer class.
+    loss : {"square", "zero_one", "log"} or Loss
+        What the game is played for.
+    tol : float
+        Relative duality gap to stop at.
+    max_passes : int
+        Passes over the unlabelled rows at most.
+    batch_size : int
+        Rows of a stochastic step, for the methods that take such steps.
+    method : {"batch", "stream", "sgd"}
+        How the slack is minimised: quasi-Newton steps over all rows; stochastic steps and then
+        full passes; or, as in the paper, a few passes of stochastic steps alone. Stochastic steps
+        happen where you are: the leaf numbers of a Dask collection all travel there on each pass.
+    n_jobs : int or None
+        Threads for growing, finding leaves and predicting.
+    random_state : int, RandomState or None
+        Seed.
+    verbose : int
+        1 shows rows or partitions that are done, then passes, slack, gap and time left.
+    memory_limit : int, str or None
+        Bytes of leaf numbers of the unlabelled rows (two for each row and tree) to keep in memory,
+        as a number or as "2GB"; more than that goes to a temporary file. None is no limit for
+        rows that are in memory themselves, and 64 MB for files and other batches. Not for Dask
+        collections, whose leaf numbers the workers keep.
+    leaf_storage : {"auto", "memory", "disk", "recompute"}
+        Where these leaf numbers are kept. "auto" goes by ``memory_limit`` and by the room on the
+        disk; "recompute" keeps none and finds them anew on each pass. Only "auto" goes with Dask.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    estimator_ : estimator
+        The fitted ensemble.
+    specialist_weights_ : ndarray of shape (n_specialists,) or list of these
+        theta, one array per class with more than two classes.
+    label_correlations_, coverage_ : ndarray or list
+        b, and share of the unlabelled rows, of each specialist.
+    unlabeled_weight_ : float or list
+        alpha.
+    hedged_range_ : tuple of two floats or list of these
+        Between which awake predictions the game hedges; beyond, it clips. With two classes these
+        are values of ``decision_function``.
+    slack_, duality_gap_, n_iter_, stop_reason_
+        What the solver reached, in how many passes, and why it stopped; lists with more than two
+        classes.
+    history_ : tuple of PassRecord or list of these
+        Both sides of the game after each full pass; see `ConvergenceDisplay`.
+    certificate_ : Certificate or list of these
+        Bound on the error of ``predict`` on the unlabelled rows, from what is known of the trees,
+        and whether it is a guarantee or an estimate. For more than two classes there is one per
+        class, each by itself, on the error of telling it from the rest by the sign of its awake
+        prediction.
+    worst_case_error_, worst_case_correlation_ : float or list
+        Its upper bound, and the correlation that belongs to it.
+    n_labeled_, n_unlabeled_ : int
+        Number of labelled and of unlabelled rows.
+    shift_score_ : float
+        How unlike the labelled rows the unlabelled ones fall into the leaves; up to 3 is usual,
+        beyond 8 there is a `ShiftWarning`.
+
+    Examples
+    --------
+    >>> from hedgeclipper.datasets import fetch_a1a
+    >>> X, y = fetch_a1a(return_X_y=True)
+    >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
+    >>> model = HedgeClipperClassifier(random_state=0)
+    >>> model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled]).score(X[3000:], y[3000:]) > 0.8
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimator": "no_validation",
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "min_specialist_size": [Interval(Integral, 1, None, closed="left"), None],
+        "specialists": [StrOptions(set(KINDS)), list, tuple],
+        "correlations": [StrOptions({"oob", "holdout"})],
+        "holdout": [Interval(Real, 0, 1, closed="neither")],
+        "bound": [StrOptions({"shrunk", "plug_in", "wilson"})],
+        "delta": [Interval(Real, 0, 1, closed="neither"), None],
+        "unlabeled_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "loss": [StrOptions({"square", "zero_one", "log"}), Loss],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_passes": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions({"batch", "stream", "sgd"})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "memory_limit": [Interval(Integral, 0, None, closed="left"), str, None],
+        "leaf_storage": [StrOptions(set(STORAGES))],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        n_estimators=100,
+        min_samples_leaf="auto",
+        min_specialist_size=None,
+        specialists="leaves",
+        correlations="oob",
+        holdout=0.5,
+        bound="shrunk",
+        delta=None,
+        unlabeled_weight="auto",
+        cap="auto",
+        ridge="auto",
+        loss="square",
+        tol=1e-2,
+        max_passes=100,
+        batch_size=1024,
+        method="batch",
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        memory_limit=None,
+        leaf_storage="auto",
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.min_samples_leaf = min_samples_leaf
+        self.min_specialist_size = min_specialist_size
+        self.specialists = specialists
+        self.correlations = correlations
+        self.holdout = holdout
+        self.bound = bound
+        self.delta = delta
+        self.unlabeled_weight = unlabeled_weight
+        self.cap = cap
+        self.ridge = ridge
+        self.loss = loss
+        self.tol = tol
+        self.max_passes = max_passes
+        self.batch_size = batch_size
+        self.method = method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.memory_limit = memory_limit
+        self.leaf_storage = leaf_storage
+
+    @classmethod
+    def as_in_paper(cls, **parameters: Any) -> HedgeClipperClassifier:
+        """Return the classifier with the paper's own settings, and those given.
+
+        Plug-in out-of-bag correlations, zero-one loss, alpha = 1, neither box nor anchor, and a few
+        passes of stochastic gradient steps, whose early stop is what keeps the weights finite. With
+        a Dask collection every such pass brings all leaf numbers here; ``method="batch"`` does not.
+        """
+        paper: dict[str, Any] = {
+            "bound": "plug_in",
+            "loss": "zero_one",
+            "unlabeled_weight": 1.0,
+            "cap": None,
+            "ridge": 0.0,
+            "method": "sgd",
+        }
+        return cls(**{**paper, **parameters})
+
+    def fit(self, X, y, X_unlabeled=None, sample_weight=None, callback=None):
+        """Grow trees on the labelled rows and weigh their leaves by the unlabelled ones.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features), or files
+            Rows.
+        y : array-like of shape (n_samples,), or str
+            Labels. Without ``X_unlabeled``, -1 marks unlabelled rows. Where X is files, the name of
+            their column of labels; a row whose label is missing is unlabelled.
+        X_unlabeled : like X, batches or files, or a Dask collection, optional
+            Unlabelled rows; every label in y, -1 too, is then a class. Batches may be any
+            object that can be iterated over again, or a function that returns a fresh iterable.
+            Files are Parquet, Arrow, CSV or LibSVM: a path, a folder, a glob or a list; they are
+            read in batches on each pass, and columns are matched by name. To choose columns, pass
+            ``hedgeclipper.io.as_source(files, columns=[...])`` in place of files.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the labelled rows.
+        callback : callable, optional
+            Called with a `PassView` after each full pass of the game; see `LiveMargins`.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        self.__dict__.pop("_predictor", None)
+        self._check_storage(X_unlabeled)
+        given = self._check_rows(X, y, X_unlabeled, sample_weight)
+        rows = given.without_weightless()
+        codes = self._encode(rows.y_labeled)
+        random_state = check_random_state(self.random_state)
+        grown = self._grow(rows, codes, random_state)
+        with closing(self._find_leaves(grown.finder, rows.X_unlabeled)) as leaves:
+            if leaves.n_samples == 0:
+                raise ValueError(
+                    "X_unlabeled has no rows. The game needs unlabelled rows: pass some, or leave "
+                    "X_unlabeled out."
+                )
+            seen = grown.finder.find(rows.X_labeled, self.n_jobs)
+            n_leaves = int(grown.finder.n_leaves.sum())
+            counts = count_in_leaves(leaves, grown.finder.offsets, n_leaves, self.n_jobs)
+            self._warn_of_shift(grown, seen, counts)
+            known = self._known(grown, seen, codes, rows, random_state)
+            with pass_reporter(self.verbose, self.tol) as report:
+                solutions = [
+                    play_leaf_game(
+                        knowledge,
+                        leaves,
+                        counts,
+                        report=report,
+                        watch=self._watcher(callback, grown.finder, k),
+                    )
+                    for knowledge, k in zip(known, self._games(), strict=True)
+                ]
+            stream = LeafStream(known, leaves if given.has_unlabeled else None, solutions)
+            predictor = self._make_predictor(grown.finder, solutions)
+            labels = self._transduce(predictor, leaves, given) if given.in_memory else None
+        self.estimator_, self._stream = grown.model, stream
+        self.n_labeled_, self.n_unlabeled_ = codes.size, leaves.n_samples
+        self._store(predictor, solutions, labels)
+        return self
+
+    def partial_fit(self, X_unlabeled, y=None, classes=None):
+        """Take in more unlabelled rows, for streams that never end.
+
+        The trees and the labels stay as they are. The game is played anew, from the weights it
+        had, on a random sample of 50,000 of all unlabelled rows so far, so that neither time
+        nor memory grows. ``certificate_`` is then an estimate, and speaks of that sample.
+
+        Parameters
+        ----------
+        X_unlabeled : array-like, frame, sparse matrix, batches or files
+            New rows; they are read once and not kept, so that batches may come from an iterator.
+        y : array-like of shape (n_samples,), optional
+            Labels, for a first call without a ``fit`` before: that is then ``fit(X_unlabeled, y)``.
+            Later ones are not used.
+        classes : array-like, optional
+            Not used; here because scikit-learn's callers pass it.
+
+        Returns
+        -------
+        self
+        """
+        if y is not None and not hasattr(self, "_predictor"):
+            return self.fit(X_unlabeled, y)
+        finder = self._require_predictor().finder
+        instead = "pass X.partitions[0].compute() and so on, one after the other"
+        batches = self._batches(X_unlabeled, "X_unlabeled", instead)
+        if y is not None:
+            warnings.warn(
+                "partial_fit does not use labels, since the trees are grown already: these rows "
+                "count as unlabelled. Call fit with all labelled rows to use them.",
+                UserWarning,
+                stacklevel=2,
+            )
+        stream = self._stream.grown(finder.find(batch, self.n_jobs) for batch in batches)
+        with pass_reporter(self.verbose, self.tol) as report:
+            solutions = stream.play(report)
+        self._stream, self.n_unlabeled_ = stream, stream.n_seen
+        self._store(self._make_predictor(finder, solutions), solutions, None)
+        return self
+
+    def for_prediction(self) -> HedgeClipperClassifier:
+        """Return a light copy that can predict but not go on: one thread, no rows, no labels."""
+        return self._fill_in(clone(self).set_params(estimator=None, n_jobs=1))
+
+    def __sklearn_tags__(self):
+        """Return scikit-learn's tags."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        model = self.estimator if self.estimator is not None else default_forest(1, 1, None, None)
+        tags.input_tags.allow_nan = _allows_nan(model)
+        return tags
+
+    def _check_storage(self, X_unlabeled: Any) -> None:
+        """Raise if leaf numbers are to be kept in a way that cannot be, or that Dask decides."""
+        if self.memory_limit is not None:
+            parse_bytes(self.memory_limit)
+        if is_dask(X_unlabeled) and (self.leaf_storage, self.memory_limit) != ("auto", None):
+            raise ValueError(
+                "Leaf numbers of a Dask collection are kept by its workers: leaf_storage and "
+                f"memory_limit do not apply. Got leaf_storage={self.leaf_storage!r} and "
+                f"memory_limit={self.memory_limit!r}. Leave both out, and set the memory of the "
+                "workers in Dask."
+            )
+
+    def _grow(
+        self, rows: SemiSupervisedRows, codes: np.ndarray, random_state: np.random.RandomState
+    ) -> GrownTrees:
+        estimator = self.estimator
+        self._check_estimator_names(estimator)
+        if estimator is None:
+            size = leaf_size(self.min_samples_leaf, self.min_specialist_size, rows.y_labeled.size)
+            seed = random_state.randint(np.iinfo(np.int32).max)
+            estimator = default_forest(self.n_estimators, size, self.n_jobs, seed)
+        grown = grow_trees(
+            estimator,
+            rows.X_labeled,
+            codes,
+            rows.weight_labeled,
+            correlations=self.correlations,
+            holdout=self.holdout,
+            stratify=self.delta is None,
+            random_state=random_state,
+        )
+        if grown.source == "prefit" and not np.array_equal(grown.model.classes_, self.classes_):
+            raise ValueError(
+                f"The fitted estimator knows the classes {grown.model.classes_!r}. Got labelled "
+                f"rows of the classes {self.classes_!r}; both must be the same."
+            )
+        return grown
+
+    def _check_estimator_names(self, estimator: Any) -> None:
+        """Raise if a fitted estimator saw other columns, or in another order, than it would now."""
+        theirs = getattr(estimator, "feature_names_in_", None)
+        ours = getattr(self, "feature_names_in_", None)
+        if theirs is not None and ours is not None and not np.array_equal(theirs, ours):
+            raise ValueError(
+                "The fitted estimator knows other feature names, or in another order. Got "
+                f"{list(ours)[:5]}, expected {list(theirs)[:5]}; order the columns alike."
+            )
+
+    def _kinds(self) -> tuple[str, ...]:
+        kinds = (self.specialists,) if isinstance(self.specialists, str) else self.specialists
+        if not kinds or not set(kinds) <= set(KINDS):
+            raise ValueError(
+                f"The 'specialists' parameter must name some of {KINDS}. Got {self.specialists!r}."
+            )
+        return tuple(kinds)
+
+    def _known(
+        self,
+        grown: GrownTrees,
+        seen: np.ndarray,
+        codes: np.ndarray,
+        rows: SemiSupervisedRows,
+        random_state: np.random.RandomState,
+    ) -> list[LeafKnowledge]:
+        """Return what trees and labels say of each class that plays."""
+        table = leaf_table(grown.finder, self._kinds())
+        options = self._options(grown, rows, random_state)
+        return [
+            LeafKnowledge(
+                grown.labeled(seen, codes == k, rows.weight_labeled),
+                grown.finder,
+                table,
+                grown.leaf_values(seen, k),
+                options,
+            )
+            for k in self._games()
+        ]
+
+    def _options(
+        self, grown: GrownTrees, rows: SemiSupervisedRows, random_state: np.random.RandomState
+    ) -> LeafGameOptions:
+        held_out = self.delta is not None and grown.source == "holdout"
+        return LeafGameOptions(
+            min_specialist_size=self.min_specialist_size,
+            bound=self.bound,
+            delta=self.delta,
+            unlabeled_weight=self.unlabeled_weight,
+            cap=self.cap,
+            ridge=self.ridge,
+            loss=self.loss,
+            tol=self.tol,
+            max_passes=self.max_passes,
+            method=self.method,
+            batch_size=self.batch_size,
+            is_guarantee=held_out and rows.weight_labeled is None and rows.has_unlabeled,
+            n_jobs=self.n_jobs,
+            seed=random_state.randint(np.iinfo(np.int32).max),
+        )
+
+    def _find_leaves(self, finder: LeafFinder, X: Any) -> LeafRows:
+        """Return the leaf numbers of the unlabelled rows, kept as the parameters ask for."""
+        if is_dask(X):
+            return self._find_leaves_by_dask(finder, X)
+        batches = X if isinstance(X, RowBatches) else RowSlices(X)
+        limit = BYTES_FROM_FILES if batches is X else np.inf
+        limit = limit if self.memory_limit is None else parse_bytes(self.memory_limit)
+        task = "counting rows" if self.leaf_storage == "recompute" else "finding leaves"
+        with row_reporter(self.verbose, task, batches.n_rows) as report:
+            return keep_leaves(
+                batches,
+                finder,
+                storage=self.leaf_storage,
+                memory_limit=limit,
+                n_jobs=self.n_jobs,
+                report=report,
+            )
+
+    def _find_leaves_by_dask(self, finder: LeafFinder, X: Any) -> LeafRows:
+        from hedgeclipper.forest.dask_leaves import find_leaves
+        from hedgeclipper.io.distributed import count_partitions
+
+        check = BatchCheck("X_unlabeled", self.n_features_in_, self._checks())
+        names = getattr(self, "feature_names_in_", None)
+        n_parts = count_partitions(X)
+        with row_reporter(self.verbose, "finding leaves", n_parts, "partitions") as report:
+            return find_leaves(finder, X, names, check, report)
+
+    def _warn_of_shift(self, grown: GrownTrees, seen: np.ndarray, counts: np.ndarray) -> None:
+        score = shift_score(seen, counts, grown.finder.n_leaves, grown.unseen)
+        self.shift_score_ = float(score)
+        if score > SHIFT_THRESHOLD:
+            warnings.warn(
+                "The unlabelled rows look unlike the labelled ones: they fall into the leaves of "
+                f"the trees in other shares, far beyond chance (score {score:.0f}, up to 3 is "
+                "usual). What the labels say of a leaf may not hold for them.",
+                ShiftWarning,
+                stacklevel=3,
+            )
+
+    def _watcher(
+        self, callback: Callable[[PassView], None] | None, finder: LeafFinder, game: int
+    ) -> Callable[[PassRecord, np.ndarray, float], None] | None:
+        """Return what shows a callback the leaf scores at work; None without a callback."""
+        if callback is None:
+            return None
+
+        def watch(record: PassRecord, leaf_scores: np.ndarray, offset: float) -> None:
+            low, high = resolve_loss(self.loss).hedged_range
+
+            def awake(X: Any) -> np.ndarray:
+                rows = self._check_more(X, "X")
+                return finder.sum_scores(rows, leaf_scores[:, None], self.n_jobs)[:, 0] + offset
+
+            span, is_one_of_many = (low + offset, high + offset), self.classes_.size > 2
+            callback(PassView(record, awake, span, self.classes_[game], is_one_of_many))
+
+        return watch
+
+    def _voter_table(self) -> VoterTable:
+        """Return the specialists of all games, for summaries."""
+        per_game: list[Any] = [self.specialist_weights_, self.label_correlations_, self.coverage_]
+        if self.classes_.size == 2:
+            per_game = [[values] for values in per_game]
+        weights, correlations, coverage = (np.concatenate(values) for values in per_game)
+        table = leaf_table(self._predictor.finder, self._kinds())
+        names = [specialist_names(self._predictor.finder, table, keep) for keep in self._kept]
+        targets = np.repeat(self.classes_[self._games()], [len(part) for part in names])
+        return VoterTable(
+            kind="leaf" if self._kinds() == ("leaves",) else "specialist",
+            names=[name for part in names for name in part],
+            weights=weights,
+            correlations=correlations,
+            shares=shares_of(weights * coverage) * len(names),
+            coverage=coverage,
+            targets=targets.tolist() if len(names) > 1 else None,
+        )
+
+    def _leaf_words(self, voters: np.ndarray) -> dict[str, list]:
+        """Return what each of these voters votes for, and for whom, where leaves can be read."""
+        finder, starts = self._predictor.finder, np.cumsum([0, *map(len, self._kept)])
+        own = leaf_table(finder, self._kinds()).own_leaf
+        games = np.searchsorted(starts, voters, side="right") - 1
+        leaves = [own[self._kept[g][v - starts[g]]] for v, g in zip(voters, games, strict=True)]
+        if min(leaves, default=-1) < 0 or not isinstance(finder, PackedTrees):
+            return {}
+        names = getattr(self, "feature_names_in_", None)
+        positive = [str(self.classes_[k]) for k in self._games()]
+        negative = [str(self.classes_[0]) if len(positive) == 1 else "the rest"] * len(positive)
+        signs = self._predictor.leaf_scores[leaves, games]
+        return {
+            "votes for": [
+                (positive if sign > 0 else negative)[g] if sign else "nobody"
+                for sign, g in zip(signs, games, strict=True)
+            ],
+            "rows where": [leaf_rule(finder, leaf, names) for leaf in leaves],
+        }
+
+    def _make_predictor(self, finder: LeafFinder, solutions: list[LeafSolution]) -> LeafPredictor:
+        return LeafPredictor(
+            finder=finder,
+            leaf_scores=np.column_stack([s.leaf_scores for s in solutions]),
+            offsets=np.array([s.offset for s in solutions]),
+            priors=np.array([s.prior for s in solutions]),
+            loss=solutions[0].game.loss,
+        )
+
+    def _store(
+        self, predictor: LeafPredictor, solutions: list[LeafSolution], labels: np.ndarray | None
+    ) -> None:
+        self._predictor, self._labels = predictor, labels
+        self._kept = [s.setting.keep for s in solutions]
+        per_class = self._per_class
+        games = [s.game for s in solutions]
+        self.specialist_weights_ = per_class([g.weights for g in games])
+        self.n_specialists_ = per_class([g.weights.size for g in games])
+        self.label_correlations_ = per_class([s.setting.label_correlations for s in solutions])
+        self.coverage_ = per_class([s.setting.coverage for s in solutions])
+        self.hedged_range_ = per_class(self._predictor.hedged_ranges)
+        self.unlabeled_weight_ = per_class([g.unlabeled_weight for g in games])
+        self.slack_ = per_class([g.slack for g in games])
+        self.duality_gap_ = per_class([g.duality_gap for g in games])
+        self.n_iter_ = per_class([g.n_passes for g in games])
+        self.stop_reason_ = per_class([g.stop_reason for g in games])
+        self.history_ = per_class([g.history for g in games])
+        self.certificate_ = per_class([s.certificate for s in solutions])
+        bounds = [s.certificate.error_upper for s in solutions]
+        self.worst_case_error_ = per_class(bounds)
+        self.worst_case_correlation_ = per_class([1.0 - 2.0 * bound for bound in bounds])
+
+    def _transduce(
+        self, predictor: LeafPredictor, leaves: LeafRows, rows: SemiSupervisedRows
+    ) -> np.ndarray:
+        awake = np.concatenate(list(leaves.map_blocks(predictor.awake_in, self.n_jobs)))
+        return self._all_labels(rows, self.classes_[predictor.classes(awake)])
+
+
+def _allows_nan(model: Any) -> bool:
+    try:
+        return bool(get_tags(model).input_tags.allow_nan)
+    except (AttributeError, TypeError):
+        return True

@@ -1,0 +1,130 @@
+"""Numba twins of the hot loops: arrays in, arrays out.
+
+No objects, no options, no messages; the caller allocates. All of them release the interpreter's
+lock, so that blocks of rows can run side by side. Leaf numbers are stored by tree, shape
+(trees, rows), each counted from 0 in its own tree: the scores of one tree then stay in the
+nearest cache while the rows of a block go by.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def split_rows(rows, first, last, values, cut, missing_left, out):
+    """Put rows[first:last] into out[first:last], those that go left first; return the border.
+
+    rows, out (rows,) uint16; values (rows,) float32, one feature of all rows. A row goes right
+    where its value is larger than the cut, and where it is NaN unless missing_left. Left ones are
+    written from the front and right ones from the back, both always, so that there is no branch to
+    guess; unsigned counters save the check for negative indices.
+    """
+    front, back, one = np.uintp(first), np.uintp(last - 1), np.uintp(1)
+    if missing_left:
+        for k in range(np.uintp(first), np.uintp(last)):
+            row = rows[k]
+            goes_right = np.uintp(values[row] > cut)
+            out[front] = row
+            out[back] = row
+            front += one - goes_right
+            back -= goes_right
+    else:
+        for k in range(np.uintp(first), np.uintp(last)):
+            row = rows[k]
+            goes_left = np.uintp(values[row] <= cut)
+            out[front] = row
+            out[back] = row
+            front += goes_left
+            back -= one - goes_left
+    return np.int64(front)
+
+
+@njit(cache=True, nogil=True)
+def push(stack, height, node, first, last, side):
+    """Write a row (node, first, last, side) on top of the stack and return the new height."""
+    stack[height, 0], stack[height, 1] = node, first
+    stack[height, 2], stack[height, 3] = last, side
+    return height + 1
+
+
+@njit(cache=True, nogil=True)
+def find_leaves(columns, feature, threshold, left, right, missing_left, leaf, roots, depth, out):
+    """out[t, i] = number of the leaf that row i reaches in tree t.
+
+    columns (features, rows) float32, at most 65,536 rows; feature, threshold, left, right,
+    missing_left, leaf (nodes of all trees,); roots (trees,); depth, that of the deepest tree; out
+    (trees, rows). left < 0 marks a leaf. All rows go down a tree together: a node splits its
+    stretch of a list of rows in two and puts both on a stack of (node, first, last, which list).
+    """
+    n_rows = columns.shape[1]
+    lists = np.empty((2, n_rows), np.uint16)
+    stack = np.empty((depth + 2, 4), np.int64)
+    for tree in range(roots.shape[0]):
+        lists[0] = np.arange(n_rows)
+        height = push(stack, 0, roots[tree], 0, n_rows, 0)
+        while height > 0:
+            height -= 1
+            node, first, last, side = stack[height]
+            if left[node] < 0:
+                for k in range(first, last):
+                    out[tree, lists[side, k]] = leaf[node]
+                continue
+            border = split_rows(
+                lists[side],
+                first,
+                last,
+                columns[feature[node]],
+                threshold[node],
+                missing_left[node],
+                lists[1 - side],
+            )
+            if border > first:
+                height = push(stack, height, left[node], first, border, 1 - side)
+            if border < last:
+                height = push(stack, height, right[node], border, last, 1 - side)
+
+
+@njit(cache=True, nogil=True)
+def sum_leaf_scores(leaves, offsets, scores, out):
+    """out[i] = sum over the trees t of scores[offsets[t] + leaves[t, i]].
+
+    leaves (trees, rows), offsets (trees,), scores (leaves of all trees,), out (rows,).
+    """
+    out[:] = 0.0
+    for tree in range(leaves.shape[0]):
+        own = scores[offsets[tree] :]
+        for row in range(leaves.shape[1]):
+            out[row] += own[leaves[tree, row]]
+
+
+@njit(cache=True, nogil=True)
+def add_all_to_leaves(leaves, offsets, values, out):
+    """out[offsets[t] + leaves[t, i]] += values[i], for all trees t and all rows i.
+
+    leaves (trees, rows), offsets (trees,), values (rows,), out (leaves of all trees,).
+    """
+    for tree in range(leaves.shape[0]):
+        own, seen = out[offsets[tree] :], leaves[tree]
+        for row in range(values.shape[0]):
+            own[seen[row]] += values[row]
+
+
+@njit(cache=True, nogil=True)
+def add_to_leaves(leaves, offsets, rows, values, out):
+    """out[offsets[t] + leaves[t, rows[k]]] += values[k], for all trees t and all k.
+
+    leaves (trees, rows), offsets (trees,), rows and values (k,), out (leaves of all trees,).
+    """
+    for tree in range(leaves.shape[0]):
+        own = out[offsets[tree] :]
+        for k in range(rows.shape[0]):
+            own[leaves[tree, rows[k]]] += values[k]
+
+
+@njit(cache=True, nogil=True)
+def count_leaves(leaves, out):
+    """out[k] += number of rows in leaf k of one tree; leaves (rows,), out (leaves of the tree,)."""
+    for row in range(leaves.shape[0]):
+        out[leaves[row]] += 1.0

@@ -1,0 +1,364 @@
+"""From a tree ensemble to leaf numbers: which leaf of each tree a row falls into.
+
+Leaf numbers are counted from 0 in each tree and stored by tree, shape (trees, rows), in two bytes
+each where they fit. Forests, bagged trees and gradient boosting of scikit-learn are packed into
+flat arrays and walked by a kernel of our own; LightGBM and XGBoost find their leaves themselves.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.tree import BaseDecisionTree
+
+from hedgeclipper.base.threads import n_workers
+
+ROWS_PER_BLOCK = 1 << 14
+BYTES_PER_BLOCK = 1 << 23
+
+
+class LeafFinder(ABC):
+    """Something that knows the leaf of every row in every tree.
+
+    Attributes
+    ----------
+    n_leaves : ndarray of shape (n_trees,)
+        Leaves of each tree.
+    leaf_values : ndarray of shape (all leaves, n_outputs) or None
+        What the model says in each leaf, where it can be known from the model alone: the share of
+        each class, or for a booster its raw output.
+    tree_output : ndarray of shape (n_trees,) or None
+        The one output a booster's tree speaks of; None where every tree speaks of all.
+    """
+
+    n_leaves: np.ndarray
+    leaf_values: np.ndarray | None = None
+    tree_output: np.ndarray | None = None
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return self.n_leaves.size
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Number of the first leaf of each tree, all trees counted through."""
+        return np.concatenate([[0], np.cumsum(self.n_leaves)[:-1]])
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Two bytes where the leaf numbers fit, else four."""
+        return np.dtype(np.uint16 if self.n_leaves.max(initial=1) <= 1 << 16 else np.uint32)
+
+    @abstractmethod
+    def fill(self, X: Any, out: np.ndarray) -> None:
+        """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
+
+    def n_block_rows(self, X: Any) -> int:
+        """Return how many rows of X to take at a time."""
+        return ROWS_PER_BLOCK
+
+    def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return the leaf numbers of all rows of X, shape (n_trees, n_samples)."""
+        out = np.empty((self.n_trees, X.shape[0]), self.dtype)
+        self._in_blocks(X, lambda rows: self.fill(X[rows], out[:, rows]), n_jobs)
+        return out
+
+    def sum_scores(self, X: Any, scores: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Return the sum over the trees of each row's leaf score; leaf numbers are not kept.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Rows.
+        scores : ndarray of shape (all leaves, n_outputs)
+            A score of every leaf.
+        """
+        from hedgeclipper.forest.kernels import sum_leaf_scores
+
+        total, offsets = np.empty((scores.shape[1], X.shape[0])), self.offsets
+
+        def add_up(rows: slice) -> None:
+            leaves = np.empty((self.n_trees, rows.stop - rows.start), self.dtype)
+            self.fill(X[rows], leaves)
+            for output, column in enumerate(scores.T):
+                part = np.ascontiguousarray(column)
+                sum_leaf_scores(leaves, offsets, part, total[output, rows])
+
+        self._in_blocks(X, add_up, n_jobs)
+        return total.T
+
+    def _in_blocks(self, X: Any, work: Any, n_jobs: int | None) -> None:
+        for _ in map_in_threads(work, _cut_rows(X.shape[0], self.n_block_rows(X)), n_jobs):
+            pass
+
+
+def map_in_threads(
+    work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None
+) -> Iterator[Any]:
+    """Yield the result of the work on each item, in order, with as many threads as jobs."""
+    n_threads = n_workers(n_jobs)
+    if n_threads == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        # a few items ahead and no more, since they may be large and made on the way
+        waiting: deque[Future] = deque()
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > 2 * n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _cut_rows(n_rows: int, size: int) -> Iterator[slice]:
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+@dataclass(eq=False)
+class PackedTrees(LeafFinder):
+    """scikit-learn trees as flat arrays, nodes of all trees one after the other.
+
+    ``used`` lists the features that occur in a split; ``feature`` counts among these. ``parent`` is
+    the number of each node's parent, -1 for a root.
+    """
+
+    used: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    parent: np.ndarray
+    missing_left: np.ndarray
+    leaf: np.ndarray
+    roots: np.ndarray
+    depth: int
+    n_leaves: np.ndarray
+    leaf_values: np.ndarray
+    tree_output: np.ndarray | None
+
+    def n_block_rows(self, X: Any) -> int:
+        """Return how many rows fit a block of features that stays in the cache."""
+        size = BYTES_PER_BLOCK // (4 * max(1, self.used.size))
+        return int(np.clip(size, 1024, ROWS_PER_BLOCK))
+
+    def fill(self, X: Any, out: np.ndarray) -> None:
+        """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
+        from hedgeclipper.forest.kernels import find_leaves
+
+        # a block of its own is quicker to write to, row by row, than a part of a larger array
+        block = np.empty(out.shape, out.dtype)
+        find_leaves(
+            self._columns(X),
+            self.feature,
+            self.threshold,
+            self.left,
+            self.right,
+            self.missing_left,
+            self.leaf,
+            self.roots,
+            self.depth,
+            block,
+        )
+        out[:] = block
+
+    def _columns(self, X: Any) -> np.ndarray:
+        """Return the features in use as contiguous float32 columns."""
+        if sparse.issparse(X):
+            block = X[:, self.used].toarray()
+        elif self.used.size == X.shape[1]:
+            block = X
+        else:
+            block = X[:, self.used]
+        columns = np.ascontiguousarray(block.T, dtype=np.float32)
+        # a forest of single leaves has no features, but the kernel wants the number of rows
+        return columns if columns.shape[0] else np.zeros((1, X.shape[0]), np.float32)
+
+
+def pack_trees(
+    trees: list[Any],
+    features: list[np.ndarray] | None = None,
+    tree_output: np.ndarray | None = None,
+) -> PackedTrees:
+    """Pack fitted scikit-learn trees.
+
+    Parameters
+    ----------
+    trees : list of fitted trees
+        Anything with a ``tree_``.
+    features : list of ndarray, optional
+        The columns each tree sees, where it does not see all.
+    tree_output : ndarray of shape (n_trees,), optional
+        The output each tree speaks of, for boosters.
+    """
+    parts = [tree.tree_ for tree in trees]
+    starts = np.concatenate([[0], np.cumsum([part.node_count for part in parts])])
+    split_features = [
+        np.where(part.feature < 0, 0, part.feature)
+        if features is None
+        else features[number][np.where(part.feature < 0, 0, part.feature)]
+        for number, part in enumerate(parts)
+    ]
+    is_leaf = np.concatenate([part.children_left < 0 for part in parts])
+    used, feature = np.unique(np.concatenate(split_features), return_inverse=True)
+    if np.all(is_leaf):
+        used, feature = used[:0], np.zeros_like(feature)
+    left = _shifted([part.children_left for part in parts], starts)
+    right = _shifted([part.children_right for part in parts], starts)
+    parent = np.full(starts[-1], -1, dtype=np.int32)
+    for children in (left, right):
+        inner = np.flatnonzero(children >= 0)
+        parent[children[inner]] = inner
+    values = np.concatenate([part.value[:, 0, :] for part in parts])[is_leaf]
+    return PackedTrees(
+        used=used,
+        feature=feature.astype(np.int32),
+        threshold=_round_down(np.concatenate([part.threshold for part in parts])),
+        left=left,
+        right=right,
+        parent=parent,
+        missing_left=np.concatenate([part.missing_go_to_left for part in parts]).astype(bool),
+        leaf=np.concatenate([np.cumsum(part.children_left < 0) - 1 for part in parts]).astype(
+            np.uint32
+        ),
+        roots=starts[:-1].astype(np.int32),
+        depth=max(part.max_depth for part in parts),
+        n_leaves=np.array([part.n_leaves for part in parts]),
+        leaf_values=values if tree_output is None else _in_own_column(values, parts, tree_output),
+        tree_output=tree_output,
+    )
+
+
+def _shifted(children: list[np.ndarray], starts: np.ndarray) -> np.ndarray:
+    moved = [np.where(c < 0, -1, c + start) for c, start in zip(children, starts, strict=False)]
+    return np.concatenate(moved).astype(np.int32)
+
+
+def _round_down(threshold: np.ndarray) -> np.ndarray:
+    """Return the largest float32 not above: x <= it and x <= threshold agree for every float32."""
+    rounded = threshold.astype(np.float32)
+    below = np.nextafter(rounded, np.float32(-np.inf))
+    return np.where(rounded.astype(np.float64) > threshold, below, rounded)
+
+
+def _in_own_column(values: np.ndarray, parts: list, tree_output: np.ndarray) -> np.ndarray:
+    columns = np.repeat(tree_output, [part.n_leaves for part in parts])
+    spread = np.zeros((values.shape[0], int(tree_output.max()) + 1))
+    spread[np.arange(values.shape[0]), columns] = values[:, 0]
+    return spread
+
+
+class LightGBMLeaves(LeafFinder):
+    """Leaves of a fitted LightGBM classifier, found by itself."""
+
+    def __init__(self, model: Any):
+        self.model = model
+        booster = model.booster_
+        n_outputs = max(1, booster.num_model_per_iteration())
+        n_rounds = booster.best_iteration if booster.best_iteration > 0 else None
+        n_trees = n_outputs * n_rounds if n_rounds else booster.num_trees()
+        frame = booster.trees_to_dataframe()
+        is_leaf = frame["node_index"].str.contains("-L") & (frame["tree_index"] < n_trees)
+        leaves = frame[is_leaf]
+        # a tree without a split is a single leaf, "0-L"
+        numbers = leaves["node_index"].str.extract(r"-L(\d*)$")[0].replace("", "0").astype(int)
+        order = np.lexsort([numbers, leaves["tree_index"]])
+        trees = leaves["tree_index"].to_numpy()[order]
+        self.n_leaves = np.bincount(trees, minlength=n_trees)
+        self.tree_output = np.arange(n_trees) % n_outputs
+        self.leaf_values = _spread(leaves["value"].to_numpy()[order], trees, self.tree_output)
+
+    def fill(self, X: Any, out: np.ndarray) -> None:
+        """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
+        found = self.model.booster_.predict(X, pred_leaf=True, num_threads=1)
+        out[:] = np.asarray(found).reshape(X.shape[0], self.n_trees).T
+
+
+class XGBoostLeaves(LeafFinder):
+    """Leaves of a fitted XGBoost classifier, found by itself and numbered from 0."""
+
+    def __init__(self, model: Any):
+        self.model = model
+        booster = model.get_booster()
+        best = getattr(model, "best_iteration", None) if model.early_stopping_rounds else None
+        booster = booster if best is None else booster[: best + 1]
+        frame = booster.trees_to_dataframe()
+        leaves = frame[frame["Feature"] == "Leaf"].sort_values(["Tree", "Node"])
+        trees, nodes = leaves["Tree"].to_numpy(), leaves["Node"].to_numpy()
+        self.n_leaves = np.bincount(trees)
+        n_outputs = 1 if len(model.classes_) == 2 else len(model.classes_)
+        # of one round: all trees of the first class, then all of the next
+        n_parallel = max(1, self.n_trees // (n_outputs * booster.num_boosted_rounds()))
+        self.tree_output = np.arange(self.n_trees) // n_parallel % n_outputs
+        self.leaf_values = _spread(leaves["Gain"].to_numpy(), trees, self.tree_output)
+        self._numbers = [_numbering(nodes[trees == tree]) for tree in range(self.n_trees)]
+
+    def fill(self, X: Any, out: np.ndarray) -> None:
+        """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
+        found = np.asarray(self.model.apply(X)).reshape(X.shape[0], self.n_trees).astype(np.int64)
+        for tree, numbers in enumerate(self._numbers):
+            out[tree] = numbers[found[:, tree]]
+
+
+def _numbering(nodes: np.ndarray) -> np.ndarray:
+    numbers = np.zeros(nodes.max() + 1, dtype=np.int64)
+    numbers[nodes] = np.arange(nodes.size)
+    return numbers
+
+
+def _spread(values: np.ndarray, trees: np.ndarray, tree_output: np.ndarray) -> np.ndarray:
+    """Return each leaf's value in the column of its tree's output and 0 elsewhere."""
+    spread = np.zeros((values.size, int(tree_output.max()) + 1))
+    spread[np.arange(values.size), tree_output[trees]] = values
+    return spread
+
+
+def leaf_finder(model: Any) -> LeafFinder:
+    """Return the leaf finder of a fitted tree ensemble, or say why there is none."""
+    if not is_classifier(model):
+        raise TypeError(f"The 'estimator' parameter must be a classifier. Got {model!r}.")
+    if isinstance(model, (RandomForestClassifier, ExtraTreesClassifier)):
+        return pack_trees(model.estimators_)
+    if isinstance(model, BaggingClassifier):
+        if not all(isinstance(tree, BaseDecisionTree) for tree in model.estimators_):
+            raise TypeError(
+                "A BaggingClassifier must hold decision trees, whose leaves are the specialists. "
+                f"Got {type(model.estimators_[0]).__name__}."
+            )
+        return pack_trees(model.estimators_, [np.asarray(f) for f in model.estimators_features_])
+    if isinstance(model, GradientBoostingClassifier):
+        n_outputs = model.estimators_.shape[1]
+        outputs = np.tile(np.arange(n_outputs), model.estimators_.shape[0])
+        return pack_trees(list(model.estimators_.ravel()), tree_output=outputs)
+    module = type(model).__module__.partition(".")[0]
+    if module == "lightgbm":
+        return LightGBMLeaves(model)
+    if module == "xgboost":
+        return XGBoostLeaves(model)
+    if isinstance(model, HistGradientBoostingClassifier):
+        raise TypeError(
+            "HistGradientBoostingClassifier does not give out its leaves. Use "
+            "GradientBoostingClassifier, LightGBM or XGBoost instead."
+        )
+    raise TypeError(
+        "The 'estimator' parameter must be a tree ensemble: a random forest, extra trees, bagged "
+        "decision trees or gradient boosting of scikit-learn, LightGBM or XGBoost. Got "
+        f"{type(model).__name__}."
+    )

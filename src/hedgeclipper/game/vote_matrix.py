@@ -1,0 +1,281 @@
+"""Votes given as a matrix: who is awake where, and what the awake ones say.
+
+The game sees votes only through the awake votes v_i(x) h_i(x) and the coverage, so that is what a
+`VoteMatrix` hands out, in blocks that know ``block @ weights`` and ``signs @ block``. Any class
+with the members of `Specialists` can take its place.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import zip_longest
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from hedgeclipper.io import ArraySource, Source, as_source, cut, row_slice
+
+
+class Specialists(Protocol):
+    """What the game asks of its voters."""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+
+    @property
+    def n_voters(self) -> int:
+        """Number of voters."""
+
+    @property
+    def coverage(self) -> np.ndarray:
+        """Mean participation of each voter, all positive."""
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether a pass reads memory only."""
+
+    def blocks(self) -> Iterator[Any]:
+        """Yield the awake votes in blocks of rows that know ``block @ w`` and ``z @ block``."""
+
+    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
+        """Return the sum of the results of the work on each block; blocks may run side by side.
+
+        The results know ``+=``; the work may be sent to other machines.
+        """
+
+    def thinned(self, stride: int) -> Specialists | None:
+        """Return a view of every stride-th row, or None where that would not be cheap."""
+
+
+@dataclass(frozen=True)
+class VoteMatrix:
+    """Votes and participation, checked, with the coverage of each voter.
+
+    Build one with `as_vote_matrix`. ``has_nan``: some dense vote abstains by NaN;
+    ``is_fractional``: somebody takes part with a probability other than 0 and 1.
+    """
+
+    votes: Source
+    participation: Source | None
+    n_samples: int
+    n_voters: int
+    coverage: np.ndarray
+    has_nan: bool
+    is_fractional: bool
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the votes are an array and not batches that are made anew on every pass."""
+        return self.votes.in_memory
+
+    def blocks(self) -> Iterator[Any]:
+        """Yield the awake votes v h in blocks: float64 arrays or CSR matrices."""
+        for votes, participation in _paired(self.votes, self.participation):
+            yield _awake_votes(votes, participation, self.has_nan)
+
+    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
+        """Return the sum of the results of the work on each block, one after the other."""
+        return reduce(operator.iadd, map(work, self.blocks()))
+
+    def thinned(self, stride: int) -> VoteMatrix | None:
+        """Return every stride-th row with the coverage of all of them; None for batches."""
+        sources = [self.votes] if self.participation is None else [self.votes, self.participation]
+        arrays = [source.every(stride) for source in sources if isinstance(source, ArraySource)]
+        if len(arrays) < len(sources):
+            return None
+        participation = arrays[1] if len(arrays) == 2 else None
+        n_rows = arrays[0].rows.shape[0]
+        return replace(self, votes=arrays[0], participation=participation, n_samples=n_rows)
+
+
+def as_vote_matrix(
+    votes: Any, participation: Any = None, *, allow_silent: bool = False
+) -> VoteMatrix:
+    """Check votes and participation in one pass and return them as a `VoteMatrix`.
+
+    Parameters
+    ----------
+    votes : array-like or sparse matrix of shape (n_samples, n_voters), or re-iterable of these
+        Values in [-1, 1]. A voter abstains where a dense entry is NaN or a sparse one absent.
+    participation : same kind of thing, optional
+        Probability of voting, in [0, 1]. Without it, whoever does not abstain takes part wholly.
+    allow_silent : bool
+        Whether voters may be asleep on all rows, and rows may be none.
+    """
+    vote_source = as_source(votes)
+    part_source = None if participation is None else as_source(participation, name="participation")
+    n_samples, awake, has_nan, is_fractional = 0, None, False, False
+    for block, part in _paired(vote_source, part_source):
+        awake = np.zeros(block.shape[1]) if awake is None else awake
+        if block.shape[1] != awake.size:
+            raise ValueError(
+                f"Batches of votes differ in their number of voters: {awake.size} at first, then "
+                f"{block.shape[1]}. Every batch needs a column for every voter."
+            )
+        block_has_nan = _check_votes(block, n_samples)
+        if part is not None:
+            is_fractional |= _check_participation(part, n_samples)
+        awake += _awake_counts(block, part, block_has_nan)
+        has_nan |= block_has_nan
+        n_samples += block.shape[0]
+    awake = np.zeros(0) if awake is None else awake
+    if not allow_silent:
+        _check_somebody_votes(n_samples, awake)
+    return VoteMatrix(
+        votes=vote_source,
+        participation=part_source,
+        n_samples=n_samples,
+        n_voters=awake.size,
+        coverage=awake / max(n_samples, 1),
+        has_nan=has_nan,
+        is_fractional=is_fractional,
+    )
+
+
+def _paired(votes: Source, participation: Source | None) -> Iterator[tuple[Any, Any]]:
+    """Yield blocks of votes beside their blocks of participation (None where there is none)."""
+    for batch, part in _paired_batches(votes, participation):
+        for rows in cut(batch.shape[0], batch):
+            yield row_slice(batch, rows), None if part is None else row_slice(part, rows)
+
+
+def _paired_batches(votes: Source, participation: Source | None) -> Iterator[tuple[Any, Any]]:
+    if participation is None:
+        yield from ((batch, None) for batch in votes)
+        return
+    nothing = object()
+    for batch, part in zip_longest(votes, participation, fillvalue=nothing):
+        if batch is nothing or part is nothing:
+            raise ValueError(
+                "participation and votes come in different numbers of batches. Cut both at the "
+                "same rows, and make sure that both can be read again on every pass."
+            )
+        _check_same_shape(batch, part)
+        yield batch, part
+
+
+def _check_same_shape(votes: Any, participation: Any) -> None:
+    if votes.shape != participation.shape:
+        raise ValueError(
+            f"participation must have the shape of votes, {votes.shape}. Got {participation.shape}."
+        )
+
+
+_ENCODING = {
+    "votes": "Encode -1 and 1, with NaN (dense) or no entry (sparse) for an abstention.",
+    "participation": "Say 1 where a voter takes part and 0 where it does not.",
+}
+_RESCALING = {
+    "votes": "Rescale that column, for instance to 2 * probability - 1.",
+    "participation": "It is the probability of voting.",
+}
+
+
+def _check_votes(block: Any, first_row: int) -> bool:
+    """Raise unless the votes lie in [-1, 1]; return whether dense ones have NaN in them."""
+    has_nan = _check_range(block, -1.0, first_row, "votes")
+    if has_nan and sparse.issparse(block):
+        raise ValueError(
+            "Sparse votes contain NaN. In a sparse matrix an absent entry abstains: remove these "
+            "entries."
+        )
+    return has_nan
+
+
+def _check_participation(block: Any, first_row: int) -> bool:
+    """Raise unless the participation lies in [0, 1]; return whether it is ever in between."""
+    if _check_range(block, 0.0, first_row, "participation"):
+        raise ValueError("participation contains NaN. Say 0 where a voter abstains.")
+    values = block.data if sparse.issparse(block) else block
+    return bool(np.any((values != 0) & (values != 1)))
+
+
+def _check_range(block: Any, low: float, first_row: int, name: str) -> bool:
+    """Raise unless all entries but NaN lie in [low, 1]; return whether there is a NaN."""
+    values = block.data if sparse.issparse(block) else block
+    if values.dtype.kind not in ("fiub" if name == "participation" else "fiu"):
+        raise TypeError(
+            f"{name} must be numbers in [{low:g}, 1]. Got dtype {values.dtype}. {_ENCODING[name]}"
+        )
+    if values.size == 0:
+        return False
+    least, most = values.min(), values.max()
+    has_nan = bool(np.isnan(least))
+    if has_nan:
+        least, most = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
+    if least < low or most > 1.0:
+        row, voter, value = _first_outside(block, low)
+        raise ValueError(
+            f"{name} must lie in [{low:g}, 1]. Got {value:g} in row {first_row + row}, voter "
+            f"{voter}. {_RESCALING[name]}"
+        )
+    return has_nan
+
+
+def _first_outside(block: Any, low: float) -> tuple[int, int, float]:
+    """Return row, voter and value of the first entry outside [low, 1]."""
+    if sparse.issparse(block):
+        entries = block.tocoo()
+        at = np.flatnonzero((entries.data < low) | (entries.data > 1.0))[0]
+        return int(entries.row[at]), int(entries.col[at]), float(entries.data[at])
+    row, voter = np.argwhere((block < low) | (block > 1.0))[0]
+    return int(row), int(voter), float(block[row, voter])
+
+
+def _awake_counts(votes: Any, participation: Any, has_nan: bool) -> np.ndarray:
+    """Sum the participation of each voter over a block of rows."""
+    if participation is None and sparse.issparse(votes):
+        return np.bincount(votes.indices, minlength=votes.shape[1]).astype(float)
+    if not (has_nan or sparse.issparse(votes)):
+        if participation is None:
+            return np.full(votes.shape[1], float(votes.shape[0]))
+        return np.asarray(participation.sum(axis=0, dtype=np.float64)).ravel()
+    present = _presence(votes)
+    taking_part = present if participation is None else _times(present, participation)
+    return np.asarray(taking_part.sum(axis=0), dtype=float).ravel()
+
+
+def _presence(votes: Any) -> Any:
+    """Return 1.0 where a voter does not abstain and 0.0 elsewhere."""
+    if sparse.issparse(votes):
+        ones = np.ones(votes.indices.size)
+        return sparse.csr_array((ones, votes.indices, votes.indptr), shape=votes.shape)
+    return (~np.isnan(votes)).astype(float)
+
+
+def _awake_votes(votes: Any, participation: Any, has_nan: bool) -> Any:
+    """Return v h with zeros where a voter sleeps, in float64, rows contiguous."""
+    if sparse.issparse(votes):
+        awake = votes.astype(np.float64, copy=False)
+    else:
+        awake = np.ascontiguousarray(votes, dtype=np.float64)
+        awake = np.nan_to_num(awake, nan=0.0) if has_nan else awake
+    return awake if participation is None else _times(awake, participation)
+
+
+def _times(left: Any, right: Any) -> Any:
+    """Multiply elementwise, dense or sparse; the result is an array or a CSR matrix."""
+    if sparse.issparse(left):
+        return left.multiply(right).tocsr()
+    if sparse.issparse(right):
+        return right.multiply(left).tocsr()
+    return left * right
+
+
+def _check_somebody_votes(n_samples: int, awake: np.ndarray) -> None:
+    if n_samples == 0:
+        raise ValueError("votes has no rows. The game needs at least one unlabelled row.")
+    if awake.size == 0:
+        raise ValueError("votes has no voters (columns). The game needs at least one.")
+    silent = np.flatnonzero(awake <= 0)
+    if silent.size:
+        names = ", ".join(map(str, silent[:10])) + (", ..." if silent.size > 10 else "")
+        raise ValueError(
+            f"{silent.size} of {awake.size} voters never vote on these rows: {names}. Drop these "
+            "columns (and their correlations); nothing can be said of them."
+        )

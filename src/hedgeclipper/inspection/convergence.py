@@ -1,0 +1,239 @@
+"""How the slack fell, and the gap to the best that can be, pass by pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from hedgeclipper.inspection.displays import (
+    BLUE,
+    MARK,
+    ORANGE,
+    axes_for,
+    classifier_in,
+    name_of,
+    need_matplotlib,
+)
+from hedgeclipper.io.extras import import_extra
+
+NAME = "ConvergenceDisplay"
+SMALLEST_GAP = 1e-12
+
+
+class ConvergenceDisplay:
+    """Slack and duality gap after each full pass over the rows.
+
+    Use `from_estimator` or `from_history` to make one.
+
+    Parameters
+    ----------
+    passes : list of ndarray
+        Numbers of the passes, one array for each game.
+    slacks : list of ndarray
+        The best slack known after each, with the term of the anchor.
+    gaps : list of ndarray
+        How far it may be above its minimum; infinite where that is not known.
+    names : list of str
+        Names of the games; one empty name where there is one game.
+    tol : float or None
+        Relative gap at which the solver was to stop.
+    name : str or None
+        What is drawn, for the title.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where the slack was drawn.
+    gap_ax_ : matplotlib Axes or None
+        The second axes, of the gap, on a logarithmic scale; None where no gap is known.
+    slack_lines_, gap_lines_ : list of matplotlib Line2D
+        The curves of each game.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from hedgeclipper import solve_game
+    >>> votes = np.sign(np.random.default_rng(0).normal(0.5, 1.0, (200, 5)))
+    >>> solution = solve_game(votes, [0.3] * 5, method="batch")
+    >>> ax = Figure().subplots()
+    >>> display = ConvergenceDisplay.from_history(solution.history, ax=ax)
+    >>> bool(display.gaps[0][-1] <= display.gaps[0][0])
+    True
+    """
+
+    def __init__(
+        self,
+        passes: list[np.ndarray],
+        slacks: list[np.ndarray],
+        gaps: list[np.ndarray],
+        *,
+        names: list[str],
+        tol: float | None = None,
+        name: str | None = None,
+    ):
+        self.passes = passes
+        self.slacks = slacks
+        self.gaps = gaps
+        self.names = names
+        self.tol = tol
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, name: str | None = None, ax: Any = None
+    ) -> ConvergenceDisplay:
+        """Draw the passes of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            One of this package, which has ``history_``; or a pipeline or search that ends in one.
+        name : str, optional
+            Title; by default the name of the estimator's class.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ConvergenceDisplay
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from hedgeclipper import VoteAggregator
+        >>> votes = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
+        >>> model = VoteAggregator().fit(votes, [0, 1, -1, -1, -1, -1])
+        >>> display = ConvergenceDisplay.from_estimator(model, ax=Figure().subplots())
+        >>> display.gap_ax_ is None  # the game of votes has no gap
+        True
+        """
+        check_is_fitted(estimator)
+        classifier = classifier_in(estimator)
+        if not hasattr(classifier, "history_"):
+            raise TypeError(
+                "ConvergenceDisplay is for estimators of hedgeclipper, which have history_. Got "
+                f"{type(classifier).__name__}."
+            )
+        histories, names = [classifier.history_], [""]
+        if isinstance(classifier.history_, list):
+            histories, names = classifier.history_, [str(label) for label in classifier.classes_]
+        return cls._of(
+            histories,
+            names,
+            tol=classifier.tol if _has_gaps(histories) else None,
+            name=name_of(estimator) if name is None else name,
+            ax=ax,
+        )
+
+    @classmethod
+    def from_history(
+        cls,
+        history: Sequence[Any],
+        *,
+        tol: float | None = None,
+        name: str | None = None,
+        ax: Any = None,
+    ) -> ConvergenceDisplay:
+        """Draw the passes of one game.
+
+        Parameters
+        ----------
+        history : sequence of PassRecord
+            Such as ``GameSolution.history``.
+        tol : float, optional
+            Relative gap at which the solver was to stop.
+        name : str, optional
+            Title.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        return cls._of([history], [""], tol=tol, name=name, ax=ax)
+
+    @classmethod
+    def _of(
+        cls, histories: list[Sequence[Any]], names: list[str], *, ax: Any, **options: Any
+    ) -> ConvergenceDisplay:
+        need_matplotlib(NAME)
+        if not all(len(history) for history in histories):
+            raise ValueError("There is no pass to draw: the history is empty.")
+        slacks = [np.array([record.primal for record in history]) for history in histories]
+        duals = [np.array([record.dual for record in history]) for history in histories]
+        display = cls(
+            [np.array([record.n_passes for record in history]) for history in histories],
+            slacks,
+            [np.maximum(high - low, 0.0) for high, low in zip(slacks, duals, strict=True)],
+            names=names,
+            **options,
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None, *, name: str | None = None) -> ConvergenceDisplay:
+        """Draw the slack, and the gap on axes of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        name : str, optional
+            Title, in place of the stored one.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = axes_for(ax, NAME)
+        self.figure_ = self.ax_.figure
+        games = list(zip(self.passes, self.slacks, self.names, strict=True))
+        self.slack_lines_ = [
+            self.ax_.plot(passes, slacks, color=BLUE, marker="o", markersize=4, alpha=self._alpha)[
+                0
+            ]
+            for passes, slacks, _ in games
+        ]
+        self.ax_.set(xlabel="pass over the rows", title=self.name if name is None else name)
+        self.ax_.set_ylabel("slack", color=BLUE)
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        self._draw_gaps()
+        return self
+
+    @property
+    def _alpha(self) -> float:
+        return 1.0 if len(self.passes) == 1 else 0.6
+
+    def _draw_gaps(self) -> None:
+        """Draw the gaps on a logarithmic scale, and the one at which the solver was to stop."""
+        self.gap_ax_: Any = None
+        self.gap_lines_: list[Any] = []
+        if not any(np.isfinite(gaps).any() for gaps in self.gaps):
+            return
+        self.gap_ax_ = self.ax_.twinx()
+        self.gap_ax_.set_yscale("log")
+        self.gap_ax_.spines["right"].set_visible(True)
+        self.gap_ax_.set_ylabel("duality gap", color=ORANGE)
+        style = {"color": ORANGE, "marker": "s", "markersize": 4, "linestyle": "--"}
+        for passes, gaps in zip(self.passes, self.gaps, strict=True):
+            shown = np.where(np.isfinite(gaps), np.maximum(gaps, SMALLEST_GAP), np.nan)
+            self.gap_lines_ += self.gap_ax_.plot(passes, shown, alpha=self._alpha, **style)
+        self._mark_decades()
+        if self.tol is not None:
+            goal = self.tol * max(abs(self.slacks[0][-1]), 1e-3)
+            self.gap_ax_.axhline(goal, color=MARK, linewidth=1.0, linestyle=":")
+
+    def _mark_decades(self) -> None:
+        """Have whole decades on the axis, in plain numbers."""
+        low, high = np.log10(self.gap_ax_.get_ylim())
+        self.gap_ax_.set_ylim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))
+        ticker = import_extra("matplotlib.ticker", "plots", NAME)
+        self.gap_ax_.yaxis.set_major_formatter(ticker.FuncFormatter(lambda gap, _: f"{gap:.0e}"))
+        self.gap_ax_.yaxis.set_minor_formatter(ticker.NullFormatter())
+
+
+def _has_gaps(histories: list[Sequence[Any]]) -> bool:
+    return any(np.isfinite(record.dual) for history in histories for record in history)

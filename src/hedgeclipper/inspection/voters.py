@@ -1,0 +1,251 @@
+"""Who has how much weight, and what the labels say of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from hedgeclipper.inspection.displays import (
+    BLUE,
+    MARK,
+    axes_for,
+    classifier_in,
+    name_of,
+    need_matplotlib,
+)
+
+NAME = "VoterDisplay"
+MOST_NAMES = 8
+SMALL, LARGE = 12.0, 120.0
+MANY = 60
+# room of a name, as shares of the axes
+NAME_WIDTH, NAME_HEIGHT = 0.4, 0.06
+
+
+class VoterDisplay:
+    """Weight of each voter against its correlation with the labels.
+
+    Voters are the members of a panel, the leaves of a forest, or those who gave votes. Use
+    `from_estimator` or `from_weights` to make one.
+
+    Parameters
+    ----------
+    correlations : ndarray of shape (n_voters,)
+        What the labels say of each voter; NaN where they say nothing.
+    weights : ndarray of shape (n_voters,)
+        Weights.
+    errors : ndarray of shape (n_voters,) or None
+        Standard errors of the correlations.
+    sizes : ndarray of shape (n_voters,) or None
+        Sizes of the points, the share of rows on which each is awake for instance.
+    voters : list of str or None
+        Names of the voters.
+    kind : str
+        What a voter is called.
+    name : str or None
+        What is drawn, for the title.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+    points_ : matplotlib PathCollection
+        The voters.
+    texts_ : list of matplotlib Text
+        Names of the heaviest ones.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> display = VoterDisplay.from_weights([0.2, 0.6], [0.1, 1.3], voters=["a", "b"], ax=ax)
+    >>> [text.get_text() for text in display.texts_]
+    ['b', 'a']
+    """
+
+    def __init__(
+        self,
+        correlations: np.ndarray,
+        weights: np.ndarray,
+        *,
+        errors: np.ndarray | None = None,
+        sizes: np.ndarray | None = None,
+        voters: list[str] | None = None,
+        kind: str = "voter",
+        name: str | None = None,
+    ):
+        self.correlations = correlations
+        self.weights = weights
+        self.errors = errors
+        self.sizes = sizes
+        self.voters = voters
+        self.kind = kind
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, target: Any = None, name: str | None = None, ax: Any = None
+    ) -> VoterDisplay:
+        """Draw the voters of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            One of this package, or a pipeline or search that ends in one.
+        target : label, optional
+            With more than two classes: the class whose game is drawn. By default all are, in one
+            picture. A `VoteAggregator` has one game for all classes.
+        name : str, optional
+            Title; by default the name of the estimator's class.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        VoterDisplay
+        """
+        check_is_fitted(estimator)
+        classifier = classifier_in(estimator)
+        if not hasattr(classifier, "_voter_table"):
+            raise TypeError(
+                "VoterDisplay is for estimators of hedgeclipper, which know their voters. Got "
+                f"{type(classifier).__name__}."
+            )
+        table = classifier._voter_table()
+        if target is not None:
+            table = table.of_class(target)
+        return cls.from_weights(
+            table.correlations,
+            table.weights,
+            errors=table.errors,
+            sizes=table.coverage,
+            voters=table.names,
+            kind=table.kind,
+            name=name_of(estimator) if name is None else name,
+            ax=ax,
+        )
+
+    @classmethod
+    def from_weights(
+        cls,
+        correlations: Any,
+        weights: Any,
+        *,
+        errors: Any = None,
+        sizes: Any = None,
+        voters: Any = None,
+        kind: str = "voter",
+        name: str | None = None,
+        ax: Any = None,
+    ) -> VoterDisplay:
+        """Draw given weights and correlations.
+
+        Parameters
+        ----------
+        correlations, weights : array-like of shape (n_voters,)
+            What the labels say of each voter, NaN for nothing, and its weight.
+        errors, sizes : array-like of shape (n_voters,), optional
+            Standard errors of the correlations, and sizes of the points.
+        voters : list of str, optional
+            Names of the voters.
+        kind : str
+            What a voter is called.
+        name : str, optional
+            Title.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        VoterDisplay
+        """
+        need_matplotlib(NAME)
+        given = {"correlations": correlations, "weights": weights, "errors": errors, "sizes": sizes}
+        arrays: dict[str, Any] = {
+            k: None if v is None else np.asarray(v, dtype=float) for k, v in given.items()
+        }
+        shape = arrays["weights"].shape
+        wrong = [k for k, v in arrays.items() if v is not None and v.shape != shape]
+        if wrong or len(shape) != 1 or (voters is not None and len(voters) != shape[0]):
+            raise ValueError(
+                f"All must have one value for each voter. Got weights of shape {shape}, and "
+                f"others for {', '.join(wrong) or 'the names'}."
+            )
+        names = None if voters is None else [str(voter) for voter in voters]
+        return cls(**arrays, voters=names, kind=kind, name=name).plot(ax)
+
+    def plot(self, ax: Any = None, *, name: str | None = None) -> VoterDisplay:
+        """Draw a point for each voter, and the names of the heaviest.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        name : str, optional
+            Title, in place of the stored one.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = axes_for(ax, NAME)
+        self.figure_ = self.ax_.figure
+        is_many = self.weights.size > MANY
+        # zero is worth a line where somebody is below it
+        if np.any(self.weights < 0):
+            self.ax_.axhline(0.0, color=MARK, linewidth=0.6)
+        if np.any(self.correlations < 0):
+            self.ax_.axvline(0.0, color=MARK, linewidth=0.6, linestyle=":")
+        if self.errors is not None and not is_many:
+            style = {"fmt": "none", "ecolor": BLUE, "alpha": 0.35, "linewidth": 1.0}
+            self.ax_.errorbar(self.correlations, self.weights, xerr=self.errors, **style)
+        self.points_ = self.ax_.scatter(
+            self.correlations,
+            self.weights,
+            s=self._areas(),
+            color=BLUE,
+            alpha=0.25 if is_many else 0.8,
+            linewidths=0,
+        )
+        self.texts_ = [] if is_many or self.voters is None else self._draw_names(self.voters)
+        self.ax_.set(
+            xlabel=f"correlation of the {self.kind} with the labels",
+            ylabel=f"weight of the {self.kind}",
+            title=self.name if name is None else name,
+        )
+        return self
+
+    def _areas(self) -> np.ndarray:
+        """Return the area of each point, in proportion to its size."""
+        if self.sizes is None:
+            return np.full(self.weights.size, 30.0)
+        return np.clip(LARGE * self.sizes / max(self.sizes.max(initial=0.0), 1e-12), SMALL, None)
+
+    def _draw_names(self, voters: list[str]) -> list[Any]:
+        middle = np.mean(self.ax_.get_xlim())
+        return [
+            self.ax_.annotate(
+                voters[voter],
+                (self.correlations[voter], self.weights[voter]),
+                xytext=(5 if self.correlations[voter] <= middle else -5, 4),
+                textcoords="offset points",
+                ha="left" if self.correlations[voter] <= middle else "right",
+                fontsize="small",
+                parse_math=False,
+            )
+            for voter in self._apart()
+        ]
+
+    def _apart(self) -> list[int]:
+        """Return the heaviest voters whose names would not lie upon each other."""
+        known = np.flatnonzero(np.isfinite(self.correlations) & np.isfinite(self.weights))
+        scale = np.ptp(self.ax_.get_xlim()), np.ptp(self.ax_.get_ylim())
+        places = np.column_stack([self.correlations, self.weights]) / scale
+        chosen: list[int] = []
+        for voter in known[np.argsort(-np.abs(self.weights[known]), kind="stable")]:
+            gaps = np.abs(places[chosen] - places[voter])
+            if not np.any((gaps[:, 0] < NAME_WIDTH) & (gaps[:, 1] < NAME_HEIGHT)):
+                chosen.append(int(voter))
+        return chosen[:MOST_NAMES]

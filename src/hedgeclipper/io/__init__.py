@@ -1,0 +1,41 @@
+"""Where rows come from: arrays, sparse matrices, frames, memory maps, files, or batches of these.
+
+Everything downstream reads rows in batches and more than once, so a source is something that can
+be iterated over again and again.
+"""
+
+from hedgeclipper.io.arrays import (
+    ArraySource,
+    BatchSource,
+    MappedSource,
+    as_rows,
+    cut,
+    row_slice,
+)
+from hedgeclipper.io.as_source import as_source, is_batched
+from hedgeclipper.io.column_names import listed, positions_of
+from hedgeclipper.io.frames import as_table, frame_columns, frame_names, is_frame, is_pandas
+from hedgeclipper.io.label_columns import missing_labels
+from hedgeclipper.io.source import Source
+from hedgeclipper.io.writer import parquet_writer
+
+__all__ = [
+    "ArraySource",
+    "BatchSource",
+    "MappedSource",
+    "Source",
+    "as_rows",
+    "as_source",
+    "as_table",
+    "cut",
+    "frame_columns",
+    "frame_names",
+    "is_batched",
+    "is_frame",
+    "is_pandas",
+    "listed",
+    "missing_labels",
+    "parquet_writer",
+    "positions_of",
+    "row_slice",
+]

@@ -1,0 +1,196 @@
+"""Rows that are arrays: in memory, in a memory map, or in batches that somebody else makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from mmap import mmap
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from hedgeclipper.io.frames import Block, frame_block, is_frame
+from hedgeclipper.io.source import Request, RowCount, converted, rows_per_batch
+
+ENTRIES_PER_BATCH = 1 << 18
+ROWS_PER_SPARSE_BATCH = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class ArraySource:
+    """Rows of one array or CSR matrix, a single batch."""
+
+    rows: Any
+    labels: np.ndarray | None = None
+    column_names: list[str] | None = None
+    request: Request = field(default_factory=Request)
+    in_memory = True
+
+    @property
+    def label(self) -> Any:
+        """Name of the column with the labels; None where none was asked for."""
+        return self.request.label
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self.rows
+
+    def labeled_batches(self) -> Iterator[tuple[Any, np.ndarray]]:
+        """Yield all rows and their labels, with NaN or None for a missing label."""
+        if self.labels is None:
+            raise self.request.no_labels()
+        yield self.rows, self.labels
+
+    def every(self, stride: int) -> ArraySource:
+        """Return a source of a copy of every stride-th row, without labels."""
+        rows = self.rows[::stride]
+        return ArraySource(rows if sparse.issparse(rows) else np.ascontiguousarray(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class MappedSource:
+    """Rows of a memory map, read from disk in blocks and never copied as a whole."""
+
+    rows: np.ndarray
+    request: Request
+    in_memory = False
+    label = None
+
+    @property
+    def column_names(self) -> list[str] | None:
+        """Names that were asked for, since an array has none."""
+        return self.request.columns
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows.shape[0]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        size = rows_per_batch(self.rows.shape[1])
+        for start in range(0, self.n_rows, size):
+            block = self.rows[start : start + size]
+            yield converted(block, self.request.dtype, self.request.name)
+
+    def labeled_batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Raise: a memory map has no labels."""
+        raise self.request.no_labels()
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSource:
+    """Batches that somebody else makes, read anew on every pass.
+
+    Where batches are frames, all must have the columns of the first one, in whatever order.
+    """
+
+    batches: Callable[[], Iterable[Any]]
+    request: Request
+    count: RowCount = field(default_factory=RowCount)
+    in_memory = False
+    n_rows = None
+
+    @property
+    def label(self) -> Any:
+        """Name of the column with the labels; None where none was asked for."""
+        return self.request.label
+
+    @property
+    def column_names(self) -> list[str] | None:
+        """Names of the columns of a batch; the first batch is read to know them."""
+        first = next(self._blocks(), None)
+        return None if first is None else first.column_names
+
+    def __iter__(self) -> Iterator[Any]:
+        return (block.rows for block in self._blocks())
+
+    def labeled_batches(self) -> Iterator[tuple[Any, np.ndarray]]:
+        """Yield (rows, labels), with NaN or None for a missing label."""
+        for block in self._blocks():
+            if block.labels is None:
+                raise self.request.no_labels()
+            yield block.rows, block.labels
+
+    def _blocks(self) -> Iterator[Block]:
+        n_read, request = 0, self.request
+        for number, batch in enumerate(self.batches()):
+            block = as_block(batch, request, f"Batch {number} of {request.name}")
+            if block.column_names is not None:
+                request = replace(request, columns=block.column_names)
+            n_read += block.rows.shape[0]
+            yield block
+        self.count.check(n_read, f"The batches of {self.request.name}")
+
+
+def is_mapped(data: Any) -> bool:
+    """Return whether an array is a memory map or a view of one."""
+    base = data
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base, mmap)
+
+
+def mapped_source(data: np.ndarray, request: Request) -> MappedSource:
+    """Return the rows of a memory map, which get their dtype when they are read."""
+    return MappedSource(as_block(data, replace(request, dtype=None), request.name).rows, request)
+
+
+def as_block(data: Any, request: Request, place: str) -> Block:
+    """Return one block of rows, with the columns, labels and dtype that were asked for."""
+    if is_frame(data):
+        return frame_block(data, request, place)
+    if request.label is not None:
+        raise TypeError(
+            f"{place} has no column {request.label!r}: {type(data).__name__} has no names of "
+            "columns. Pass a frame or a file, or rows and labels by themselves."
+        )
+    rows = as_rows(data, name=request.name)
+    request.check_width(rows.shape[1], place)
+    return Block(converted(rows, request.dtype, place), None, request.columns)
+
+
+def as_rows(data: Any, *, name: str = "votes") -> Any:
+    """Return one block of rows as a 2-d ndarray or a CSR matrix without duplicate entries."""
+    if sparse.issparse(data):
+        rows = sparse.csr_array(data)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+    elif isinstance(data, np.ma.MaskedArray):
+        rows = np.ma.filled(data.astype(float), np.nan)
+    else:
+        rows = np.asarray(data)
+    if rows.ndim != 2:
+        raise ValueError(
+            f"{name} must be two-dimensional, (rows, columns). Got {type(data).__name__} of shape "
+            f"{rows.shape}. Reshape one column with {name}[:, None] and one row with "
+            f"{name}[None, :]."
+        )
+    return rows
+
+
+def cut(n_rows: int, batch: Any) -> Iterator[slice]:
+    """Yield slices that cut n_rows into blocks of a handy size for rows like those of a batch."""
+    is_sparse = sparse.issparse(batch)
+    size = ROWS_PER_SPARSE_BATCH if is_sparse else ENTRIES_PER_BATCH // max(1, batch.shape[1])
+    size = max(1, size)
+    for start in range(0, max(n_rows, 1), size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def row_slice(rows: Any, part: slice) -> Any:
+    """Return some rows of an array or CSR matrix, sharing its memory."""
+    if not sparse.issparse(rows):
+        return rows[part]
+    first, last = rows.indptr[part.start], rows.indptr[part.stop]
+    # set by hand, since the constructor copies parts of larger arrays
+    block = sparse.csr_array((part.stop - part.start, rows.shape[1]), dtype=rows.dtype)
+    block.data, block.indices = rows.data[first:last], rows.indices[first:last]
+    block.indptr = rows.indptr[part.start : part.stop + 1] - first
+    block.has_canonical_format = True
+    return block

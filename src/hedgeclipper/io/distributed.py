@@ -1,0 +1,256 @@
+"""Rows in Dask collections; the only module that imports Dask.
+
+Every task can be done again from the collection, so that a worker that dies takes nothing with it
+that is not made anew. Any scheduler will do: that of the current ``Client``, or Dask's threads or
+processes.
+"""
+
+from __future__ import annotations
+
+import sys
+import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial, reduce
+from typing import Any
+
+import dask
+import numpy as np
+from dask.delayed import Delayed
+
+from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.sampling import Draw, merge_draws, tagged
+
+FAN_IN = 8
+
+
+def draw_from(
+    X: Any,
+    n_rows: int,
+    names: Any,
+    check: Callable[[Any], Any],
+    random_state: np.random.RandomState,
+) -> Any:
+    """Return so many rows of a Dask collection, drawn at random, here.
+
+    Parameters
+    ----------
+    X : Dask array or frame
+        Rows.
+    n_rows : int
+        How many to draw; all where there are no more.
+    names : sequence of str or None
+        Columns of a frame that are wanted, in their order.
+    check : callable
+        Returns a partition's rows as an array, or raises.
+    random_state : RandomState
+        Draws a seed for each partition.
+    """
+    parts = parts_of(select_columns(X, names, "X_unlabeled"))
+    seeds = random_state.randint(np.iinfo(np.int32).max, size=len(parts))
+    box = sent("check", check)
+    draws = [
+        task("draw", _draw_part, part, n_rows, box, seed)
+        for part, seed in zip(parts, seeds, strict=True)
+    ]
+    _, rows = join_in_tree(draws, partial(_merge, n_rows=n_rows))
+    return rows
+
+
+def count_partitions(X: Any) -> int:
+    """Return the number of partitions of rows of a Dask array or frame."""
+    return X.numblocks[0] if _is_array(X) else X.npartitions
+
+
+def check_collection(X: Any, name: str, n_features: int) -> None:
+    """Raise unless X is an array of Dask with so many columns, or a frame.
+
+    Parameters
+    ----------
+    X : Dask collection
+        Rows.
+    name : str
+        What to call them in errors.
+    n_features : int
+        Number of columns of the labelled rows.
+    """
+    if isinstance(X, Delayed) or not hasattr(X, "ndim"):
+        raise TypeError(
+            f"{name} must be an array or a frame if it is a Dask collection. Got "
+            f"{type(X).__name__}. Make one with to_dataframe, or with from_delayed of "
+            "dask.dataframe or dask.array."
+        )
+    if X.ndim != 2 or (_is_array(X) and X.shape[1] != n_features):
+        shape = f"shape {X.shape}" if _is_array(X) else "one dimension"
+        raise ValueError(
+            f"{name} must have {n_features} columns, as the labelled rows have. Got a Dask "
+            f"{type(X).__name__} of {shape}."
+        )
+
+
+def map_partitions(model: Any, method: str, X: Any, names: list[str] | None) -> Any:
+    """Return a method's predictions for each partition, as a lazy Dask collection like X.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Who predicts.
+    method : {"predict", "predict_proba", "decision_function"}
+        How.
+    X : Dask array or frame
+        Rows.
+    names : list of str or None
+        Columns of a frame that the model knows, in their order.
+    """
+    nothing = _no_predictions(model, method)
+    box = sent("model", model.for_prediction())
+    if not _is_array(X):
+        X = select_columns(X, names, "X")
+        meta = _framed(nothing, X._meta.index[:0], model.classes_, method)
+        return X.map_partitions(_predict_frame, box, method, meta=meta)
+    X = X.rechunk({1: -1})
+    chunks = (X.chunks[0],) if nothing.ndim == 1 else (X.chunks[0], (nothing.shape[1],))
+    drop = [1] if nothing.ndim == 1 else None
+    return X.map_blocks(
+        _predict_block, box, method, dtype=nothing.dtype, chunks=chunks, drop_axis=drop,
+        meta=nothing,
+    )  # fmt: skip
+
+
+class Box:
+    """Keeps Dask from looking into what is sent."""
+
+    def __init__(self, content: Any):
+        self.content = content
+
+    def __dask_tokenize__(self) -> str:
+        return uuid.uuid4().hex
+
+
+def task(name: str, work: Callable[..., Any], *arguments: Any) -> Any:
+    """Return a task that does the work on arguments, which may be tasks themselves."""
+    return dask.delayed(work)(*arguments, dask_key_name=key_of(name))
+
+
+def sent(name: str, content: Any) -> Any:
+    """Return a task whose result is a `Box` with the content, to be sent to workers."""
+    return dask.delayed(Box(content), name=key_of(name))
+
+
+def key_of(name: str) -> str:
+    """Return a key for a task that no other task has."""
+    return f"hedgeclipper-{name}-{uuid.uuid4().hex}"
+
+
+def _is_array(X: Any) -> bool:
+    return hasattr(X, "chunks")
+
+
+def parts_of(X: Any) -> list[Any]:
+    """Return the partitions of rows of a Dask array or frame, as tasks."""
+    if _is_array(X):
+        X = X.rechunk({1: -1})
+    return list(np.ravel(X.to_delayed()))
+
+
+def select_columns(X: Any, names: Any, name: str) -> Any:
+    """Return a frame's columns of these names, in this order; arrays have none."""
+    if names is None or not hasattr(X, "columns"):
+        return X
+    missing = [column for column in names if column not in X.columns]
+    if missing:
+        raise ValueError(
+            f"{name} has no column {missing[0]!r} ({len(missing)} missing in all). It must have "
+            "the columns of the labelled rows, in any order."
+        )
+    return X[list(names)]
+
+
+@contextmanager
+def _large_graphs_are_meant() -> Iterator[None]:
+    """Keep Dask from warning of large graphs.
+
+    Trees, views and weights travel inside the graph on purpose: their tasks can be made again if
+    every worker that holds them dies, which is not so for data that was scattered.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        yield
+
+
+def compute(*tasks: Any) -> tuple[Any, ...]:
+    """Return the results of tasks, here."""
+    with _large_graphs_are_meant():
+        return dask.compute(*tasks)
+
+
+def persist(*tasks: Any) -> tuple[Any, ...]:
+    """Return tasks whose results the workers keep."""
+    with _large_graphs_are_meant():
+        return dask.persist(*tasks)
+
+
+def watch(kept: tuple[Any, ...], report: Callable[[int], None]) -> None:
+    """Report the parts that a Client's workers have done, until all are or one has failed.
+
+    Other schedulers have done them all by now, and what has failed is raised when it is asked for.
+    """
+    if "distributed" not in sys.modules:  # there is no Client without it
+        return
+    from distributed import as_completed, futures_of
+
+    futures = futures_of(list(kept))
+    if not futures:
+        return
+    for n_done, future in enumerate(as_completed(futures, loop=futures[0].client.loop), 1):
+        if future.status == "error":
+            return
+        report(n_done)
+
+
+def _draw_part(part: Any, n_rows: int, check: Box, seed: int) -> Draw:
+    rows = check.content(part)
+    return merge_draws(None, tagged(rows, np.random.RandomState(seed)), n_rows)
+
+
+def join_in_tree(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
+    """Return what comes of joining the results of tasks, a few at a time, on the workers."""
+    while len(parts) > 1:
+        groups = [parts[start : start + FAN_IN] for start in range(0, len(parts), FAN_IN)]
+        parts = [task("join", join, group) for group in groups]
+    (whole,) = compute(parts[0])
+    return whole
+
+
+def _merge(draws: list[Draw], n_rows: int) -> Draw:
+    return reduce(partial(merge_draws, n_rows=n_rows), draws)
+
+
+def _predict_block(rows: Any, box: Box, method: str) -> np.ndarray:
+    """Return predictions of rows; there may be none."""
+    model = box.content
+    return getattr(model, method)(rows) if rows.shape[0] else _no_predictions(model, method)
+
+
+def _no_predictions(model: Any, method: str) -> np.ndarray:
+    """Return what the method would say of no rows."""
+    n_classes = model.classes_.size
+    if method == "predict":
+        return model.classes_[:0]
+    is_wide = method == "predict_proba" or n_classes > 2
+    return np.empty((0, n_classes)) if is_wide else np.empty(0)
+
+
+def _predict_frame(frame: Any, box: Box, method: str) -> Any:
+    """Return predictions with the index of the frame."""
+    found = _predict_block(frame, box, method)
+    return _framed(found, frame.index, box.content.classes_, method)
+
+
+def _framed(found: np.ndarray, index: Any, classes: np.ndarray, method: str) -> Any:
+    pandas = import_extra("pandas", "io", "A Dask frame")
+    if found.ndim == 1:
+        return pandas.Series(found, index=index, name=method)
+    names = [f"{'probability' if method == 'predict_proba' else method}_{c}" for c in classes]
+    return pandas.DataFrame(found, index=index, columns=names)

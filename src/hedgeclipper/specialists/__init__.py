@@ -1,1 +1,0 @@
-"""Who is awake where: vote matrices, and voters beside them."""

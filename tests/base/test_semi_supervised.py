@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+
+from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning, SemiSupervisedSplit
+from hedgeclipper.base.semi_supervised import split_rows
+
+X = np.arange(12.0).reshape(6, 2)
+
+
+def test_minus_one_marks_unlabelled_rows():
+    rows = split_rows(X, [0, -1, 1, -1, 0, 1], None, np.arange(6.0))
+    assert rows.y_labeled.tolist() == [0, 1, 0, 1]
+    assert rows.X_unlabeled.tolist() == X[[1, 3]].tolist()
+    assert rows.weight_labeled.tolist() == [0, 2, 4, 5]
+    assert rows.marked.tolist() == [False, True, False, True, False, False]
+
+
+def test_with_unlabelled_rows_of_their_own_minus_one_is_a_class():
+    rows = split_rows(X, [-1, 1, -1, 1, 1, 1], X[:2], None)
+    assert rows.y_labeled.tolist() == [-1, 1, -1, 1, 1, 1]
+    assert rows.marked is None
+
+
+def test_the_ambiguous_call_explains_both_ways_out():
+    with pytest.raises(ValueError, match=r"one class, 1,.*'unlabelled'.*Encode.*X_unlabeled"):
+        split_rows(X, [-1, 1, -1, 1, 1, 1], None, None)
+    with pytest.raises(ValueError, match="no class once -1"):
+        split_rows(X, [-1] * 6, None, None)
+
+
+def test_without_unlabelled_rows_the_labelled_ones_take_their_place():
+    with pytest.warns(NoUnlabeledRowsWarning, match="nothing is learnt beyond them"):
+        rows = split_rows(X, [0, 1, 0, 1, 0, 1], None, None)
+    assert rows.X_unlabeled is X
+
+
+def test_names_are_never_unlabelled():
+    with pytest.warns(NoUnlabeledRowsWarning):
+        rows = split_rows(X, ["a", "b", "-1", "a", "b", "-1"], None, None)
+    assert rows.y_labeled.size == 6
+
+
+def test_rows_without_weight_are_dropped():
+    rows = split_rows(X, [0, 1, 1, 1, 0, 1], X, np.array([1.0, 0, 1, 0, 1, 1]))
+    kept = rows.without_weightless()
+    assert kept.y_labeled.tolist() == [0, 1, 0, 1]
+    assert kept.X_labeled.tolist() == X[[0, 2, 4, 5]].tolist()
+    assert kept.without_weightless() is kept
+
+
+def test_split_tests_labelled_rows_only_and_trains_on_all_unlabelled():
+    y = np.array([0, 1, -1] * 10)
+    tested = []
+    for train, test in SemiSupervisedSplit(cv=4, random_state=0).split(np.zeros((30, 1)), y):
+        assert np.all(y[test] != -1)
+        assert set(np.flatnonzero(y == -1)) <= set(train)
+        assert not set(train) & set(test)
+        tested += test.tolist()
+    assert sorted(tested) == np.flatnonzero(y != -1).tolist()
+
+
+def test_split_takes_other_splitters_and_groups():
+    y, groups = np.array([0, 1, -1, 0, 1, -1]), [0, 0, 1, 1, 1, 2]
+    splitter = SemiSupervisedSplit(GroupKFold(2))
+    assert splitter.get_n_splits() == 2
+    for _, test in splitter.split(np.zeros((6, 1)), y, groups):
+        assert len({groups[row] for row in test}) == 1
+
+
+def test_split_without_labels():
+    with pytest.raises(ValueError, match="nothing to score"):
+        list(SemiSupervisedSplit().split(np.zeros((3, 1)), [-1, -1, -1]))
+
+
+def test_grid_search_with_unlabelled_rows():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 3))
+    y = np.where(np.arange(200) < 60, (rows[:, 0] > 0).astype(int), -1)
+    search = GridSearchCV(
+        HedgeClipperClassifier(n_estimators=5, random_state=0),
+        {"ridge": [1.0, 100.0]},
+        cv=SemiSupervisedSplit(3, random_state=0),
+        scoring="roc_auc",
+    ).fit(rows, y)
+    assert search.best_score_ > 0.8
+    scores = cross_val_score(
+        HedgeClipperClassifier(n_estimators=5, random_state=0),
+        rows,
+        y,
+        cv=SemiSupervisedSplit(3, random_state=0),
+    )
+    assert scores.min() > 0.6

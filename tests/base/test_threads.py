@@ -1,0 +1,94 @@
+import os
+
+import numpy as np
+import pytest
+from joblib import cpu_count
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from hedgeclipper import HedgedVotingClassifier
+from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(60, 2)), np.arange(60) % 2
+
+
+def widest_pool():
+    """Return the number of threads of the largest pool of BLAS or OpenMP."""
+    return max(pool["num_threads"] for pool in threadpool_info())
+
+
+class Counts(ClassifierMixin, BaseEstimator):
+    """Notes the threads it may use when it is fitted, and puts those of scoring into scores."""
+
+    def __init__(self, n_jobs=None):
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.at_fit_ = (widest_pool(), self.n_jobs)
+        return self
+
+    def predict_proba(self, X):
+        self.at_scoring_ = (widest_pool(), self.n_jobs)
+        return np.full((len(X), 2), 0.5)
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    """Pools of two threads outside, whatever the machine has."""
+    with threadpool_limits(2):
+        if widest_pool() < 2:
+            pytest.skip("BLAS and OpenMP have one thread each")
+        yield
+
+
+def test_never_more_workers_than_cores():
+    assert n_workers(None) == n_workers(1) == 1
+    assert n_workers(-1) == n_workers(10_000) == cpu_count()
+
+
+def test_jobs_of_a_model_are_one_where_it_shares_the_cores_and_as_before_afterwards():
+    model = make_pipeline(StandardScaler(), Counts(n_jobs=7))
+    with own_jobs(model, shares_cores=True):
+        assert model[-1].n_jobs == 1
+    with own_jobs(model, shares_cores=False):
+        assert model[-1].n_jobs == 7
+    with pytest.raises(RuntimeError), own_jobs(model, shares_cores=True):
+        raise RuntimeError
+    assert model[-1].n_jobs == 7
+
+
+def seen(number, shares_cores):
+    return number, os.getpid(), widest_pool(), shares_cores
+
+
+@pytest.mark.parametrize("options", [{}, {"prefer": "threads"}])
+def test_jobs_have_one_thread_each_in_order(options):
+    done = list(run_jobs(seen, ((k,) for k in range(5)), 2, **options))
+    assert [number for number, *_ in done] == list(range(5))
+    assert {(pool, shares) for *_, pool, shares in done} == {(1, n_workers(2) > 1)}
+    assert list(run_jobs(seen, [(0,)], None)) == [(0, os.getpid(), 1, False)]
+    assert widest_pool() == 2
+
+
+@pytest.mark.parametrize("cv", [2, "prefit"])
+def test_members_of_a_panel_take_one_thread_each(cv):
+    members = [("a", Counts(n_jobs=5)), ("b", Counts(n_jobs=5))]
+    if cv == "prefit":
+        members = [(name, model.fit(X, Y)) for name, model in members]
+    panel = HedgedVotingClassifier(members, cv=cv, n_jobs=2).fit(X, Y, X_unlabeled=X)
+    panel.predict(X)
+    own = 1 if n_workers(2) > 1 else 5
+    for model in panel.members_.values():
+        assert model.at_scoring_ == (1, own)
+        assert cv == "prefit" or model.at_fit_ == (1, own)
+        assert model.n_jobs == 5
+
+
+def test_without_jobs_members_keep_their_own():
+    panel = HedgedVotingClassifier([("a", Counts(n_jobs=5))], cv=2)
+    panel.fit(X, Y, X_unlabeled=X).predict(X)
+    assert panel.members_["a"].at_fit_ == panel.members_["a"].at_scoring_ == (1, 5)

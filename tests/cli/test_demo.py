@@ -1,0 +1,61 @@
+import re
+from dataclasses import replace
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from hedgeclipper import HedgedVotingClassifier
+from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.cli import demo
+from hedgeclipper.datasets import fetch_a1a
+
+
+def small_panel(**options):
+    """A panel of one member in place of the default one, for speed."""
+    return HedgedVotingClassifier([("linear", LogisticRegression())], **options)
+
+
+@pytest.fixture
+def small_data(monkeypatch):
+    X, y = fetch_a1a(return_X_y=True)
+    monkeypatch.setattr(demo, "fetch_a1a", lambda return_X_y: (X[:2000], y[:2000]))
+    monkeypatch.setattr(demo, "HedgedVotingClassifier", small_panel)
+
+
+def test_demo_prints_three_aucs_the_guarantee_and_where_the_report_is(small_data, tmp_path, capsys):
+    pytest.importorskip("hedgeclipper.inspection.report")
+    demo.main(tmp_path)
+    out = capsys.readouterr().out
+    assert "100 labels, 1,900 unlabelled rows" in out
+    assert all(name in out for name in ("random forest", "HedgeClipper", "hedged panel"))
+    assert "The better order need not have the lower error" in out
+    bound = r"\n  error (?:between \d+\.\d% and|at most) \d+\.\d% on the {} unlabelled rows \({}"
+    assert re.search("Hedged panel, 100 labels:" + bound.format("1,900", "an estimate"), out)
+    assert re.search(bound.format("1,000", r"guaranteed with probability 95%\)"), out)
+    assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 100
+    (report,) = tmp_path.iterdir()
+    assert str(report) in out.replace("\n", "")
+    assert "a1a with 100 labels" in report.read_text(encoding="utf-8")
+
+
+def test_a_line_has_the_figures_of_predictions():
+    X, y = fetch_a1a(return_X_y=True)
+    rows = demo.Split(X[:300], y[:300], X[300:2000], y[300:2000])
+    model = LogisticRegression().fit(rows.X, rows.y)
+    name, _, error, _ = demo._line("random forest", model, rows)
+    assert (name, error) == (
+        "random forest",
+        f"{1 - model.score(rows.X_unlabeled, rows.hidden):.3f}",
+    )
+
+
+def test_bounds_in_words():
+    bound = Certificate(0.31, 0.04, "hard", "guarantee", 0.1, 2000, "")
+    held = "on the 2,000 unlabelled rows (guaranteed with probability 90%)"
+    assert demo._bound(bound) == f"error between 4.0% and 31.0% {held}"
+    assert demo._bound(replace(bound, error_lower=0.0)) == f"error at most 31.0% {held}"
+
+
+def test_a_void_bound_is_none():
+    void = Certificate(1.0, 0.0, "hard", "void", None, 10, "Voters contradict each other.")
+    assert demo._bound(void) == "no bound on the error: Voters contradict each other."

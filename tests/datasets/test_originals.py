@@ -1,0 +1,184 @@
+import bz2
+import gzip
+import lzma
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+
+from hedgeclipper.datasets.originals import read_originals
+from hedgeclipper.datasets.registry import find_dataset
+from hedgeclipper.io import text
+
+PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+LIBSVM = b"+1 1:0.5 3:1\n-1 2:2\n1 3:0.25\n"
+LIBSVM_ROWS = [[0.5, 0, 1], [0, 2, 0], [0, 0, 0.25]]
+NUMBERS = np.array([[1, 0.25, -1.5], [0, 3.0, 2.0], [1, 0.125, 4.0]])
+
+
+def small(name, n_rows, n_columns, n_train=None, **changes):
+    return replace(
+        find_dataset(name),
+        n_rows=n_rows,
+        n_columns=n_columns,
+        n_train=n_rows if n_train is None else n_train,
+        **changes,
+    )
+
+
+def write(path, text, pack=bytes):
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(pack(text))
+    return path
+
+
+def scientific(numbers):
+    """Return CSV text in the form of SUSY and HIGGS."""
+    return "".join(",".join(f"{v:.18e}" for v in row) + "\n" for row in numbers).encode()
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_libsvm_sparse_in_any_packing(tmp_path, suffix):
+    path = write(tmp_path / f"webspam{suffix}", LIBSVM, PACK[suffix])
+    contents = read_originals(small("webspam-uni", 3, 3), (path,))
+    assert sparse.issparse(contents.data)
+    np.testing.assert_array_equal(contents.data.toarray(), LIBSVM_ROWS)
+    assert contents.target.tolist() == [1, 0, 1]
+
+
+def test_libsvm_dense_with_test_rows_below(tmp_path):
+    paths = tuple(write(tmp_path / name, LIBSVM) for name in ("train", "test"))
+    contents = read_originals(small("epsilon", 6, 3, n_train=3), paths)
+    np.testing.assert_array_equal(contents.data, LIBSVM_ROWS * 2)
+    assert contents.data.dtype == np.float32
+    assert contents.n_train == 3
+
+
+@pytest.mark.parametrize("name", ["epsilon", "webspam-uni"])
+def test_blocks_of_lines_make_no_difference(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(text, "BLOCK_BYTES", 5)
+    path = write(tmp_path / "file", LIBSVM)
+    data = read_originals(small(name, 3, 3), (path,)).data
+    np.testing.assert_array_equal(data.toarray() if name != "epsilon" else data, LIBSVM_ROWS)
+
+
+def test_columns_absent_from_a_libsvm_file_are_counted(tmp_path):
+    path = write(tmp_path / "file", LIBSVM)
+    assert read_originals(small("w1a", 3, 300), (path,)).data.shape == (3, 300)
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_libsvm_without_a_line_end_at_the_end(tmp_path, suffix):
+    path = write(tmp_path / f"file{suffix}", LIBSVM[:-1], PACK[suffix])
+    contents = read_originals(small("w1a", 3, 3), (path,))
+    np.testing.assert_array_equal(contents.data.toarray(), LIBSVM_ROWS)
+
+
+def test_libsvm_cut_within_the_last_line(tmp_path):
+    path = write(tmp_path / "file", LIBSVM[:-6])
+    with pytest.raises(OSError, match="file is damaged, cut short"):
+        read_originals(small("w1a", 3, 3), (path,))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("name", ["SUSY", "webspam-uni"])
+def test_packed_file_cut_short(tmp_path, name, suffix):
+    text = {"SUSY": scientific(NUMBERS), "webspam-uni": LIBSVM}[name]
+    whole = PACK[suffix](text)
+    path = write(tmp_path / f"file{suffix}", whole[: len(whole) * 2 // 3])
+    with pytest.raises(OSError, match=rf"file\{suffix} is damaged, cut short"):
+        read_originals(small(name, 3, 2), (path,))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_page_in_place_of_a_packed_file(tmp_path, suffix):
+    path = write(tmp_path / f"file{suffix}", b"<html>not found</html>\n")
+    with pytest.raises(OSError, match="is damaged"):
+        read_originals(small("SUSY", 3, 2), (path,))
+
+
+def test_more_columns_than_expected_in_libsvm(tmp_path):
+    path = write(tmp_path / "file", LIBSVM)
+    with pytest.raises(OSError, match="not the file it should be"):
+        read_originals(small("w1a", 3, 2), (path,))
+
+
+@pytest.mark.parametrize("name", ["SUSY", "HIGGS"])
+def test_csv_with_the_label_first(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(text, "BLOCK_BYTES", 40)
+    path = write(tmp_path / "file.csv.gz", scientific(NUMBERS), gzip.compress)
+    contents = read_originals(small(name, 3, 2, n_train=2), (path,))
+    np.testing.assert_array_equal(contents.data, NUMBERS[:, 1:])
+    assert contents.data.dtype == np.float32
+    assert contents.target.tolist() == [1, 0, 1]
+    assert contents.n_train == 2
+
+
+def test_csv_cut_within_a_line(tmp_path):
+    path = write(tmp_path / "file.csv", scientific(NUMBERS)[:-40])
+    with pytest.raises(OSError, match=r"file\.csv is damaged"):
+        read_originals(small("SUSY", 3, 2), (path,))
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(2, 2), (3, 1), (3, 3)])
+def test_csv_of_another_shape(tmp_path, n_rows, n_columns):
+    path = write(tmp_path / "file.csv", scientific(NUMBERS))
+    with pytest.raises(ValueError, match=rf"SUSY should have {n_rows} rows x {n_columns} columns"):
+        read_originals(small("SUSY", n_rows, n_columns), (path,))
+
+
+def test_covtype_has_the_class_last_and_asks_for_class_2(tmp_path):
+    path = write(tmp_path / "covtype.data.gz", b"2596,51,5\n2804,139,2\n", gzip.compress)
+    contents = read_originals(small("covtype", 2, 2), (path,))
+    np.testing.assert_array_equal(contents.data, [[2596, 51], [2804, 139]])
+    assert contents.target.tolist() == [0, 1]
+
+
+def test_kaggle_columns_are_found_by_name_and_na_is_nan(tmp_path):
+    train = b'"",SeriousDlqin2yrs,age,Debt-Ratio\n"1",1,45,0.8\r\n2,0,NA,0.25\n'
+    test = b'"",SeriousDlqin2yrs,age,Debt-Ratio\n1,NA,43,NA'
+    paths = (write(tmp_path / "train.csv", train), write(tmp_path / "test.csv", test))
+    dataset = small("kagg-cred", 2, 2, named_columns=("age", "Debt-Ratio"))
+    contents = read_originals(dataset, paths)
+    np.testing.assert_array_equal(contents.data, np.float32([[45, 0.8], [np.nan, 0.25]]))
+    np.testing.assert_array_equal(contents.data_unlabeled, [[43, np.nan]])
+    assert contents.target.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [(b"Activity,D1\n1,2\n", "no column 'D2'"), (b"Activity,D1,D2\n", "no rows"), (b"", "")],
+)
+def test_kaggle_file_that_is_not_the_one(tmp_path, text, reason):
+    paths = (write(tmp_path / "train.csv", text), tmp_path / "test.csv")
+    with pytest.raises(OSError, match=rf"train\.csv is damaged.*{reason}"):
+        read_originals(small("kagg-prot", 1, 2, named_columns=("D1", "D2")), paths)
+
+
+def matlab_files(folder, **options):
+    names = ["data.mat", "labeled=1.mat", "labeled=2.mat"]
+    X = sparse.csc_array(np.array(LIBSVM_ROWS))
+    savemat(folder / names[0], {"X": X, "y": np.array([[1.0], [-1.0], [1.0]])}, **options)
+    savemat(folder / names[1], {"idxLabs": np.array([[1], [3]])})
+    savemat(folder / names[2], {"idxLabs": np.array([[2, 1]], dtype=np.uint16)})
+    return tuple(folder / name for name in names)
+
+
+def test_matlab_rows_and_splits(tmp_path):
+    contents = read_originals(small("ssl-text", 3, 3), matlab_files(tmp_path))
+    np.testing.assert_array_equal(contents.data.toarray(), LIBSVM_ROWS)
+    assert contents.target.tolist() == [1, 0, 1]
+    splits = {budget: rows.tolist() for budget, rows in contents.labeled_splits.items()}
+    assert splits == {1: [[0], [2]], 2: [[1, 0]]}
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.8, 0.95])
+@pytest.mark.parametrize("packed", [False, True])
+def test_matlab_file_cut_short(tmp_path, share, packed):
+    paths = matlab_files(tmp_path, do_compression=packed)
+    whole = paths[0].read_bytes()
+    paths[0].write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(OSError, match=r"data\.mat is damaged"):
+        read_originals(small("ssl-text", 3, 3), paths)

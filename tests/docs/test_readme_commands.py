@@ -1,0 +1,66 @@
+"""The shell lines of two pages are run, in order, in a folder with the files that they name."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hedgeclipper.cli import main
+from tests.command_line import crowd
+
+ROOT = Path(__file__).parents[2]
+PROMPT = "hedgeclipper "
+
+
+def commands(page):
+    """Return the lines of the blocks marked sh that call the command line."""
+    text = (ROOT / page).read_text("utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return [line for block in blocks for line in block.splitlines() if line.startswith(PROMPT)]
+
+
+def people(n_rows, seed):
+    """Return rows about people, of whose income little is known."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n_rows),
+            "education": rng.choice(["school", "college", None], n_rows),
+            "hired": pd.date_range("2001-05-01", periods=n_rows, freq="D").astype(str),
+        }
+    )
+    frame["income"] = np.where(frame["age"] + rng.normal(0, 5, n_rows) > 45, "high", "low")
+    return frame
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people(80, 0).to_csv("rows.csv", index=False)
+    people(200, 1).drop(columns="income").to_csv("more.csv", index=False)
+    votes, gold = crowd()
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/command_line.md"])
+def test_the_commands_of_a_page_run(folder, page):
+    lines = commands(page)
+    assert len(lines) >= 3
+    before = set(folder.iterdir())
+    for line in lines:
+        assert main(shlex.split(line)[1:]) == 0, line
+    named = {word for line in lines for word in shlex.split(line) if "." in word}
+    made = {path.name for path in set(folder.iterdir()) - before}
+    assert made == named - {path.name for path in before}
+
+
+def test_the_extra_of_the_command_line_brings_what_its_reports_need():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert "hedgeclipper[io,plots]" in extras["optional-dependencies"]["cli"]
+    assert "--report" in commands("README.md")[0]

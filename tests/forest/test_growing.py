@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+from hedgeclipper.forest.growing import grow_trees, leaf_size
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 4)).astype(np.float32)
+Y = (X[:, 0] > 0).astype(int)
+
+
+def grow(estimator, **options):
+    settings = {"correlations": "oob", "holdout": 0.5, "stratify": True, **options}
+    weights = settings.pop("sample_weight", None)
+    return grow_trees(estimator, X, Y, weights, random_state=np.random.RandomState(0), **settings)
+
+
+@pytest.mark.parametrize(
+    ("asked", "size", "n_labeled", "given"),
+    [("auto", None, 999, 4), ("auto", None, 1000, 10), ("auto", 5, 1000, 1), (7, 5, 10, 7)],
+)
+def test_least_leaf(asked, size, n_labeled, given):
+    assert leaf_size(asked, size, n_labeled) == given
+
+
+def test_out_of_bag_rows_are_those_not_drawn():
+    grown = grow(RandomForestClassifier(5))
+    assert grown.source == "oob"
+    np.testing.assert_array_equal(grown.bags.sum(axis=1), 200)
+    np.testing.assert_array_equal(grown.unseen, grown.bags == 0)
+
+
+@pytest.mark.parametrize("options", [{"correlations": "holdout"}, {}])
+def test_without_bootstrap_rows_are_held_out(options):
+    kind = RandomForestClassifier if options else ExtraTreesClassifier
+    grown = grow(kind(5), **options)
+    assert grown.source == "holdout"
+    assert grown.unseen.sum(axis=1).tolist() == [100] * 5
+    assert np.all(grown.unseen == grown.unseen[0])
+
+
+def test_to_a_fitted_model_all_rows_are_new():
+    model = RandomForestClassifier(5).fit(X, Y)
+    grown = grow(model)
+    assert (grown.model, grown.source) == (model, "prefit")
+    assert grown.unseen.all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leaf_values_are_the_trees_own_shares(weighted):
+    weights = np.where(Y, 10.0, 1.0) if weighted else None
+    grown = grow(RandomForestClassifier(5, min_samples_leaf=10), sample_weight=weights)
+    leaves = grown.finder.find(X)
+    values = grown.leaf_values(leaves, 1)
+    assert values.are_shares
+    mean = values.values[grown.finder.offsets[:, None] + leaves].mean(axis=0)
+    np.testing.assert_allclose(mean, grown.model.predict_proba(X)[:, 1])

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from hedgeclipper.forest.leaf_rows import LeafArray
+from hedgeclipper.forest.leaves import LeafSpecialists, count_in_leaves, leaf_table
+from hedgeclipper.forest.trees import leaf_finder
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 4)).astype(np.float32)
+Y = (X[:, 0] + X[:, 1] > 0).astype(int)
+FOREST = RandomForestClassifier(5, min_samples_leaf=20, random_state=0).fit(X, Y)
+FINDER = leaf_finder(FOREST)
+LEAVES = FINDER.find(X)
+N_LEAVES = int(FINDER.n_leaves.sum())
+
+
+def dense_matrix(table, says):
+    """The awake votes (rows x specialists), spelled out."""
+    where = np.zeros((300, N_LEAVES))
+    for tree, offset in enumerate(FINDER.offsets):
+        where[np.arange(300), offset + LEAVES[tree].astype(int)] = 1
+    return where @ says.toarray()
+
+
+@pytest.mark.parametrize("kinds", [["leaves"], ["nodes"], ["trees"], ["trees", "leaves"]])
+def test_blocks_act_like_the_matrix(kinds):
+    table = leaf_table(FINDER, kinds)
+    counts = count_in_leaves(LeafArray(LEAVES), FINDER.offsets, N_LEAVES)
+    says = table.votes(RNG.normal(size=N_LEAVES), counts)
+    coverage = table.sum_leaves(counts) / 300
+    specialists = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, says, coverage)
+    matrix = dense_matrix(table, says)
+    theta, z = RNG.random(says.shape[1]), RNG.choice([-1.0, 0.0, 0.5], 300)
+    (block,) = specialists.blocks()
+    np.testing.assert_allclose(block @ theta, matrix @ theta)
+    np.testing.assert_allclose(z @ block, z @ matrix)
+    np.testing.assert_allclose(block[7:20] @ theta, matrix[7:20] @ theta)
+    np.testing.assert_allclose(specialists.coverage, np.abs(matrix).mean(axis=0))
+
+
+def test_votes_of_leaves_nodes_and_trees():
+    table = leaf_table(FINDER, ["nodes", "trees"])
+    scores, counts = RNG.normal(size=N_LEAVES), np.ones(N_LEAVES)
+    says = table.votes(scores, counts).toarray()
+    is_leaf = table.own_leaf >= 0
+    own = table.own_leaf[is_leaf]
+    np.testing.assert_array_equal(says[own, np.flatnonzero(is_leaf)], np.sign(scores[own]))
+    for tree in np.flatnonzero(table.is_tree):
+        inside = says[:, tree] != 0
+        np.testing.assert_array_equal(says[inside, tree], np.sign(scores[inside]))
+    inner = np.flatnonzero(~is_leaf & ~table.is_tree)
+    for node in inner:
+        assert np.unique(says[says[:, node] != 0, node]).size == 1
+
+
+def test_nodes_are_nested_and_leave_out_the_roots():
+    table = leaf_table(FINDER, ["nodes"])
+    n_nodes = sum(tree.tree_.node_count for tree in FOREST.estimators_)
+    assert table.awake.shape == (N_LEAVES, n_nodes - 5)
+    depths = [tree.decision_path(X[:1]).sum() - 1 for tree in FOREST.estimators_]
+    rows = FINDER.offsets + LEAVES[:, 0]
+    assert table.awake[rows].sum() == sum(depths)
+
+
+def test_nodes_need_trees_that_can_be_read():
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1).fit(X, Y)
+    with pytest.raises(ValueError, match="needs trees of scikit-learn"):
+        leaf_table(leaf_finder(model), ["nodes"])
+
+
+def test_thinned_and_threads():
+    table = leaf_table(FINDER, ["leaves"])
+    says = table.votes(np.ones(N_LEAVES), np.ones(N_LEAVES))
+    many = np.tile(LEAVES, (1, 200))
+    scores = RNG.normal(size=N_LEAVES)
+    whole = LeafSpecialists(LeafArray(many), FINDER.offsets, says, np.ones(N_LEAVES))
+    assert 950 <= whole.thinned(60).n_samples <= 1050
+    few = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, says, np.ones(N_LEAVES))
+    assert few.thinned(7).n_samples == 43
+    threaded = LeafSpecialists(LeafArray(many), FINDER.offsets, says, np.ones(N_LEAVES), n_jobs=2)
+
+    def first_row(block):
+        return [float((block @ scores)[0])]
+
+    sums = [specialists.sum_blocks(first_row) for specialists in (whole, threaded)]
+    assert sums[0] == sums[1]
+    assert len(set(sums[0])) > 2

@@ -1,0 +1,296 @@
+"""The game as a whole: the paper's example, and what must hold on any game."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from hedgeclipper import UnboundedGameWarning, solve_game
+from tests.small_games import LINEAR_LOSSES, objective, reference_minimum, small_games
+
+A_RULES = [[-1, 1, 1], [-1, 1, 1], [1, -1, 1], [1, -1, 1], [1, 1, -1], [1, 1, -1]]
+B_RULES = [[1, 1, 1]] * 5 + [[-1, -1, -1]]
+SIX_BY_SIX = np.hstack([A_RULES, B_RULES])
+SIX_CORRELATIONS = np.array([1, 1, 1, 2, 2, 2]) / 3
+
+
+def solve(game, **options):
+    return solve_game(game.votes, game.b, **{**game.arguments, **options})
+
+
+def whole_theta(game, solution):
+    if "class_balance" not in game.options:
+        return solution.weights
+    return np.append(solution.weights, solution.balance_weight)
+
+
+@pytest.mark.parametrize("method", ["exact", "batch", "stream"])
+def test_six_by_six_example_of_the_paper(method):
+    solution = solve_game(SIX_BY_SIX, SIX_CORRELATIONS, method=method, tol=1e-6)
+    assert solution.worst_case_correlation == pytest.approx(1.0, abs=1e-5)
+    assert solution.worst_case_error == pytest.approx(0.0, abs=1e-5)
+    np.testing.assert_allclose(solution.predictions(SIX_BY_SIX), 1.0, atol=1e-4)
+    assert solution.contradiction is None
+
+
+def test_six_by_six_with_the_b_rules_alone_errs_on_a_sixth():
+    solution = solve_game(SIX_BY_SIX[:, 3:], SIX_CORRELATIONS[3:])
+    assert solution.worst_case_error == pytest.approx(1 / 6)
+    assert np.mean(np.sign(solution.predictions(SIX_BY_SIX[:, 3:])) != 1) == pytest.approx(1 / 6)
+
+
+@given(small_games(losses=tuple(LINEAR_LOSSES), ridge=False))
+def test_exact_matches_the_predictors_linear_program(game):
+    solution = solve(game, method="exact")
+    assert solution.stop_reason == "exact"
+    assert solution.objective == pytest.approx(reference_minimum(game), abs=1e-7)
+    assert solution.duality_gap <= 1e-7
+
+
+@given(small_games(losses=tuple(LINEAR_LOSSES)))
+def test_exact_with_an_anchor_matches_a_quadratic_program(game):
+    assume("ridge" in game.options)
+    solution = solve(game, method="exact")
+    theirs = reference_minimum(game)
+    assert solution.objective <= theirs + 1e-6
+    assert solution.objective - solution.duality_gap <= theirs + 1e-6
+    assert solution.stop_reason == "exact"
+    assert solution.duality_gap <= 1e-6 * max(abs(solution.objective), 1.0)
+
+
+@given(small_games(), st.sampled_from(["batch", "stream"]))
+def test_batch_and_stream_end_within_the_gap_they_claim(game, method):
+    solution = solve(game, method=method, tol=1e-4, random_state=0)
+    theirs = reference_minimum(game)
+    assert solution.stop_reason == "converged"
+    assert solution.duality_gap <= 1e-4 * max(abs(solution.objective), 1e-3) + 1e-12
+    assert solution.objective - solution.duality_gap <= theirs + 1e-6
+    assert solution.objective <= theirs + solution.duality_gap + 1e-6
+
+
+@given(small_games(), st.sampled_from(["batch", "stream"]))
+def test_both_sides_hold_the_optimum_between_them_at_every_pass(game, method):
+    solution = solve(game, method=method, random_state=0)
+    theirs = reference_minimum(game)
+    for record in solution.history:
+        assert record.dual <= theirs + 1e-6
+        assert record.primal >= theirs - 1e-6
+
+
+@given(small_games())
+def test_objective_is_that_of_the_weights_and_they_lie_in_the_box(game):
+    solution = solve(game, method="batch")
+    theta = whole_theta(game, solution)
+    assert solution.objective == pytest.approx(objective(game, theta), abs=1e-9)
+    assert np.all(np.abs(theta) <= game.options["cap"] + 1e-12)
+    if "widths" not in game.options:
+        assert np.all(solution.weights >= 0)
+
+
+@given(small_games(losses=("zero_one",), ridge=False, two_sided=False, alpha=False))
+def test_value_is_at_least_that_of_the_best_voter(game):
+    solution = solve(game, method="exact")
+    safe = min(game.options["cap"], 1.0) * max(0.0, np.max(game.coverage * game.b))
+    assert solution.worst_case_correlation >= safe - 1e-9
+
+
+@given(small_games(), st.integers(2, 3), st.integers(0, 2**32 - 1))
+def test_duplicated_and_permuted_rows_change_nothing(game, times, seed):
+    order = np.random.default_rng(seed).permutation(len(game.votes) * times) % len(game.votes)
+    before = solve(game, method="batch", tol=1e-5)
+    options = dict(game.options)
+    if "participation" in options:
+        options["participation"] = options["participation"][order]
+    after = solve(
+        type(game)(game.votes[order], game.b, game.loss, options), method="batch", tol=1e-5
+    )
+    allowed = before.duality_gap + after.duality_gap + 1e-9
+    assert after.objective == pytest.approx(before.objective, abs=allowed)
+
+
+@given(
+    small_games(losses=("zero_one",), ridge=False, two_sided=False),
+    st.integers(0, 2**32 - 1),
+    st.booleans(),
+)
+def test_one_more_voter_never_lowers_the_value(game, seed, duplicate):
+    rng = np.random.default_rng(seed)
+    more = game.votes[:, :1] if duplicate else rng.choice([-1.0, 1.0], (len(game.votes), 1))
+    correlation = game.b[:1] if duplicate else rng.uniform(-0.5, 0.9, 1)
+    options = dict(game.options)
+    if "participation" in options:
+        part = options["participation"]
+        options["participation"] = np.hstack([part, part[:, :1]])
+    larger = type(game)(
+        np.hstack([game.votes, more]), np.append(game.b, correlation), game.loss, options
+    )
+    before, after = solve(game, method="exact"), solve(larger, method="exact")
+    assert -after.slack >= -before.slack - 1e-7
+
+
+def test_permuted_voters_permute_the_predictions_of_a_strictly_convex_game():
+    rng = np.random.default_rng(1)
+    votes, b = rng.uniform(-1, 1, (200, 6)), rng.uniform(0, 0.4, 6)
+    order = rng.permutation(6)
+    ours = solve_game(votes[:, order], b[order], ridge=1.0, tol=1e-9, max_passes=5000)
+    theirs = solve_game(votes, b, ridge=1.0, tol=1e-9, max_passes=5000)
+    np.testing.assert_allclose(ours.weights, theirs.weights[order], atol=1e-4)
+
+
+@pytest.mark.parametrize("make", [np.float32, np.float64, np.int8, "sparse", "batches", "nan"])
+def test_the_kind_of_votes_does_not_matter(make):
+    rng = np.random.default_rng(2)
+    votes, b = rng.choice([-1, 1], (500, 5)), rng.uniform(0, 0.3, 5)
+    theirs = solve_game(votes.astype(float), b, method="batch", tol=1e-6)
+    if make == "sparse":
+        given_as = sparse.csr_array(votes.astype(np.float32))
+    elif make == "batches":
+        given_as = [votes[:200], votes[200:]]
+    elif make == "nan":
+        given_as, b = np.column_stack([votes, np.full(500, np.nan)]), np.append(b, 0.9)
+        given_as[0, 5] = 1.0
+    else:
+        given_as = votes.astype(make)
+    ours = solve_game(given_as, b, tol=1e-6)
+    extra = 0.9 / 500 if make == "nan" else 0.0
+    assert ours.slack == pytest.approx(theirs.slack, abs=extra + 3e-6)
+
+
+def test_auto_streams_batches_and_solves_tiny_games_exactly():
+    votes, b = np.ones((4, 2)), [0.5, 0.2]
+    assert solve_game(votes, b).stop_reason == "exact"
+    assert solve_game([votes, votes], b).stop_reason == "converged"
+    assert solve_game(votes, b, loss="log").stop_reason == "converged"
+
+
+def test_many_rows_start_from_a_sample_and_end_within_tol():
+    rng = np.random.default_rng(0)
+    z = rng.choice([-1.0, 1.0], 400_000)
+    votes = np.where(rng.random((400_000, 3)) < [0.6, 0.7, 0.8], z[:, None], -z[:, None])
+    b = (votes * z[:, None]).mean(axis=0)
+    solution = solve_game(votes, b)
+    assert solution.stop_reason == "converged"
+    assert solution.n_passes <= 8
+    assert solution.worst_case_correlation >= b.max() - 2e-3
+
+
+def test_same_random_state_same_weights():
+    rng = np.random.default_rng(0)
+    batches = [rng.uniform(-1, 1, (3000, 4)) for _ in range(3)]
+    b = [0.1, 0.05, 0.2, 0.1]
+    first, second = (solve_game(batches, b, random_state=7) for _ in range(2))
+    np.testing.assert_array_equal(first.weights, second.weights)
+
+
+def test_without_cap_or_ridge_a_contradiction_is_unbounded():
+    votes = np.array([[1.0, -1.0]] * 4)
+    for method in ("exact", "batch", "stream"):
+        with pytest.warns(UnboundedGameWarning, match="no minimum.*contradict each other"):
+            solution = solve_game(votes, [0.5, 0.5], cap=None, method=method)
+        assert solution.stop_reason == "unbounded"
+        assert solution.duality_gap == np.inf
+        assert solution.contradiction is not None
+
+
+def test_small_alpha_without_cap_is_unbounded_without_a_contradiction():
+    with pytest.warns(UnboundedGameWarning, match="larger than unlabeled_weight allows"):
+        solution = solve_game(np.ones((5, 1)), [0.5], cap=None, unlabeled_weight=0.3)
+    assert solution.contradiction is None
+
+
+@pytest.mark.parametrize("method", ["batch", "stream"])
+def test_weights_that_want_to_be_larger_than_the_reach_are_said_so(method):
+    solution = solve_game(np.full((200, 1), 1e-4), [0.9e-4], cap=None, method=method)
+    assert solution.stop_reason == "at_reach"
+    assert solution.weights[0] == pytest.approx(1000.0)
+
+
+@pytest.mark.parametrize("method", ["batch", "stream"])
+def test_without_cap_a_weak_voter_is_not_overlooked(method):
+    rng = np.random.default_rng(0)
+    z = rng.choice([-1.0, 1.0], 4000)
+    strong = np.where(rng.random(4000) < 0.8, z, -z)
+    votes = np.column_stack([strong, 0.01 * z * rng.random(4000)])
+    b = (votes * z[:, None]).mean(axis=0) * [1.0, 0.999]
+    ours = solve_game(votes, b, cap=None, method=method, random_state=0, max_passes=5000)
+    theirs = solve_game(votes, b, cap=1000.0, method="exact")
+    assert theirs.weights[1] > 10
+    assert ours.objective - theirs.objective <= ours.duality_gap + 1e-9
+
+
+def test_exact_keeps_small_votes():
+    small = np.random.default_rng(0).uniform(0, 1, (4000, 1)) * 1e-5
+    ours = solve_game(small, [small.mean() * 0.99], cap=1e5, method="exact")
+    assert ours.stop_reason == "exact"
+    assert ours.worst_case_correlation > 0.4
+
+
+@pytest.mark.parametrize("method", ["exact", "batch", "stream"])
+def test_without_cap_a_consistent_game_has_the_value_of_the_large_box(method):
+    rng = np.random.default_rng(4)
+    votes = rng.uniform(-0.4, 0.4, (60, 4))
+    z = np.sign(votes.sum(axis=1))
+    b = (votes * z[:, None]).mean(axis=0)
+    free = solve_game(votes, b, cap=None, method=method, tol=1e-5)
+    boxed = solve_game(votes, b, cap=1000.0, method="exact")
+    assert free.slack == pytest.approx(boxed.slack, abs=2e-5)
+    assert np.max(free.weights) > 1.0
+
+
+def test_log_loss_of_one_voter_is_its_accuracy():
+    votes, b = np.ones((10, 1)), 0.6
+    solution = solve_game(votes, [b], loss="log", cap=10.0, tol=1e-8, max_passes=5000)
+    assert solution.weights[0] == pytest.approx(2 * np.arctanh(b), abs=1e-3)
+    assert (1 + solution.predictions(votes)[0]) / 2 == pytest.approx((1 + b) / 2, abs=1e-4)
+    entropy = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
+    assert solution.worst_case_loss == pytest.approx(entropy, abs=1e-6)
+
+
+def test_known_class_balance_is_worth_its_correlation():
+    votes = np.array([[1.0], [-1.0]] * 50)
+    solution = solve_game(votes, [0.0], class_balance=0.9)
+    assert solution.worst_case_correlation == pytest.approx(0.8)
+    assert solution.balance_weight == pytest.approx(1.0)
+    blurred = solve_game(votes, [0.0], class_balance=(0.9, 0.1))
+    assert blurred.worst_case_correlation == pytest.approx(0.6)
+    reversed_ = solve_game(votes, [0.0], class_balance=0.1)
+    assert reversed_.balance_weight == pytest.approx(-1.0)
+
+
+def test_two_sided_knowledge_uses_bad_voters_too():
+    votes = np.array([[1.0], [-1.0]] * 50)
+    one_sided = solve_game(votes, [-0.8])
+    two_sided = solve_game(votes, [-0.8], widths=0.1)
+    assert one_sided.worst_case_correlation == pytest.approx(0.0)
+    assert two_sided.worst_case_correlation == pytest.approx(0.7)
+    assert two_sided.weights[0] == pytest.approx(-1.0)
+
+
+def test_anchor_wins_as_the_ridge_grows():
+    rng = np.random.default_rng(5)
+    votes, b = rng.choice([-1.0, 1.0], (300, 5)), rng.uniform(0, 0.3, 5)
+    solution = solve_game(votes, b, ridge=1e5, anchor=0.2)
+    np.testing.assert_allclose(solution.weights, 0.2, atol=1e-3)
+
+
+def test_verbose_prints_a_line_per_pass(capsys):
+    rng = np.random.default_rng(6)
+    solution = solve_game(rng.uniform(-1, 1, (5000, 5)), [0.1] * 5, verbose=1)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == solution.n_passes
+    assert lines[-1].startswith(f"pass {solution.n_passes:4d}  slack ")
+
+
+def test_max_passes_is_kept():
+    rng = np.random.default_rng(7)
+    votes, b = rng.uniform(-1, 1, (2000, 40)), rng.uniform(0, 0.2, 40)
+    for method in ("batch", "stream"):
+        solution = solve_game(votes, b, method=method, tol=1e-9, max_passes=6, random_state=0)
+        assert solution.stop_reason == "max_passes"
+        assert solution.n_passes == 6
+    assert solve_game(votes, b, method="stream", max_passes=1).n_passes == 1
+    hard = rng.choice([-1.0, 1.0], (500, 30))
+    for max_passes in (13, 14, 25):
+        solution = solve_game(hard, [0.2] * 30, tol=1e-9, method="batch", max_passes=max_passes)
+        assert solution.n_passes <= max_passes

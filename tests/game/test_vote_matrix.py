@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from hedgeclipper.game.vote_matrix import as_vote_matrix
+
+NAN = np.nan
+VOTES = np.array([[1.0, NAN, 0.5], [-1.0, NAN, NAN], [1.0, -0.5, 0.0], [1.0, 1.0, NAN]])
+
+
+def stacked(matrix):
+    blocks = [block.toarray() if sparse.issparse(block) else block for block in matrix.blocks()]
+    return np.vstack(blocks)
+
+
+def as_sparse(votes):
+    rows, columns = np.nonzero(~np.isnan(votes))
+    return sparse.csr_array((votes[rows, columns], (rows, columns)), shape=votes.shape)
+
+
+@pytest.mark.parametrize("votes", [VOTES, as_sparse(VOTES), [VOTES[:1], VOTES[1:]]])
+def test_coverage_counts_awake_rows_and_sleep_counts_as_zero(votes):
+    matrix = as_vote_matrix(votes)
+    assert (matrix.n_samples, matrix.n_voters) == (4, 3)
+    np.testing.assert_allclose(matrix.coverage, [1.0, 0.5, 0.5])
+    np.testing.assert_allclose(stacked(matrix), np.nan_to_num(VOTES))
+
+
+@pytest.mark.parametrize("sparse_votes", [False, True])
+@pytest.mark.parametrize("sparse_participation", [False, True])
+def test_participation_multiplies_votes_and_coverage(sparse_votes, sparse_participation):
+    participation = np.array([[1, 0.5, 0.5], [0.5, 1, 1], [0, 0.5, 1.0], [1, 1, 1]])
+    votes = as_sparse(VOTES) if sparse_votes else VOTES
+    given_as = sparse.csr_array(participation) if sparse_participation else participation
+    matrix = as_vote_matrix(votes, given_as)
+    awake = participation * ~np.isnan(VOTES)
+    np.testing.assert_allclose(matrix.coverage, awake.mean(axis=0))
+    np.testing.assert_allclose(stacked(matrix), awake * np.nan_to_num(VOTES))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, np.float64])
+def test_any_numbers_become_float64_block_by_block(dtype):
+    votes = np.array([[1, -1], [0, 1]], dtype=dtype)
+    block = next(as_vote_matrix(votes).blocks())
+    assert block.dtype == np.float64
+    np.testing.assert_array_equal(block, votes)
+
+
+def test_large_batches_are_cut():
+    batch = np.ones((200_000, 20), dtype=np.int8)
+    assert max(block.shape[0] for block in as_vote_matrix([batch]).blocks()) < 50_000
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.bool_])
+def test_coverage_is_added_up_in_double_precision(dtype):
+    participation = np.ones((100_000, 1), dtype=dtype)
+    assert as_vote_matrix(np.ones((100_000, 1)), participation).coverage[0] == 1.0
+
+
+def test_fractional_participation_is_noted():
+    votes = np.ones((3, 1))
+    assert not as_vote_matrix(votes, votes).is_fractional
+    assert as_vote_matrix(votes, votes / 2).is_fractional
+
+
+def test_float64_rows_are_not_copied():
+    votes = np.ones((10, 2))
+    assert np.shares_memory(next(as_vote_matrix(votes).blocks()), votes)
+
+
+def test_fortran_order_gives_the_same_blocks():
+    votes = np.asfortranarray(np.random.default_rng(0).uniform(-1, 1, (50, 4)))
+    np.testing.assert_array_equal(stacked(as_vote_matrix(votes)), votes)
+
+
+@given(st.integers(1, 5))
+def test_thinned_keeps_the_coverage_of_all_rows(stride):
+    matrix = as_vote_matrix(VOTES)
+    thin = matrix.thinned(stride)
+    assert thin is not None
+    assert thin.n_samples == len(VOTES[::stride])
+    np.testing.assert_array_equal(stacked(thin), np.nan_to_num(VOTES[::stride]))
+    np.testing.assert_array_equal(thin.coverage, matrix.coverage)
+
+
+def test_batches_are_not_thinned():
+    assert as_vote_matrix([VOTES]).thinned(2) is None
+
+
+@pytest.mark.parametrize("value", [1.5, -1.0001, np.inf, -np.inf])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_vote_out_of_range_is_found(value, make):
+    votes = np.ones((5, 3))
+    votes[3, 2] = value
+    with pytest.raises(ValueError, match=r"votes must lie in \[-1, 1\].*row 3, voter 2"):
+        as_vote_matrix(make(votes))
+
+
+def test_row_number_counts_over_batches():
+    bad = np.array([[1.0], [7.0]])
+    with pytest.raises(ValueError, match="Got 7 in row 4, voter 0"):
+        as_vote_matrix([np.ones((3, 1)), bad])
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1])
+def test_participation_out_of_range(value):
+    with pytest.raises(ValueError, match=r"participation must lie in \[0, 1\]"):
+        as_vote_matrix(np.ones((2, 1)), np.array([[1.0], [value]]))
+
+
+def test_nan_where_it_means_nothing():
+    with pytest.raises(ValueError, match="Sparse votes contain NaN"):
+        as_vote_matrix(sparse.csr_array(np.array([[np.nan, 1.0]])))
+    with pytest.raises(ValueError, match="participation contains NaN"):
+        as_vote_matrix(np.ones((1, 1)), np.array([[np.nan]]))
+
+
+@pytest.mark.parametrize(
+    "votes", [np.array([["a", "b"]]), np.array([[True, False]]), np.array([[1j]])]
+)
+def test_votes_must_be_numbers(votes):
+    with pytest.raises(TypeError, match="must be numbers"):
+        as_vote_matrix(votes)
+
+
+def test_silent_voters_are_named():
+    with pytest.raises(ValueError, match="2 of 3 voters never vote on these rows: 0, 2"):
+        as_vote_matrix(np.array([[NAN, 1.0, NAN]]))
+
+
+@pytest.mark.parametrize(
+    ("votes", "message"),
+    [(np.ones((0, 3)), "no rows"), (np.ones((3, 0)), "no voters"), ([], "two-dimensional")],
+)
+def test_empty_votes(votes, message):
+    with pytest.raises(ValueError, match=message):
+        as_vote_matrix(votes)
+
+
+def test_shapes_that_do_not_match():
+    with pytest.raises(ValueError, match="participation must have the shape of votes"):
+        as_vote_matrix(np.ones((2, 2)), np.ones((2, 3)))
+    with pytest.raises(ValueError, match="differ in their number of voters: 2 at first, then 3"):
+        as_vote_matrix([np.ones((2, 2)), np.ones((2, 3))])
+    with pytest.raises(ValueError, match="different numbers of batches"):
+        as_vote_matrix([np.ones((2, 2)), np.ones((2, 2))], [np.ones((2, 2))])
+
+
+def test_batches_that_change_are_noticed():
+    lengths = iter([3, 2])
+    matrix = as_vote_matrix(lambda: [np.ones((next(lengths), 1))])
+    with pytest.raises(ValueError, match="changed between passes: 3 rows at first, then 2"):
+        list(matrix.blocks())

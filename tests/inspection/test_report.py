@@ -1,0 +1,524 @@
+import re
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hedgeclipper import (
+    ContradictionWarning,
+    HedgeClipperClassifier,
+    HedgedVotingClassifier,
+    SemiSupervisedSplit,
+    VoteAggregator,
+    write_report,
+)
+from hedgeclipper.inspection import subject
+from hedgeclipper.inspection.compare import compare
+from hedgeclipper.inspection.markup import Markup, plain, share, table, tag
+from hedgeclipper.inspection.subject import read_subject
+from hedgeclipper.io import atomic
+
+X, Y = make_classification(500, n_informative=4, flip_y=0.1, random_state=0)
+THREE_X, THREE_Y = make_classification(
+    500, n_informative=5, n_classes=3, flip_y=0.05, random_state=1
+)
+SECTIONS = [
+    "data",
+    "shares",
+    "comparison",
+    "margins",
+    "error",
+    "voters",
+    "uncertain",
+    "contradictions",
+    "convergence",
+    "next",
+]
+MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+HOSTILE = '<script>alert("1")</script>'
+
+
+class Text(HTMLParser):
+    """Collects the words of a page, its ids and its tags."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.words, self.ids, self.tags = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.ids += [value for name, value in attrs if name == "id"]
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+def forest(**parameters):
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0, **parameters)
+    return model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
+
+
+def panel(**parameters):
+    model = HedgedVotingClassifier(MEMBERS, random_state=0, **parameters)
+    return model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
+
+
+def some_votes(n_classes=2, names=None, n_rows=300):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, n_classes, n_rows)
+    votes = np.where(
+        rng.random((n_rows, 5)) < 0.7, truth[:, None], (truth[:, None] + 1) % n_classes
+    )
+    votes[rng.random(votes.shape) < 0.4] = -1
+    gold = np.where(np.arange(n_rows) < 60, truth, -1)
+    return votes if names is None else pd.DataFrame(votes, columns=names), gold
+
+
+ROWS = {"X": X[:100], "y": Y[:100], "X_unlabeled": X[100:]}
+
+
+def page_of(model, tmp_path, **options):
+    path = write_report(model, tmp_path / "report.html", **options)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def fitted_forest():
+    return forest()
+
+
+@pytest.fixture(scope="module")
+def fitted_panel():
+    return panel()
+
+
+@pytest.fixture(scope="module")
+def fitted_votes():
+    return VoteAggregator(random_state=0).fit(*some_votes())
+
+
+@pytest.fixture(scope="module")
+def pages(fitted_forest, fitted_panel, fitted_votes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "a").mkdir()
+    (folder / "b").mkdir()
+    return {
+        "forest": page_of(fitted_forest, folder, **ROWS),
+        "panel": page_of(fitted_panel, folder / "a", **ROWS),
+        "votes": page_of(fitted_votes, folder / "b"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_every_section_is_there_and_has_words(pages, kind):
+    found = Text(pages[kind])
+    assert [name for name in found.ids if name in SECTIONS] == SECTIONS
+    for section in SECTIONS:
+        body = re.search(rf'<section id="{section}">(.*?)</section>', pages[kind], re.DOTALL)
+        assert len(Text(body.group(1)).text) > 40
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_nothing_comes_from_elsewhere(pages, kind):
+    page = pages[kind]
+    assert "default-src 'none'" in page
+    assert not re.search(r'(?:src|href)="(?!#|data:)', page.replace("xlink:", ""))
+    assert "url(http" not in page
+    assert "@import" not in page
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_ids_occur_once_and_pictures_have_names(pages, kind):
+    ids = Text(pages[kind]).ids
+    assert len(ids) == len(set(ids))
+    assert pages[kind].count("<svg ") == pages[kind].count('<svg role="img" aria-label="')
+    assert pages[kind].count("<svg ") >= 4
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_pictures_take_the_colours_of_the_page(pages, kind):
+    pictures = " ".join(re.findall(r"<svg .*?</svg>", pages[kind], re.DOTALL))
+    assert "var(--blue)" in pictures
+    assert not re.search(r"#(?:0072b2|d55e00|000000|404040|ebebeb)", pictures, re.IGNORECASE)
+
+
+def test_data_and_settings_are_told(pages):
+    words = Text(pages["forest"]).text
+    assert "forest of 10 trees" in words
+    assert "labelled rows 100" in words
+    assert "unlabelled rows 400" in words
+    assert "n_estimators 10" in words
+    n_first = int(np.sum(Y[:100] == 0))
+    assert f"{n_first} of class 0 and {100 - n_first} of class 1" in words
+
+
+def test_shares_are_those_of_the_predictions(fitted_forest, pages):
+    share_of_one = np.mean(fitted_forest.predict(X[100:]) == 1)
+    assert f"{100 * share_of_one:.1f}\N{NO-BREAK SPACE}%" in pages["forest"]
+
+
+def test_estimate_and_guarantee_are_apart(pages):
+    words = Text(pages["forest"]).text
+    assert re.search(r"Estimate What to expect.*Guarantee There is none", words)
+
+
+def test_a_guarantee_is_told_with_its_probability(tmp_path):
+    model = panel(delta=0.1)
+    assert model.certificate_.is_guarantee
+    words = Text(page_of(model, tmp_path, X_unlabeled=X[100:])).text
+    assert "with probability 90 % at least" in words
+    assert "is guaranteed to be at most" in words
+    assert "There is no guarantee" not in words
+
+
+def test_the_comparison_is_honest_about_its_folds(pages):
+    assert "3 stratified folds of 100 labelled rows" in pages["forest"]
+    assert "its forest alone" in pages["forest"]
+    assert "5 stratified folds of 100 labelled rows" in pages["panel"]
+    assert "mean of all members" in pages["panel"]
+    assert "plain vote" in pages["votes"]
+
+
+def test_labels_held_back_are_not_learnt_from():
+    rng = np.random.default_rng(0)
+    noise = rng.integers(0, 2, 120)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model.fit(X[:120], noise, X_unlabeled=X[120:])
+    rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:], "votes": None, "gold": None}
+    found = compare(read_subject(model, **rows))
+    error, spread = found.error(found.ours)
+    assert error > 0.5 - 4 * spread
+
+
+def test_a_panels_labels_held_back_do_not_weigh_its_members():
+    noise = np.random.default_rng(1).integers(0, 2, 120)
+    model = HedgedVotingClassifier(MEMBERS, random_state=0)
+    model.fit(X[:120], noise, X_unlabeled=X[120:])
+    rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:], "votes": None, "gold": None}
+    found = compare(read_subject(model, **rows))
+    error, spread = found.error(found.ours)
+    assert error > 0.5 - 4 * spread
+
+
+def test_members_are_compared_by_their_scores_out_of_fold(fitted_panel):
+    found = compare(read_subject(fitted_panel, X[:100], Y[:100], X[100:], None, None))
+    ours = {who.name: found.error(who)[0] for who in found.others}
+    theirs = np.mean((fitted_panel.out_of_fold_[:, 0, 0] > 0.5) != Y[:100])
+    assert ours["linear"] == pytest.approx(theirs)
+
+
+def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
+    few = np.r_[np.flatnonzero(Y == 0)[:8], np.flatnonzero(Y == 1)[:4]]
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model.fit(X[few], Y[few], X_unlabeled=X[100:])
+    words = Text(page_of(model, tmp_path, X=X[few], y=Y[few], X_unlabeled=X[100:])).text
+    assert "Class 1 has 4 labelled rows" in words
+    assert "Label more rows. The rarest class has 4 labels" in words
+
+
+def test_without_rows_sections_say_what_is_missing(fitted_forest, tmp_path):
+    found = Text(page_of(fitted_forest, tmp_path))
+    assert [name for name in found.ids if name in SECTIONS] == SECTIONS
+    assert "pass X and y to it" in found.text
+    assert "pass X_unlabeled" in found.text
+
+
+def test_rows_may_be_marked_by_minus_one(tmp_path):
+    marked = np.where(np.arange(Y.size) % 4 == 1, Y, -1)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0).fit(X, marked)
+    about = read_subject(model, X, marked, None, None, None)
+    assert set(about.numbers % 4) == {0, 2, 3}
+    assert "unlabelled rows 375" in Text(page_of(model, tmp_path, X=X, y=marked)).text
+
+
+def test_of_many_rows_some_are_drawn(fitted_panel, monkeypatch, tmp_path):
+    monkeypatch.setattr(subject, "MOST_ROWS_OF_PANEL", 50)
+    words = Text(page_of(fitted_panel, tmp_path, **ROWS)).text
+    assert "50 unlabelled rows drawn at random from 400" in words
+
+
+def test_unlabelled_rows_may_be_batches(fitted_forest, tmp_path):
+    batches = [X[100:300], X[300:]]
+    words = Text(page_of(fitted_forest, tmp_path, X_unlabeled=batches)).text
+    assert "400 unlabelled rows drawn at random from the unlabelled rows" in words
+
+
+def first_column(page, section):
+    """Return the first cell of each row of the table in a section."""
+    body = re.search(rf'<section id="{section}">.*?</section>', page, re.DOTALL).group(0)
+    return [Text(cell).text for cell in re.findall(r"<tr>(<td.*?</td>)", body)]
+
+
+def most_uncertain(model, rows):
+    return np.argsort(np.abs(model.predict_proba(rows)[:, 1] - 0.5), kind="stable")[:15]
+
+
+def test_rows_are_counted_in_what_they_came_in(fitted_forest, pages, tmp_path):
+    assert "Rows are counted from 0 in X_unlabeled." in Text(pages["forest"]).text
+    numbers = [int(row) for row in first_column(pages["forest"], "uncertain")]
+    assert set(numbers) == set(most_uncertain(fitted_forest, X[100:]).tolist())
+    marked = np.where(np.arange(Y.size) < 100, Y, -1)
+    page = page_of(fitted_forest, tmp_path, X=X, y=marked)
+    assert "Rows are counted from 0 in X." in Text(page).text
+    assert [int(row) - 100 for row in first_column(page, "uncertain")] == numbers
+
+
+def test_rows_have_the_names_they_are_given(fitted_forest, pages, tmp_path):
+    names = [f"more.csv, line {k + 2}" for k in range(400)]
+    page = page_of(fitted_forest, tmp_path, **ROWS, row_names=names)
+    numbers = first_column(pages["forest"], "uncertain")
+    assert first_column(page, "uncertain") == [names[int(number)] for number in numbers]
+    assert "counted from 0" not in page
+
+
+def test_rows_that_were_drawn_keep_their_names(fitted_panel, monkeypatch):
+    monkeypatch.setattr(subject, "MOST_ROWS_OF_PANEL", 50)
+    names = [f"row {k}" for k in range(400)]
+    about = read_subject(fitted_panel, None, None, X[100:], None, None, row_names=names)
+    assert about.row_names.tolist() == [f"row {k}" for k in about.numbers]
+    np.testing.assert_array_equal(about.unlabeled, X[100:][about.numbers])
+
+
+def test_votes_are_called_by_their_keys(tmp_path):
+    votes, gold = some_votes(names=list("abcde"))
+    votes.index = [f"key-{k}" for k in range(len(votes))]
+    model = VoteAggregator(random_state=0).fit(votes, gold)
+    page = page_of(model, tmp_path)
+    unlabeled = votes.index[gold < 0]
+    assert set(first_column(page, "uncertain")) <= set(unlabeled)
+    keys = ", ".join(unlabeled[model.suggest_labels(10)])
+    assert f"those of rows {keys}. Rows picked" in page
+    again = page_of(model, tmp_path, votes=votes, gold=gold, force=True)
+    assert first_column(again, "uncertain") == first_column(page, "uncertain")
+    named = page_of(model, tmp_path, row_names=[f"n{k}" for k in range(240)], force=True)
+    assert f"those of rows {', '.join(f'n{k}' for k in model.suggest_labels(10))}." in named
+
+
+def test_a_sample_is_called_one(fitted_forest, tmp_path):
+    words = Text(page_of(fitted_forest, tmp_path, **ROWS, n_unlabeled=59_900)).text
+    assert "Of 400 unlabelled rows drawn at random from 59,900" in words
+
+
+def test_wrong_names_and_totals_say_what_to_pass(fitted_forest, fitted_votes, tmp_path):
+    path = tmp_path / "report.html"
+    with pytest.raises(ValueError, match=r"each of the 400 unlabelled rows.*Got 2 names"):
+        write_report(fitted_forest, path, **ROWS, row_names=["a", "b"])
+    with pytest.raises(ValueError, match=r"each of the 240 unlabelled rows.*Got 1 names"):
+        write_report(fitted_votes, path, row_names=["a"])
+    with pytest.raises(ValueError, match="for unlabelled rows in memory"):
+        write_report(fitted_forest, path, X_unlabeled=[X[100:]], row_names=["a"] * 400)
+    with pytest.raises(ValueError, match=r"at least the 400 that are passed. Got 300"):
+        write_report(fitted_forest, path, **ROWS, n_unlabeled=300)
+
+
+def test_more_of_the_data_is_told(fitted_forest, tmp_path):
+    about = {"file": "rows.csv", "target": f"income {HOSTILE}"}
+    page = page_of(fitted_forest, tmp_path, **ROWS, about=about)
+    words = Text(page).text
+    assert "file rows.csv target income" in words
+    assert HOSTILE not in page
+    assert re.search(r"labelled rows 100 their labels .* unlabelled rows 400", words)
+
+
+def test_whole_numbers_are_shown_whole(tmp_path):
+    rows = pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
+    rows["c0"] = 1_990.0 + np.arange(len(rows))
+    rows["c1"] = 1_234_567 + np.arange(len(rows))
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    given = {"X": rows[:100], "y": Y[:100], "X_unlabeled": rows[100:]}
+    page = page_of(model.fit(**given), tmp_path, **given)
+    number = int(first_column(page, "uncertain")[0]) + 100
+    assert f">{1990 + number}<" in page
+    assert f">{1_234_567 + number}<" in page
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel"])
+def test_more_than_two_classes(kind, tmp_path):
+    model = (
+        HedgeClipperClassifier(n_estimators=8, random_state=0)
+        if kind == "forest"
+        else HedgedVotingClassifier(MEMBERS, random_state=0)
+    )
+    rows = {"X": THREE_X[:120], "y": THREE_Y[:120], "X_unlabeled": THREE_X[120:]}
+    model.fit(**rows)
+    words = Text(page_of(model, tmp_path, **rows)).text
+    assert "Class 2 against the rest" in words
+    assert "error at most" not in words
+    assert words.count("no bound on how often the most probable of all classes is wrong") == 2
+    assert "probability of the most probable class" in words
+
+
+def test_votes_of_three_classes(tmp_path):
+    model = VoteAggregator().fit(*some_votes(3))
+    words = Text(page_of(model, tmp_path)).text
+    assert "classes 0, 1 and 2" in words
+    assert "error at most (estimate)" in words
+
+
+def test_votes_suggest_labels_to_buy(fitted_votes, pages):
+    numbers = ", ".join(str(row) for row in fitted_votes.suggest_labels(10))
+    assert f"those of rows {numbers}, counted from 0" in pages["votes"]
+
+
+def test_other_votes_may_be_reported_on(fitted_votes, tmp_path):
+    votes, gold = some_votes(n_rows=200)
+    words = Text(page_of(fitted_votes, tmp_path, votes=votes, gold=gold)).text
+    assert "Of the 140 unlabelled rows" in words
+
+
+def test_voters_who_contradict_are_named(tmp_path):
+    votes = np.column_stack([np.zeros(400, int), np.ones(400, int)])
+    gold = np.full(400, -1)
+    gold[:100] = 0
+    votes[:100, 1] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.warns(ContradictionWarning):
+            model = VoteAggregator().fit(votes, gold)
+        words = Text(page_of(model, tmp_path)).text
+    assert "had to give way" in words
+    assert "Nothing was found" not in words
+
+
+def test_a_pipeline_and_a_search_are_opened(tmp_path):
+    marked = np.where(np.arange(Y.size) < 100, Y, -1)
+    inner = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    whole = make_pipeline(StandardScaler(), inner)
+    search = GridSearchCV(
+        whole,
+        {"hedgeclipperclassifier__loss": ["square"]},
+        cv=SemiSupervisedSplit(2, random_state=0),
+    ).fit(X, marked)
+    page = page_of(search, tmp_path, X=X, y=marked)
+    assert "The steps before the classifier were kept" in page
+    share_of_one = np.mean(search.predict(X[100:]) == 1)
+    assert f"{100 * share_of_one:.1f}\N{NO-BREAK SPACE}%" in page
+
+
+def test_leaves_are_told_in_the_words_of_the_columns(tmp_path):
+    names = [f"column {k}" for k in range(X.shape[1])]
+    rows = pd.DataFrame(X, columns=names)
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model.fit(rows[:100], Y[:100], X_unlabeled=rows[100:])
+    page = page_of(model, tmp_path, X=rows[:100], y=Y[:100], X_unlabeled=rows[100:])
+    assert re.search(r"column \d+ (?:≤|&gt;) ", page)
+    assert '<button type="button">column 0</button>' in page
+
+
+def test_what_comes_from_data_is_escaped(tmp_path):
+    labels = np.array([HOSTILE, "no"])[Y]
+    rows = pd.DataFrame(X, columns=[f"{HOSTILE}{k}" for k in range(X.shape[1])])
+    model = HedgedVotingClassifier([(f"<b>{HOSTILE}", GaussianNB())], random_state=0)
+    given = {"X": rows[:100], "y": labels[:100], "X_unlabeled": rows[100:]}
+    page = page_of(model.fit(**given), tmp_path, title=f"<i>{HOSTILE}", **given)
+    assert HOSTILE not in page
+    assert page.count("<script>") == 1
+    assert "<i>" not in page
+    assert "<b>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_names_of_voters_and_dollar_signs_are_taken_as_they_are(tmp_path):
+    votes, gold = some_votes(names=[HOSTILE, "$x^$", "c & d", "${title}", "$"])
+    page = page_of(VoteAggregator().fit(votes, gold), tmp_path)
+    assert page.count("<script>") == 1
+    assert "$x^$" in page
+    assert "${title}" in page
+
+
+def test_a_file_that_exists_stays(fitted_votes, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("mine")
+    with pytest.raises(FileExistsError, match=r"exists already. Pass force=True"):
+        write_report(fitted_votes, path)
+    assert path.read_text() == "mine"
+    assert write_report(fitted_votes, path, force=True) == path
+    assert path.read_text() != "mine"
+
+
+def test_a_folder_that_is_not_there_is_an_error(fitted_votes, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"does not exist. Make the folder first"):
+        write_report(fitted_votes, tmp_path / "no" / "report.html")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        write_report(fitted_votes, tmp_path)
+
+
+def test_nothing_is_left_where_writing_fails(fitted_votes, tmp_path, monkeypatch):
+    def fail(*args):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(atomic.os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_report(fitted_votes, tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_path_comes_back_and_home_is_known(fitted_votes, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert write_report(fitted_votes, "~/report.html") == Path(tmp_path / "report.html")
+
+
+def test_a_game_that_ran_out_of_passes_is_told_of(tmp_path):
+    votes, gold = some_votes()
+    model = VoteAggregator(opening=None, max_passes=1).fit(votes, gold)
+    words = Text(page_of(model, tmp_path)).text
+    assert "it stopped since it ran out of passes" in words
+    assert "The solver ran out of passes" in words
+
+
+def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path):
+    path = tmp_path / "report.html"
+    with pytest.raises(ValueError, match=r"VoteAggregator takes votes and gold. Got X, y"):
+        write_report(fitted_votes, path, X=X, y=Y)
+    with pytest.raises(ValueError, match=r"takes X, y and X_unlabeled. Got votes"):
+        write_report(fitted_forest, path, votes=X)
+    with pytest.raises(ValueError, match="X and y belong together"):
+        write_report(fitted_forest, path, X=X)
+    with pytest.raises(ValueError, match="Got gold alone"):
+        write_report(fitted_votes, path, gold=Y)
+    votes, gold = some_votes()
+    with pytest.raises(ValueError, match="gold has the class 9, which is none of the classes"):
+        write_report(fitted_votes, path, votes=votes, gold=np.where(gold == 1, 9, gold))
+    with pytest.raises(ValueError, match=r"labels among \[0, 1\].*Got \[2\]"):
+        write_report(fitted_forest, path, X=X, y=Y + 1, X_unlabeled=X)
+    with pytest.raises(TypeError, match=r"HedgeClipperClassifier.*Got LogisticRegression"):
+        write_report(LogisticRegression(), path)
+    with pytest.raises(ValueError, match="not fitted"):
+        write_report(HedgeClipperClassifier(), path)
+    assert not path.exists()
+
+
+def test_reports_are_the_same_from_run_to_run(tmp_path):
+    model = VoteAggregator().fit(*some_votes())
+    first = page_of(model, tmp_path)
+    assert page_of(model, tmp_path, force=True) == first
+
+
+def test_children_are_escaped_and_markup_is_not():
+    assert tag("p", "a < b", tag("b", "&"), data_x='"') == (
+        '<p data-x="&quot;">a &lt; b<b>&amp;</b></p>'
+    )
+    assert tag("p", Markup("<br>"), title=None) == "<p><br></p>"
+
+
+def test_cells_sort_by_their_values():
+    page = table("t", ["a", "b"], [["x", 1200], ["y", float("nan")]])
+    assert 'data-value="1200" class="number">1,200<' in page
+    assert 'data-value="-inf" class="number">n/a<' in page
+    assert share(0.5).value == 0.5
+    assert plain(True).text == "yes"
+    assert [plain(x).text for x in (0.5, 1234.56, 1e-5)] == ["0.500", "1,234.6", "1e-05"]

@@ -1,0 +1,259 @@
+import tracemalloc
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from hedgeclipper.io import (
+    ArraySource,
+    MappedSource,
+    as_rows,
+    as_source,
+    cut,
+    missing_labels,
+    row_slice,
+)
+from hedgeclipper.io import source as sources
+
+
+def test_array_is_handed_out_in_views():
+    rows = np.zeros((100_000, 50))
+    batches = [row_slice(rows, part) for part in cut(100_000, rows)]
+    assert len(batches) > 1
+    assert sum(batch.shape[0] for batch in batches) == 100_000
+    assert all(np.shares_memory(batch, rows) for batch in batches)
+
+
+def test_csr_slices_share_memory_and_add_up():
+    values = np.random.default_rng(0).normal(size=(50_000, 30))
+    rows = sparse.csr_array(np.where(values > 1.3, values, 0.0))
+    batches = [row_slice(rows, part) for part in cut(50_000, rows)]
+    assert len(batches) > 1
+    assert np.shares_memory(batches[1].data, rows.data)
+    assert (sparse.vstack(batches) != rows).nnz == 0
+
+
+@pytest.mark.parametrize("kind", [sparse.csc_array, sparse.coo_array, sparse.csr_matrix])
+def test_other_sparse_formats_become_csr_arrays(kind):
+    rows = as_rows(kind(np.eye(3)))
+    assert isinstance(rows, sparse.csr_array)
+
+
+def test_duplicate_entries_are_summed_and_the_input_is_left_alone():
+    data = sparse.csr_array((np.array([0.25, 0.5]), np.array([1, 1]), np.array([0, 2])), (1, 2))
+    rows = as_rows(data)
+    assert rows.nnz == 1
+    assert rows[0, 1] == 0.75
+    assert data.nnz == 2
+
+
+def test_every_other_row():
+    source = as_source(np.arange(20.0).reshape(10, 2))
+    assert isinstance(source, ArraySource)
+    assert source.every(4).rows[:, 0].tolist() == [0.0, 8.0, 16.0]
+
+
+class Reiterable:
+    def __iter__(self):
+        return iter([np.zeros((2, 3)), np.ones((1, 3))])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [np.zeros((2, 3)), np.ones((1, 3))],
+        Reiterable(),
+        lambda: (batch for batch in [np.zeros((2, 3)), np.ones((1, 3))]),
+    ],
+    ids=["list", "object", "function"],
+)
+def test_batches_can_be_read_twice(data):
+    source = as_source(data)
+    assert [batch.shape for batch in source] == [(2, 3), (1, 3)]
+    assert [batch.shape for batch in source] == [(2, 3), (1, 3)]
+    assert not source.in_memory
+
+
+def test_iterator_is_refused():
+    with pytest.raises(TypeError, match=r"can be read only once: got generator.*several passes"):
+        as_source(batch for batch in [np.zeros((2, 3))])
+
+
+def test_an_iterator_will_do_where_it_is_read_once():
+    source = as_source(iter([np.zeros((2, 3))]), once=True)
+    assert [batch.shape for batch in source] == [(2, 3)]
+    with pytest.raises(ValueError, match="changed between passes: 2 rows at first, then 0"):
+        list(source)
+
+
+def test_masked_entries_become_nan():
+    masked = np.ma.masked_array(np.ones((2, 2), dtype=int), mask=[[True, False], [False, False]])
+    rows = as_rows(masked)
+    assert np.isnan(rows[0, 0])
+    assert np.nansum(rows) == 3
+
+
+def test_no_rows_still_have_columns():
+    parts = list(cut(0, np.ones((0, 4))))
+    assert len(parts) == 1
+    assert row_slice(np.ones((0, 4)), parts[0]).shape == (0, 4)
+
+
+def test_frame_and_nested_lists_are_arrays():
+    assert as_source(pd.DataFrame({"a": [1, -1], "b": [1, 1]})).in_memory
+    assert as_source([[1, -1], [1, 1]]).in_memory
+
+
+@pytest.mark.parametrize("data", [np.zeros(3), np.zeros((2, 2, 2)), 5.0])
+def test_wrong_number_of_dimensions(data):
+    with pytest.raises(ValueError, match=r"must be two-dimensional, \(rows, columns\)\."):
+        as_source(data)
+
+
+def memory_map(folder, array):
+    np.save(folder / "x.npy", array)
+    return np.load(folder / "x.npy", mmap_mode="r")
+
+
+@pytest.mark.parametrize("view", [lambda m: m, np.asarray, lambda m: m[::2], lambda m: m.T.T])
+def test_memory_map_is_read_in_blocks_and_not_copied(tmp_path, monkeypatch, view):
+    monkeypatch.setattr(sources, "_MOST_ROWS", 300)
+    mapped = view(memory_map(tmp_path, np.arange(2000.0).reshape(1000, 2)))
+    source = as_source(mapped)
+    assert isinstance(source, MappedSource)
+    assert not source.in_memory
+    assert source.n_rows == len(mapped)
+    blocks = list(source)
+    assert max(len(block) for block in blocks) == 300
+    assert all(np.shares_memory(block, mapped) for block in blocks)
+    np.testing.assert_array_equal(np.vstack(blocks), mapped)
+    with pytest.raises(ValueError, match="has no labels"):
+        source.labeled_batches()
+
+
+def test_blocks_of_a_memory_map_are_converted_one_by_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_MOST_ROWS", 300)
+    mapped = memory_map(tmp_path, np.zeros((1000, 100)))
+    tracemalloc.start()
+    assert {block.dtype for block in as_source(mapped, dtype=np.float32)} == {np.dtype(np.float32)}
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * 300 * 100 * 4
+
+
+def test_copy_of_a_memory_map_is_in_memory(tmp_path):
+    mapped = memory_map(tmp_path, np.ones((3, 2)))
+    assert as_source(mapped.copy()).in_memory
+    assert as_source(mapped[[0, 2]]).in_memory
+
+
+def test_arrays_stand_for_columns_by_position():
+    source = as_source(np.ones((2, 3), dtype=int), columns=["a", "b", "c"], dtype=np.float32)
+    assert next(iter(source)).dtype == np.float32
+    assert source.n_rows == 2
+    for data in (np.ones((2, 2)), [np.ones((2, 2))], sparse.eye_array(2)):
+        with pytest.raises(ValueError, match=r"must have 3 columns\. Got 2"):
+            list(as_source(data, columns=["a", "b", "c"]))
+        with pytest.raises(ValueError, match=r"must have 3 columns\. Got 2"):
+            list(as_source(data, n_columns=3))
+
+
+def test_arrays_have_no_column_to_be_the_label(tmp_path):
+    for data in (np.ones((2, 2)), memory_map(tmp_path, np.ones((2, 2))), [np.ones((2, 2))]):
+        with pytest.raises(TypeError, match=r"has no column 'y': \w+ has no names of columns"):
+            list(as_source(data, label="y"))
+
+
+def test_batches_that_change_are_noticed():
+    lengths = iter([3, 2])
+    source = as_source(lambda: [np.ones((next(lengths), 1))])
+    list(source)
+    with pytest.raises(ValueError, match=r"batches of votes changed .*: 3 rows at first, then 2"):
+        list(source)
+
+
+def test_names_of_batches_are_those_of_the_first():
+    source = as_source([pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"b": [4], "a": [3]})])
+    assert source.column_names == ["a", "b"]
+    assert np.vstack(list(source)).tolist() == [[1, 2], [3, 4]]
+    source = as_source([pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})])
+    with pytest.raises(ValueError, match=r"Batch 1 of votes has no column 'a'\. It has 'b'"):
+        list(source)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame({1: [1.0], 2: [2.0]}), pd.DataFrame([[1.0, 2.0]])])
+def test_numbered_columns_are_taken_by_position(frame):
+    source = as_source(frame, columns=["a", "b"])
+    assert next(iter(source)).tolist() == [[1.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.array([1, None, 0], dtype="Int64"),
+        pd.array([True, None, False], dtype="boolean"),
+        pd.array([1.0, None, 0.0], dtype="Float32"),
+        pd.Categorical([1, None, 0]),
+        pd.array([1, None, 0], dtype="int64[pyarrow]"),
+        pl.Series([1, None, 0]),
+        pl.Series([True, None, False]),
+        pl.Series([1.0, None, 0.0], dtype=pl.Float32),
+    ],
+    ids=lambda column: f"{type(column).__name__}-{column.dtype}",
+)
+def test_missing_numbers_of_frames_are_nan(column):
+    library = pl if isinstance(column, pl.Series) else pd
+    source = as_source(library.DataFrame({"a": column, "y": column}), label="y")
+    ((rows, labels),) = source.labeled_batches()
+    np.testing.assert_array_equal(rows.ravel(), [1.0, np.nan, 0.0])
+    np.testing.assert_array_equal(labels, [1.0, np.nan, 0.0])
+    assert missing_labels(labels).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["dog", None, "cat"]),
+        pd.Series(["dog", None, "cat"], dtype=object),
+        pd.Series(["dog", np.nan, "cat"], dtype=object),
+        pd.Series(["dog", None, "cat"], dtype="category"),
+        pl.Series(["dog", None, "cat"]),
+        pl.Series(["dog", None, "cat"], dtype=pl.Categorical),
+        pl.Series(["dog", None, "cat"], dtype=pl.Enum(["cat", "dog"])),
+    ],
+    ids=lambda column: f"{type(column).__module__[:6]}-{column.dtype}",
+)
+def test_string_labels_of_frames(column):
+    library = pl if isinstance(column, pl.Series) else pd
+    frame = library.DataFrame({"a": [1.0, 2.0, 3.0], "y": column})
+    ((_, labels),) = as_source(frame, label="y").labeled_batches()
+    assert labels.tolist() == ["dog", None, "cat"]
+    with pytest.raises(TypeError, match="Column 'y' of votes must hold numbers"):
+        as_source(frame)
+
+
+def test_labels_of_no_one_kind():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "y": pd.Series([1, "dog"], dtype=object)})
+    with pytest.raises(TypeError, match="'y' of votes must hold either numbers or strings"):
+        as_source(frame, label="y")
+    frame["y"] = [2**60, 2**60 + 1]
+    with pytest.raises(ValueError, match=r"beyond 2\*\*53"):
+        as_source(frame, label="y")
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_dates_of_frames_are_no_numbers(library):
+    frame = library.DataFrame({"a": [1.0], "day": [datetime(2020, 1, 1)]})
+    with pytest.raises(TypeError, match=r"Column 'day' of votes must hold numbers\. Got type"):
+        as_source(frame)
+    with pytest.raises(TypeError, match="Column 'day' of votes is the label and must hold"):
+        as_source(frame, label="day")
+    assert as_source(frame, columns=["a"]).column_names == ["a"]
+
+
+def test_boolean_frames_stay_boolean():
+    for frame in (pd.DataFrame({"a": [True]}), pl.DataFrame({"a": [True]})):
+        assert as_source(frame).rows.dtype == bool

@@ -1,0 +1,367 @@
+"""Dask collections of unlabelled rows: the same result as in memory, whoever computes it."""
+
+import os
+import pickle
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.base.feature_rows import BatchCheck
+from hedgeclipper.forest.trees import leaf_finder
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+bag = pytest.importorskip("dask.bag")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
+NAMES = list("abcd")
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(12_000, 4)).astype(np.float32)
+Y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * RNG.normal(size=12_000) > 0).astype(int)
+LABELED, UNLABELED = X[:300], X[300:]
+
+
+def fitted(rows, **parameters):
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0, **parameters)
+    return model.fit(LABELED, Y[:300], X_unlabeled=rows)
+
+
+def assert_same(ours, theirs):
+    assert ours.n_unlabeled_ == theirs.n_unlabeled_
+    assert ours.slack_ == pytest.approx(theirs.slack_, rel=1e-6)
+    assert ours.certificate_.error_upper == pytest.approx(theirs.certificate_.error_upper, rel=1e-3)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-6)
+
+
+def found_leaves(rows, report):
+    from hedgeclipper.forest.dask_leaves import find_leaves
+
+    forest = RandomForestClassifier(5, random_state=0).fit(LABELED, Y[:300])
+    check = BatchCheck("rows", 4, {"dtype": np.float32})
+    return find_leaves(leaf_finder(forest), rows, None, check, report)
+
+
+@pytest.fixture(scope="module")
+def in_memory():
+    return fitted(UNLABELED)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes."""
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def pool():
+    """Two processes for all passes; each pass would else start its own, which takes seconds."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous", "processes"])
+def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler, pool):
+    rows = da.from_array(UNLABELED, chunks=(3_500, 3))
+    with dask.config.set(scheduler=scheduler, pool=pool if scheduler == "processes" else None):
+        assert_same(fitted(rows), in_memory)
+
+
+def test_what_is_sent_for_a_class_is_forgotten_after_its_game(monkeypatch):
+    from hedgeclipper.forest.dask_leaves import DaskLeaves
+
+    held, original = [], DaskLeaves.sum_blocks
+
+    def sum_blocks(self, *arguments):
+        found = original(self, *arguments)
+        held.append(len(self._views))
+        return found
+
+    monkeypatch.setattr(DaskLeaves, "sum_blocks", sum_blocks)
+    most = {}
+    for n_classes in (2, 5):
+        classes = np.digitize(LABELED[:, 0], np.linspace(-1, 1, n_classes - 1))
+        model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+        with dask.config.set(scheduler="threads"):
+            model.fit(LABELED, classes, X_unlabeled=da.from_array(UNLABELED, chunks=(6_000, 4)))
+        most[n_classes] = max(held)
+        held.clear()
+    assert most[5] == most[2]
+
+
+def test_stochastic_methods_work_too():
+    rows = da.from_array(UNLABELED, chunks=(4_000, 4))
+    with dask.config.set(scheduler="threads"):
+        ours, theirs = fitted(rows, method="stream"), fitted(UNLABELED, method="stream")
+    assert ours.slack_ == pytest.approx(theirs.slack_, rel=0.02)
+
+
+def test_frames_are_matched_by_name(in_memory):
+    frame = pd.DataFrame(UNLABELED, columns=NAMES)
+    rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    with dask.config.set(scheduler="threads"):
+        model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=rows)
+    assert model.slack_ == pytest.approx(in_memory.slack_, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")  # scikit-learn, of each partition
+def test_names_of_unlabelled_frames_are_remembered(in_memory):
+    frame = pd.DataFrame(UNLABELED, columns=NAMES)
+    with dask.config.set(scheduler="threads"):
+        model = fitted(dd.from_pandas(frame, npartitions=3))
+        ours = model.predict(dd.from_pandas(frame[NAMES[::-1]], npartitions=3)).compute()
+    np.testing.assert_array_equal(ours, in_memory.predict(UNLABELED))
+
+
+def test_labelled_rows_must_be_in_memory():
+    rows = dd.from_pandas(pd.DataFrame(LABELED, columns=NAMES), npartitions=2)
+    with pytest.raises(TypeError, match=r"Got a Dask DataFrame as X: pass X\.compute\(\)"):
+        HedgeClipperClassifier().fit(rows, Y[:300], X_unlabeled=rows)
+
+
+def test_a_missing_column_is_named():
+    rows = dd.from_pandas(pd.DataFrame(UNLABELED[:, :3], columns=NAMES[:3]), npartitions=2)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    frame = pd.DataFrame(LABELED, columns=NAMES)
+    with dask.config.set(scheduler="threads"):
+        with pytest.raises(ValueError, match="X_unlabeled has no column 'd'"):
+            model.fit(frame, Y[:300], X_unlabeled=rows)
+        model.fit(frame, Y[:300], X_unlabeled=frame)
+        with pytest.raises(ValueError, match="X has no column 'd'"):
+            model.predict(rows)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+def test_predictions_of_arrays_are_lazy_arrays(in_memory, method):
+    rows = da.from_array(UNLABELED, chunks=(5_000, 2))
+    lazy = getattr(in_memory, method)(rows)
+    assert isinstance(lazy, da.Array)
+    theirs = getattr(in_memory, method)(UNLABELED)
+    assert lazy.shape == theirs.shape
+    assert lazy.dtype == theirs.dtype
+    np.testing.assert_array_equal(lazy.compute(scheduler="threads"), theirs)
+
+
+def test_predictions_of_frames_are_lazy_series_and_frames():
+    frame = pd.DataFrame(UNLABELED, columns=NAMES, index=np.arange(len(UNLABELED))[::-1] + 7)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
+    rows = dd.from_pandas(frame, npartitions=3, sort=False)
+    labels, shares = model.predict(rows), model.predict_proba(rows)
+    assert isinstance(labels, dd.Series)
+    assert isinstance(shares, dd.DataFrame)
+    with dask.config.set(scheduler="threads"):
+        np.testing.assert_array_equal(labels.compute(), model.predict(frame))
+        np.testing.assert_array_equal(labels.compute().index, frame.index)
+        np.testing.assert_array_equal(shares.compute(), model.predict_proba(frame))
+
+
+def test_other_numbers_of_columns_are_refused(in_memory):
+    rows = da.from_array(np.hstack([UNLABELED, UNLABELED[:, :1]]), chunks=(5_000, 5))
+    with pytest.raises(ValueError, match="must have 4 columns"):
+        fitted(rows)
+    with pytest.raises(ValueError, match="must have 4 columns"):
+        in_memory.predict(rows)
+
+
+@pytest.mark.parametrize("cut", [np.asarray, lambda rows: [rows], da.from_array])
+def test_missing_numbers_are_refused_wherever_the_rows_are(cut):
+    """Gradient boosting takes none, though the default forest does."""
+    booster = GradientBoostingClassifier(n_estimators=5, random_state=0)
+    model = fitted(UNLABELED[:1_000], estimator=booster)
+    rows = UNLABELED[:100].copy()
+    rows[3, 0] = np.nan
+    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="contains NaN"):
+        np.asarray(model.predict(cut(rows)))
+
+
+def test_other_collections_are_refused(in_memory):
+    frame = pd.DataFrame(UNLABELED, columns=NAMES)
+    for rows in (dask.delayed(frame), bag.from_sequence([1, 2])):
+        with pytest.raises(TypeError, match=r"X must be an array or a frame .*Got (Delayed|Bag)"):
+            in_memory.predict(rows)
+    with pytest.raises(TypeError, match=r"X is a list of Dask collections. Got Delayed"):
+        in_memory.predict([dask.delayed(frame)])
+    with pytest.raises(ValueError, match=r"must have 4 columns.*Got a Dask Series"):
+        in_memory.predict(dd.from_pandas(frame, npartitions=2)["a"])
+
+
+def test_empty_blocks_have_no_predictions(in_memory):
+    rows = da.from_array(UNLABELED, chunks=(5_000, 4))
+    few = rows[da.arange(len(UNLABELED), chunks=5_000) < 6_000]
+    with dask.config.set(scheduler="threads"):
+        np.testing.assert_array_equal(in_memory.predict(few), in_memory.predict(UNLABELED[:6_000]))
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # in Dask, with pandas 3.1
+def test_predictions_of_frames_can_be_written(tmp_path):
+    frame = pd.DataFrame(UNLABELED, columns=NAMES)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
+    rows = dd.from_pandas(frame[NAMES[::-1]].assign(id=1), npartitions=3)
+    with dask.config.set(scheduler="threads"):
+        model.predict_proba(rows).to_parquet(tmp_path / "out")
+    found = pd.read_parquet(tmp_path / "out")
+    assert found.columns.tolist() == ["probability_0", "probability_1"]
+    np.testing.assert_array_equal(found, model.predict_proba(frame))
+
+
+def test_what_a_prediction_ships_is_light(in_memory):
+    assert len(pickle.dumps(in_memory.for_prediction())) < 200_000
+    np.testing.assert_array_equal(in_memory.for_prediction().predict(X), in_memory.predict(X))
+
+
+def test_methods_that_read_here_say_so(in_memory, tmp_path):
+    rows = da.from_array(UNLABELED, chunks=(5_000, 4))
+    with pytest.raises(TypeError, match=r"Got a Dask collection: pass X\.partitions\[0\]"):
+        in_memory.partial_fit(rows)
+    with pytest.raises(TypeError, match=r"Got a Dask collection: call predict_proba\(X\)"):
+        in_memory.predict_to(tmp_path / "x", rows)
+
+
+@pytest.mark.parametrize("option", [{"leaf_storage": "disk"}, {"memory_limit": "1GB"}])
+def test_options_that_would_do_nothing_are_refused(option):
+    rows = da.from_array(UNLABELED, chunks=(5_000, 4))
+    with pytest.raises(ValueError, match="kept by its workers: leaf_storage and memory_limit do"):
+        fitted(rows, **option)
+
+
+def test_the_model_may_be_called_on_partitions(in_memory):
+    rows = da.from_array(UNLABELED, chunks=(5_000, 4))
+    called = rows.map_blocks(in_memory.predict, dtype=int, drop_axis=1)
+    np.testing.assert_array_equal(called.compute(scheduler="threads"), in_memory.predict(UNLABELED))
+
+
+def test_a_model_fitted_on_dask_can_be_pickled():
+    with dask.config.set(scheduler="threads"):
+        model = fitted(da.from_array(UNLABELED, chunks=(5_000, 4)))
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_no_rows_are_told():
+    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="no rows"):
+        fitted(da.from_array(UNLABELED[:0], chunks=(10, 4)))
+
+
+def test_the_current_client_computes(client, in_memory):
+    assert_same(fitted(da.from_array(UNLABELED, chunks=(3_000, 4))), in_memory)
+
+
+def test_a_light_copy_may_be_called_on_the_workers(client, in_memory):
+    """Warnings are errors: a model with its sample of rows would be a large graph."""
+    rows = da.from_array(UNLABELED, chunks=(5_000, 4)).persist()
+    with dask.config.set({LARGE_GRAPH: len(pickle.dumps(in_memory)) // 2}):
+        called = rows.map_blocks(in_memory.for_prediction().predict, dtype=int, drop_axis=1)
+        np.testing.assert_array_equal(called.compute(), in_memory.predict(UNLABELED))
+        with pytest.warns(UserWarning, match="Sending large graph"):
+            rows.map_blocks(in_memory.predict, dtype=int, drop_axis=1).compute()
+
+
+def test_a_light_copy_may_be_called_on_frames(client):
+    frame = pd.DataFrame(UNLABELED, columns=NAMES)
+    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
+    rows = dd.from_pandas(frame, npartitions=3)
+    called = rows.map_partitions(model.for_prediction().predict, meta=np.empty(0, int))
+    np.testing.assert_array_equal(called.compute(), model.predict(frame))
+
+
+def test_no_warning_of_what_travels_in_the_graph_on_purpose(client, in_memory):
+    rows = da.from_array(UNLABELED, chunks=(6_000, 4)).persist()
+    with dask.config.set({LARGE_GRAPH: 0}):
+        assert_same(fitted(rows), in_memory)
+        with pytest.warns(UserWarning, match="Sending large graph"):
+            rows.sum().compute()
+
+
+@pytest.mark.parametrize("scheduler", [None, "threads"])
+def test_progress_is_shown(client, capsys, scheduler):
+    with dask.config.set(scheduler=scheduler):
+        fitted(da.from_array(UNLABELED, chunks=(6_000, 2)), verbose=1)
+    shown = capsys.readouterr().err
+    assert "finding leaves  2 partitions" in shown
+    assert "100%" in shown
+    assert "pass    1" in shown
+
+
+def test_partitions_are_reported_as_the_workers_have_done_them(client):
+    done = []
+    rows = da.from_array(UNLABELED, chunks=(2_000, 4))
+    found_leaves(rows, done.append).close()
+    assert done[:6] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_partition_that_fails_is_told(client):
+    bad = UNLABELED.copy()
+    bad[9_000] = np.inf
+    rows = da.from_array(bad, chunks=(2_000, 4))
+    with pytest.raises(ValueError, match="infinity"):
+        found_leaves(rows, lambda n_done: None)
+
+
+def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypatch):
+    from hedgeclipper.forest.dask_leaves import DaskLeaves
+
+    passes, killed, original = [], [], DaskLeaves.sum_blocks
+
+    def sum_blocks(self, *arguments):
+        passes.append(1)
+        if len(passes) == 4:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+        return original(self, *arguments)
+
+    monkeypatch.setattr(DaskLeaves, "sum_blocks", sum_blocks)
+    model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)))
+    assert killed
+    assert len(passes) > 4
+    assert_same(model, in_memory)
+    assert killed[0] not in client.run(os.getpid).values()
+
+
+def drawn(rows, n_rows, names=None, seed=0):
+    from hedgeclipper.io.distributed import draw_from
+
+    check = BatchCheck("rows", 4, {"dtype": np.float32})
+    with dask.config.set(scheduler="threads"):
+        return draw_from(rows, n_rows, names, check, np.random.RandomState(seed))
+
+
+def test_rows_are_drawn_from_all_partitions_alike():
+    numbers = np.repeat(np.arange(60.0, dtype=np.float32)[:, None], 4, axis=1)
+    rows = da.from_array(numbers, chunks=((5, 35, 0, 20), 2))
+    counts = np.zeros(60)
+    for seed in range(120):
+        found = drawn(rows, 10, seed=seed)
+        assert np.unique(found[:, 0]).size == 10
+        counts[found[:, 0].astype(int)] += 1
+    assert np.abs(counts - 20).max() < 5 * np.sqrt(20)
+    assert counts[:5].sum() > 60
+
+
+def test_draws_are_those_of_the_seed_and_no_more_than_there_are():
+    rows = da.from_array(UNLABELED[:100], chunks=(30, 4))
+    np.testing.assert_array_equal(drawn(rows, 20), drawn(rows, 20))
+    assert not np.array_equal(drawn(rows, 20), drawn(rows, 20, seed=1))
+    np.testing.assert_array_equal(drawn(rows, 1_000), UNLABELED[:100])
+
+
+def test_draws_of_frames_have_the_named_columns():
+    frame = pd.DataFrame(UNLABELED[:100], columns=NAMES)
+    rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
+    np.testing.assert_array_equal(drawn(rows, 1_000, NAMES), UNLABELED[:100])
+    with pytest.raises(ValueError, match="has no column 'z'"):
+        drawn(rows, 10, ["a", "z"])

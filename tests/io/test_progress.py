@@ -1,0 +1,148 @@
+import sys
+
+import pytest
+
+from hedgeclipper.game.track import PassRecord
+from hedgeclipper.io import progress as console
+from hedgeclipper.io.progress import (
+    MemberReporter,
+    PassReporter,
+    RowReporter,
+    member_reporter,
+    pass_reporter,
+    print_table,
+    row_reporter,
+)
+
+
+def test_a_line_has_pass_slack_gap_and_time_left(capsys):
+    report = PassReporter(tol=1e-3)
+    report(PassRecord(1, -0.25, -0.5), None)
+    report(PassRecord(2, -0.26, -0.28), None)
+    report(PassRecord(3, -0.27, -0.27), None)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert "pass    1  slack -0.250000  gap 2.50e-01" in lines[0]
+    assert lines[1].endswith("s left")
+    assert lines[2].endswith("done")
+
+
+def test_an_endless_gap_says_nothing_about_time(capsys):
+    report = PassReporter(1e-3)
+    report(PassRecord(1, -0.25, float("-inf")), None)
+    assert capsys.readouterr().err.strip().endswith("...")
+
+
+def test_a_bar_on_a_terminal(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with pass_reporter(1, 1e-2) as report:
+        report(PassRecord(1, -0.25, -0.5), None)
+        report(PassRecord(2, -0.26, -0.3), None)
+    assert report.bar.finished is False
+    assert not report.bar.live.is_started
+    assert "slack -0.26" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("n_rows", "share"), [(4_000, "  25%"), (None, "")])
+def test_a_line_says_what_is_done_with_the_rows(monkeypatch, capsys, n_rows, share):
+    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", -1.0)
+    RowReporter("writing predictions", n_rows)(1_000)
+    line = capsys.readouterr().err
+    assert line.startswith("writing predictions  1,000 rows  ")
+    assert line.endswith(f" s{share}\n")
+
+
+@pytest.mark.parametrize(("n_all", "share"), [(20, "  100%"), (None, "")])
+def test_lines_come_now_and_then_and_at_the_end(capsys, n_all, share):
+    with row_reporter(1, "finding leaves", n_all) as report:
+        report(10)
+        report(20)
+        assert capsys.readouterr().err == ""
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("finding leaves  20 rows  ")
+    assert line.endswith(f" s{share}")
+
+
+def test_no_line_is_shown_twice_and_none_of_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", -1.0)
+    with row_reporter(1, "finding leaves", None) as report:
+        report(10)
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    with row_reporter(1, "finding leaves", None):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_something_else_than_rows_may_be_counted(capsys):
+    with row_reporter(1, "finding leaves", 4, "partitions") as report:
+        report(2)
+    assert "finding leaves  2 partitions  " in capsys.readouterr().err
+
+
+def test_a_bar_of_rows_on_a_terminal(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with row_reporter(1, "finding leaves", 20) as report:
+        report(10)
+    assert "finding leaves  10 rows" in capsys.readouterr().err
+
+
+def test_a_line_names_the_member_and_the_time_left(capsys):
+    report = MemberReporter()
+    report.started -= 8.0
+    report.last -= 8.0
+    report("forest", 2, 6)
+    assert capsys.readouterr().err == "fitted forest  2 of 6 fits  8.0 s  16 s left\n"
+
+
+def test_lines_of_members_come_now_and_then_and_at_the_end(capsys):
+    report = MemberReporter()
+    report("forest", 1, 2)
+    assert capsys.readouterr().err == ""
+    report("bayes", 2, 2)
+    line = capsys.readouterr().err
+    assert line.startswith("fitted bayes  2 of 2 fits  ")
+    assert line.endswith(" s  done\n")
+
+
+def test_a_bar_of_members_on_a_terminal(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with member_reporter(1) as report:
+        report("forest", 1, 4)
+    assert report.bar.tasks[0].completed == 0.25
+    assert "fitted forest  1 of 4 fits" in capsys.readouterr().err
+
+
+def test_silence(capsys):
+    with pass_reporter(0, 1e-2) as report:
+        assert report is None
+    with row_reporter(0, "finding leaves", 20) as report:
+        report(20)
+    with member_reporter(0) as report:
+        report("forest", 1, 1)
+    assert capsys.readouterr().err == ""
+
+
+def test_lines_on_a_terminal_without_rich(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    PassReporter(1e-3)(PassRecord(1, -0.25, -0.5), None)
+    assert "pass    1  slack" in capsys.readouterr().err
+
+
+def test_a_table_of_rich_has_all_cells(capsys):
+    pytest.importorskip("rich")
+    print_table(["model", "AUC"], [["forest", "0.851"], ["panel", "0.857"]])
+    out = capsys.readouterr().out
+    assert "forest │ 0.851" in out
+    assert "panel  │ 0.857" in out
+
+
+def test_a_table_without_rich_is_plain_lines(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    print_table(["model", "AUC"], [["forest", "0.851"], ["all of them", "1"]])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["model          AUC", "forest       0.851", "all of them      1"]

@@ -1,0 +1,316 @@
+import io
+import json
+import os
+import pickle
+import warnings
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+import hedgeclipper
+from hedgeclipper import (
+    HedgeClipperClassifier,
+    HedgedVotingClassifier,
+    ModelFileError,
+    SemiSupervisedSplit,
+    VoteAggregator,
+    abstention_loss,
+    load,
+    save,
+)
+from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.panel.defaults import default_panel
+from hedgeclipper.persistence import HEADER, TRUSTED, OtherVersionWarning
+
+VOTES = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
+GOLD = [0, 1, -1, -1, -1, -1]
+
+
+def rows_of_blobs(n_classes=2, n_rows=90):
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % n_classes
+    X = rng.normal(size=(n_rows, 3)) + 2.0 * y[:, None]
+    return X, np.where(np.arange(n_rows) % 5 < 2, y, -1)
+
+
+@pytest.fixture(scope="module")
+def forest():
+    return HedgeClipperClassifier(n_estimators=10, random_state=0).fit(*rows_of_blobs())
+
+
+def reloaded(model, tmp_path):
+    return load(save(model, tmp_path / "model.skops"))
+
+
+def assert_same(model, again, X):
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.certificate_ == model.certificate_
+    assert again.get_params().keys() == model.get_params().keys()
+
+
+FORESTS = {
+    "two classes": {},
+    "random state": {"random_state": np.random.RandomState(0)},
+    "log loss": {"loss": "log"},
+    "zero-one loss": {"loss": "zero_one", "specialists": ["leaves", "trees"]},
+    "a loss of one's own": {"loss": abstention_loss(0.2)},
+    "another forest": {"estimator": RandomForestClassifier(5, bootstrap=True)},
+    "fitted": {"estimator": FrozenEstimator(RandomForestClassifier(5))},
+}
+
+
+@pytest.mark.parametrize("options", FORESTS.values(), ids=FORESTS.keys())
+def test_forests_predict_the_same(tmp_path, options):
+    X, y = rows_of_blobs()
+    if isinstance(options.get("estimator"), FrozenEstimator):
+        options["estimator"].estimator.fit(X[y >= 0], y[y >= 0])
+    model = HedgeClipperClassifier(**{"n_estimators": 5, "random_state": 0, **options})
+    assert_same(model.fit(X, y), reloaded(model, tmp_path), X)
+
+
+def test_many_classes_with_names_and_frames(tmp_path):
+    X, codes = rows_of_blobs(3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    y = np.array(["no", "perhaps", "yes"])[codes[codes >= 0]]
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model.fit(frame[codes >= 0], y, X_unlabeled=frame[codes < 0])
+    again = reloaded(model, tmp_path)
+    assert_same(model, again, frame)
+    assert again.feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_a_loaded_forest_can_go_on(tmp_path, forest):
+    X, _ = rows_of_blobs()
+    again = reloaded(forest, tmp_path).partial_fit(X[:20])
+    assert again.n_unlabeled_ == forest.n_unlabeled_ + 20
+
+
+def small(panel):
+    """Return the same classifiers with few trees each."""
+    for _, member in panel:
+        trees = [name for name in member.get_params() if name.endswith("n_estimators")]
+        member.set_params(**dict.fromkeys(trees, 3))
+    return panel
+
+
+@pytest.mark.slow
+def test_the_default_panel_predicts_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "hedgeclipper.panel.classifier.default_panel", lambda *a, **k: small(default_panel(*a, **k))
+    )
+    X, y = rows_of_blobs(n_rows=60)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["word"] = np.where(X[:, 0] > 0, "yes", "no")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = HedgedVotingClassifier(random_state=0).fit(frame, y)
+    again = reloaded(model, tmp_path)
+    assert_same(model, again, frame)
+    pd.testing.assert_frame_equal(again.member_summary(), model.member_summary())
+
+
+def test_a_panel_on_sparse_rows_and_with_named_members(tmp_path):
+    X, y = fetch_a1a(return_X_y=True)
+    members = [
+        ("near", KNeighborsClassifier(3)),
+        ("linear", LogisticRegression()),
+        ("dropped", "drop"),
+    ]
+    model = HedgedVotingClassifier(members, cv=SemiSupervisedSplit(3), specialists="bins")
+    model.fit(X[:60], y[:60], X_unlabeled=X[60:200])
+    assert_same(model, reloaded(model, tmp_path), X[200:260])
+
+
+def test_a_panel_with_boosted_histograms(tmp_path):
+    X, y = rows_of_blobs()
+    members = [
+        ("boosted", HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=2)),
+        ("near", KNeighborsClassifier(3, algorithm="ball_tree")),
+    ]
+    model = HedgedVotingClassifier(members, random_state=0).fit(X, y)
+    assert_same(model, reloaded(model, tmp_path), X)
+
+
+VOTE_OPTIONS = {
+    "default": {},
+    "plain": {"opening": "votes", "loss": "square"},
+    "no opening": {"opening": None, "loss": "zero_one", "specialists": "voters"},
+    "known balance": {"class_balance": [0.4, 0.6], "abstain_cost": 0.3},
+}
+
+
+@pytest.mark.parametrize("options", VOTE_OPTIONS.values(), ids=VOTE_OPTIONS.keys())
+def test_votes_predict_the_same(tmp_path, options):
+    model = VoteAggregator(random_state=0, **options).fit(VOTES, GOLD)
+    again = reloaded(model, tmp_path)
+    assert_same(model, again, VOTES)
+    np.testing.assert_array_equal(again.transduction_, model.transduction_)
+    pd.testing.assert_frame_equal(again.voter_summary(), model.voter_summary())
+    np.testing.assert_array_equal(again.suggest_labels(2), model.suggest_labels(2))
+
+
+def test_pickle_works_too(forest):
+    X, _ = rows_of_blobs()
+    assert_same(forest, pickle.loads(pickle.dumps(forest)), X)
+
+
+def test_saving_leaves_the_model_as_it_is(tmp_path):
+    X, y = rows_of_blobs()
+    members = [("boosted", GradientBoostingClassifier(n_estimators=2))]
+    model = HedgedVotingClassifier(members, random_state=0).fit(X, y)
+    tree = model.members_["boosted"].estimators_[0, 0]
+    state = tree.random_state
+    save(model, tmp_path / "model.skops")
+    assert tree.random_state is state
+    assert isinstance(state, np.random.RandomState)
+
+
+def test_a_file_is_not_replaced_unless_forced(tmp_path, forest):
+    path = save(forest, tmp_path / "model.skops")
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError):
+        save(VoteAggregator(), path)
+    assert path.read_bytes() == before
+    save(VoteAggregator(), path, force=True)
+    assert isinstance(load(path), VoteAggregator)
+
+
+class Hostile:
+    """Writes a file where it is loaded."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __setstate__(self, state):
+        with open(state["path"], "w") as file:
+            file.write("run")
+
+
+def with_header(content, **versions):
+    buffer = io.BytesIO(content)
+    with ZipFile(buffer, "a") as archive:
+        known = {"hedgeclipper": hedgeclipper.__version__, "scikit-learn": "1.0"}
+        archive.writestr(HEADER, json.dumps({**known, **versions}))
+    return buffer.getvalue()
+
+
+def test_a_hostile_file_does_not_run(tmp_path, forest):
+    trace, path = tmp_path / "trace", tmp_path / "model.skops"
+    content = skops.io.dumps({"model": forest, "more": Hostile(str(trace))})
+    path.write_bytes(with_header(content))
+    with (
+        pytest.warns(OtherVersionWarning),
+        pytest.raises(ModelFileError, match=r"holds .*Hostile, which is not trusted"),
+    ):
+        load(path)
+    assert not trace.exists()
+    with pytest.warns(OtherVersionWarning):
+        load(path, trusted=[f"{__name__}.Hostile"])
+    assert trace.read_text() == "run"
+
+
+@pytest.mark.parametrize("algorithm", ["kd_tree", "ball_tree"])
+def test_neighbours_that_do_not_exist_are_not_looked_for(tmp_path, algorithm):
+    X, y = rows_of_blobs()
+    members = [("near", KNeighborsClassifier(3, algorithm=algorithm))]
+    model = HedgedVotingClassifier(members, random_state=0).fit(X, y)
+    tree = model.members_["near"]._tree
+    data, order, *more = tree.__getstate__()
+    tree.__setstate__((data, order + 100_000_000, *more))
+    with pytest.raises(ModelFileError, match="leads to where there is nothing"):
+        reloaded(model, tmp_path)
+
+
+@pytest.mark.parametrize("function", [os.system, eval, pickle.loads, warnings.warn])
+def test_a_function_in_a_file_is_not_even_looked_up(tmp_path, function):
+    path = tmp_path / "model.skops"
+    schema = {
+        "__class__": function.__name__,
+        "__module__": function.__module__,
+        "__loader__": "FunctionNode",
+        "protocol": json.loads(ZipFile(io.BytesIO(skops.io.dumps(1))).read("schema.json"))[
+            "protocol"
+        ],
+    }
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        archive.writestr("schema.json", json.dumps(schema))
+    path.write_bytes(with_header(buffer.getvalue()))
+    with pytest.warns(OtherVersionWarning), pytest.raises(ModelFileError, match="not trusted"):
+        load(path)
+
+
+def test_a_pickle_in_disguise_is_refused(tmp_path, forest):
+    path = tmp_path / "model.skops"
+    path.write_bytes(pickle.dumps(forest))
+    with pytest.raises(ModelFileError, match="is no model of HedgeClipper"):
+        load(path)
+
+
+def test_what_is_trusted_is_ours_or_of_scikit_learn_numpy_and_scipy():
+    roots = {name.partition(".")[0] for name in TRUSTED}
+    assert roots == {"hedgeclipper", "numpy", "scipy", "sklearn"}
+    until_1_8 = {"sklearn.compose._column_transformer._RemainderColsList"}
+    for name in set(TRUSTED) - until_1_8:
+        module, _, thing = name.rpartition(".")
+        assert hasattr(__import__(module, fromlist=[thing]), thing), name
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.9, 0.999])
+def test_a_file_that_is_cut_short(tmp_path, forest, share):
+    path = save(forest, tmp_path / "model.skops")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(ModelFileError, match="cut short or damaged"):
+        load(path)
+
+
+def test_a_file_with_a_damaged_byte(tmp_path, forest):
+    path = save(forest, tmp_path / "model.skops")
+    content = bytearray(path.read_bytes())
+    content[200] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match="is damaged"):
+        load(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"a,b\n1,2\n"])
+def test_a_file_that_is_no_model(tmp_path, content):
+    path = tmp_path / "model.skops"
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match="is no model of HedgeClipper"):
+        load(path)
+
+
+def test_an_archive_of_another_kind(tmp_path):
+    path = tmp_path / "model.skops"
+    skops.io.dump(LogisticRegression(), path)
+    with pytest.raises(ModelFileError, match="is no model of HedgeClipper"):
+        load(path)
+
+
+@pytest.mark.parametrize("version", ["99.0", "0.2.0", "1.0.0.dev0"])
+def test_a_model_of_a_newer_version(tmp_path, version):
+    path = tmp_path / "model.skops"
+    path.write_bytes(with_header(skops.io.dumps({}), hedgeclipper=version))
+    with pytest.raises(ModelFileError, match=rf"saved by HedgeClipper {version}.* Update with pip"):
+        load(path)
+
+
+def test_a_model_of_an_older_version_loads(tmp_path):
+    path = tmp_path / "model.skops"
+    path.write_bytes(with_header(skops.io.dumps({}), hedgeclipper="0.0.1"))
+    with pytest.warns(OtherVersionWarning, match=r"scikit-learn 1\.0, and this is"):
+        assert load(path) == {}

@@ -1,0 +1,54 @@
+"""Every kernel against its NumPy twin."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.vote_kernels import (
+    add_vote_shares,
+    append_votes,
+    count_votes,
+    sum_vote_scores,
+)
+from tests.votes.test_vote_game import some_votes
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 6])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_vote_scores_are_the_plain_sums(order, n_columns):
+    rng = np.random.default_rng(0)
+    _, table = some_votes(rng, 30, 4, 3)
+    matrix = Votes.of(table, classes=[0, 1, 2]).matrix
+    weights, scores = rng.normal(size=(4, 3, n_columns)), np.empty((30, n_columns), order=order)
+    sum_vote_scores(matrix.indptr, matrix.indices, matrix.data, weights, scores)
+    said = table[:, :, None] == np.arange(3)  # rows, voters, votes
+    assert scores == pytest.approx(np.einsum("jiv,ivk->jk", said, weights))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_vote_shares_are_the_plain_sums(order):
+    rng = np.random.default_rng(0)
+    _, table = some_votes(rng, 30, 4, 3)
+    matrix = Votes.of(table, classes=[0, 1, 2]).matrix
+    shares, sums = np.asarray(rng.random((30, 3)), order=order), np.zeros((4, 3, 3))
+    add_vote_shares(matrix.indptr, matrix.indices, matrix.data, shares, sums)
+    said = table[:, :, None] == np.arange(3)
+    assert sums == pytest.approx(np.einsum("jiv,jk->ivk", said, shares))
+
+
+def test_votes_are_counted_by_voter_and_class():
+    voters, values = np.array([0, 2, 0, 0]), np.array([1, 2, 1, 2], dtype=np.int8)
+    out = np.zeros((3, 2))
+    count_votes(voters, values, out)
+    assert out.tolist() == [[2, 1], [0, 0], [0, 1]]
+
+
+def test_votes_of_more_voters_stand_behind_the_others():
+    rng = np.random.default_rng(0)
+    before, more = rng.integers(0, 3, (20, 4)), rng.integers(0, 3, (20, 2))
+    ours, theirs = sparse.csr_array(before), sparse.csr_array(np.hstack([before, more]))
+    voters, values = np.empty_like(theirs.indices), np.empty_like(theirs.data)
+    append_votes(ours.indptr, ours.indices, ours.data, 4, more, theirs.indptr, voters, values)
+    assert np.array_equal(voters, theirs.indices)
+    assert np.array_equal(values, theirs.data)
