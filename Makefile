@@ -47,7 +47,7 @@ test: $(READY)   ## the tests, without the slow ones
 	$(BIN)/python $(DEFAULT_TESTS)
 
 test-slow: $(READY)  ## the slow tests: simulations, large inputs, benchmarks, many random games
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "slow or hypothesis" \
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "slow or hypothesis" \
 	  --hypothesis-profile thorough --durations 15
 
 test-oldest: $(READY)  ## the tests with the lowest versions that pyproject.toml allows

@@ -53,10 +53,11 @@ def test_exact_with_an_anchor_matches_a_quadratic_program(game):
     assume("ridge" in game.options)
     solution = solve(game, method="exact")
     theirs = reference_minimum(game)
-    assert solution.objective <= theirs + 1e-6
-    assert solution.objective - solution.duality_gap <= theirs + 1e-6
+    near = 1e-6 * max(abs(solution.objective), 1.0)  # where the solver calls itself exact
+    assert solution.objective <= theirs + near + 1e-7
+    assert solution.objective - solution.duality_gap <= theirs + 1e-7
     assert solution.stop_reason == "exact"
-    assert solution.duality_gap <= 1e-6 * max(abs(solution.objective), 1.0)
+    assert solution.duality_gap <= near
 
 
 @given(small_games(), st.sampled_from(["batch", "stream"]))
