@@ -2,7 +2,7 @@
 
     python -m benchmarks.covtype_everywhere
 
-1,000 labels, all other rows unlabelled and scored, default settings: AUC by scores must be the same
+1,000 labels, all other rows unlabeled and scored, default settings: AUC by scores must be the same
 to three digits, and the slack to the gap. Writes the section in docs/large_data.md.
 """
 

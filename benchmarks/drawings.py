@@ -28,7 +28,7 @@ N_TREES, N_LEAVES, N_LABELED, N_SHOWN, HIGHLIGHTED = 3, 4, 60, 14, 3
 
 @dataclass(frozen=True)
 class Ink:
-    """Colours of a picture; the two of the votes are told apart by the colour-blind.
+    """Colors of a picture; the two of the votes are told apart by the color-blind.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def six_by_six(ink: Ink) -> Figure:
         _column(ax, ink, place, column, "")
     for place, word in ((7.6, "majority\nof six"), (9.6, "the\ngame")):
         ax.text(place + 0.5, -0.2, word, ha="center", va="bottom", color=ink.text)
-    ax.text(3.2, -1.35, "votes on six unlabelled rows", ha="center", color=ink.text, weight="bold")
+    ax.text(3.2, -1.35, "votes on six unlabeled rows", ha="center", color=ink.text, weight="bold")
     for row in range(6):
         ax.text(-0.25, row + 0.5, f"row {row + 1}", ha="right", va="center", color=ink.text)
     ax.text(-0.25, 6.75, "error", ha="right", va="center", color=ink.text)
@@ -102,7 +102,7 @@ def forest_to_matrix(ink: Ink) -> Figure:
         ax.text(-4.5, top - 0.55, f"tree {number + 1}", color=ink.text, weight="bold")
         top += len(leaves) + 1.3
     _mark_column(ax, ink, top - 1.3)
-    ax.text(N_SHOWN / 2, -0.75, "unlabelled rows", ha="center", color=ink.text, weight="bold")
+    ax.text(N_SHOWN / 2, -0.75, "unlabeled rows", ha="center", color=ink.text, weight="bold")
     ax.text(14.6, 1.0, "a leaf is awake\nwhere rows fall\ninto it", color=ink.text, va="top")
     _legend(ax, ink)
     return figure
@@ -169,9 +169,9 @@ def _column(ax: Any, ink: Ink, x: float, votes: np.ndarray, name: str) -> None:
 
 
 def _cell(ax: Any, ink: Ink, x: float, y: float, vote: int) -> None:
-    """Draw a vote: a colour and a sign, or an empty cell for one who abstains."""
-    colour = {1: ink.plus, -1: ink.minus, 0: "none"}[vote]
-    ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor=ink.faint, linewidth=0.8))
+    """Draw a vote: a color and a sign, or an empty cell for one who abstains."""
+    color = {1: ink.plus, -1: ink.minus, 0: "none"}[vote]
+    ax.add_patch(Rectangle((x, y), 1, 1, facecolor=color, edgecolor=ink.faint, linewidth=0.8))
     sign = {1: "+", -1: MINUS, 0: ""}[vote]
     ax.text(x + 0.5, y + 0.5, sign, ha="center", va="center", color=ink.text)
 

@@ -1,4 +1,4 @@
-"""Draws: some rows get labels, the others are unlabelled, and some of those are scored."""
+"""Draws: some rows get labels, the others are unlabeled, and some of those are scored."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Draw:
     Parameters
     ----------
     X, y : ndarray
-        Labelled rows and their labels, 0 or 1.
+        Labeled rows and their labels, 0 or 1.
     X_unlabeled : ndarray of shape (n_unlabeled, n_features)
-        Unlabelled rows, those to score first.
+        Unlabeled rows, those to score first.
     y_scored : ndarray of shape (n_scored,)
-        Labels of the leading unlabelled rows, hidden from the methods.
+        Labels of the leading unlabeled rows, hidden from the methods.
     seed : int
         Number of the draw; also the seed of the methods.
     is_sparse : bool
@@ -51,9 +51,9 @@ class Draw:
         return self.X_unlabeled[: self.n_scored]
 
     def fold(self, kept: np.ndarray, held_out: np.ndarray, n_unlabeled: int) -> Draw:
-        """Return the draw in which held-out labelled rows are the ones to score.
+        """Return the draw in which held-out labeled rows are the ones to score.
 
-        Only the first ``n_unlabeled`` of the other unlabelled rows, which lie in random order,
+        Only the first ``n_unlabeled`` of the other unlabeled rows, which lie in random order,
         come along.
         """
         return replace(
@@ -77,7 +77,7 @@ def make_draw(
     """Return a random draw of a data set.
 
     Labels are drawn from the training rows until each class has two. Scored are the test rows
-    where the file has a split, and the unused training rows otherwise. The other unlabelled rows
+    where the file has a split, and the unused training rows otherwise. The other unlabeled rows
     are the unused training rows and the extra ones. Where all are more than
     ``max_unlabeled``, as many are drawn, up to half of them from the rows that are not scored.
     """

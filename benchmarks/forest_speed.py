@@ -4,7 +4,7 @@
 
 1,000,000 generated rows of 18 columns (ten informative, labels flipped with probability 0.1), a
 forest of 100 trees grown on 10,000 labels, relative gap 1 %, two threads for everybody. "After
-growing" is the whole of ``fit``, predictions of all unlabelled rows included, less the time to grow
+growing" is the whole of ``fit``, predictions of all unlabeled rows included, less the time to grow
 the same forest.
 """
 

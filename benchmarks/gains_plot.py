@@ -9,7 +9,7 @@ from benchmarks.figures import OURS, Row, row_name
 from benchmarks.panel_text import COMPARATORS, PANEL, REFERENCE
 from benchmarks.table_text import Figures
 
-# Okabe and Ito's colours, as in the table's picture; the markers differ as well.
+# Okabe and Ito's colors, as in the table's picture; the markers differ as well.
 PANEL_COLOUR, OURS_COLOUR = "#D55E00", "#0072B2"
 
 

@@ -3,7 +3,7 @@
     python -m benchmarks.game_speed
 
 Votes are generated: a hidden label z, voters right with probability 0.55 to 0.8, b from 2,000
-labelled rows. The linear models fit z on the same matrix. alpha = 1, relative gap 1e-3.
+labeled rows. The linear models fit z on the same matrix. alpha = 1, relative gap 1e-3.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Generated votes and rows.
 
 Votes: a hidden label z, voters that are right with probability 0.55 to 0.8, or more;
-the correlations b come from 2,000 labelled rows of the same kind. Rows: 18 columns, the shape of
+the correlations b come from 2,000 labeled rows of the same kind. Rows: 18 columns, the shape of
 SUSY, whose label is the sign of a sum of products of ten of them, with noise; made block by block,
 so that there can be any number.
 """
@@ -19,7 +19,7 @@ N_LABELED = 2_000
 
 @dataclass(frozen=True)
 class GeneratedVotes:
-    """Votes on unlabelled rows, the hidden labels, and b from the labelled rows."""
+    """Votes on unlabeled rows, the hidden labels, and b from the labeled rows."""
 
     votes: Any
     labels: np.ndarray
@@ -59,7 +59,7 @@ def sparse_votes(
     votes, labels = _sparse_batch(rng, accuracies, n_samples, votes_per_row)
     known, known_labels = _sparse_batch(rng, accuracies, N_LABELED, votes_per_row)
     counts = np.bincount(known.indices, minlength=n_voters)
-    # a voter without a labelled row claims nothing
+    # a voter without a labeled row claims nothing
     b = np.divide(known_labels @ known, counts, out=np.full(n_voters, -1.0), where=counts > 0)
     return GeneratedVotes(votes, labels, b)
 

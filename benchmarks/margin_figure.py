@@ -3,8 +3,8 @@
     python -m benchmarks.margin_figure [--n-unlabeled N]
 
 Rows of the picture are the paper's numbers of labels; columns are the forest that the classifier
-was built from and the classifier with the paper's three weights of the unlabelled rows. Rows drawn
-are the unlabelled ones, as in the paper. Draws it with the paper's settings and with the default
+was built from and the classifier with the paper's three weights of the unlabeled rows. Rows drawn
+are the unlabeled ones, as in the paper. Draws it with the paper's settings and with the default
 ones, in docs/figures, and writes the tables in docs/margins.md.
 """
 
@@ -97,7 +97,7 @@ def fit_panels(X, y, labeled, unlabeled, settings: str) -> list[Panel]:
 
 
 def draw_rows(n_rows: int, n_labeled: int, n_unlabeled: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return labelled and unlabelled rows; fewer labels are some of the more, the rest the same."""
+    """Return labeled and unlabeled rows; fewer labels are some of the more, the rest the same."""
     order = np.random.default_rng(SEED).permutation(n_rows)
     return order[:n_labeled], order[max(N_LABELED) :][:n_unlabeled]
 
@@ -232,7 +232,7 @@ def three_digits(value: float) -> str:
 
 def section(rows: list[tuple[str, ...]], n_unlabeled: int) -> str:
     """Return the figures as a section of the page."""
-    text = f"Covtype, {n_unlabeled:,} unlabelled rows, one draw of the labels (seed {SEED})."
+    text = f"Covtype, {n_unlabeled:,} unlabeled rows, one draw of the labels (seed {SEED})."
     return f"{text}\n\n{markdown_table([list(row) for row in rows])}"
 
 

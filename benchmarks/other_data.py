@@ -2,7 +2,7 @@
 
     python -m benchmarks.other_data
 
-Three draws of each row, at most 5,000 unlabelled rows; what is in ``results/other_data.csv``
+Three draws of each row, at most 5,000 unlabeled rows; what is in ``results/other_data.csv``
 already is not run again. HedgeClipper's settings were chosen with adult and weather in view, the
 panel's with some draws of most rows; none is fitted to a data set by name.
 """

@@ -2,10 +2,10 @@
 
     python -m benchmarks.panel_speed [n_rounds]
 
-1,000 labels and 100,000 unlabelled rows of 50 columns, two jobs. The members by themselves: views
-learnt, each member fitted once to all labels, and its scores of the unlabelled rows. The panel: its
+1,000 labels and 100,000 unlabeled rows of 50 columns, two jobs. The members by themselves: views
+learned, each member fitted once to all labels, and its scores of the unlabeled rows. The panel: its
 whole ``fit``, which also fits every member in five folds, weighs them, and predicts for the
-unlabelled rows. Both in one run, interleaved.
+unlabeled rows. Both in one run, interleaved.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ N_LABELED, N_UNLABELED, N_COLUMNS, N_JOBS = 1_000, 100_000, 50, 2
 
 
 def members_alone(X: np.ndarray, y: np.ndarray, unlabeled: np.ndarray) -> np.ndarray:
-    """Return the members' scores of the unlabelled rows, after a plain fit of each."""
+    """Return the members' scores of the unlabeled rows, after a plain fit of each."""
     random_state = np.random.RandomState(0)
     everything = np.concatenate([X, unlabeled[:ROWS_FOR_VIEWS]])
     estimators = default_panel(everything, y.size, random_state)
@@ -36,7 +36,7 @@ def members_alone(X: np.ndarray, y: np.ndarray, unlabeled: np.ndarray) -> np.nda
 
 
 def panel(X: np.ndarray, y: np.ndarray, unlabeled: np.ndarray) -> np.ndarray:
-    """Return the panel's labels of the unlabelled rows."""
+    """Return the panel's labels of the unlabeled rows."""
     model = HedgedVotingClassifier(n_jobs=N_JOBS, random_state=0)
     return model.fit(X, y, X_unlabeled=unlabeled).transduction_
 

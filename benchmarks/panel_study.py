@@ -3,7 +3,7 @@
     python -m benchmarks.panel_study
 
 Members are not fitted again: what they said of the draws is read from ``results/panel``, where
-``make table`` leaves it. Three draws of each row, weights from at most 10,000 unlabelled rows, AUC
+``make table`` leaves it. Three draws of each row, weights from at most 10,000 unlabeled rows, AUC
 by scores on the rows that the table scores.
 """
 
@@ -84,9 +84,9 @@ def vote_by_b(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
 
 
 def shuffled(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
-    """Return the panel's scores if unlabelled rows do not tell how members agree.
+    """Return the panel's scores if unlabeled rows do not tell how members agree.
 
-    Each member's scores of the unlabelled rows are shuffled, so that its scale stays what it is.
+    Each member's scores of the unlabeled rows are shuffled, so that its scale stays what it is.
     """
     rng = np.random.default_rng(0)
     scores = rng.permuted(said.unlabeled, axis=0)
@@ -94,7 +94,7 @@ def shuffled(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
 
 
 def best_by_labels(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
-    """Return the scores of the member that ranks the labelled rows best, out of fold."""
+    """Return the scores of the member that ranks the labeled rows best, out of fold."""
     own = [roc_auc_score(said.is_positive, member) for member in said.labeled.T]
     return all_scores[:, int(np.argmax(own))]
 
@@ -108,7 +108,7 @@ class RankScale(VoteScale):
 
 
 class LogOddsScale(VoteScale):
-    """Votes that are standardised log-odds alone."""
+    """Votes that are standardized log-odds alone."""
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Return the log-odds, cut off."""
@@ -127,9 +127,9 @@ WAYS = {
     "stacking by logistic regression": stacking,
     "the best member by out-of-fold labels": best_by_labels,
     "votes weighed by b, no game": vote_by_b,
-    "agreement from labelled rows alone": game(LABELS_PER_VOTER=0.0),
-    "agreement from unlabelled rows alone": game(CORRECTIONS=0),
-    "unlabelled scores shuffled": shuffled,
+    "agreement from labeled rows alone": game(LABELS_PER_VOTER=0.0),
+    "agreement from unlabeled rows alone": game(CORRECTIONS=0),
+    "unlabeled scores shuffled": shuffled,
     "votes: ranks alone": with_scale(RankScale),
     "votes: log-odds alone": with_scale(LogOddsScale),
     "votes: log-odds cut off at one deviation": game(scales, DEVIATIONS=1.0),

@@ -2,7 +2,7 @@
 
     python -m benchmarks.panel_threads [n_rounds]
 
-A default panel with 1,000 labels and 8,000 unlabelled rows of 50 columns is fitted with one job and
+A default panel with 1,000 labels and 8,000 unlabeled rows of 50 columns is fitted with one job and
 with two: as it comes, where BLAS and OpenMP want eight threads each, and with
 ``OMP_NUM_THREADS=1``, the measure of both. Each fit is a process of its own, which times its
 ``fit`` alone; all of them are interleaved.

@@ -37,7 +37,7 @@ def how(results: list[AblationResult]) -> str:
     draws = len({result.draw for result in results})
     return (
         f"AUC by scores over {draws} draws of the labels of {row_names(ROWS)}, with at most "
-        f"{MAX_UNLABELED:,} unlabelled rows; settings are compared in pairs on the same draws, and "
+        f"{MAX_UNLABELED:,} unlabeled rows; settings are compared in pairs on the same draws, and "
         "what is not varied is as it comes. HedgeClipper's constants were chosen with these data "
         "sets in view.\n"
         "Bars and ± are one standard error over the draws, beyond chance is by a t-test at 5 %, "

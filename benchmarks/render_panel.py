@@ -34,7 +34,7 @@ def sections() -> dict[str, str]:
     return {
         "table": table_of_gains(paper),
         "verdicts": verdicts(paper, LEAST_AHEAD, LEAST_GAIN),
-        "other": f"{N_DRAWS} draws, at most {N_UNLABELED:,} unlabelled rows.\n\n"
+        "other": f"{N_DRAWS} draws, at most {N_UNLABELED:,} unlabeled rows.\n\n"
         + table_of_gains(other),
         "other-verdicts": verdicts(other, most, 0.0),
         "study": f"Draws of each row: {STUDY_DRAWS}; weights from at most {N_ROWS:,} rows.\n\n"
@@ -67,17 +67,17 @@ def table_of_ways(results: Sequence[StudyResult]) -> str:
 
 
 def words_on_agreement(results: Sequence[StudyResult]) -> str:
-    """Return what unlabelled rows are worth in weighing members."""
+    """Return what unlabeled rows are worth in weighing members."""
     kept = [result for result in results if (result.data, result.n_labels) != LEFT_OUT]
     auc = {way: np.mean([r.auc for r in kept if r.method == way]) for way in WAYS}
     own = auc["the panel as it is"]
-    labeled = auc["agreement from labelled rows alone"] - own
-    unlabeled = auc["agreement from unlabelled rows alone"] - own
+    labeled = auc["agreement from labeled rows alone"] - own
+    unlabeled = auc["agreement from unlabeled rows alone"] - own
     verdict = "no worse" if labeled > -0.0005 else "worse"
     return (
-        "The lines on agreement are controls. If members' agreement is read from the labelled rows "
-        f"alone, the panel is {verdict} ({labeled:+.4f}); from the unlabelled ones alone it is "
-        f"{unlabeled:+.4f}. What unlabelled rows bring beyond that comes through the members that "
+        "The lines on agreement are controls. If members' agreement is read from the labeled rows "
+        f"alone, the panel is {verdict} ({labeled:+.4f}); from the unlabeled ones alone it is "
+        f"{unlabeled:+.4f}. What unlabeled rows bring beyond that comes through the members that "
         "learn from them and the scale they give to votes."
     )
 

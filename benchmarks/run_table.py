@@ -1,8 +1,8 @@
 """The paper's table: 18 rows, ten label draws each, every method on the same draws.
 
     python -m benchmarks.run_table              # make table: about three hours on two cores
-    python -m benchmarks.run_table --quick      # two rows, three draws, 4,000 unlabelled rows
-    python -m benchmarks.run_table --all        # every unlabelled row instead of 50,000
+    python -m benchmarks.run_table --quick      # two rows, three draws, 4,000 unlabeled rows
+    python -m benchmarks.run_table --all        # every unlabeled row instead of 50,000
 
 What is in the results file already is not run again; remove the file to start anew.
 """
@@ -188,7 +188,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     scope = parser.add_mutually_exclusive_group()
     scope.add_argument("--quick", action="store_true", help="two rows, three draws, few rows")
-    scope.add_argument("--all", action="store_true", help="every unlabelled row")
+    scope.add_argument("--all", action="store_true", help="every unlabeled row")
     parser.add_argument("--draws", type=int, default=None, help="label draws of each row")
     parser.add_argument("--results", type=Path, default=None, help="CSV file of the results")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")

@@ -9,7 +9,7 @@ from benchmarks.figures import OURS, PairedFigures, row_name
 from benchmarks.panel_text import PANEL
 from benchmarks.table_text import ONLY_IN_A, Figures, as_printed
 
-# Okabe and Ito's colours, told apart by the colour-blind; the markers differ as well.
+# Okabe and Ito's colors, told apart by the color-blind; the markers differ as well.
 STYLES = {
     OURS: ("#0072B2", "o"),
     "hedgeclipper-paper": ("#56B4E9", "v"),
@@ -46,15 +46,15 @@ def draw_table(figures: Figures) -> Figure:
 def dots(ax, figures: PairedFigures, columns: list[str], value, styles=STYLES) -> None:
     """Draw a dot for each row and column."""
     for name in columns:
-        colour, marker = styles[name]
-        face = colour if marker == "x" or name.startswith("hedge") else "none"
+        color, marker = styles[name]
+        face = color if marker == "x" or name.startswith("hedge") else "none"
         ax.scatter(
             [value(row, name) for row in figures.rows],
             range(len(figures.rows)),
             s=80 if marker == "*" else 34,
             marker=marker,
             facecolors=face,
-            edgecolors=None if marker == "x" else colour,
+            edgecolors=None if marker == "x" else color,
             label=figures.titles[name],
             zorder=3 if name == OURS else 2,
         )

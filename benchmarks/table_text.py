@@ -113,11 +113,11 @@ class Gain:
         Data set and number of labels.
     over_forest, over_controls, over_alone : float
         Mean gain over the forest, over the better one of the two controls on the same leaves, and
-        over HedgeClipper without unlabelled rows.
+        over HedgeClipper without unlabeled rows.
     beats_leaves : bool
         Whether it is ahead of the forest and both of these controls, beyond chance.
     is_credited : bool
-        Whether it is ahead of itself without unlabelled rows, too, so that these get the credit.
+        Whether it is ahead of itself without unlabeled rows, too, so that these get the credit.
     is_worse : bool
         Whether the forest is ahead of it, beyond chance.
     """

@@ -98,7 +98,7 @@ def words_on_first(figures: Figures) -> str:
 
 
 def words_on_scores(figures: Figures) -> str:
-    """Return what table (b) says: who is first, what unlabelled rows give, what they do not."""
+    """Return what table (b) says: who is first, what unlabeled rows give, what they do not."""
     return "\n\n".join(
         [
             words_on_first(figures),
@@ -130,7 +130,7 @@ def words_on_panel(figures: Figures) -> str:
 
 
 def words_on_gains(all_gains: list[Gain]) -> str:
-    """Return where unlabelled rows help HedgeClipper, where not, and by how much."""
+    """Return where unlabeled rows help HedgeClipper, where not, and by how much."""
     credited = [gain for gain in all_gains if gain.is_credited]
     worse = [gain for gain in all_gains if gain.is_worse]
     mean = np.mean([gain.over_forest for gain in all_gains])
@@ -140,25 +140,25 @@ def words_on_gains(all_gains: list[Gain]) -> str:
     text = (
         f"Against the forest it is built from, HedgeClipper's AUC is {mean:+.4f} on average over "
         f"the rows, against the better of the two controls on the same leaves {controls:+.4f}, and "
-        f"against itself without unlabelled rows, the labelled ones in their place, {alone:+.4f}. "
+        f"against itself without unlabeled rows, the labeled ones in their place, {alone:+.4f}. "
     )
     if credited:
         where = listed([f"{row_name(gain.row)} ({gain.over_alone:+.4f})" for gain in credited])
         text += (
-            "Unlabelled rows help beyond chance, which means more than the forest and all three "
+            "Unlabeled rows help beyond chance, which means more than the forest and all three "
             f"controls, in {len(credited)} of {len(all_gains)} rows: {where}, where the figure is "
             "the gain over HedgeClipper without them. "
         )
     else:
         text += (
             "In no row is it ahead of the forest and of all three controls beyond chance, so that "
-            "no gain is credited to unlabelled rows. "
+            "no gain is credited to unlabeled rows. "
         )
     if re_weighed:
         where = listed([f"{row_name(gain.row)} ({gain.over_forest:+.4f})" for gain in re_weighed])
         text += (
             "It is ahead of the forest and of both controls on the same leaves, but not of itself "
-            f"without unlabelled rows, in {len(re_weighed)} rows, where re-weighing leaves by "
+            f"without unlabeled rows, in {len(re_weighed)} rows, where re-weighing leaves by "
             f"unseen labels is what pays: {where}, over the forest. "
         )
     if worse:
@@ -170,7 +170,7 @@ def words_on_gains(all_gains: list[Gain]) -> str:
 
 
 def words_on_forest(all_gains: list[Gain]) -> str:
-    """Return in short what HedgeClipper gains over its forest, and how much unlabelled rows do."""
+    """Return in short what HedgeClipper gains over its forest, and how much unlabeled rows do."""
     mean = np.mean([gain.over_forest for gain in all_gains])
     alone = np.mean([gain.over_alone for gain in all_gains])
     ahead = sum(gain.beats_leaves for gain in all_gains)
@@ -179,7 +179,7 @@ def words_on_forest(all_gains: list[Gain]) -> str:
     return (
         f"HedgeClipper's AUC is {mean:+.4f} over that of the forest it re-weighs on average. It is "
         "ahead of that forest, and of two simpler votes of its leaves, beyond chance in "
-        f"{ahead} of {len(all_gains)} rows; the forest is ahead in {worse}. Unlabelled rows add "
+        f"{ahead} of {len(all_gains)} rows; the forest is ahead in {worse}. Unlabeled rows add "
         f"{alone:+.4f} to what its labels do alone, and help beyond chance in {credited}."
     )
 
@@ -201,7 +201,7 @@ def words_on_others(figures: Figures, methods: list[str]) -> str:
 
 
 def words_on_self_training(figures: Figures) -> str:
-    """Return what unlabelled rows do for the logistic regression that trains itself."""
+    """Return what unlabeled rows do for the logistic regression that trains itself."""
     differences, helped, hurt = [], 0, 0
     for row in figures.rows:
         ours = figures.values(row, "self-training", "auc")
@@ -240,7 +240,7 @@ def words_on_every_row(figures: Figures) -> str:
         return ""
     gaps = [every - some for every, some, _ in pairs]
     return (
-        f"With every unlabelled row (up to {max(n for *_, n in pairs):,}) instead of "
+        f"With every unlabeled row (up to {max(n for *_, n in pairs):,}) instead of "
         f"{MAX_UNLABELED:,}, on one draw of each of the {len(pairs)} rows that have more, "
         "HedgeClipper's AUC changes by "
         f"{np.mean(gaps):+.4f} on average, between {min(gaps):+.4f} and {max(gaps):+.4f}; it is "

@@ -21,7 +21,7 @@ model = HedgeClipperClassifier(random_state=0)
 model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
 
 # %%
-# The distribution of the vote in each class, on rows that played no part in the fit. The grey band
+# The distribution of the vote in each class, on rows that played no part in the fit. The gray band
 # is where the game hedges.
 
 display = MarginDisplay.from_estimator(model, X[new], y[new])

@@ -2,9 +2,9 @@
 How many labels does it take?
 =============================
 
-The Adult data (a1a, 24 % positive) with 50 to 1,000 labels and 4,000 unlabelled rows. The random
+The Adult data (a1a, 24 % positive) with 50 to 1,000 labels and 4,000 unlabeled rows. The random
 forest sees the labels alone; HedgeClipper re-weighs the leaves of a forest by labels the trees have
-not seen and by where leaves meet on the unlabelled rows.
+not seen and by where leaves meet on the unlabeled rows.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ X, y = fetch_a1a(return_X_y=True)
 
 
 def auc_of_three(n_labels, seed):
-    """Return AUCs on unlabelled rows: of a default forest, of HedgeClipper's own, and of it."""
+    """Return AUCs on unlabeled rows: of a default forest, of HedgeClipper's own, and of it."""
     order = np.random.default_rng(seed).permutation(y.size)
     labeled, unlabeled = order[:n_labels], order[n_labels : n_labels + N_UNLABELED]
     forest = RandomForestClassifier(random_state=seed).fit(X[labeled], y[labeled])
@@ -47,9 +47,9 @@ for n_labels, means in zip(N_LABELS, aucs.mean(axis=1), strict=True):
 
 figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 styles = [("s", "#D55E00"), ("^", "#E69F00"), ("o", "#0072B2")]
-for number, (name, (marker, colour)) in enumerate(zip(names, styles, strict=True)):
-    ax.plot(N_LABELS, aucs[:, :, number].mean(axis=1), marker=marker, color=colour, label=name)
-ax.set(xscale="log", xlabel="labels", ylabel="AUC on unlabelled rows, mean of three draws")
+for number, (name, (marker, color)) in enumerate(zip(names, styles, strict=True)):
+    ax.plot(N_LABELS, aucs[:, :, number].mean(axis=1), marker=marker, color=color, label=name)
+ax.set(xscale="log", xlabel="labels", ylabel="AUC on unlabeled rows, mean of three draws")
 ax.set_xticks(N_LABELS, [str(n) for n in N_LABELS])
 ax.minorticks_off()
 ax.legend(frameon=False)

@@ -53,7 +53,7 @@ def hashed_batches(folder, width):
 
 
 # %%
-# Files of unlabelled rows, and models for several widths. There are up to 123 codes: with fewer
+# Files of unlabeled rows, and models for several widths. There are up to 123 codes: with fewer
 # columns than that, codes have to share a column.
 
 widths, aucs = (8, 32, 128, 512), []
@@ -68,7 +68,7 @@ with tempfile.TemporaryDirectory() as folder:
         aucs.append(roc_auc_score(y[new], scores))
         print(f"{width:4d} columns: AUC on {new.size} new rows {aucs[-1]:.3f}")
     written = model.predict_to(Path(folder) / "labels.pq", hashed_batches(folder, width))
-print(f"{written} rows of the files labelled, {model.n_unlabeled_} used for the fit")
+print(f"{written} rows of the files labeled, {model.n_unlabeled_} used for the fit")
 
 figure, ax = plt.subplots(figsize=(6.0, 3.4), layout="constrained")
 ax.plot(widths, aucs, "o-", color="#0072B2")

@@ -3,7 +3,7 @@ A panel of your own
 ===================
 
 Five classifiers of different kinds on 60 labels of the breast cancer data; the other 509 rows are
-unlabelled. Labels a member has not seen say how well it ranks, unlabelled rows where members
+unlabeled. Labels a member has not seen say how well it ranks, unlabeled rows where members
 agree, and the game gives each its weight.
 """
 
@@ -27,7 +27,7 @@ labeled, unlabeled = order[:60], order[60:]
 
 members = [
     ("linear", make_pipeline(StandardScaler(), LogisticRegression())),
-    ("neighbours", make_pipeline(StandardScaler(), KNeighborsClassifier(7))),
+    ("neighbors", make_pipeline(StandardScaler(), KNeighborsClassifier(7))),
     ("bayes", GaussianNB()),
     ("forest", RandomForestClassifier(random_state=0)),
     ("one tree", DecisionTreeClassifier(random_state=0)),
@@ -37,13 +37,13 @@ panel.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
 
 # %%
 # What each member is worth to the panel: its weight, how well it ranks labels it has not seen, and
-# how far it agrees with the others on the unlabelled rows.
+# how far it agrees with the others on the unlabeled rows.
 
 summary = panel.member_summary().set_index("member")
 print(summary[["weight", "auc", "agreement", "share"]].round(3))
 
 # %%
-# The hidden labels of the unlabelled rows say whether it was worth it. The panel is about as good
+# The hidden labels of the unlabeled rows say whether it was worth it. The panel is about as good
 # as the best member; which one that is, the figures above, from 60 labels, can hardly tell.
 
 rows, truth = X[unlabeled], y[unlabeled]
@@ -57,9 +57,9 @@ names = sorted(aucs, key=aucs.get)
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2), layout="constrained")
 left.barh(summary.index[::-1], summary["weight"].iloc[::-1], color="#E69F00")
 left.set(xlabel="weight", title="in the panel")
-colours = ["#0072B2" if name == "hedged panel" else "0.7" for name in names]
-right.barh(names, [aucs[name] for name in names], color=colours)
-right.set(xlabel="AUC", xlim=(0.85, 1.0), title="on the unlabelled rows")
+colors = ["#0072B2" if name == "hedged panel" else "0.7" for name in names]
+right.barh(names, [aucs[name] for name in names], color=colors)
+right.set(xlabel="AUC", xlim=(0.85, 1.0), title="on the unlabeled rows")
 plt.show()
 
 # %%

@@ -1,5 +1,5 @@
 """
-Unlabelled rows in a pipeline
+Unlabeled rows in a pipeline
 =============================
 
 ``X_unlabeled`` has to go through the same steps as ``X``. scikit-learn does that for inputs named
@@ -34,7 +34,7 @@ print(f"{pipeline[-1].n_features_in_} of {X.shape[1]} columns are kept")
 # New rows take the way of any pipeline.
 
 scores = pipeline.decision_function(X[unlabeled])
-print(f"AUC on {unlabeled.size} unlabelled rows: {roc_auc_score(y[unlabeled], scores):.3f}")
+print(f"AUC on {unlabeled.size} unlabeled rows: {roc_auc_score(y[unlabeled], scores):.3f}")
 
 figure, ax = plt.subplots(figsize=(4.6, 4.2), layout="constrained")
 RocCurveDisplay.from_predictions(y[unlabeled], scores, ax=ax, name="pipeline")

@@ -39,7 +39,7 @@ def flowers(n_labeled=60):
     frame = load_iris(as_frame=True).frame
     species = np.array(["setosa", "versicolor", "virginica"])[frame.pop("target")]
     frame.columns = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
-    frame["colour"] = rng.choice(["red", "blue", None], len(frame))
+    frame["color"] = rng.choice(["red", "blue", None], len(frame))
     frame["seen"] = pd.date_range("2020-01-01", periods=len(frame)).strftime("%d/%m/%Y")
     frame["wet"] = rng.choice([True, False], len(frame))
     frame["note"] = [f"flower {number}" for number in range(len(frame))]

@@ -180,7 +180,7 @@ def with_first(field, value):
         (METRIC, lambda metric: None),
     ],
 )
-def test_a_tree_of_neighbours_that_leads_astray(kind, place, change):
+def test_a_tree_of_neighbors_that_leads_astray(kind, place, change):
     tree = kind(rows()[0], leaf_size=5)
     state = list(tree.__getstate__())
     state[place] = change(state[place])

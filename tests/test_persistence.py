@@ -222,7 +222,7 @@ def test_a_hostile_file_does_not_run(tmp_path, forest):
 
 
 @pytest.mark.parametrize("algorithm", ["kd_tree", "ball_tree"])
-def test_neighbours_that_do_not_exist_are_not_looked_for(tmp_path, algorithm):
+def test_neighbors_that_do_not_exist_are_not_looked_for(tmp_path, algorithm):
     X, y = rows_of_blobs()
     members = [("near", KNeighborsClassifier(3, algorithm=algorithm))]
     model = HedgedVotingClassifier(members, random_state=0).fit(X, y)

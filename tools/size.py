@@ -2,7 +2,7 @@
 
     python tools/size.py
 
-Functions are those of the package that are called during ``fit`` on 400 x 5 rows (200 labelled), or
+Functions are those of the package that are called during ``fit`` on 400 x 5 rows (200 labeled), or
 as many votes; comprehensions and the like count as part of theirs.
 """
 

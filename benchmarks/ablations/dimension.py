@@ -29,7 +29,7 @@ def data_name(dimension: int) -> str:
 def draw_gaussians(
     name: str, n_labels: int, seed: int, *, max_unlabeled: int | None = MAX_UNLABELED
 ) -> Draw:
-    """Return rows of two equally common classes; half of the unlabelled rows are scored."""
+    """Return rows of two equally common classes; half of the unlabeled rows are scored."""
     dimension = int(name.removeprefix("gaussians-"))
     n_unlabeled = max_unlabeled or MAX_UNLABELED
     rng = np.random.default_rng([seed, n_labels, dimension])

@@ -1,4 +1,4 @@
-"""Which labelled rows judge a tree: those out of its bag, or a share held out from all trees."""
+"""Which labeled rows judge a tree: those out of its bag, or a share held out from all trees."""
 
 from matplotlib.figure import Figure
 

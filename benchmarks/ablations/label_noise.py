@@ -1,6 +1,6 @@
 """Labels flipped with probability (1 - alpha) / 2, which is how the paper's Theorem 2 reads alpha.
 
-The labelled rows' labels are flipped, the scored ones are clean. Without noise the matched weight
+The labeled rows' labels are flipped, the scored ones are clean. Without noise the matched weight
 is 1, and so is "auto" as a rule: these two settings may be the same.
 """
 
@@ -50,7 +50,7 @@ def sentence(summary: Summary) -> str:
     return (
         f"Against the forest HedgeClipper {effect_by_row(clean)} with clean labels and "
         f"{effect_by_row(worst)} with {share} of them flipped, and matching the weight of the "
-        f"unlabelled rows to the noise {effect(matched)} over all noisy levels."
+        f"unlabeled rows to the noise {effect(matched)} over all noisy levels."
     )
 
 

@@ -55,7 +55,7 @@ def fit(
     as_in_paper: bool = False,
     **parameters: Any,
 ) -> Outcome:
-    """Return what HedgeClipper gives with these unlabelled rows; None is none at all."""
+    """Return what HedgeClipper gives with these unlabeled rows; None is none at all."""
     make = HedgeClipperClassifier.as_in_paper if as_in_paper else HedgeClipperClassifier
     model = make(estimator=grow(draw, changes or {}), random_state=draw.seed, **parameters)
     model.fit(draw.X, draw.y, X_unlabeled=X_unlabeled)

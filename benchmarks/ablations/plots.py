@@ -12,7 +12,7 @@ from benchmarks.ablations.models import FOREST
 from benchmarks.ablations.study import Row, at
 from benchmarks.ablations.summary import Difference, Summary
 
-# Okabe and Ito's colours, told apart by the colour-blind; markers and lines differ as well.
+# Okabe and Ito's colors, told apart by the color-blind; markers and lines differ as well.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 MARKERS = ("o", "s", "^", "D")
 LINES = ("-", "--", ":", "-.")

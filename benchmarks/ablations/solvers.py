@@ -1,4 +1,4 @@
-"""How the slack is minimised: the paper's stochastic gradient, AdaGrad then full passes, L-BFGS.
+"""How the slack is minimized: the paper's stochastic gradient, AdaGrad then full passes, L-BFGS.
 
 The paper's game is played with a cap of 1, without which it has no minimum to reach. Its stochastic
 gradient stops after ten passes by itself, so there are no settings beyond.
@@ -108,7 +108,7 @@ def plot(summary: Summary) -> Figure:
         ax.set_title(f"AUC less the base forest's,\n{game}", fontsize=FONT)
     for ax, places in ((left, MANY_PASSES), (middle, MANY_PASSES), (right, FEW_PASSES)):
         mark_x(ax, {n: str(n) for n in places}, log=True)
-    figure.supxlabel("passes over the unlabelled rows (means over the four rows)", fontsize=FONT)
+    figure.supxlabel("passes over the unlabeled rows (means over the four rows)", fontsize=FONT)
     add_legend(figure, middle, len(SOLVERS))
     return figure
 

@@ -1,7 +1,7 @@
-"""How many unlabelled rows there are, from none to all; always the same rows are scored.
+"""How many unlabeled rows there are, from none to all; always the same rows are scored.
 
-With none the labelled rows take their place. The controls weigh the same leaves by their labels and
-see no unlabelled row.
+With none the labeled rows take their place. The controls weigh the same leaves by their labels and
+see no unlabeled row.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ OURS, COUNT, VOTE = "HedgeClipper", "control: count of leaves", "control: b-weig
 
 
 def with_share(percent: int) -> Setting:
-    """Return HedgeClipper with some of the unlabelled rows; fewer are among the more."""
+    """Return HedgeClipper with some of the unlabeled rows; fewer are among the more."""
 
     def run(draw: Draw) -> Outcome:
         n_rows = len(draw.X_unlabeled) * percent // 100
@@ -36,11 +36,11 @@ def sentence(summary: Summary) -> str:
     )
     count, vote = (summary.difference(at(OURS, 100), control) for control in (COUNT, VOTE))
     return (
-        f"With all unlabelled rows ({MAX_UNLABELED:,} drawn ones at most) HedgeClipper "
+        f"With all unlabeled rows ({MAX_UNLABELED:,} drawn ones at most) HedgeClipper "
         f"{effect_by_row(forest)} against the forest, "
         f"{effect_by_row(none)} against itself without any and {effect(few)} against a tenth of "
         f"them; it {effect_by_row(vote)} against the b-weighted vote and {effect(count)} against "
-        "the count of leaves, the controls without unlabelled rows."
+        "the count of leaves, the controls without unlabeled rows."
     )
 
 
@@ -54,17 +54,17 @@ def plot(summary: Summary) -> Figure:
     return lines_figure(
         summary,
         series,
-        xlabel="share of the unlabelled rows that the game sees",
+        xlabel="share of the unlabeled rows that the game sees",
         ticks=dict(zip(places, [f"{share} %" for share in SHARES], strict=True)),
     )
 
 
 STUDY = Study(
     name="unlabeled_share",
-    title="From no unlabelled rows to all",
+    title="From no unlabeled rows to all",
     question=(
-        "How much of what HedgeClipper gains is owed to unlabelled rows, and how many? (With none, "
-        "the labelled rows take their place. The same rows are scored throughout.)"
+        "How much of what HedgeClipper gains is owed to unlabeled rows, and how many? (With none, "
+        "the labeled rows take their place. The same rows are scored throughout.)"
     ),
     settings={
         FOREST: BASE_FOREST,

@@ -1,4 +1,4 @@
-"""Biological response of molecules (Kaggle): 1,776 descriptors; 2,501 extra unlabelled rows."""
+"""Biological response of molecules (Kaggle): 1,776 descriptors; 2,501 extra unlabeled rows."""
 
 from benchmarks.data.printed import PaperData
 

@@ -1,4 +1,4 @@
-"""Control: HedgeClipper itself without unlabelled rows, the labelled ones in their place."""
+"""Control: HedgeClipper itself without unlabeled rows, the labeled ones in their place."""
 
 import warnings
 
@@ -18,4 +18,4 @@ def scores(draw: Draw) -> np.ndarray:
     return probability(model, draw.X_scored)
 
 
-METHOD = Method("hedgeclipper-alone", "Control: HedgeClipper without unlabelled rows", scores)
+METHOD = Method("hedgeclipper-alone", "Control: HedgeClipper without unlabeled rows", scores)

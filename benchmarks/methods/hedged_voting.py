@@ -26,7 +26,7 @@ KEPT = FOLDER / "panel"
 class Said(NamedTuple):
     """What the panel and its members say of a draw; those by name, a column each.
 
-    ``out_of_fold`` is of the labelled rows, ``scores`` of the unlabelled ones.
+    ``out_of_fold`` is of the labeled rows, ``scores`` of the unlabeled ones.
     """
 
     names: list[str]
@@ -36,7 +36,7 @@ class Said(NamedTuple):
 
 
 class Recording(HedgedVotingClassifier):
-    """A panel that remembers what its members said of the unlabelled rows."""
+    """A panel that remembers what its members said of the unlabeled rows."""
 
     def _store(self, members, played, given, prepare, scores):
         super()._store(members, played, given, prepare, scores)

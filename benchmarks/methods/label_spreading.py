@@ -1,4 +1,4 @@
-"""scikit-learn's label spreading over the seven nearest neighbours in scaled columns."""
+"""scikit-learn's label spreading over the seven nearest neighbors in scaled columns."""
 
 import warnings
 
@@ -19,7 +19,7 @@ def _dense(X) -> np.ndarray:
 def scores(draw: Draw) -> np.ndarray:
     X = np.vstack([draw.X, draw.X_unlabeled])
     y = np.concatenate([draw.y, np.full(draw.X_unlabeled.shape[0], -1)])
-    # Dense float64: the neighbours come from a blocked distance kernel that is fastest for it.
+    # Dense float64: the neighbors come from a blocked distance kernel that is fastest for it.
     X = scaled(FunctionTransformer(_dense), draw).fit_transform(X)
     model = LabelSpreading(kernel="knn", n_neighbors=7)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Control without unlabelled rows: the count of leaves with b > alpha, for less against."""
+"""Control without unlabeled rows: the count of leaves with b > alpha, for less against."""
 
 import numpy as np
 

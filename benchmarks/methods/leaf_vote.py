@@ -1,4 +1,4 @@
-"""Control without unlabelled rows: the vote of the leaves weighted by b."""
+"""Control without unlabeled rows: the vote of the leaves weighted by b."""
 
 import numpy as np
 

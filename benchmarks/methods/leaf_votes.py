@@ -14,7 +14,7 @@ def sum_votes(draw: Draw, weigh: Callable[[np.ndarray], np.ndarray]) -> np.ndarr
     """Return the probability of class 1 from a vote of the leaves, each weighed by its b.
 
     b is the out-of-bag correlation with balanced labels, shrunk to the in-bag value, which is
-    better for the controls than the plain one. No unlabelled row plays a part.
+    better for the controls than the plain one. No unlabeled row plays a part.
     """
     forest = base_forest.forest(draw).fit(draw.X, draw.y)
     share = draw.y.mean()

@@ -33,7 +33,7 @@ class Method:
     combines : bool
         Whether it takes the other methods' scores.
     uses_unlabeled : bool
-        Whether it learns from unlabelled rows.
+        Whether it learns from unlabeled rows.
     max_rows : int or None
         Rows it can take at most; it is left out where there are more.
     """

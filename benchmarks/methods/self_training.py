@@ -15,7 +15,7 @@ def scores(draw: Draw) -> np.ndarray:
     X = np.vstack([draw.X, draw.X_unlabeled])
     y = np.concatenate([draw.y, np.full(draw.X_unlabeled.shape[0], -1)])
     with warnings.catch_warnings():
-        # No harm done where all rows end up labelled before the last round.
+        # No harm done where all rows end up labeled before the last round.
         warnings.filterwarnings("ignore", message="y contains no unlabeled samples")
         model.fit(X, y)
     return probability(model, draw.X_scored)

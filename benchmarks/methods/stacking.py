@@ -24,9 +24,9 @@ def stack(out_of_fold: np.ndarray, y: np.ndarray, scores: np.ndarray) -> np.ndar
 
 
 def _out_of_fold(draw: Draw, method: Method) -> np.ndarray:
-    """Return a member's scores of the labelled rows, each by a fit that has not seen its label.
+    """Return a member's scores of the labeled rows, each by a fit that has not seen its label.
 
-    To save time, the semi-supervised members see the first 5,000 unlabelled rows alone in a fold.
+    To save time, the semi-supervised members see the first 5,000 unlabeled rows alone in a fold.
     """
     n_folds = min(N_FOLDS, np.bincount(draw.y).min())
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=draw.seed).split(draw.X, draw.y)

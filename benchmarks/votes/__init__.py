@@ -1,1 +1,1 @@
-"""Votes of labelling functions, crowds and classifiers: real sets, draws of labels, and peers."""
+"""Votes of labeling functions, crowds and classifiers: real sets, draws of labels, and peers."""

@@ -1,8 +1,8 @@
 """Nine real sets of votes, and draws: some rows get labels, others are scored.
 
-Of the sets of labelling functions and classifiers (``bf_*``) labels are drawn from the validation
-rows, and all training rows are unlabelled and scored, as in the paper that made them. Of the
-crowds, labels are drawn from the rows with gold; all rows are unlabelled, and the other rows with
+Of the sets of labeling functions and classifiers (``bf_*``) labels are drawn from the validation
+rows, and all training rows are unlabeled and scored, as in the paper that made them. Of the
+crowds, labels are drawn from the rows with gold; all rows are unlabeled, and the other rows with
 gold are scored.
 """
 
@@ -49,11 +49,11 @@ class VoteDraw:
     Parameters
     ----------
     L_labeled : ndarray of shape (n_labeled, n_voters)
-        Votes on the labelled rows: class numbers, -1 = abstains.
+        Votes on the labeled rows: class numbers, -1 = abstains.
     y_labeled : ndarray of shape (n_labeled,)
         Their labels.
     L_unlabeled : ndarray of shape (n_unlabeled, n_voters)
-        Votes on the rows to predict; those of a crowd have the labelled rows among them.
+        Votes on the rows to predict; those of a crowd have the labeled rows among them.
     y_scored : ndarray of shape (n_unlabeled,)
         Labels of the rows to predict, hidden from the methods; -1 where a row is not scored.
     n_classes : int
@@ -61,7 +61,7 @@ class VoteDraw:
     seed : int
         Number of the draw; also the seed of the methods.
     labeled_rows : ndarray of shape (n_labeled,) or None
-        Where the labelled rows are among the unlabelled ones; None where they are not.
+        Where the labeled rows are among the unlabeled ones; None where they are not.
     """
 
     L_labeled: np.ndarray
@@ -78,7 +78,7 @@ class VoteDraw:
         return int((self.y_scored >= 0).sum())
 
     def every_row_once(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the votes on all rows, the unlabelled ones last, and their labels or -1."""
+        """Return the votes on all rows, the unlabeled ones last, and their labels or -1."""
         gold = np.full(self.L_unlabeled.shape[0], -1)
         if self.labeled_rows is not None:
             gold[self.labeled_rows] = self.y_labeled

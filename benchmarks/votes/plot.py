@@ -9,7 +9,7 @@ from benchmarks.table_plot import dots
 from benchmarks.votes.methods import BF
 from benchmarks.votes.table import VoteFigures
 
-# Okabe and Ito's colours, told apart by the colour-blind; the markers differ as well.
+# Okabe and Ito's colors, told apart by the color-blind; the markers differ as well.
 STYLES = {
     OURS: ("#0072B2", "o"),
     "majority": ("#000000", "x"),

@@ -61,7 +61,7 @@ TABLE_PARTS = {
     "votes-published": (published_table, published_verdicts),
 }
 README_WORDS = (
-    "Accuracy on real votes of labelling functions, classifiers and crowds, `VoteAggregator` "
+    "Accuracy on real votes of labeling functions, classifiers and crowds, `VoteAggregator` "
     "beside majority vote, Snorkel and crowd-kit, with the same labels where a method takes any; "
     "`make votes-table` runs this, and [docs/votes_table.md](docs/votes_table.md) has every row, "
     "log loss, time, certificates and how it was done."

@@ -1,4 +1,4 @@
-"""Combine imperfect predictors with few labels and many unlabelled rows.
+"""Combine imperfect predictors with few labels and many unlabeled rows.
 
 The stages, each a module of its own that hands plain data to the next:
 
@@ -9,7 +9,7 @@ specialists
 correlations
     what the labels tell about each voter
 game
-    the weights that are best whatever the unlabelled rows' labels are, and what they guarantee
+    the weights that are best whatever the unlabeled rows' labels are, and what they guarantee
 
 Names are loaded when they are first used, so that importing the package is quick.
 """

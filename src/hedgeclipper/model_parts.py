@@ -84,7 +84,7 @@ def check_trees(model: Any) -> None:
             _check_links(nodes["left"].astype(int), nodes["right"].astype(int), nodes["is_leaf"])
             _check_categories(part)
         elif isinstance(part, KDTree | BallTree):
-            _check_neighbours(part)
+            _check_neighbors(part)
         elif isinstance(part, PackedTrees):
             _check_packed(part)
         elif isinstance(part, LeafPredictor) and isinstance(part.finder, PackedTrees):
@@ -140,8 +140,8 @@ def _check_categories(tree: TreePredictor) -> None:
         _check_range(numbers, len(sets))
 
 
-def _check_neighbours(tree: KDTree | BallTree) -> None:
-    """Raise unless a tree of neighbours has all its nodes, and these have rows that there are."""
+def _check_neighbors(tree: KDTree | BallTree) -> None:
+    """Raise unless a tree of neighbors has all its nodes, and these have rows that there are."""
     rows, order, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
     n_rows, n_columns = rows.shape
     n_bounds = 2 if isinstance(tree, KDTree) else 1

@@ -8,7 +8,7 @@ from hedgeclipper.base.semi_supervised import split_rows
 X = np.arange(12.0).reshape(6, 2)
 
 
-def test_minus_one_marks_unlabelled_rows():
+def test_minus_one_marks_unlabeled_rows():
     rows = split_rows(X, [0, -1, 1, -1, 0, 1], None, np.arange(6.0))
     assert rows.y_labeled.tolist() == [0, 1, 0, 1]
     assert rows.X_unlabeled.tolist() == X[[1, 3]].tolist()
@@ -16,26 +16,26 @@ def test_minus_one_marks_unlabelled_rows():
     assert rows.marked.tolist() == [False, True, False, True, False, False]
 
 
-def test_with_unlabelled_rows_of_their_own_minus_one_is_a_class():
+def test_with_unlabeled_rows_of_their_own_minus_one_is_a_class():
     rows = split_rows(X, [-1, 1, -1, 1, 1, 1], X[:2], None)
     assert rows.y_labeled.tolist() == [-1, 1, -1, 1, 1, 1]
     assert rows.marked is None
 
 
 def test_the_ambiguous_call_explains_both_ways_out():
-    with pytest.raises(ValueError, match=r"one class, 1,.*'unlabelled'.*Encode.*X_unlabeled"):
+    with pytest.raises(ValueError, match=r"one class, 1,.*'unlabeled'.*Encode.*X_unlabeled"):
         split_rows(X, [-1, 1, -1, 1, 1, 1], None, None)
     with pytest.raises(ValueError, match="no class once -1"):
         split_rows(X, [-1] * 6, None, None)
 
 
-def test_without_unlabelled_rows_the_labelled_ones_take_their_place():
-    with pytest.warns(NoUnlabeledRowsWarning, match="nothing is learnt beyond them"):
+def test_without_unlabeled_rows_the_labeled_ones_take_their_place():
+    with pytest.warns(NoUnlabeledRowsWarning, match="nothing is learned beyond them"):
         rows = split_rows(X, [0, 1, 0, 1, 0, 1], None, None)
     assert rows.X_unlabeled is X
 
 
-def test_names_are_never_unlabelled():
+def test_names_are_never_unlabeled():
     with pytest.warns(NoUnlabeledRowsWarning):
         rows = split_rows(X, ["a", "b", "-1", "a", "b", "-1"], None, None)
     assert rows.y_labeled.size == 6
@@ -49,7 +49,7 @@ def test_rows_without_weight_are_dropped():
     assert kept.without_weightless() is kept
 
 
-def test_split_tests_labelled_rows_only_and_trains_on_all_unlabelled():
+def test_split_tests_labeled_rows_only_and_trains_on_all_unlabeled():
     y = np.array([0, 1, -1] * 10)
     tested = []
     for train, test in SemiSupervisedSplit(cv=4, random_state=0).split(np.zeros((30, 1)), y):
@@ -73,7 +73,7 @@ def test_split_without_labels():
         list(SemiSupervisedSplit().split(np.zeros((3, 1)), [-1, -1, -1]))
 
 
-def test_grid_search_with_unlabelled_rows():
+def test_grid_search_with_unlabeled_rows():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(200, 3))
     y = np.where(np.arange(200) < 60, (rows[:, 0] > 0).astype(int), -1)

@@ -26,7 +26,7 @@ def files(monkeypatch):
     return known
 
 
-def test_labelled_and_unlabelled_rows_are_all_rows_once(files):
+def test_labeled_and_unlabeled_rows_are_all_rows_once(files):
     draw = make_draw("plain", 50, 0)
     every = np.concatenate([draw.X, draw.X_unlabeled]).ravel()
     assert sorted(every) == list(range(1000))
@@ -47,7 +47,7 @@ def test_where_the_file_has_a_split_the_test_rows_are_scored(files):
     assert draw.is_sparse
 
 
-def test_extra_rows_are_unlabelled_but_not_scored(files):
+def test_extra_rows_are_unlabeled_but_not_scored(files):
     draw = make_draw("extra", 50, 0)
     assert draw.X_unlabeled.shape == (2950, 1)
     assert draw.X_scored.max() < 1000

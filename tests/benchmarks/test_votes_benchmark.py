@@ -46,7 +46,7 @@ def test_the_seed_is_the_draw_of_votes(name):
 
 @needs_data
 @pytest.mark.parametrize("name", CROWDS)
-def test_labelled_rows_of_a_crowd_are_not_scored_and_the_others_with_gold_are(name):
+def test_labeled_rows_of_a_crowd_are_not_scored_and_the_others_with_gold_are(name):
     draw = make_draw(name, 100, 0)
     assert (draw.y_scored[draw.labeled_rows] == -1).all()
     assert draw.n_scored == (vote_set(name).y >= 0).sum() - 100

@@ -33,10 +33,10 @@ def few_members(X, n_labels, random_state, *, n_classes=2):
 def test_from_csv_with_words_dates_and_gaps_to_predictions(command):
     flowers().to_csv("rows.csv", index=False)
     assert command("fit", "rows.csv", "--target", "species", "--model", "m.skops").code == 0
-    assert "rows.csv: 150 rows, 60 labelled and 90 not, read into memory" in command.out
+    assert "rows.csv: 150 rows, 60 labeled and 90 not, read into memory" in command.out
     for column, what in {
         "petal_width": "15 missing, marked in a column of their own",
-        "colour": "2 values, a column of 0 and 1 for each",
+        "color": "2 values, a column of 0 and 1 for each",
         "seen": "day, month and weekday, read as %d/%m/%Y",
         "note": "text of its own in most rows (150 values)",
         "planet": "it has the same value everywhere",
@@ -140,14 +140,14 @@ def test_words_of_the_target_that_are_taken_as_missing_are_named(command, word):
     ]
 
 
-def test_unlabelled_files_in_several_places(command):
+def test_unlabeled_files_in_several_places(command):
     frame = cancer()
     known = frame["benign"].notna()
-    frame[known].to_parquet("labelled.parquet")
+    frame[known].to_parquet("labeled.parquet")
     Path("more").mkdir()
     for number, part in enumerate(np.array_split(np.flatnonzero(~known), 3)):
         frame.iloc[part, :6].to_parquet(f"more/{number}.parquet")
-    words = ("fit", "labelled.parquet", "--target", "benign", "--model", "m.skops", "--json", "-f")
+    words = ("fit", "labeled.parquet", "--target", "benign", "--model", "m.skops", "--json", "-f")
     for where in (["more"], ["more/*.parquet"], ["more/0.parquet", "more/1.parquet"]):
         command(*words, "--unlabeled", *where)
         assert command.code == 0
@@ -155,10 +155,10 @@ def test_unlabelled_files_in_several_places(command):
         assert command.result["n_unlabeled"] == expected
 
 
-def test_words_in_unlabelled_rows_count_too(command):
+def test_words_in_unlabeled_rows_count_too(command):
     frame = flowers()
     known = frame["species"].notna()
-    frame.loc[~known, "colour"] = "violet"
+    frame.loc[~known, "color"] = "violet"
     frame[known].to_csv("rows.csv", index=False)
     frame[~known].drop(columns="species").to_csv("more.csv", index=False)
     command(
@@ -167,7 +167,7 @@ def test_words_in_unlabelled_rows_count_too(command):
     )
     assert command.code == 0
     columns = hedgeclipper.load("m.skops")["columns"]
-    assert "colour_violet" in columns.get_feature_names_out()
+    assert "color_violet" in columns.get_feature_names_out()
     assert "note" not in [plan.name for plan in columns.plans_]
 
 
@@ -196,15 +196,15 @@ def test_voting(command, monkeypatch):
     assert command.result["classes"].keys() == {"setosa", "versicolor", "virginica"}
 
 
-def test_all_rows_labelled_works_with_a_note(command):
+def test_all_rows_labeled_works_with_a_note(command):
     cancer().dropna().to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
     assert command.code == 0
-    assert "note: All rows are labelled, so that nothing is learnt beyond them" in command.err
+    assert "note: All rows are labeled, so that nothing is learned beyond them" in command.err
     assert Path("m.skops").exists()
 
 
-def test_all_rows_labelled_and_a_class_that_is_minus_one(command):
+def test_all_rows_labeled_and_a_class_that_is_minus_one(command):
     frame = cancer().dropna()
     frame["benign"] = frame["benign"].astype(int).replace(0, -1)
     frame.to_csv("rows.csv", index=False)
@@ -260,7 +260,7 @@ def test_a_new_word_and_a_bad_date_do_not_stop_predictions(command):
     frame = flowers()
     frame.to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "-q")
-    frame["colour"], frame["seen"] = "orange", "soon"
+    frame["color"], frame["seen"] = "orange", "soon"
     frame.drop(columns=["species", "note"]).to_csv("more.csv", index=False)
     assert command("predict", "m.skops", "more.csv", "-o", "p.csv").code == 0
     assert len(pd.read_csv("p.csv")) == 150

@@ -55,10 +55,10 @@ def one_class(frame):
 
 TABLES = {
     "one class": (one_class(cancer()), "are of one class, 1. Label some rows of another"),
-    "none labelled": (frame_with(benign=pd.NA), "None of the 569 rows has a value in 'benign'"),
+    "none labeled": (frame_with(benign=pd.NA), "None of the 569 rows has a value in 'benign'"),
     "measured target": (
         frame_with(benign=np.linspace(0, 1, 569)),
-        "has 569 different values on 569 labelled rows",
+        "has 569 different values on 569 labeled rows",
     ),
     "a class for each row": (
         frame_with(benign=[f"row {k}" for k in range(569)]),
@@ -74,7 +74,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize(("frame", "said"), TABLES.values(), ids=TABLES.keys())
-def test_tables_from_which_nothing_can_be_learnt(command, frame, said):
+def test_tables_from_which_nothing_can_be_learned(command, frame, said):
     frame.to_csv("rows.csv", index=False)
     fails(command, ("fit", "rows.csv", "--target", "benign", "--model", "m.skops"), DATA, said)
 
@@ -205,21 +205,21 @@ def test_a_folder_that_cannot_be_written_in_is_found_at_once(command, monkeypatc
     assert ".tmp" not in command.err
 
 
-def test_unlabelled_rows_without_a_column(command):
+def test_unlabeled_rows_without_a_column(command):
     cancer().to_csv("rows.csv", index=False)
     cancer().drop(columns=["mean_area"]).to_csv("more.csv", index=False)
     words = ("--target", "benign", "--unlabeled", "more.csv", "--model", "m.skops")
     fails(command, ("fit", "rows.csv", *words), DATA, "more.csv has no column 'mean_area'")
 
 
-def test_unlabelled_rows_of_another_kind(command):
+def test_unlabeled_rows_of_another_kind(command):
     cancer().to_csv("rows.csv", index=False)
     Path("more.libsvm").write_text("1 1:2\n")
     words = ("--target", "benign", "--unlabeled", "more.libsvm", "--model", "m.skops")
     fails(command, ("fit", "rows.csv", *words), DATA, "Pass both as LibSVM, or none")
 
 
-def test_unlabelled_rows_with_words_in_the_place_of_numbers(command):
+def test_unlabeled_rows_with_words_in_the_place_of_numbers(command):
     cancer().to_csv("rows.csv", index=False)
     cancer().assign(mean_area="large").to_csv("more.csv", index=False)
     words = ("--target", "benign", "--unlabeled", "more.csv", "--model", "m.skops")
@@ -264,7 +264,7 @@ def test_models_that_are_none(command, models, content, said):
 @pytest.mark.parametrize("name", ["numbers", "words"])
 def test_predictions_for_rows_without_a_column(command, models, name):
     Path("m.skops").write_bytes(models[name])
-    column = {"numbers": "mean_area", "words": "colour"}[name]
+    column = {"numbers": "mean_area", "words": "color"}[name]
     frame = {"numbers": cancer, "words": flowers}[name]()
     frame.drop(columns=column).to_csv("rows.csv", index=False)
     words = ("predict", "m.skops", "rows.csv", "-o", "p.parquet")

@@ -26,10 +26,10 @@ def test_demo_prints_three_aucs_the_guarantee_and_where_the_report_is(small_data
     pytest.importorskip("hedgeclipper.inspection.report")
     demo.main(tmp_path)
     out = capsys.readouterr().out
-    assert "100 labels, 1,900 unlabelled rows" in out
+    assert "100 labels, 1,900 unlabeled rows" in out
     assert all(name in out for name in ("random forest", "HedgeClipper", "hedged panel"))
     assert "The better order need not have the lower error" in out
-    bound = r"\n  error (?:between \d+\.\d% and|at most) \d+\.\d% on the {} unlabelled rows \({}"
+    bound = r"\n  error (?:between \d+\.\d% and|at most) \d+\.\d% on the {} unlabeled rows \({}"
     assert re.search("Hedged panel, 100 labels:" + bound.format("1,900", "an estimate"), out)
     assert re.search(bound.format("1,000", r"guaranteed with probability 95%\)"), out)
     assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 100
@@ -51,7 +51,7 @@ def test_a_line_has_the_figures_of_predictions():
 
 def test_bounds_in_words():
     bound = Certificate(0.31, 0.04, "hard", "guarantee", 0.1, 2000, "")
-    held = "on the 2,000 unlabelled rows (guaranteed with probability 90%)"
+    held = "on the 2,000 unlabeled rows (guaranteed with probability 90%)"
     assert demo._bound(bound) == f"error between 4.0% and 31.0% {held}"
     assert demo._bound(replace(bound, error_lower=0.0)) == f"error at most 31.0% {held}"
 

@@ -24,7 +24,7 @@ def csr_parts(name, matrix):
     return {f"{name}_{part}": value for part, value in (parts | {"shape": matrix.shape}).items()}
 
 
-def test_dense_archive_with_unlabelled_rows_apart(folder):
+def test_dense_archive_with_unlabeled_rows_apart(folder):
     np.savez(folder / "kagg_cred.npz", X=ROWS, y=LABELS)
     np.savez(folder / "kagg_cred_unlabeled.npz", X=ROWS[:1])
     shape = {"n_rows": 2, "n_train": 2, "n_unlabeled": 1, "n_columns": 3, "named_columns": ()}
@@ -35,7 +35,7 @@ def test_dense_archive_with_unlabelled_rows_apart(folder):
     assert bunch.target.dtype == np.int64
 
 
-def test_archive_without_its_unlabelled_rows_is_not_enough(folder):
+def test_archive_without_its_unlabeled_rows_is_not_enough(folder):
     np.savez(folder / "kagg_cred.npz", X=ROWS, y=LABELS)
     with pytest.raises(FileNotFoundError, match=r"kagg_cred\.npz and kagg_cred_unlabeled\.npz"):
         load(find_dataset("kagg-cred"), data_home=folder)
@@ -77,7 +77,7 @@ def test_symbol_out_of_range():
 
 def test_wrong_number_of_rows_names_the_file(folder):
     np.savez(folder / "covtype.npz", X=ROWS, y=LABELS)
-    with pytest.raises(ValueError, match=r"have 581,012 labelled rows, but 2 .*covtype\.npz"):
+    with pytest.raises(ValueError, match=r"have 581,012 labeled rows, but 2 .*covtype\.npz"):
         load(find_dataset("covtype"))
 
 

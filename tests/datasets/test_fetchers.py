@@ -107,9 +107,9 @@ def test_record_has_a_name_for_each_column(dataset):
 @pytest.mark.parametrize(
     ("what", "change"),
     [
-        ("labelled rows", {"n_rows": 32_562}),
+        ("labeled rows", {"n_rows": 32_562}),
         ("training rows", {"n_train": 1604}),
-        ("unlabelled rows", {"n_unlabeled": 1}),
+        ("unlabeled rows", {"n_unlabeled": 1}),
     ],
 )
 def test_wrong_shape_says_what_was_expected_and_got(what, change):

@@ -47,7 +47,7 @@ def assert_as_good_as_its_ensemble(model, rows, y=Y, slack=0.01):
 
 
 def out_of_bag_correlations(forest, kind):
-    """Mean of vote times label over the labelled rows that a tree, or one of its leaves, has not
+    """Mean of vote times label over the labeled rows that a tree, or one of its leaves, has not
     been fitted to, of those of which it is positive; from scikit-learn's trees alone."""
     signs, found = 2 * Y[L] - 1, []
     for tree, bag in zip(forest.estimators_, forest.estimators_samples_, strict=True):
@@ -62,7 +62,7 @@ def out_of_bag_correlations(forest, kind):
 
 BOOTSTRAP = "a row of weight 2 is not drawn as two rows are, as in scikit-learn's forests"
 EXPECTED = {
-    "check_classifiers_classes": "labels -1 and 1 without X_unlabeled: -1 marks unlabelled rows",
+    "check_classifiers_classes": "labels -1 and 1 without X_unlabeled: -1 marks unlabeled rows",
     "check_sample_weight_equivalence_on_dense_data": BOOTSTRAP,
     "check_sample_weight_equivalence_on_sparse_data": BOOTSTRAP,
 }
@@ -105,7 +105,7 @@ def test_transduction_has_given_and_predicted_labels():
 
 
 @pytest.mark.parametrize("names", [("no", "yes"), (-1, 1), (False, True), (2.0, 5.0)])
-def test_any_labels_with_unlabelled_rows_of_their_own(names):
+def test_any_labels_with_unlabeled_rows_of_their_own(names):
     y = np.array(names)[Y]
     model = fitted(y)
     assert model.classes_.tolist() == list(names)
@@ -125,7 +125,7 @@ def test_threads_do_not_change_the_result():
     np.testing.assert_array_equal(one.decision_function(many), two.decision_function(many))
 
 
-def test_the_way_of_passing_unlabelled_rows_does_not_change_the_result_and_seeds_do():
+def test_the_way_of_passing_unlabeled_rows_does_not_change_the_result_and_seeds_do():
     one = fitted()
     y = Y[:2000].copy()
     y[300:] = -1
@@ -345,7 +345,7 @@ def test_shift_is_noticed_and_its_absence_too():
         )
     shifted = X.copy()
     shifted[U] += 1.0
-    with pytest.warns(ShiftWarning, match="look unlike the labelled ones"):
+    with pytest.warns(ShiftWarning, match="look unlike the labeled ones"):
         fitted(rows=shifted)
 
 
@@ -393,7 +393,7 @@ def test_sample_weight_reaches_trees_and_correlations():
     np.testing.assert_allclose(doubled.decision_function(X[T]), model.decision_function(X[T]))
 
 
-def test_unlabelled_rows_in_a_pipeline_are_transformed():
+def test_unlabeled_rows_in_a_pipeline_are_transformed():
     with sklearn.config_context(enable_metadata_routing=True):
         classifier = HedgeClipperClassifier(n_estimators=20, random_state=0)
         classifier.set_fit_request(X_unlabeled=True)
@@ -446,7 +446,7 @@ def test_bad_calls():
         fitted(lonely, correlations="holdout")
 
 
-def test_ten_labels_and_no_unlabelled_rows():
+def test_ten_labels_and_no_unlabeled_rows():
     easy = X + 3 * Y[:, None]
     rows = np.r_[np.flatnonzero(Y == 0)[:5], np.flatnonzero(Y == 1)[:5]]
     model = HedgeClipperClassifier(n_estimators=50, random_state=0)

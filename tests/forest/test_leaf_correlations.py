@@ -61,7 +61,7 @@ def test_balanced_weights_give_both_classes_the_same():
 
 
 def unseen_rows():
-    """Yield each leaf with the labelled rows in it that its tree has not seen."""
+    """Yield each leaf with the labeled rows in it that its tree has not seen."""
     for tree, n_leaves in enumerate(FINDER.n_leaves):
         for leaf in range(n_leaves):
             yield FINDER.offsets[tree] + leaf, GROWN.unseen[tree] & (SEEN[tree] == leaf)

@@ -29,7 +29,7 @@ def test_bayes_rule_brings_the_prior_back():
     assert one.probabilities(np.zeros((1, 1)))[0, 1] == pytest.approx(0.2)
 
 
-def test_several_games_are_normalised_and_the_largest_wins():
+def test_several_games_are_normalized_and_the_largest_wins():
     three = predictor([0.0, 0.0, 0.0], [1 / 3] * 3)
     awake = np.array([[0.5, -0.2, 0.1], [-0.9, -0.8, 0.2]])
     shares = three.probabilities(awake)

@@ -117,8 +117,8 @@ def assert_same_without_names(ours, theirs):
 
 @pytest.mark.parametrize("unlabeled", ["file", "batches", "frame"])
 @pytest.mark.filterwarnings("ignore:X has feature names")  # scikit-learn, of a frame in memory
-def test_names_of_the_unlabelled_rows_are_remembered(tmp_path, unlabeled):
-    """The labelled rows have none, so that the first names that come up decide."""
+def test_names_of_the_unlabeled_rows_are_remembered(tmp_path, unlabeled):
+    """The labeled rows have none, so that the first names that come up decide."""
     UNLABELED.to_parquet(tmp_path / "rows.parquet")
     UNLABELED[NAMES[::-1]].to_parquet(tmp_path / "turned.parquet")
     given = {"file": tmp_path / "rows.parquet", "batches": [UNLABELED], "frame": UNLABELED}
@@ -214,7 +214,7 @@ def test_columns_of_files_are_chosen_by_a_source(table_file, in_memory, tmp_path
         np.testing.assert_array_equal(out["prediction"], theirs)
 
 
-def test_a_source_of_unlabelled_rows(folder, in_memory):
+def test_a_source_of_unlabeled_rows(folder, in_memory):
     assert_same(fitted(as_source(folder, columns=NAMES)), in_memory)
     some = fitted(UNLABELED[:1_000]).partial_fit(as_source(folder, columns=NAMES))
     assert some.n_unlabeled_ == 1_000 + len(UNLABELED)
@@ -388,7 +388,7 @@ def test_partial_fit_needs_a_fit_and_takes_no_labels_after_it():
     assert first.n_unlabeled_ == 1_000
 
 
-def test_labelled_rows_that_stood_in_are_forgotten():
+def test_labeled_rows_that_stood_in_are_forgotten():
     with pytest.warns(NoUnlabeledRowsWarning):
         model = new().fit(LABELED, Y[:N_LABELED])
     assert model.partial_fit(UNLABELED[:1_000]).n_unlabeled_ == 1_000

@@ -29,8 +29,8 @@ def test_minimum_is_that_of_a_grid(terms, tilt):
 
 
 @given(terms_of_one_voter(), st.floats(-1, 1))
-def test_minimiser_lies_in_the_box(terms, tilt):
-    theta = terms.minimiser(np.array([tilt]))
+def test_minimizer_lies_in_the_box(terms, tilt):
+    theta = terms.minimizer(np.array([tilt]))
     assert terms.lower[0] <= theta[0] <= terms.upper[0]
 
 

@@ -235,7 +235,7 @@ def test_labels_and_probabilities_are_checked(models, display):
         display.from_estimator(LinearSVC().fit(X, Y), X, Y, ax=new_ax())
     with pytest.raises(TypeError, match=f"{name} is for classifiers. Got StandardScaler"):
         display.from_estimator(StandardScaler().fit(X), X, Y, ax=new_ax())
-    with pytest.raises(ValueError, match=r"y has 5 unlabelled rows"):
+    with pytest.raises(ValueError, match=r"y has 5 unlabeled rows"):
         display.from_estimator(models["forest"], X, np.where(np.arange(600) < 5, -1, Y))
     with pytest.raises(ValueError, match=r"must be probabilities"):
         display.from_predictions(LABELS, SHARES * 3, ax=new_ax())

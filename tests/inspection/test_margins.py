@@ -109,7 +109,7 @@ def test_marks_are_where_clipping_starts():
     assert [mark.get_xdata()[0] for mark in marks] == [-0.5, 2.0]
 
 
-def test_classes_differ_in_line_style_and_hatch_not_in_colour_alone():
+def test_classes_differ_in_line_style_and_hatch_not_in_color_alone():
     first, second = drawn().curves_
     assert first.get_linestyle() != second.get_linestyle()
     assert first.get_hatch() != second.get_hatch()
@@ -235,12 +235,12 @@ def test_more_than_two_classes_are_refused():
         drawn(three)
 
 
-def test_unlabelled_rows_are_refused(model):
+def test_unlabeled_rows_are_refused(model):
     marked = Y.copy()
     marked[:7] = -1
-    with pytest.raises(ValueError, match=r"y has 7 unlabelled rows \(-1\) of 900"):
+    with pytest.raises(ValueError, match=r"y has 7 unlabeled rows \(-1\) of 900"):
         MarginDisplay.from_estimator(model, X, marked, ax=new_ax())
-    with pytest.raises(ValueError, match=r"y has 7 unlabelled rows \(-1\) of 900"):
+    with pytest.raises(ValueError, match=r"y has 7 unlabeled rows \(-1\) of 900"):
         drawn(marked)
 
 

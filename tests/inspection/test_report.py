@@ -150,7 +150,7 @@ def test_ids_occur_once_and_pictures_have_names(pages, kind):
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
-def test_pictures_take_the_colours_of_the_page(pages, kind):
+def test_pictures_take_the_colors_of_the_page(pages, kind):
     pictures = " ".join(re.findall(r"<svg .*?</svg>", pages[kind], re.DOTALL))
     assert "var(--blue)" in pictures
     assert not re.search(r"#(?:0072b2|d55e00|000000|404040|ebebeb)", pictures, re.IGNORECASE)
@@ -159,8 +159,8 @@ def test_pictures_take_the_colours_of_the_page(pages, kind):
 def test_data_and_settings_are_told(pages):
     words = Text(pages["forest"]).text
     assert "forest of 10 trees" in words
-    assert "labelled rows 100" in words
-    assert "unlabelled rows 400" in words
+    assert "labeled rows 100" in words
+    assert "unlabeled rows 400" in words
     assert "n_estimators 10" in words
     n_first = int(np.sum(Y[:100] == 0))
     assert f"{n_first} of class 0 and {100 - n_first} of class 1" in words
@@ -186,14 +186,14 @@ def test_a_guarantee_is_told_with_its_probability(tmp_path):
 
 
 def test_the_comparison_is_honest_about_its_folds(pages):
-    assert "3 stratified folds of 100 labelled rows" in pages["forest"]
+    assert "3 stratified folds of 100 labeled rows" in pages["forest"]
     assert "its forest alone" in pages["forest"]
-    assert "5 stratified folds of 100 labelled rows" in pages["panel"]
+    assert "5 stratified folds of 100 labeled rows" in pages["panel"]
     assert "mean of all members" in pages["panel"]
     assert "plain vote" in pages["votes"]
 
 
-def test_labels_held_back_are_not_learnt_from():
+def test_labels_held_back_are_not_learned_from():
     rng = np.random.default_rng(0)
     noise = rng.integers(0, 2, 120)
     model = HedgeClipperClassifier(n_estimators=10, random_state=0)
@@ -226,7 +226,7 @@ def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
     model = HedgeClipperClassifier(n_estimators=10, random_state=0)
     model.fit(X[few], Y[few], X_unlabeled=X[100:])
     words = Text(page_of(model, tmp_path, X=X[few], y=Y[few], X_unlabeled=X[100:])).text
-    assert "Class 1 has 4 labelled rows" in words
+    assert "Class 1 has 4 labeled rows" in words
     assert "Label more rows. The rarest class has 4 labels" in words
 
 
@@ -242,19 +242,19 @@ def test_rows_may_be_marked_by_minus_one(tmp_path):
     model = HedgeClipperClassifier(n_estimators=10, random_state=0).fit(X, marked)
     about = read_subject(model, X, marked, None, None, None)
     assert set(about.numbers % 4) == {0, 2, 3}
-    assert "unlabelled rows 375" in Text(page_of(model, tmp_path, X=X, y=marked)).text
+    assert "unlabeled rows 375" in Text(page_of(model, tmp_path, X=X, y=marked)).text
 
 
 def test_of_many_rows_some_are_drawn(fitted_panel, monkeypatch, tmp_path):
     monkeypatch.setattr(subject, "MOST_ROWS_OF_PANEL", 50)
     words = Text(page_of(fitted_panel, tmp_path, **ROWS)).text
-    assert "50 unlabelled rows drawn at random from 400" in words
+    assert "50 unlabeled rows drawn at random from 400" in words
 
 
-def test_unlabelled_rows_may_be_batches(fitted_forest, tmp_path):
+def test_unlabeled_rows_may_be_batches(fitted_forest, tmp_path):
     batches = [X[100:300], X[300:]]
     words = Text(page_of(fitted_forest, tmp_path, X_unlabeled=batches)).text
-    assert "400 unlabelled rows drawn at random from the unlabelled rows" in words
+    assert "400 unlabeled rows drawn at random from the unlabeled rows" in words
 
 
 def first_column(page, section):
@@ -310,16 +310,16 @@ def test_votes_are_called_by_their_keys(tmp_path):
 
 def test_a_sample_is_called_one(fitted_forest, tmp_path):
     words = Text(page_of(fitted_forest, tmp_path, **ROWS, n_unlabeled=59_900)).text
-    assert "Of 400 unlabelled rows drawn at random from 59,900" in words
+    assert "Of 400 unlabeled rows drawn at random from 59,900" in words
 
 
 def test_wrong_names_and_totals_say_what_to_pass(fitted_forest, fitted_votes, tmp_path):
     path = tmp_path / "report.html"
-    with pytest.raises(ValueError, match=r"each of the 400 unlabelled rows.*Got 2 names"):
+    with pytest.raises(ValueError, match=r"each of the 400 unlabeled rows.*Got 2 names"):
         write_report(fitted_forest, path, **ROWS, row_names=["a", "b"])
-    with pytest.raises(ValueError, match=r"each of the 240 unlabelled rows.*Got 1 names"):
+    with pytest.raises(ValueError, match=r"each of the 240 unlabeled rows.*Got 1 names"):
         write_report(fitted_votes, path, row_names=["a"])
-    with pytest.raises(ValueError, match="for unlabelled rows in memory"):
+    with pytest.raises(ValueError, match="for unlabeled rows in memory"):
         write_report(fitted_forest, path, X_unlabeled=[X[100:]], row_names=["a"] * 400)
     with pytest.raises(ValueError, match=r"at least the 400 that are passed. Got 300"):
         write_report(fitted_forest, path, **ROWS, n_unlabeled=300)
@@ -331,7 +331,7 @@ def test_more_of_the_data_is_told(fitted_forest, tmp_path):
     words = Text(page).text
     assert "file rows.csv target income" in words
     assert HOSTILE not in page
-    assert re.search(r"labelled rows 100 their labels .* unlabelled rows 400", words)
+    assert re.search(r"labeled rows 100 their labels .* unlabeled rows 400", words)
 
 
 def test_whole_numbers_are_shown_whole(tmp_path):
@@ -377,7 +377,7 @@ def test_votes_suggest_labels_to_buy(fitted_votes, pages):
 def test_other_votes_may_be_reported_on(fitted_votes, tmp_path):
     votes, gold = some_votes(n_rows=200)
     words = Text(page_of(fitted_votes, tmp_path, votes=votes, gold=gold)).text
-    assert "Of the 140 unlabelled rows" in words
+    assert "Of the 140 unlabeled rows" in words
 
 
 def test_voters_who_contradict_are_named(tmp_path):

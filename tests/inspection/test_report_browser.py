@@ -93,7 +93,7 @@ class Visit:
     def __exit__(self, *error):
         self.context.close()
 
-    def colour(self, what, selector="body"):
+    def color(self, what, selector="body"):
         script = f"e => getComputedStyle(e).{what}"
         return self.page.eval_on_selector(selector, script)
 
@@ -122,8 +122,8 @@ def test_no_picture_is_wider_than_the_screen(browser, reports, name, width):
         assert max(right) <= width
 
 
-def brightness(colour):
-    return sum(int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]) / 3
+def brightness(color):
+    return sum(int(part) for part in color[color.index("(") + 1 : -1].split(",")[:3]) / 3
 
 
 def test_dark_is_dark_and_pictures_follow(browser, reports):
@@ -131,8 +131,8 @@ def test_dark_is_dark_and_pictures_follow(browser, reports):
     for scheme in ("light", "dark"):
         with Visit(browser, reports["forest"], scheme=scheme) as visit:
             found[scheme] = (
-                brightness(visit.colour("backgroundColor")),
-                brightness(visit.colour("fill", "svg text")),
+                brightness(visit.color("backgroundColor")),
+                brightness(visit.color("fill", "svg text")),
             )
     assert found["light"][0] > 230
     assert found["light"][1] < 60
@@ -182,7 +182,7 @@ def test_what_is_not_known_goes_last(browser, tmp_path):
 def test_it_prints_in_light_without_links_and_nothing_cut_off(browser, reports, scheme):
     with Visit(browser, reports["forest"], scheme=scheme) as visit:
         visit.page.emulate_media(media="print")
-        assert brightness(visit.colour("backgroundColor")) > 250
+        assert brightness(visit.color("backgroundColor")) > 250
         assert not visit.page.locator("nav").is_visible()
-        assert visit.colour("overflowX", ".scroll") == "visible"
+        assert visit.color("overflowX", ".scroll") == "visible"
         assert len(visit.page.pdf(format="A4")) > 10_000

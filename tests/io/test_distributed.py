@@ -1,4 +1,4 @@
-"""Dask collections of unlabelled rows: the same result as in memory, whoever computes it."""
+"""Dask collections of unlabeled rows: the same result as in memory, whoever computes it."""
 
 import os
 import pickle
@@ -117,7 +117,7 @@ def test_frames_are_matched_by_name(in_memory):
 
 
 @pytest.mark.filterwarnings("ignore:X has feature names")  # scikit-learn, of each partition
-def test_names_of_unlabelled_frames_are_remembered(in_memory):
+def test_names_of_unlabeled_frames_are_remembered(in_memory):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
     with dask.config.set(scheduler="threads"):
         model = fitted(dd.from_pandas(frame, npartitions=3))
@@ -125,7 +125,7 @@ def test_names_of_unlabelled_frames_are_remembered(in_memory):
     np.testing.assert_array_equal(ours, in_memory.predict(UNLABELED))
 
 
-def test_labelled_rows_must_be_in_memory():
+def test_labeled_rows_must_be_in_memory():
     rows = dd.from_pandas(pd.DataFrame(LABELED, columns=NAMES), npartitions=2)
     with pytest.raises(TypeError, match=r"Got a Dask DataFrame as X: pass X\.compute\(\)"):
         HedgeClipperClassifier().fit(rows, Y[:300], X_unlabeled=rows)

@@ -105,7 +105,7 @@ def assert_as_good_as_members(model, rows, y, slack=0.02):
 
 FOLDS = "folds are cut through rows: one of weight 2 is in one fold, and two rows may be in two"
 EXPECTED = {
-    "check_classifiers_classes": "labels -1 and 1 without X_unlabeled: -1 marks unlabelled rows",
+    "check_classifiers_classes": "labels -1 and 1 without X_unlabeled: -1 marks unlabeled rows",
     "check_sample_weight_equivalence_on_dense_data": FOLDS,
     "check_sample_weight_equivalence_on_sparse_data": FOLDS,
 }
@@ -138,7 +138,7 @@ def test_it_is_no_worse_than_its_members():
 
 
 @pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
-def test_without_unlabelled_rows_members_are_not_judged_by_what_they_have_seen():
+def test_without_unlabeled_rows_members_are_not_judged_by_what_they_have_seen():
     gains = []
     for seed in range(4):
         X_, y_ = make_classification(1_200, 20, n_informative=4, flip_y=0.2, random_state=seed)
@@ -333,7 +333,7 @@ def test_one_who_cannot_score_held_out_labels_is_left_out():
     assert_same(model, fitted(holdout=0.3))
 
 
-def test_one_who_cannot_score_the_unlabelled_rows_is_left_out():
+def test_one_who_cannot_score_the_unlabeled_rows_is_left_out():
     with pytest.warns(MemberFailedWarning, match="'bad' .* RuntimeError: out of words"):
         model = fitted(estimators=[*quick(), ("bad", Fails(-1, n_scored=800))])
     assert_same(model, fitted())
@@ -453,7 +453,7 @@ def test_guarantee_only_with_delta_and_labels_of_their_own():
     assert model.worst_case_correlation_ == pytest.approx(1 - 2 * bound.error_upper)
 
 
-def test_no_guarantee_with_weights_or_without_unlabelled_rows():
+def test_no_guarantee_with_weights_or_without_unlabeled_rows():
     model = HedgedVotingClassifier(quick(), delta=0.05, random_state=0)
     for weights in (np.linspace(1, 2, 200), np.arange(200) % 3):
         model.fit(X[L], Y[L], X_unlabeled=X[U], sample_weight=weights)
@@ -499,7 +499,7 @@ def test_one_label_in_a_class(specialists):
     assert model.member_summary()["auc"].isna().all()
 
 
-def test_no_unlabelled_rows():
+def test_no_unlabeled_rows():
     with pytest.warns(NoUnlabeledRowsWarning):
         model = HedgedVotingClassifier(quick(), random_state=0).fit(X[L], Y[L])
     assert_as_good_as_members(model, X, Y)
@@ -509,7 +509,7 @@ def test_no_unlabelled_rows():
 # What comes in.
 
 
-def test_the_way_of_passing_unlabelled_rows_does_not_change_the_result():
+def test_the_way_of_passing_unlabeled_rows_does_not_change_the_result():
     y = Y[:1000].copy()
     y[200:] = -1
     marked = HedgedVotingClassifier(quick(), random_state=0).fit(X[:1000], y)
@@ -520,7 +520,7 @@ def test_the_way_of_passing_unlabelled_rows_does_not_change_the_result():
 
 
 @pytest.mark.parametrize("names", [("no", "yes"), (-1, 1), (False, True), (2.0, 5.0)])
-def test_any_labels_with_unlabelled_rows_of_their_own(names):
+def test_any_labels_with_unlabeled_rows_of_their_own(names):
     y = np.array(names)[Y]
     model = fitted(y)
     assert model.classes_.tolist() == list(names)

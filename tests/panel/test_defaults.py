@@ -61,5 +61,5 @@ def test_slow_boosters_are_left_out_where_there_is_much_to_sort():
     assert set(few) - set(many) == {"boosting_plain"}
 
 
-def test_some_learn_from_the_unlabelled_rows():
+def test_some_learn_from_the_unlabeled_rows():
     assert {"self_trained", "spreading", "hedgeclipper"} <= names(40)

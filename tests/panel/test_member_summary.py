@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.panel.member_summary import summarise
+from hedgeclipper.panel.member_summary import summarize
 from hedgeclipper.panel.weighing import PanelSolution
 
 RNG = np.random.default_rng(0)
@@ -14,7 +14,7 @@ def summary(votes, weights, seen=None, is_positive=IS_POSITIVE):
     b = np.linspace(0.1, 0.2, n_members)
     solution = PanelSolution(np.asarray(weights), b, b / 10, None)
     names = [f"m{k}" for k in range(n_members)]
-    return summarise(names, np.asarray(weights), solution, seen, is_positive, votes)
+    return summarize(names, np.asarray(weights), solution, seen, is_positive, votes)
 
 
 def test_each_member_has_an_entry_in_each_column():

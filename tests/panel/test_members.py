@@ -231,7 +231,7 @@ def test_a_class_of_one_label_is_always_fitted_and_never_scored():
     ("split", "message"),
     [
         ((np.arange(15), np.arange(10, 20)), "5 rows both to fit and to score"),
-        ((np.arange(15), np.arange(55, 65)), "row 64, but splits are of the labelled rows"),
+        ((np.arange(15), np.arange(55, 65)), "row 64, but splits are of the labeled rows"),
     ],
 )
 def test_splits_that_cannot_be(split, message):
@@ -367,10 +367,10 @@ def test_seconds_are_of_all_fits(monkeypatch):
     assert only(GaussianNB()).seconds == 5
 
 
-# Unlabelled rows and weights.
+# Unlabeled rows and weights.
 
 
-def test_held_out_rows_are_among_the_unlabelled_ones_in_a_fold():
+def test_held_out_rows_are_among_the_unlabeled_ones_in_a_fold():
     only(UnlabeledSpy(), rows(X_unlabeled=X_UNLABELED))
     for fit, (train, test) in zip(FITS, FOLDS, strict=False):
         np.testing.assert_array_equal(fit["X"], X[train])
@@ -380,7 +380,7 @@ def test_held_out_rows_are_among_the_unlabelled_ones_in_a_fold():
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline])
-def test_unlabelled_rows_are_marked_for_those_who_read_marks(wrap):
+def test_unlabeled_rows_are_marked_for_those_who_read_marks(wrap):
     only(wrap(MarkedSpy(GaussianNB())), rows(X_unlabeled=X_UNLABELED), FOLDS[:1])
     (train, test), (fold, final) = FOLDS[0], FITS
     np.testing.assert_array_equal(fold["X"], np.vstack([X[train], X_UNLABELED, X[test]]))
@@ -389,7 +389,7 @@ def test_unlabelled_rows_are_marked_for_those_who_read_marks(wrap):
 
 
 @pytest.mark.parametrize("X_unlabeled", [None, X_UNLABELED[:0]])
-def test_without_unlabelled_rows_there_are_none_in_a_fold_either(X_unlabeled):
+def test_without_unlabeled_rows_there_are_none_in_a_fold_either(X_unlabeled):
     given = rows(X_unlabeled=X_unlabeled)
     only(UnlabeledSpy(), given, FOLDS[:1])
     assert [fit["X_unlabeled"] for fit in FITS] == [None, None]
@@ -404,7 +404,7 @@ def test_without_unlabelled_rows_there_are_none_in_a_fold_either(X_unlabeled):
 @pytest.mark.parametrize(
     "wrap", [lambda model: model, lambda m: make_pipeline(StandardScaler(), m)]
 )
-def test_our_forest_learns_from_the_unlabelled_rows(wrap, weighted):
+def test_our_forest_learns_from_the_unlabeled_rows(wrap, weighted):
     weights = np.linspace(1, 2, 60) if weighted else None
     model = wrap(HedgeClipperClassifier(n_estimators=5, random_state=0))
     given = rows(X_unlabeled=np.vstack([X_UNLABELED] * 2), weights=weights)

@@ -48,7 +48,7 @@ def test_a_guarantee_does_not_use_the_labels_to_judge_the_panel():
     assert estimates[0] < estimates[1]
 
 
-def test_it_speaks_of_the_unlabelled_rows():
+def test_it_speaks_of_the_unlabeled_rows():
     votes, _ = generated(0, n_rows=300)
     found = certify_panel(votes, None, True)
     assert found.n_unlabeled == 300

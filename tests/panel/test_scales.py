@@ -15,7 +15,7 @@ def test_votes_rise_with_the_scores_and_stay_within_bounds():
     assert votes.max() <= 1
 
 
-def test_a_vote_is_the_mean_of_rank_and_standardised_log_odds():
+def test_a_vote_is_the_mean_of_rank_and_standardized_log_odds():
     scale = VoteScale.of(np.array([0.2, 0.2, 0.5, 0.8]))
     log_odds = np.log([0.25, 0.25, 1, 4])
     deviation = (np.log(4) - log_odds.mean()) / log_odds.std()

@@ -49,7 +49,7 @@ def test_it_does_not_warn_of_what_it_mends():
         fitted(marked(0, 1, -1), max_iter=1)
 
 
-def test_fewer_rows_than_neighbours():
+def test_fewer_rows_than_neighbors():
     model = SmoothSpreading(kernel="knn", n_neighbors=10).fit(X[[0, 40, 41]], [0, 1, -1])
     assert np.isfinite(model.predict_proba(X)).all()
 

@@ -120,7 +120,7 @@ def test_long_columns_become_normal_whatever_their_tails():
     np.testing.assert_array_equal(np.argsort(found[:, 0]), np.argsort(X[:, 0]))
 
 
-def test_short_columns_are_standardised():
+def test_short_columns_are_standardized():
     X = np.column_stack([RNG.integers(0, 2, 200), DENSE[:, 0]]).astype(float)
     found = EvenColumns().fit(X).transform(X)[:, 0]
     np.testing.assert_allclose(found, (X[:, 0] - X[:, 0].mean()) / X[:, 0].std())

@@ -113,7 +113,7 @@ def test_few_labels_leave_the_members_nearly_equal():
     assert ratios[1] < 0.5 * ratios[0]
 
 
-def test_correction_is_nothing_where_labelled_rows_are_all_rows():
+def test_correction_is_nothing_where_labeled_rows_are_all_rows():
     is_positive, votes = noisy_votes(100, 1.0)
     half = np.r_[np.flatnonzero(is_positive)[:40], np.flatnonzero(~is_positive)[:40]]
     game = play_panel_game(judged(votes, is_positive), "square").game

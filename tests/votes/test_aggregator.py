@@ -34,7 +34,7 @@ def votes_on(truth, accuracy, coverage, seed=0, n_classes=2):
 
 
 def some(n_rows=600, n_labeled=60, n_classes=2, seed=0, accuracy=None, coverage=0.6, rare=None):
-    """Votes, y with -1 behind the labelled rows, and the truth."""
+    """Votes, y with -1 behind the labeled rows, and the truth."""
     rng = np.random.default_rng(seed)
     shares = None if rare is None else [1 - rare, rare]
     truth = rng.choice(n_classes, n_rows, p=shares)
@@ -64,7 +64,7 @@ def same_model(one, other, abs=1e-9):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_both_ways_to_pass_unlabelled_rows_give_the_same(loss):
+def test_both_ways_to_pass_unlabeled_rows_give_the_same(loss):
     marked = fitted(loss=loss)
     apart = VoteAggregator(loss=loss).fit(L[:60], Y[:60], L_unlabeled=L[60:])
     same_model(marked, apart)
@@ -250,7 +250,7 @@ def test_of_equally_probable_classes_the_more_frequent_one_is_predicted():
     assert model.subgroup_bounds(np.ones(392, dtype=bool)).error[1] == model.worst_case_error_
 
 
-def test_voters_without_a_labelled_row_are_heard_through_agreement():
+def test_voters_without_a_labeled_row_are_heard_through_agreement():
     votes, y, truth = some(1000, 60, accuracy=[0.8] * 6, coverage=0.9)
     votes[:60, 3:] = -1
     votes[500:700, :3] = -1
@@ -292,7 +292,7 @@ def test_copies_of_a_voter_do_not_make_it_surer():
 
 
 def contradictory():
-    """Copies of one voter, each labelled where the others are not, with labels that disagree."""
+    """Copies of one voter, each labeled where the others are not, with labels that disagree."""
     rng = np.random.default_rng(0)
     common = rng.integers(2, size=500)
     votes = np.repeat(common[:, None], 30, axis=1)
@@ -452,7 +452,7 @@ def test_the_whole_is_a_subgroup_with_the_error_of_the_certificate(loss):
 
 
 def test_subgroups_bounds_hold_the_truth_if_the_voters_bounds_do():
-    """Labels are those of all unlabelled rows, so that what they say of these is true."""
+    """Labels are those of all unlabeled rows, so that what they say of these is true."""
     votes, _, truth = some(300, accuracy=[0.8, 0.7, 0.9], n_classes=3)
     model = VoteAggregator(bound="plug_in").fit(votes, truth, L_unlabeled=votes)
     wrong = model.transduction_ != truth
@@ -469,7 +469,7 @@ def test_subgroups_bounds_hold_the_truth_if_the_voters_bounds_do():
             assert 0 <= low <= high <= 1
 
 
-def test_a_guarantee_needs_transductive_bounds_and_unlabelled_rows():
+def test_a_guarantee_needs_transductive_bounds_and_unlabeled_rows():
     assert fitted().certificate_.kind == "estimate"
     assert fitted(bound="transductive", delta=0.1).certificate_.kind == "guarantee"
     assert fitted(bound="transductive", delta=0.1).certificate_.delta == 0.1
@@ -477,7 +477,7 @@ def test_a_guarantee_needs_transductive_bounds_and_unlabelled_rows():
         model = VoteAggregator(bound="transductive").fit(L, TRUTH)
     assert record[0].filename == __file__
     assert model.certificate_.kind == "estimate"
-    assert "no unlabelled rows" in model.certificate_.reason
+    assert "no unlabeled rows" in model.certificate_.reason
 
 
 def test_given_frequencies_are_the_balance_and_bound_the_classes():
@@ -534,7 +534,7 @@ def test_an_update_with_labels_and_with_new_voters():
     np.testing.assert_array_equal(part.transduction_, whole.transduction_[y < 0])
 
 
-def test_rows_that_stood_in_for_unlabelled_ones_do_so_no_more_after_an_update():
+def test_rows_that_stood_in_for_unlabeled_ones_do_so_no_more_after_an_update():
     with pytest.warns(NoUnlabeledRowsWarning):
         model = VoteAggregator(tol=1e-8, max_passes=5000).fit(L[:60], TRUTH[:60])
     model.update(L[60:])
@@ -594,7 +594,7 @@ def test_a_failed_update_leaves_the_model_as_it_was():
 # Shift.
 
 
-def test_labelled_rows_of_another_kind_give_a_warning():
+def test_labeled_rows_of_another_kind_give_a_warning():
     votes, y, _ = some(2000, 300)
     votes[:300, 2] = 1
     with pytest.warns(ShiftWarning, match="2 votes for [01] on") as record:

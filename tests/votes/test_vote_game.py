@@ -15,7 +15,7 @@ from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import joined, learn_from_labels, parted
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.shift import shift_of_votes
-from hedgeclipper.votes.short_rows import row_favourites, row_maxima, row_sums, soft_maximum
+from hedgeclipper.votes.short_rows import row_favorites, row_maxima, row_sums, soft_maximum
 from hedgeclipper.votes.vote_game import play, scores_of, shares_of
 from hedgeclipper.votes.vote_losses import LOSSES, SMALLEST
 from hedgeclipper.votes.witnesses import Witnesses, with_testimony
@@ -36,7 +36,7 @@ def ballots_of(table, n_classes):
 
 
 def instance(seed, n_classes=3, n_rows=12, n_voters=3, n_labeled=8, **options):
-    """Votes on unlabelled rows, their truth, and what some labels say."""
+    """Votes on unlabeled rows, their truth, and what some labels say."""
     rng = np.random.default_rng(seed)
     truth, table = some_votes(rng, n_rows + n_labeled, n_voters, n_classes)
     table[0] = table[n_labeled] = np.arange(n_voters) % n_classes  # nobody sleeps all the time
@@ -460,14 +460,14 @@ def test_rows_left_out_of_a_sample_are_no_contradiction():
 # Agreement.
 
 
-def penalised_likelihood(model, unlabeled, labeled, codes):
+def penalized_likelihood(model, unlabeled, labeled, codes):
     weights, n_classes = model.weights, model.log_balance.size
     unknown = logsumexp(model.scores(unlabeled), axis=1).sum()
     known = model.scores(labeled)[np.arange(codes.size), codes].sum()
     return unknown + known + np.sum(prior_votes(n_classes) * weights)
 
 
-def test_rounds_do_not_lower_the_penalised_likelihood(monkeypatch):
+def test_rounds_do_not_lower_the_penalized_likelihood(monkeypatch):
     rng = np.random.default_rng(0)
     truth, table = some_votes(rng, 80, 4, 3)
     both = ballots_of(table, 3)
@@ -477,7 +477,7 @@ def test_rounds_do_not_lower_the_penalised_likelihood(monkeypatch):
     for rounds in range(1, 12):
         monkeypatch.setattr(agreement, "MAX_ROUNDS", rounds)
         model = find_agreement(unlabeled, labeled, truth[:20], np.full(3, 1 / 3))
-        found.append(penalised_likelihood(model, unlabeled, labeled, truth[:20]))
+        found.append(penalized_likelihood(model, unlabeled, labeled, truth[:20]))
     assert np.all(np.diff(found) >= -1e-9)
     assert found[-1] > found[0] + 0.1
 
@@ -538,8 +538,8 @@ def test_votes_of_witnesses_stand_behind_those_of_all_voters():
 # Shift.
 
 
-def test_a_rare_vote_among_the_labelled_ones_is_no_shift():
-    """One of 4,000 voters has two of its three rows among 100 labelled ones of 10,000."""
+def test_a_rare_vote_among_the_labeled_ones_is_no_shift():
+    """One of 4,000 voters has two of its three rows among 100 labeled ones of 10,000."""
     rng = np.random.default_rng(0)
     columns = np.array([rng.choice(10_000, 3, replace=False) for _ in range(4000)])
     columns[0] = [0, 1, 5000]
@@ -579,7 +579,7 @@ def test_sums_and_maxima_of_rows():
     values = np.random.default_rng(0).normal(size=(7, 4))
     assert row_sums(values) == pytest.approx(values.sum(axis=1))
     assert np.array_equal(row_maxima(values), values.max(axis=1))
-    assert np.array_equal(row_favourites(values), values.argmax(axis=1))
+    assert np.array_equal(row_favorites(values), values.argmax(axis=1))
     logarithm, slopes = soft_maximum(1000.0 * values)
     assert logarithm == pytest.approx(logsumexp(1000.0 * values, axis=1))
     assert slopes == pytest.approx(softmax(1000.0 * values, axis=1))

@@ -1,4 +1,4 @@
-"""Dawid and Skene's model as in crowd-kit; labelled rows keep their label through all rounds."""
+"""Dawid and Skene's model as in crowd-kit; labeled rows keep their label through all rounds."""
 
 from __future__ import annotations
 

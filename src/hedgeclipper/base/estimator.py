@@ -34,7 +34,7 @@ from hedgeclipper.io.progress import row_reporter
 
 
 class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
-    """Takes labelled and unlabelled rows in any form, and predicts for rows in any form."""
+    """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
     _dtype: ClassVar[type] = np.float32
     _keeps_frames = False
@@ -130,7 +130,7 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self._labels is None:
             raise AttributeError(
-                "Labels of the unlabelled rows are kept only where fit had these in memory, and "
+                "Labels of the unlabeled rows are kept only where fit had these in memory, and "
                 "until partial_fit. Use predict, or predict_to, which writes them to a file."
             )
         return self._labels
@@ -156,12 +156,12 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
             return self._read_rows(X, y, X_unlabeled, sample_weight)
         if is_dask(X):
             raise TypeError(
-                f"Labelled rows must be in memory. Got a Dask {type(X).__name__} as X: pass "
-                "X.compute(). Unlabelled rows may be a Dask collection."
+                f"Labeled rows must be in memory. Got a Dask {type(X).__name__} as X: pass "
+                "X.compute(). Unlabeled rows may be a Dask collection."
             )
         if is_batched(X) and not hasattr(X, "__array__"):
             raise TypeError(
-                "Labelled rows in files need the name of their column of labels as y. Got "
+                "Labeled rows in files need the name of their column of labels as y. Got "
                 f"{type(X).__name__} for X and {type(y).__name__} for y."
             )
         X = check_table(self, X, self._keeps_frames, **checks)
@@ -175,7 +175,7 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         return rows
 
     def _check_unlabeled(self, X: Any) -> Any:
-        """Return the unlabelled rows, checked; their names are kept if labelled ones have none."""
+        """Return the unlabeled rows, checked; their names are kept if labeled ones have none."""
         columns = self._column_names
         rows = self._check_more(X, "X_unlabeled")
         if columns is None:
@@ -189,12 +189,12 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
     def _read_rows(
         self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any
     ) -> SemiSupervisedRows:
-        """Return labelled and unlabelled rows of files that have a column of labels."""
+        """Return labeled and unlabeled rows of files that have a column of labels."""
         if sample_weight is not None or X_unlabeled is not None or is_dask(X):
             raise ValueError(
                 f"y={label!r} names the column of labels in the files given as X, whose other rows "
-                "are the unlabelled ones: it goes with neither sample_weight nor X_unlabeled, nor "
-                "with a Dask collection. Pass labelled rows and labels as arrays."
+                "are the unlabeled ones: it goes with neither sample_weight nor X_unlabeled, nor "
+                "with a Dask collection. Pass labeled rows and labels as arrays."
             )
         X_labeled, y, source = read_labeled(X, label)
         X_labeled = validate_data(self, X_labeled, **self._checks())
@@ -205,7 +205,7 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         check = BatchCheck("X", self.n_features_in_, self._checks())
         unlabeled = RowBatches(source, check, only_unlabeled=True)
         if next(iter(unlabeled), None) is None:
-            advice = "rows of files are unlabelled where their label is missing"
+            advice = "rows of files are unlabeled where their label is missing"
             return labeled_only(X_labeled, y, None, advice)
         return SemiSupervisedRows(X_labeled, y, None, unlabeled, None)
 
@@ -213,7 +213,7 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError(
-                f"y must have at least two classes among the labelled rows. Got one class, "
+                f"y must have at least two classes among the labeled rows. Got one class, "
                 f"{self.classes_[0]}."
             )
         return codes
@@ -224,7 +224,7 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         return [1] if n_classes == 2 else list(range(n_classes))
 
     def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
-        """Return labels of all rows passed to ``fit``, given those of the unlabelled ones."""
+        """Return labels of all rows passed to ``fit``, given those of the unlabeled ones."""
         if rows.marked is None:
             return predicted
         whole = np.empty(rows.marked.size, dtype=self.classes_.dtype)
@@ -252,7 +252,7 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         return self._check_more(X, name, once=True)
 
     def _check_more(self, X: Any, name: str, **options: Any) -> Any:
-        """Return rows, checked as the labelled ones were."""
+        """Return rows, checked as the labeled ones were."""
         return check_rows(
             self,
             X,

@@ -179,7 +179,7 @@ class BatchCheck:
         rows = check_array(batch, input_name=self.name, ensure_min_samples=0, **self.checks)
         if rows.shape[1] != self.n_features:
             raise ValueError(
-                f"{self.name} must have {self.n_features} columns, as the labelled rows have. Got "
+                f"{self.name} must have {self.n_features} columns, as the labeled rows have. Got "
                 f"a batch with {rows.shape[1]}. Name the columns on both sides, so that they can "
                 "be matched, or pass the same ones."
             )
@@ -194,7 +194,7 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
     X : files or other source with named columns
         Rows and labels.
     label : str
-        Name of the column with the labels; where it is missing the row is unlabelled.
+        Name of the column with the labels; where it is missing the row is unlabeled.
     """
     source = as_source(X, name="X", label=label, dtype=np.float32)
     rows, labels, classes = [], [], set()
@@ -208,17 +208,17 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
     if not rows:
         raise ValueError(
             f"No row has a label in the column {label!r}: all are missing. The forest needs some "
-            "labelled rows of each class."
+            "labeled rows of each class."
         )
     stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
     return stack(rows), _whole_numbers(np.concatenate(labels)), source
 
 
 def _check_marks(classes: set, label: str) -> None:
-    """Raise if -1 seems to mark unlabelled rows, which in files a missing label does."""
+    """Raise if -1 seems to mark unlabeled rows, which in files a missing label does."""
     if UNLABELED in classes and len(classes) > 2:
         raise ValueError(
-            f"The column {label!r} has -1 beside two other classes. In files a row is unlabelled "
+            f"The column {label!r} has -1 beside two other classes. In files a row is unlabeled "
             "where its label is missing (null or NaN): write that in place of -1, or number the "
             "classes from 0 if -1 is one."
         )

@@ -1,4 +1,4 @@
-"""Labelled and unlabelled rows: telling them apart, and splitting them for cross-validation."""
+"""Labeled and unlabeled rows: telling them apart, and splitting them for cross-validation."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ UNLABELED = -1
 
 
 class NoUnlabeledRowsWarning(UserWarning):
-    """There are no unlabelled rows, so that nothing is learnt from any."""
+    """There are no unlabeled rows, so that nothing is learned from any."""
 
 
 class ShiftWarning(UserWarning):
-    """Labelled and unlabelled rows, or the votes on them, differ far beyond chance."""
+    """Labeled and unlabeled rows, or the votes on them, differ far beyond chance."""
 
 
 @dataclass(frozen=True, eq=False)
 class SemiSupervisedRows:
     """Rows with labels, rows without, and where the latter stand in what was passed.
 
-    ``marked`` is the mask of the rows that were marked as unlabelled in y; None where unlabelled
+    ``marked`` is the mask of the rows that were marked as unlabeled in y; None where unlabeled
     rows came as a set of their own.
     """
 
@@ -42,17 +42,17 @@ class SemiSupervisedRows:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the unlabelled rows are an array, CSR matrix or frame."""
+        """Whether the unlabeled rows are an array, CSR matrix or frame."""
         X = self.X_unlabeled
         return isinstance(X, np.ndarray) or sparse.issparse(X) or is_pandas(X)
 
     @property
     def has_unlabeled(self) -> bool:
-        """Whether there are unlabelled rows, or labelled ones stand in for them."""
+        """Whether there are unlabeled rows, or labeled ones stand in for them."""
         return self.marked is None or bool(self.marked.any())
 
     def without_weightless(self) -> SemiSupervisedRows:
-        """Return the same without labelled rows of weight 0."""
+        """Return the same without labeled rows of weight 0."""
         if self.weight_labeled is None or np.all(self.weight_labeled > 0):
             return self
         rows = np.flatnonzero(self.weight_labeled > 0)
@@ -65,10 +65,10 @@ class SemiSupervisedRows:
 
 
 def split_rows(X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> SemiSupervisedRows:
-    """Return labelled and unlabelled rows.
+    """Return labeled and unlabeled rows.
 
-    Without ``X_unlabeled``, y = -1 marks unlabelled rows, as in ``sklearn.semi_supervised``. With
-    it, -1 is a class like any other. Without unlabelled rows of either kind, the labelled ones take
+    Without ``X_unlabeled``, y = -1 marks unlabeled rows, as in ``sklearn.semi_supervised``. With
+    it, -1 is a class like any other. Without unlabeled rows of either kind, the labeled ones take
     their place.
 
     Parameters
@@ -78,9 +78,9 @@ def split_rows(X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> SemiSupe
     y : array-like of shape (n_samples,)
         Labels.
     X_unlabeled : array or CSR matrix, optional
-        Unlabelled rows, checked.
+        Unlabeled rows, checked.
     sample_weight : ndarray of shape (n_samples,), optional
-        Weights of the rows; those of unlabelled ones are not used.
+        Weights of the rows; those of unlabeled ones are not used.
     """
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
@@ -99,7 +99,7 @@ def split_rows(X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> SemiSupe
 
 
 def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> SemiSupervisedRows:
-    """Warn that no row is unlabelled, and return labelled rows in the place of unlabelled ones.
+    """Warn that no row is unlabeled, and return labeled rows in the place of unlabeled ones.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> Semi
     sample_weight : ndarray of shape (n_samples,), optional
         Weights of the rows.
     advice : str
-        How the caller could have passed unlabelled rows.
+        How the caller could have passed unlabeled rows.
     """
     warnings.warn(
-        f"There are no unlabelled rows: {advice}. The labelled rows take their place, and nothing "
-        "is learnt beyond them.",
+        f"There are no unlabeled rows: {advice}. The labeled rows take their place, and nothing "
+        "is learned beyond them.",
         NoUnlabeledRowsWarning,
         stacklevel=5,
     )
@@ -122,7 +122,7 @@ def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> Semi
 
 
 def is_unlabeled(y: np.ndarray) -> np.ndarray:
-    """Return which labels are -1, the mark of an unlabelled row."""
+    """Return which labels are -1, the mark of an unlabeled row."""
     if y.dtype.kind in "US":
         return np.zeros(y.shape, dtype=bool)
     return np.asarray(y == UNLABELED, dtype=bool)
@@ -133,22 +133,22 @@ def _check_classes_left(y: np.ndarray, n_samples: int) -> None:
     if classes.size < 2:
         found = f"one class, {classes[0]}," if classes.size else "no class"
         raise ValueError(
-            f"y has {found} once -1 is read as 'unlabelled' ({y.size} of {n_samples} rows are "
-            "left). Encode the classes as 0 and 1, or pass the unlabelled rows as X_unlabeled, in "
+            f"y has {found} once -1 is read as 'unlabeled' ({y.size} of {n_samples} rows are "
+            "left). Encode the classes as 0 and 1, or pass the unlabeled rows as X_unlabeled, in "
             "which case -1 is a class."
         )
 
 
 class SemiSupervisedSplit:
-    """Cross-validation that scores labelled rows and trains on all unlabelled ones.
+    """Cross-validation that scores labeled rows and trains on all unlabeled ones.
 
-    Every split trains on some labelled rows and on all rows with y = -1, and tests on the other
-    labelled rows, so that a grid search over a semi-supervised classifier does the right thing.
+    Every split trains on some labeled rows and on all rows with y = -1, and tests on the other
+    labeled rows, so that a grid search over a semi-supervised classifier does the right thing.
 
     Parameters
     ----------
     cv : int or cross-validator, default=5
-        How to split the labelled rows; a number means stratified folds.
+        How to split the labeled rows; a number means stratified folds.
     shuffle : bool, default=True
         Whether to shuffle before cutting stratified folds.
     random_state : int, RandomState or None
@@ -177,7 +177,7 @@ class SemiSupervisedSplit:
         X : array-like of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
-            Labels, -1 for unlabelled rows.
+            Labels, -1 for unlabeled rows.
         groups : array-like of shape (n_samples,), optional
             Groups of the rows, for a splitter that takes them.
         """
@@ -185,7 +185,7 @@ class SemiSupervisedSplit:
         marked = is_unlabeled(y)
         labeled, unlabeled = np.flatnonzero(~marked), np.flatnonzero(marked)
         if labeled.size == 0:
-            raise ValueError("All rows are unlabelled (y = -1): there is nothing to score.")
+            raise ValueError("All rows are unlabeled (y = -1): there is nothing to score.")
         own_groups = None if groups is None else np.asarray(groups)[labeled]
         placeholder = np.zeros((labeled.size, 1))
         for train, test in self._splitter(y[labeled]).split(placeholder, y[labeled], own_groups):

@@ -34,7 +34,7 @@ class VoterTable:
     shares : ndarray of shape (n_voters,)
         How much of the result is each one's; they add up to 1 in each game.
     coverage : ndarray of shape (n_voters,) or None
-        Share of the unlabelled rows on which each is awake, where that differs.
+        Share of the unlabeled rows on which each is awake, where that differs.
     errors : ndarray of shape (n_voters,) or None
         Standard errors of the correlations, where they are known.
     targets : list or None
@@ -117,8 +117,8 @@ def main_figures(estimator: Any) -> list[tuple[str, str]]:
     heaviest = table.names[int(np.argmax(table.shares))] if table.names else "none"
     plural = {"leaf": "leaves"}.get(table.kind, f"{table.kind}s")
     return [
-        ("labelled rows", f"{estimator.n_labeled_:,}"),
-        ("unlabelled rows", f"{estimator.n_unlabeled_:,}"),
+        ("labeled rows", f"{estimator.n_labeled_:,}"),
+        ("unlabeled rows", f"{estimator.n_unlabeled_:,}"),
         ("classes", ", ".join(classes)),
         (plural, f"{len(table.names):,}, most from {heaviest}"),
         (_bound_name(worst, len(certificates)), _bound(worst)),
@@ -128,7 +128,7 @@ def main_figures(estimator: Any) -> list[tuple[str, str]]:
 
 def _bound_name(certificate: Certificate, n_games: int) -> str:
     of_many = ", worst class against the rest" if n_games > 1 else ""
-    return f"error on the unlabelled rows ({certificate.kind}{of_many})"
+    return f"error on the unlabeled rows ({certificate.kind}{of_many})"
 
 
 def _bound(certificate: Certificate) -> str:
@@ -154,7 +154,7 @@ class ShowsItself:
 
 
 def _summary_html(estimator: Any) -> str:
-    """Return the main figures as a small table that takes the notebook's own colours."""
+    """Return the main figures as a small table that takes the notebook's own colors."""
     cell = "padding:0.15em 0.8em 0.15em 0;text-align:left;border:0"
     rows = "".join(
         f'<tr><th scope="row" style="{cell};font-weight:normal;opacity:0.75">{escape(name)}</th>'

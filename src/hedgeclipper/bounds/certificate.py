@@ -43,7 +43,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Certificate:
-    """A bound on the error of a rule on the unlabelled rows of a game.
+    """A bound on the error of a rule on the unlabeled rows of a game.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Certificate:
         No answer, and a sign of 0, count as a coin toss: half an error.
     kind : {"guarantee", "estimate", "void"}
         "guarantee": holds with probability at least 1 - delta, if no voter was fitted on the
-        labelled rows and these are drawn like the unlabelled ones.
+        labeled rows and these are drawn like the unlabeled ones.
         "estimate": rests on correlations that are estimates, or that were bounded for more rows
         than these. "void": the correlations contradict each other, so that they cannot all hold,
         and the bounds are 0 and 1.
@@ -80,7 +80,7 @@ class Certificate:
         return self.kind == "guarantee"
 
     def __str__(self) -> str:
-        rule = "randomised prediction" if self.rule == "randomized" else "hard vote"
+        rule = "randomized prediction" if self.rule == "randomized" else "hard vote"
         bounds = (
             f"error of the {rule} on the {self.n_unlabeled} rows between "
             f"{self.error_lower:.4f} and {self.error_upper:.4f}"
@@ -88,7 +88,7 @@ class Certificate:
         if self.kind == "guarantee":
             return (
                 f"guarantee with probability {1 - (self.delta or 0):g}: {bounds}, if no voter was "
-                "fitted on the labelled rows and these are drawn like the unlabelled ones"
+                "fitted on the labeled rows and these are drawn like the unlabeled ones"
             )
         if self.kind == "void":
             return f"void: {self.reason}"
@@ -112,10 +112,10 @@ def certificate(
     solution : GameSolution
         Any solution, for any loss and alpha, converged or not.
     votes, participation
-        The unlabelled rows, as in `solve_game`.
+        The unlabeled rows, as in `solve_game`.
     label_correlations : LabelCorrelations or array-like of shape (n_voters,)
         What is known of the voters, whatever the game was solved with; only a `LabelCorrelations`
-        from ``lower_bounds(method="transductive")``, made for no more unlabelled rows than each
+        from ``lower_bounds(method="transductive")``, made for no more unlabeled rows than each
         voter is awake on here, makes it a guarantee.
     widths, class_balance
         As in `solve_game`. A guarantee takes a class balance for true.

@@ -1,6 +1,6 @@
 """What a few labels say about each voter: label correlations and their lower bounds.
 
-A voter's label correlation is the mean of h_i(x) y over the labelled rows it is awake on, in
+A voter's label correlation is the mean of h_i(x) y over the labeled rows it is awake on, in
 [-1, 1]; for votes of plus and minus one it is twice the accuracy less one. The rows must be ones
 the voter was not fitted on.
 """
@@ -29,12 +29,12 @@ def lower_bounds(
     two_sided: bool = False,
     n_unlabeled: Any = None,
 ) -> LabelCorrelations:
-    """Return what labelled rows say about the correlation of each voter with the label.
+    """Return what labeled rows say about the correlation of each voter with the label.
 
     Parameters
     ----------
     votes : array-like or sparse matrix of shape (n_labeled, n_voters)
-        Votes in [-1, 1] on labelled rows; abstentions as in `solve_game`. Give all voters there
+        Votes in [-1, 1] on labeled rows; abstentions as in `solve_game`. Give all voters there
         are, also those that will be dropped for what their labels say: the bound has to count them.
     labels : array-like of shape (n_labeled,)
         Labels, -1 or 1.
@@ -42,22 +42,22 @@ def lower_bounds(
         Probability of voting, in [0, 1].
     method : {"plug_in", "wilson", "transductive"}
         "plug_in" takes the estimate at its word. "wilson" is Wilson's score bound, for votes of
-        plus or minus one. "transductive" bounds the correlation on the unlabelled rows themselves,
+        plus or minus one. "transductive" bounds the correlation on the unlabeled rows themselves,
         for all voters at once: estimate - 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), with m
-        labelled and n unlabelled rows a voter is awake on.
+        labeled and n unlabeled rows a voter is awake on.
     delta : float
         Probability of failure, in (0, 1), at most 1/2 for "wilson"; see `LabelCorrelations`.
     two_sided : bool
         Whether "wilson" shares delta between its two bounds. "transductive" always covers both.
     n_unlabeled : int or array-like of shape (n_voters,)
-        For "transductive": the unlabelled rows each voter is awake on, or their number if all
+        For "transductive": the unlabeled rows each voter is awake on, or their number if all
         voters are awake on all of them. A `certificate` for fewer rows is no guarantee.
 
     Returns
     -------
     LabelCorrelations
-        A guarantee only for "transductive", and only if no voter was fitted on the labelled rows
-        and these and the unlabelled rows are different draws from one population.
+        A guarantee only for "transductive", and only if no voter was fitted on the labeled rows
+        and these and the unlabeled rows are different draws from one population.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def transductive_radius(
 ) -> np.ndarray:
     """Return 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), infinite where m or n is 0.
 
-    Hoeffding's bound on the difference between the labelled and the unlabelled mean of a quantity
+    Hoeffding's bound on the difference between the labeled and the unlabeled mean of a quantity
     in [-1, 1], on both sides and for all p voters together; p counts the voters before any of them
     is dropped.
     """
@@ -156,7 +156,7 @@ def _check_labels(labels: Any, n_samples: int) -> np.ndarray:
         found = np.unique(signs)[:5].tolist()
         raise ValueError(
             f"labels must be -1 or 1. Got values such as {found}. Encode them, for instance with "
-            "2 * (labels == positive) - 1, and pass labelled rows only."
+            "2 * (labels == positive) - 1, and pass labeled rows only."
         )
     return signs
 
@@ -164,7 +164,7 @@ def _check_labels(labels: Any, n_samples: int) -> np.ndarray:
 def _check_counts(n_unlabeled: Any, n_labeled: np.ndarray) -> np.ndarray:
     if n_unlabeled is None:
         raise ValueError(
-            "method='transductive' speaks of the unlabelled rows: pass n_unlabeled, how many of "
+            "method='transductive' speaks of the unlabeled rows: pass n_unlabeled, how many of "
             "them there are (or how many each voter is awake on)."
         )
     counts = np.asarray(n_unlabeled, dtype=float)

@@ -17,7 +17,7 @@ _HELP = (
     "Label many rows from few labels.\n\n"
     "Files are CSV, Parquet, Arrow or LibSVM, told apart by their suffix. A folder, or a quoted "
     "pattern like 'rows/*.parquet', stands for all files in it. A row whose target is missing is "
-    "unlabelled."
+    "unlabeled."
 )
 _EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 130 stopped."
 _EXAMPLE = "hedgeclipper fit rows.csv --target income --unlabeled more.csv --model income.skops"
@@ -105,7 +105,7 @@ Delta = Annotated[float | None, _delta("half of the labels are then held out to 
 VotesDelta = Annotated[float | None, _delta("gold labels must then be of rows drawn at random.")]
 Unlabeled = Annotated[
     list[str] | None,
-    typer.Option(metavar="FILES...", help="Files of unlabelled rows, up to the next option."),
+    typer.Option(metavar="FILES...", help="Files of unlabeled rows, up to the next option."),
 ]
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Leave out a column; repeat for more.")
@@ -131,7 +131,7 @@ def _main(
 @app.command(epilog=f"Example: {_EXAMPLE}")
 def fit(
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Rows; those with a target are labelled.")
+        str, typer.Argument(metavar="DATA", help="Rows; those with a target are labeled.")
     ],
     model: Annotated[
         Path,
@@ -165,7 +165,7 @@ def fit(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Fit a model to labelled and unlabelled rows.
+    """Fit a model to labeled and unlabeled rows.
 
     Numbers stay as they are, words become columns of 0 and 1, dates become day, month and weekday;
     what is done with each column is shown, and kept in the model.
@@ -269,7 +269,7 @@ def votes(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Make labels of votes: of labelling functions, crowds or models, and a few gold labels."""
+    """Make labels of votes: of labeling functions, crowds or models, and a few gold labels."""
     with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
         from hedgeclipper.cli.vote_commands import Aggregate, aggregate
 

@@ -1,4 +1,4 @@
-"""What is done with the columns of a table, learnt from labelled and unlabelled rows together."""
+"""What is done with the columns of a table, learned from labeled and unlabeled rows together."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class ColumnPreparation(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : pandas.DataFrame
-            All rows, labelled and not, without the target.
+            All rows, labeled and not, without the target.
         y : None
             Not used.
         """

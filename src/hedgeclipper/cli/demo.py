@@ -1,6 +1,6 @@
 """The main job on bundled real data: ``python -m hedgeclipper.cli.demo``.
 
-100 labels and 32,461 unlabelled rows of the Adult data: what a random forest gets from the labels
+100 labels and 32,461 unlabeled rows of the Adult data: what a random forest gets from the labels
 alone, what HedgeClipper and the hedged panel get from both, what can be said about the error
 without knowing the other labels, and a report to look at.
 """
@@ -25,7 +25,7 @@ REPORT = "hedgeclipper-demo.html"
 
 
 class Split(NamedTuple):
-    """Labelled and unlabelled rows, and the labels that only the score knows."""
+    """Labeled and unlabeled rows, and the labels that only the score knows."""
 
     X: Any
     y: np.ndarray
@@ -39,7 +39,7 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
     order = np.random.default_rng(random_state).permutation(y.size)
     few, more = (_split(X, y, order, size) for size in (N_LABELED, N_GUARANTEED))
     print(
-        f"a1a: {few.y.size} labels, {few.hidden.size:,} unlabelled rows. "
+        f"a1a: {few.y.size} labels, {few.hidden.size:,} unlabeled rows. "
         "This takes less than a minute on two free cores.\n"
     )
     panel = _compare(few, random_state)
@@ -64,7 +64,7 @@ def _bound(certificate: Certificate) -> str:
         kind = f"guaranteed with probability {1 - (certificate.delta or 0):.0%}"
     low, high = f"{certificate.error_lower:.1%}", f"{certificate.error_upper:.1%}"
     span = f"at most {high}" if low == "0.0%" else f"between {low} and {high}"
-    return f"error {span} on the {certificate.n_unlabeled:,} unlabelled rows ({kind})"
+    return f"error {span} on the {certificate.n_unlabeled:,} unlabeled rows ({kind})"
 
 
 def _write_report(model: Any, rows: Split, path: Path) -> Path:
@@ -87,7 +87,7 @@ def _split(X: Any, y: np.ndarray, order: np.ndarray, n_labeled: int) -> Split:
 
 
 def _compare(rows: Split, random_state: int) -> HedgedVotingClassifier:
-    """Print how three classifiers do on the unlabelled rows, and return the last of them."""
+    """Print how three classifiers do on the unlabeled rows, and return the last of them."""
     options = {"n_jobs": -1, "random_state": random_state}
     models = {
         "random forest": RandomForestClassifier(**options),
@@ -95,7 +95,7 @@ def _compare(rows: Split, random_state: int) -> HedgedVotingClassifier:
         "hedged panel": HedgedVotingClassifier(**options, verbose=1),
     }
     lines = [_line(name, model, rows) for name, model in models.items()]
-    print_table(["on the unlabelled rows", "AUC", "error", "seconds"], lines)
+    print_table(["on the unlabeled rows", "AUC", "error", "seconds"], lines)
     return models["hedged panel"]
 
 

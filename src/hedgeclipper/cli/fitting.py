@@ -96,7 +96,7 @@ def report(
     data : str
         Rows with a column of labels.
     unlabeled : sequence of str
-        Files of unlabelled rows.
+        Files of unlabeled rows.
     page : Path
         The report to write.
     force : bool
@@ -158,7 +158,7 @@ def check_kind(files: Files, preparation: ColumnPreparation | None, model_path: 
 
 
 def _find(data: str, unlabeled: Sequence[str]) -> tuple[Files, Files | None]:
-    """Return the files of rows and of unlabelled rows, which must be of one kind if LibSVM."""
+    """Return the files of rows and of unlabeled rows, which must be of one kind if LibSVM."""
     files = Files.find([data])
     more = Files.find(unlabeled) if unlabeled else None
     if more is not None and more.is_libsvm != files.is_libsvm:
@@ -219,14 +219,14 @@ def _fitted(estimator: Any, rows: TableRows, output: Output) -> Any:
     y = rows.y
     if X_unlabeled is None:
         output.note(
-            "All rows are labelled, so that nothing is learnt beyond them: pass --unlabeled, or "
+            "All rows are labeled, so that nothing is learned beyond them: pass --unlabeled, or "
             "rows whose target is empty."
         )
     if X_unlabeled is None and is_unlabeled(y).any():
-        # without unlabelled rows -1 would mark some
-        output.note("All rows are labelled and -1 is a class: the labels are kept as text.")
+        # without unlabeled rows -1 would mark some
+        output.note("All rows are labeled and -1 is a class: the labels are kept as text.")
         y = y.astype(str)
-    output.say(f"Fitting to {y.size:,} labelled and {rows.n_unlabeled:,} unlabelled rows ...")
+    output.say(f"Fitting to {y.size:,} labeled and {rows.n_unlabeled:,} unlabeled rows ...")
     return estimator.fit(X, y, X_unlabeled=X_unlabeled)
 
 
@@ -263,7 +263,7 @@ def _about(data: Files, more: Files | None, rows: TableRows) -> dict[str, str]:
     """Return what a report should tell of the files and of what was done with their columns."""
     about = {"file": data.place}
     if more is not None:
-        about["file of unlabelled rows"] = more.place
+        about["file of unlabeled rows"] = more.place
     if rows.preparation is None:
         return about
     about["target"] = str(rows.preparation.target)
@@ -279,7 +279,7 @@ def _say_rows(data: Files, more: Files | None, rows: TableRows, output: Output) 
     how = "into memory" if rows.in_memory else "in batches"
     places = " and ".join(files.place for files in (data, more) if files is not None)
     output.say(
-        f"{places}: {rows.n_rows:,} rows, {rows.y.size:,} labelled and "
+        f"{places}: {rows.n_rows:,} rows, {rows.y.size:,} labeled and "
         f"{rows.n_unlabeled:,} not, read {how}"
     )
     if rows.preparation is None:

@@ -138,7 +138,7 @@ def _show_as_notes(output: Output) -> None:
     def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
         from hedgeclipper.base.semi_supervised import NoUnlabeledRowsWarning
 
-        # commands say themselves that no row is unlabelled, in words of the command line
+        # commands say themselves that no row is unlabeled, in words of the command line
         is_told = category is NoUnlabeledRowsWarning
         if category.__module__.startswith("hedgeclipper") and not is_told:
             output.note(str(message))

@@ -1,4 +1,4 @@
-"""Labelled and unlabelled rows of files, ready for an estimator, and what was done to them."""
+"""Labeled and unlabeled rows of files, ready for an estimator, and what was done to them."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class TableRows:
     Parameters
     ----------
     X : pandas.DataFrame or CSR matrix of shape (n_labeled, n_columns)
-        Labelled rows, as the files have them.
+        Labeled rows, as the files have them.
     y : ndarray of shape (n_labeled,)
         Their labels.
     X_unlabeled : pandas.DataFrame, function that returns batches, or None
-        Unlabelled rows; None if there are none.
+        Unlabeled rows; None if there are none.
     n_unlabeled : int
         Their number.
     preparation : ColumnPreparation or None
         What is done with the columns, fitted; None for LibSVM, whose columns are numbers.
     numbered : function that returns an iterator
-        Reads batches of unlabelled rows, and the numbers of these among all rows of the files.
+        Reads batches of unlabeled rows, and the numbers of these among all rows of the files.
     names : RowNames
         What rows with these numbers are called.
     """
@@ -60,11 +60,11 @@ class TableRows:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the unlabelled rows are."""
+        """Whether the unlabeled rows are."""
         return not callable(self.X_unlabeled)
 
     def prepared(self) -> tuple[Any, Any]:
-        """Return labelled and unlabelled rows as an estimator wants them."""
+        """Return labeled and unlabeled rows as an estimator wants them."""
         if self.preparation is None:
             return self.X, self.X_unlabeled
         X = _finite(self.preparation.transform(self.X))
@@ -73,7 +73,7 @@ class TableRows:
         return X, _finite(self.preparation.transform(self.X_unlabeled))
 
     def sample(self, n_rows: int) -> tuple[Any, list[str]]:
-        """Return at most so many unlabelled rows, drawn at random, and their names."""
+        """Return at most so many unlabeled rows, drawn at random, and their names."""
         drawn = sample_without_replacement(
             self.n_unlabeled, min(n_rows, self.n_unlabeled), random_state=0
         )
@@ -103,7 +103,7 @@ def read_rows(
     Parameters
     ----------
     data : Files
-        Rows, of which those with a label are labelled.
+        Rows, of which those with a label are labeled.
     more : Files, optional
         Rows without labels.
     target : str or None
@@ -125,7 +125,7 @@ def read_rows(
     if not names:
         raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
     if more is not None:
-        more.require(names, "the unlabelled rows")
+        more.require(names, "the unlabeled rows")
     tables = [files for files in (data, more) if files is not None]
     is_plain = preparation.is_plain_ if preparation else all(t.hold_numbers(names) for t in tables)
     labels = _text_labels(data, target, output)
@@ -266,7 +266,7 @@ def _labeled_batches(
 def _numbered_batches(
     source: Source, text_labels: np.ndarray | None, others: Source | None
 ) -> Callable[[], Iterator[tuple[Any, np.ndarray]]]:
-    """Return a function that reads all unlabelled rows anew, with their numbers."""
+    """Return a function that reads all unlabeled rows anew, with their numbers."""
 
     def batches() -> Iterator[tuple[Any, np.ndarray]]:
         start = 0

@@ -85,7 +85,7 @@ def as_classes(labels: Any, are_boolean: bool = False) -> np.ndarray:
 
 
 def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
-    """Return how many labels each class has, or say why nothing can be learnt from them.
+    """Return how many labels each class has, or say why nothing can be learned from them.
 
     Parameters
     ----------
@@ -105,13 +105,13 @@ def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
     found = dict(zip(classes.tolist(), counts.tolist(), strict=True))
     if classes.size == 1:
         raise CommandError(
-            f"All {y.size:,} labelled rows are of one class, {classes.tolist()[0]!r}.",
+            f"All {y.size:,} labeled rows are of one class, {classes.tolist()[0]!r}.",
             "Label some rows of another class; leave the label empty where it is not known.",
         )
     n_usual = 2 if _are_fractions(classes) else MANY_CLASSES
     if classes.size > max(n_usual, y.size / 3):
         raise CommandError(
-            f"{target} has {classes.size:,} different values on {y.size:,} labelled rows, such as "
+            f"{target} has {classes.size:,} different values on {y.size:,} labeled rows, such as "
             f"{listed(classes.tolist(), 3)}.",
             "Only classes can be predicted: name another column, or make classes of it.",
         )

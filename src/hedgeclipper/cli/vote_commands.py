@@ -138,7 +138,7 @@ def _read(asked: Aggregate, table: Files, gold_table: Files, output: Output) -> 
             "columns that hold no votes with --drop."
         )
     if given.known.all():
-        output.note("All rows have gold labels, so that nothing is learnt beyond them.")
+        output.note("All rows have gold labels, so that nothing is learned beyond them.")
     output.say(
         f"{table.place}: {votes.n_rows:,} rows, {votes.n_voters:,} voters, "
         f"{votes.n_votes:,} votes, {given.known.sum():,} gold labels"

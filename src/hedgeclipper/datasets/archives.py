@@ -37,7 +37,7 @@ def _indicators(columns: np.ndarray, n_columns: int) -> sparse.csr_array:
 
 
 def read_archives(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
-    """Return the labelled rows of the first archive and the unlabelled ones of the second."""
+    """Return the labeled rows of the first archive and the unlabeled ones of the second."""
     with _opened(paths[0]) as archive:
         contents = _labeled_rows(dataset, archive)
     if len(paths) == 1:
@@ -85,7 +85,7 @@ def _matrix(archive: Mapping[str, np.ndarray], name: str) -> Any:
 
 
 def _symbols(archive: Mapping[str, np.ndarray]) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return the labelled and the unlabelled rows of symbols, one-hot."""
+    """Return the labeled and the unlabeled rows of symbols, one-hot."""
     return tuple(one_hot(archive[name], N_SYMBOLS_SECSTR) for name in ("T", "T_extra"))
 
 

@@ -63,7 +63,7 @@ def fetch(
         ``data`` (float32, shape (n_rows, n_columns): an array where NaN is missing, or a
         csr_array), the training rows first; ``target`` (0 or 1); ``n_train``, how many rows are
         training rows; ``data_unlabeled``, further rows without labels, or None; ``labeled_splits``,
-        for the ssl sets the benchmark's own labelled rows by number of labels, shape
+        for the ssl sets the benchmark's own labeled rows by number of labels, shape
         (n_splits, n_labels) each; ``feature_names``; ``frame``; ``DESCR``; ``source``, where it
         was read from.
 
@@ -130,12 +130,12 @@ def _check_shape(dataset: Dataset, contents: Contents, location: Location) -> No
     extra = contents.data_unlabeled
     n_extra, n_extra_columns = (0, dataset.n_columns) if extra is None else extra.shape
     for what, expected, got in (
-        ("labelled rows", dataset.n_rows, n_rows),
+        ("labeled rows", dataset.n_rows, n_rows),
         ("labels", dataset.n_rows, contents.target.size),
         ("columns", dataset.n_columns, n_columns),
         ("training rows", dataset.n_train, contents.n_train),
-        ("unlabelled rows", dataset.n_unlabeled, n_extra),
-        ("columns of the unlabelled rows", dataset.n_columns, n_extra_columns),
+        ("unlabeled rows", dataset.n_unlabeled, n_extra),
+        ("columns of the unlabeled rows", dataset.n_columns, n_extra_columns),
     ):
         if expected != got:
             raise ValueError(
@@ -147,7 +147,7 @@ def _check_shape(dataset: Dataset, contents: Contents, location: Location) -> No
 def _description(dataset: Dataset) -> str:
     """Return what the data set is, in words."""
     parts = [dataset.name, dataset.title, dataset.size_in_words]
-    parts += [f"Source: {dataset.origin}", f"Licence: {dataset.licence}"]
+    parts += [f"Source: {dataset.origin}", f"License: {dataset.license}"]
     if dataset.is_bundled:
         parts.append((files("hedgeclipper") / "data" / "README.md").read_text(encoding="utf-8"))
     return "\n\n".join(parts)
@@ -203,7 +203,7 @@ def _fetcher(function_name: str, dataset_name: str, example: str = "") -> _Fetch
     fetch_named.__name__ = fetch_named.__qualname__ = function_name
     fetch_named.__doc__ = f"""Return {dataset.name}: {dataset.title[0].lower()}{dataset.title[1:]}
 
-    {dataset.size_in_words} Source: {dataset.origin}. Licence: {dataset.licence}.
+    {dataset.size_in_words} Source: {dataset.origin}. License: {dataset.license}.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ def _csv_blocks(path: Path) -> Iterator[np.ndarray]:
 
 
 def _read_kaggle(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
-    """Return the labelled rows of the first CSV file and the unlabelled ones of the second."""
+    """Return the labeled rows of the first CSV file and the unlabeled ones of the second."""
     names = [dataset.target_name, *dataset.feature_names]
     labeled = _named_columns(paths[0], names)
     unlabeled = _named_columns(paths[1], names[1:])

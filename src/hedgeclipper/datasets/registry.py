@@ -46,14 +46,14 @@ class Dataset:
     n_train : int
         How many of them are training rows; ``n_rows`` where the file has no test rows.
     archives : tuple of str
-        NumPy archives that hold it: the labelled rows, then the unlabelled ones if they are apart.
+        NumPy archives that hold it: the labeled rows, then the unlabeled ones if they are apart.
     layout : str
         How the original files are laid out, one that ``originals`` can read; "" if none is.
     originals : tuple of OriginalFile
         The files as published.
     origin : str
         Where they come from, for the reader of a message.
-    licence : str
+    license : str
         Terms of use.
     n_unlabeled : int
         Rows that have no label.
@@ -76,7 +76,7 @@ class Dataset:
     layout: str
     originals: tuple[OriginalFile, ...]
     origin: str
-    licence: str
+    license: str
     n_unlabeled: int = 0
     is_sparse: bool = False
     named_columns: tuple[str, ...] = ()
@@ -182,7 +182,7 @@ DATASETS = (
         originals=(OriginalFile("kagg-prot/train.csv"), OriginalFile("kagg-prot/test.csv")),
         origin="Kaggle, Predicting a Biological Response (needs an account): "
         "https://www.kaggle.com/c/bioresponse/data",
-        licence="the rules of the competition",
+        license="the rules of the competition",
         named_columns=tuple(f"D{number}" for number in range(1, 1777)),
         target_name="Activity",
     ),
@@ -204,7 +204,7 @@ DATASETS = (
         ),
         origin="Chapelle, Schölkopf and Zien, Semi-Supervised Learning (2006): "
         f"{_SSL_BOOK}/benchmarks.html",
-        licence="none stated; published for research with the book",
+        license="none stated; published for research with the book",
         is_sparse=True,
     ),
     Dataset(
@@ -222,7 +222,7 @@ DATASETS = (
         ),
         origin="Kaggle, Give Me Some Credit (needs an account): "
         "https://www.kaggle.com/c/GiveMeSomeCredit/data",
-        licence="the rules of the competition",
+        license="the rules of the competition",
         named_columns=_CREDIT_COLUMNS,
         target_name="SeriousDlqin2yrs",
     ),
@@ -240,7 +240,7 @@ DATASETS = (
         ),
         origin="LIBSVM data, a1a, made from the Adult data of the UCI repository "
         "(Becker and Kohavi, 1996): https://doi.org/10.24432/C5XW20",
-        licence="CC BY 4.0",
+        license="CC BY 4.0",
         is_sparse=True,
         target_name="income_over_50k",
         is_bundled=True,
@@ -258,7 +258,7 @@ DATASETS = (
             OriginalFile("w1a.t", f"{_LIBSVM}/w1a.t"),
         ),
         origin=f"LIBSVM data, w1a, made by Platt (1998): {_LIBSVM}.html#w1a",
-        licence="none stated",
+        license="none stated",
         is_sparse=True,
     ),
     Dataset(
@@ -277,7 +277,7 @@ DATASETS = (
             ),
         ),
         origin="UCI Covertype (Blackard, 1998): https://doi.org/10.24432/C50K5N",
-        licence="CC BY 4.0",
+        license="CC BY 4.0",
         named_columns=_COVTYPE_COLUMNS,
         target_name="lodgepole_pine",
     ),
@@ -294,7 +294,7 @@ DATASETS = (
         origin="Chapelle, Schölkopf and Zien, Semi-Supervised Learning (2006): "
         f"{_SSL_BOOK}/benchmarks.html. The archive has the arrays T (83,679 x 15 symbols from 0 to "
         "20), y (0 or 1) and T_extra (1,189,472 x 15)",
-        licence="none stated; published for research with the book",
+        license="none stated; published for research with the book",
         is_sparse=True,
         named_columns=_SECSTR_COLUMNS,
     ),
@@ -314,7 +314,7 @@ DATASETS = (
             ),
         ),
         origin="UCI SUSY (Whiteson, 2014): https://doi.org/10.24432/C54606",
-        licence="CC BY 4.0",
+        license="CC BY 4.0",
         named_columns=_SUSY_COLUMNS,
     ),
     Dataset(
@@ -334,7 +334,7 @@ DATASETS = (
             ),
         ),
         origin="UCI HIGGS (Whiteson, 2014): https://doi.org/10.24432/C5V312",
-        licence="CC BY 4.0",
+        license="CC BY 4.0",
         named_columns=_HIGGS_COLUMNS,
     ),
     Dataset(
@@ -358,7 +358,7 @@ DATASETS = (
             ),
         ),
         origin=f"LIBSVM data, epsilon: {_LIBSVM}.html#epsilon",
-        licence="none stated",
+        license="none stated",
     ),
     Dataset(
         name="webspam-uni",
@@ -375,7 +375,7 @@ DATASETS = (
             ),
         ),
         origin=f"LIBSVM data, webspam (unigram), of Webb et al. (2006): {_LIBSVM}.html#webspam",
-        licence="none stated",
+        license="none stated",
         is_sparse=True,
     ),
 )

@@ -45,10 +45,10 @@ BYTES_FROM_FILES = 64 * 10**6
 
 
 class HedgeClipperClassifier(SemiSupervisedClassifier):
-    """Semi-supervised classifier that re-weighs the leaves of a forest by unlabelled rows.
+    """Semi-supervised classifier that re-weighs the leaves of a forest by unlabeled rows.
 
-    Trees are grown on the labelled rows. Every leaf becomes a specialist, awake on the rows that
-    fall into it. Labelled rows a tree has not seen tell how good its leaves are, unlabelled
+    Trees are grown on the labeled rows. Every leaf becomes a specialist, awake on the rows that
+    fall into it. Labeled rows a tree has not seen tell how good its leaves are, unlabeled
     rows where leaves of different trees meet, and a zero-sum game against an adversary who picks
     the labels gives each leaf its weight (Balsubramani & Freund, NIPS 2015).
 
@@ -57,7 +57,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     estimator : estimator or None
         A tree ensemble: random forest, extra trees, bagged trees or gradient boosting of
         scikit-learn, LightGBM or XGBoost. None is a random forest. A fitted one is used as it is;
-        the labelled rows given to ``fit`` then only judge its trees and must be new to it. (A clone
+        the labeled rows given to ``fit`` then only judge its trees and must be new to it. (A clone
         is not fitted: wrap it in ``sklearn.frozen.FrozenEstimator`` for a grid search.) Rows reach
         it as float32.
     n_estimators : int
@@ -70,21 +70,21 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     specialists : {"leaves", "nodes", "trees"} or sequence of these
         Who plays: every leaf, every node below the roots (leaves included), every tree.
     correlations : {"oob", "holdout"}
-        Which labelled rows judge a tree: those out of its bag, or a held-out share. Ensembles that
+        Which labeled rows judge a tree: those out of its bag, or a held-out share. Ensembles that
         draw no bootstrap sample always hold out.
     holdout : float
-        Share of the labelled rows that is held out.
+        Share of the labeled rows that is held out.
     bound : {"shrunk", "plug_in", "wilson"}
         What the judges say of a specialist. "shrunk": the forest's vote where it is awake,
         corrected by what the vote gets wrong there, shrunk, with balanced labels. The others are
         correlations in natural proportions, taken at their word or lowered by Wilson's bound at 95
         %; specialists without a positive one are dropped.
     delta : float or None
-        Use lower bounds that hold for all specialists together, on these unlabelled rows, with
+        Use lower bounds that hold for all specialists together, on these unlabeled rows, with
         probability 1 - delta, in place of ``bound``. With held-out labels, no sample weights, and
-        unlabelled rows that are not among the labelled ones, the certificate is then a guarantee.
+        unlabeled rows that are not among the labeled ones, the certificate is then a guarantee.
     unlabeled_weight : float or "auto"
-        alpha, the weight of the unlabelled rows. "auto" is 1, and 3 where that clips most rows.
+        alpha, the weight of the unlabeled rows. "auto" is 1, and 3 where that clips most rows.
     cap : float, "auto" or None
         Largest weight. "auto" lets a leaf have between half and three times its weight in the
         forest's vote ("shrunk"), else up to 1. None is no cap.
@@ -95,11 +95,11 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     tol : float
         Relative duality gap to stop at.
     max_passes : int
-        Passes over the unlabelled rows at most.
+        Passes over the unlabeled rows at most.
     batch_size : int
         Rows of a stochastic step, for the methods that take such steps.
     method : {"batch", "stream", "sgd"}
-        How the slack is minimised: quasi-Newton steps over all rows; stochastic steps and then
+        How the slack is minimized: quasi-Newton steps over all rows; stochastic steps and then
         full passes; or, as in the paper, a few passes of stochastic steps alone. Stochastic steps
         happen where you are: the leaf numbers of a Dask collection all travel there on each pass.
     n_jobs : int or None
@@ -109,7 +109,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     verbose : int
         1 shows rows or partitions that are done, then passes, slack, gap and time left.
     memory_limit : int, str or None
-        Bytes of leaf numbers of the unlabelled rows (two for each row and tree) to keep in memory,
+        Bytes of leaf numbers of the unlabeled rows (two for each row and tree) to keep in memory,
         as a number or as "2GB"; more than that goes to a temporary file. None is no limit for
         rows that are in memory themselves, and 64 MB for files and other batches. Not for Dask
         collections, whose leaf numbers the workers keep.
@@ -126,7 +126,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     specialist_weights_ : ndarray of shape (n_specialists,) or list of these
         theta, one array per class with more than two classes.
     label_correlations_, coverage_ : ndarray or list
-        b, and share of the unlabelled rows, of each specialist.
+        b, and share of the unlabeled rows, of each specialist.
     unlabeled_weight_ : float or list
         alpha.
     hedged_range_ : tuple of two floats or list of these
@@ -138,16 +138,16 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     history_ : tuple of PassRecord or list of these
         Both sides of the game after each full pass; see `ConvergenceDisplay`.
     certificate_ : Certificate or list of these
-        Bound on the error of ``predict`` on the unlabelled rows, from what is known of the trees,
+        Bound on the error of ``predict`` on the unlabeled rows, from what is known of the trees,
         and whether it is a guarantee or an estimate. For more than two classes there is one per
         class, each by itself, on the error of telling it from the rest by the sign of its awake
         prediction.
     worst_case_error_, worst_case_correlation_ : float or list
         Its upper bound, and the correlation that belongs to it.
     n_labeled_, n_unlabeled_ : int
-        Number of labelled and of unlabelled rows.
+        Number of labeled and of unlabeled rows.
     shift_score_ : float
-        How unlike the labelled rows the unlabelled ones fall into the leaves; up to 3 is usual,
+        How unlike the labeled rows the unlabeled ones fall into the leaves; up to 3 is usual,
         beyond 8 there is a `ShiftWarning`.
 
     Examples
@@ -253,23 +253,23 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         return cls(**{**paper, **parameters})
 
     def fit(self, X, y, X_unlabeled=None, sample_weight=None, callback=None):
-        """Grow trees on the labelled rows and weigh their leaves by the unlabelled ones.
+        """Grow trees on the labeled rows and weigh their leaves by the unlabeled ones.
 
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features), or files
             Rows.
         y : array-like of shape (n_samples,), or str
-            Labels. Without ``X_unlabeled``, -1 marks unlabelled rows. Where X is files, the name of
-            their column of labels; a row whose label is missing is unlabelled.
+            Labels. Without ``X_unlabeled``, -1 marks unlabeled rows. Where X is files, the name of
+            their column of labels; a row whose label is missing is unlabeled.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
-            Unlabelled rows; every label in y, -1 too, is then a class. Batches may be any
+            Unlabeled rows; every label in y, -1 too, is then a class. Batches may be any
             object that can be iterated over again, or a function that returns a fresh iterable.
             Files are Parquet, Arrow, CSV or LibSVM: a path, a folder, a glob or a list; they are
             read in batches on each pass, and columns are matched by name. To choose columns, pass
             ``hedgeclipper.io.as_source(files, columns=[...])`` in place of files.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the labelled rows.
+            Weights of the labeled rows.
         callback : callable, optional
             Called with a `PassView` after each full pass of the game; see `LiveMargins`.
 
@@ -288,7 +288,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         with closing(self._find_leaves(grown.finder, rows.X_unlabeled)) as leaves:
             if leaves.n_samples == 0:
                 raise ValueError(
-                    "X_unlabeled has no rows. The game needs unlabelled rows: pass some, or leave "
+                    "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
                     "X_unlabeled out."
                 )
             seen = grown.finder.find(rows.X_labeled, self.n_jobs)
@@ -316,10 +316,10 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         return self
 
     def partial_fit(self, X_unlabeled, y=None, classes=None):
-        """Take in more unlabelled rows, for streams that never end.
+        """Take in more unlabeled rows, for streams that never end.
 
         The trees and the labels stay as they are. The game is played anew, from the weights it
-        had, on a random sample of 50,000 of all unlabelled rows so far, so that neither time
+        had, on a random sample of 50,000 of all unlabeled rows so far, so that neither time
         nor memory grows. ``certificate_`` is then an estimate, and speaks of that sample.
 
         Parameters
@@ -344,7 +344,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         if y is not None:
             warnings.warn(
                 "partial_fit does not use labels, since the trees are grown already: these rows "
-                "count as unlabelled. Call fit with all labelled rows to use them.",
+                "count as unlabeled. Call fit with all labeled rows to use them.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -400,7 +400,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         )
         if grown.source == "prefit" and not np.array_equal(grown.model.classes_, self.classes_):
             raise ValueError(
-                f"The fitted estimator knows the classes {grown.model.classes_!r}. Got labelled "
+                f"The fitted estimator knows the classes {grown.model.classes_!r}. Got labeled "
                 f"rows of the classes {self.classes_!r}; both must be the same."
             )
         return grown
@@ -467,7 +467,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         )
 
     def _find_leaves(self, finder: LeafFinder, X: Any) -> LeafRows:
-        """Return the leaf numbers of the unlabelled rows, kept as the parameters ask for."""
+        """Return the leaf numbers of the unlabeled rows, kept as the parameters ask for."""
         if is_dask(X):
             return self._find_leaves_by_dask(finder, X)
         batches = X if isinstance(X, RowBatches) else RowSlices(X)
@@ -499,7 +499,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         self.shift_score_ = float(score)
         if score > SHIFT_THRESHOLD:
             warnings.warn(
-                "The unlabelled rows look unlike the labelled ones: they fall into the leaves of "
+                "The unlabeled rows look unlike the labeled ones: they fall into the leaves of "
                 f"the trees in other shares, far beyond chance (score {score:.0f}, up to 3 is "
                 "usual). What the labels say of a leaf may not hold for them.",
                 ShiftWarning,

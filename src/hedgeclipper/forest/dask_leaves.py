@@ -122,7 +122,7 @@ def _kept(parts: list[Any], report: Callable[[int], None]) -> DaskLeaves:
     report(len(kept))
     filled = [(part, size) for part, size in zip(kept, sizes, strict=True) if size]
     if not filled:
-        raise ValueError("The Dask collection has no rows. The game needs an unlabelled row.")
+        raise ValueError("The Dask collection has no rows. The game needs an unlabeled row.")
     return DaskLeaves([part for part, _ in filled], [size for _, size in filled])
 
 

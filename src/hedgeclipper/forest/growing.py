@@ -1,4 +1,4 @@
-"""Growing the trees, and keeping book of which labelled rows each of them has seen."""
+"""Growing the trees, and keeping book of which labeled rows each of them has seen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEW_LABELS = 1000
 
 @dataclass(frozen=True, eq=False)
 class GrownTrees:
-    """A fitted tree ensemble and its view of the labelled rows.
+    """A fitted tree ensemble and its view of the labeled rows.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class GrownTrees:
     finder : LeafFinder
         Its leaves.
     bags : ndarray of shape (n_trees, n_labeled)
-        How often each labelled row is in each tree's sample.
+        How often each labeled row is in each tree's sample.
     unseen : ndarray of shape (n_trees, n_labeled), bool
         Whether the tree was grown without the row, so that the row may judge it.
     source : {"oob", "holdout", "prefit"}
@@ -47,12 +47,12 @@ class GrownTrees:
     def labeled(
         self, leaves: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None
     ) -> Labeled:
-        """Return the labelled rows as the leaves see them, one class against the rest.
+        """Return the labeled rows as the leaves see them, one class against the rest.
 
         Parameters
         ----------
         leaves : ndarray of shape (n_trees, n_labeled)
-            Leaf numbers of the labelled rows.
+            Leaf numbers of the labeled rows.
         is_positive : ndarray of shape (n_labeled,), bool
             Whether they are of the class.
         weights : ndarray of shape (n_labeled,) or None
@@ -72,12 +72,12 @@ class GrownTrees:
         """Return what the model says in its leaves about class k.
 
         A forest grown here says the share of the class. Of other models, each tree's values are
-        centred on the labelled rows, without those that are held out to judge it.
+        centered on the labeled rows, without those that are held out to judge it.
 
         Parameters
         ----------
         leaves : ndarray of shape (n_trees, n_labeled)
-            Leaf numbers of the labelled rows.
+            Leaf numbers of the labeled rows.
         k : int
             Number of the class.
         """

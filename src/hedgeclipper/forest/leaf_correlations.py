@@ -1,6 +1,6 @@
-"""What labelled rows say about leaves: votes, correlations and the forest's own vote.
+"""What labeled rows say about leaves: votes, correlations and the forest's own vote.
 
-Everything here is a sum over labelled rows within leaves. A row speaks for tree t only if the tree
+Everything here is a sum over labeled rows within leaves. A row speaks for tree t only if the tree
 has not seen it (`Labeled.unseen`): out of bag, held out, or new to a model fitted elsewhere.
 """
 
@@ -21,7 +21,7 @@ LEAST_IN_CELL = 5
 
 @dataclass(frozen=True, eq=False)
 class Labeled:
-    """Labelled rows as the leaves see them.
+    """Labeled rows as the leaves see them.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class LeafValues:
     Parameters
     ----------
     values : ndarray of shape (all leaves,)
-        Share of the class among the rows in the bag, or a booster's output, centred.
+        Share of the class among the rows in the bag, or a booster's output, centered.
     are_shares : bool
         Which of the two.
     """
@@ -133,7 +133,7 @@ def balanced_vote(labeled: Labeled, leaf_values: LeafValues, out_of_bag: float) 
     Parameters
     ----------
     labeled : Labeled
-        Labelled rows.
+        Labeled rows.
     leaf_values : LeafValues
         What the model says in each leaf.
     out_of_bag : float
@@ -184,18 +184,18 @@ def residual_correlations(
 ) -> np.ndarray:
     """Return b: the vote's mean where a specialist is awake, corrected by what it gets wrong there.
 
-    The unlabelled rows tell the vote's mean exactly, so that labels are needed for the residual
+    The unlabeled rows tell the vote's mean exactly, so that labels are needed for the residual
     alone, which varies less than the label itself; it is shrunk towards 0, which claims that the
     vote is right.
 
     Parameters
     ----------
     labeled, vote, table
-        Labelled rows, the forest's vote, and who is awake in which leaf.
+        Labeled rows, the forest's vote, and who is awake in which leaf.
     says : CSR matrix of shape (all leaves, n_specialists)
         Vote of each specialist in each leaf.
     mean_vote : ndarray of shape (n_specialists,)
-        Mean over the unlabelled rows a specialist is awake on of its vote times the forest's.
+        Mean over the unlabeled rows a specialist is awake on of its vote times the forest's.
     """
     weights = labeled.balanced * vote.has_vote
     errors = labeled.sum_in_leaves(weights * (labeled.signs - vote.on_labeled), labeled.unseen)
@@ -215,7 +215,7 @@ def natural_correlations(
 ) -> np.ndarray:
     """Return b in natural proportions: plug-in, Wilson's or the transductive lower bound.
 
-    A specialist without an unseen labelled row gets -1, which claims nothing.
+    A specialist without an unseen labeled row gets -1, which claims nothing.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def natural_correlations(
     delta : float
         Probability of failure of the bounds.
     n_awake : ndarray of shape (n_specialists,)
-        Unlabelled rows each specialist is awake on.
+        Unlabeled rows each specialist is awake on.
     n_compared : int
         Number of things the simultaneous bound has to cover: all specialists there ever were, and
         the class balance.
@@ -246,7 +246,7 @@ def natural_correlations(
 def shift_score(
     labeled: np.ndarray, counts: np.ndarray, n_leaves: np.ndarray, unseen: np.ndarray
 ) -> float:
-    """Return how far the leaf shares of unlabelled rows are from those of unseen labelled ones.
+    """Return how far the leaf shares of unlabeled rows are from those of unseen labeled ones.
 
     The median over the trees of the chi-square statistic of two samples, in standard deviations
     from what chance gives; leaves with few rows of either kind are taken together.
@@ -254,13 +254,13 @@ def shift_score(
     Parameters
     ----------
     labeled : ndarray of shape (n_trees, n_labeled)
-        Leaf numbers of the labelled rows.
+        Leaf numbers of the labeled rows.
     counts : ndarray of shape (all leaves,)
-        Number of unlabelled rows in each leaf.
+        Number of unlabeled rows in each leaf.
     n_leaves : ndarray of shape (n_trees,)
         Leaves of each tree.
     unseen : ndarray of shape (n_trees, n_labeled), bool
-        Which labelled rows count; a tree's own rows are spread evenly over its leaves by design.
+        Which labeled rows count; a tree's own rows are spread evenly over its leaves by design.
     """
     scores = []
     per_tree = np.split(counts, np.cumsum(n_leaves)[:-1])

@@ -84,7 +84,7 @@ class LeafSetting:
     says : CSR matrix of shape (all leaves, n_specialists)
         What they say in each leaf.
     label_correlations, coverage : ndarray of shape (n_specialists,)
-        b, and share of the unlabelled rows.
+        b, and share of the unlabeled rows.
     terms : WeightTerms
         Edge, anchor and box.
     """
@@ -98,12 +98,12 @@ class LeafSetting:
 
 @dataclass(frozen=True, eq=False)
 class LeafKnowledge:
-    """What is known of one class before any unlabelled row is seen.
+    """What is known of one class before any unlabeled row is seen.
 
     Parameters
     ----------
     labeled : Labeled
-        Labelled rows.
+        Labeled rows.
     finder, table : LeafFinder, LeafTable
         The trees and their specialists.
     values : LeafValues
@@ -136,7 +136,7 @@ class LeafKnowledge:
         return self.labeled.share if self.options.is_shrunk else 0.5
 
     def setting(self, leaves: LeafRows, counts: np.ndarray) -> LeafSetting:
-        """Return the game's terms on unlabelled rows whose counts in the leaves are known."""
+        """Return the game's terms on unlabeled rows whose counts in the leaves are known."""
         table, labeled, options = self.table, self.labeled, self.options
         says = table.votes(self.votes, counts)
         n_awake = table.sum_leaves(counts)
@@ -144,7 +144,7 @@ class LeafKnowledge:
         keep = np.flatnonzero(_is_useful(labeled, table, says, b, n_awake, options))
         if keep.size == 0:
             raise ValueError(
-                "No specialist is left: each one has no vote, is asleep on all unlabelled rows, is "
+                "No specialist is left: each one has no vote, is asleep on all unlabeled rows, is "
                 "smaller than min_specialist_size, or (unless bound='shrunk') has no positive "
                 "correlation with labels its tree has not seen. Label more rows, or grow larger "
                 "trees."
@@ -208,7 +208,7 @@ class LeafSolution:
     game : GameSolution
         Weights and gap.
     certificate : Certificate
-        Bound on the error of the predictions on the unlabelled rows.
+        Bound on the error of the predictions on the unlabeled rows.
     """
 
     setting: LeafSetting
@@ -228,16 +228,16 @@ def play_leaf_game(
     report: Callable[..., None] | None = None,
     watch: Callable[[PassRecord, np.ndarray, float], None] | None = None,
 ) -> LeafSolution:
-    """Estimate b, minimise the slack and bound the error.
+    """Estimate b, minimize the slack and bound the error.
 
     Parameters
     ----------
     knowledge : LeafKnowledge
         Labels, trees, options.
     leaves : LeafRows
-        Leaf numbers of the unlabelled rows.
+        Leaf numbers of the unlabeled rows.
     counts : ndarray of shape (all leaves,)
-        Unlabelled rows in each leaf.
+        Unlabeled rows in each leaf.
     start : ndarray of shape (all specialists of the table,), optional
         Weights to start from, NaN for those that have none yet.
     report : callable, optional
@@ -355,7 +355,7 @@ def _solve(
     """Solve the game; an "auto" alpha is 1, or 3 if that clips most rows.
 
     A smaller alpha lets every voter with b > alpha have its cap: the vote is then a plain count and
-    the unlabelled rows have no say.
+    the unlabeled rows have no say.
     """
     automatic = options.unlabeled_weight == "auto"
     alpha = 1.0 if automatic else float(options.unlabeled_weight)
@@ -439,7 +439,7 @@ def _class_balance(labeled: Labeled) -> tuple[float, int]:
 def _balance_width(
     labeled: Labeled, n_unlabeled: int, bound: str, delta: float, n_compared: int
 ) -> float:
-    """Return how far the unlabelled rows' mean label may be from that of the judges."""
+    """Return how far the unlabeled rows' mean label may be from that of the judges."""
     mean, n_judges = _class_balance(labeled)
     count = np.array([float(n_judges)])
     if bound == "transductive":

@@ -1,4 +1,4 @@
-"""Where the leaf numbers of the unlabelled rows are: in memory, in a file, or found anew each pass.
+"""Where the leaf numbers of the unlabeled rows are: in memory, in a file, or found anew each pass.
 
 The game reads them in blocks of shape (n_trees, rows), again and again. `keep_leaves` chooses the
 way by the size: memory up to a limit, then a temporary file, and where the disk has no room for
@@ -246,7 +246,7 @@ class RecomputedLeaves(LeafRows):
             yield from LeafArray(self.finder.find(batch, self.n_jobs)).blocks()
         if n_read != self.n_samples:
             raise ValueError(
-                f"The unlabelled rows changed between passes: {self.n_samples:,} at first, then "
+                f"The unlabeled rows changed between passes: {self.n_samples:,} at first, then "
                 f"{n_read:,}. Pass a source that yields the same rows every time."
             )
 

@@ -1,4 +1,4 @@
-"""Games that go on: unlabelled rows that keep coming move the weights and are then forgotten."""
+"""Games that go on: unlabeled rows that keep coming move the weights and are then forgotten."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LeafStream:
 
     @property
     def n_seen(self) -> int:
-        """Number of unlabelled rows so far."""
+        """Number of unlabeled rows so far."""
         return self.reservoir.n_seen
 
     def grown(self, parts: Iterable[np.ndarray]) -> LeafStream:

@@ -1,7 +1,7 @@
 """The batch solver: quasi-Newton steps on the smoothed slack, smoothed less and less.
 
 Each evaluation is one pass and gives both sides of the game. Smoothing shrinks as soon as it, and
-not the optimiser, accounts for most of the gap, and the gap is the stopping rule.
+not the optimizer, accounts for most of the gap, and the gap is the stopping rule.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FIRST_REACH = 10.0
 
 
 def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
-    """Minimise the slack from ``theta`` on; the result is in ``progress``.
+    """Minimize the slack from ``theta`` on; the result is in ``progress``.
 
     Returns why it stopped: "converged", "max_passes", "stalled", "unbounded", or "at_reach" where
     weights without a cap have grown to ``REACH``.
@@ -115,7 +115,7 @@ def _better_response(game: Game, progress: Progress, last: Evaluation) -> np.nda
     quasi-Newton steps approach slowly; the best response is that corner.
     """
     best = progress.primal
-    response = game.evaluate(game.terms.minimiser(last.tilt), progress.eps)
+    response = game.evaluate(game.terms.minimizer(last.tilt), progress.eps)
     progress.add(response)
     return response.theta if response.primal < best else last.theta
 
@@ -127,13 +127,13 @@ def _shrinkage(last: Evaluation, progress: Progress) -> float:
 
 
 class _StageOver(Exception):
-    """Raised inside the optimiser to leave it at once."""
+    """Raised inside the optimizer to leave it at once."""
 
 
 def _stage(
     game: Game, progress: Progress, theta: np.ndarray, patience: int
 ) -> tuple[Evaluation, int]:
-    """Minimise the smoothed slack; return the last evaluation and how many there were.
+    """Minimize the smoothed slack; return the last evaluation and how many there were.
 
     It ends when smoothing accounts for most of the gap, or after ``patience`` passes.
     """
@@ -179,7 +179,7 @@ def _curvature_between(
 ) -> float:
     """Return the second derivative of the slack from one theta to another, per unit of coverage.
 
-    In variables scaled by its root the optimiser's first step, along the gradient, is of the right
+    In variables scaled by its root the optimizer's first step, along the gradient, is of the right
     length.
     """
     step = after.theta - before.theta

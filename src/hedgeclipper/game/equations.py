@@ -1,4 +1,4 @@
-"""The game and its two sides: the slack to be minimised and the dual that bounds it from below.
+"""The game and its two sides: the slack to be minimized and the dual that bounds it from below.
 
 In the variables of this package, theta_i = sigma_i / c_i in the paper's letters,
 
@@ -10,7 +10,7 @@ In the variables of this package, theta_i = sigma_i / c_i in the paper's letters
 For zero-one loss Psi(m) - Psi(0) = max(abs(m) - 1, 0), the paper's hinge. For every theta in the
 box and every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed potential
 at m, the difference falls into two parts that are never negative: what smoothing costs (a sum over
-rows) and what the optimiser has left to do (a sum over voters).
+rows) and what the optimizer has left to do (a sum over voters).
 """
 
 from __future__ import annotations

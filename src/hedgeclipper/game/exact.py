@@ -1,6 +1,6 @@
 """The exact solver: the adversary's linear program, for small problems and as the reference.
 
-The adversary picks labels z to maximise the dual. Each z_j climbs from the least slope of Psi to
+The adversary picks labels z to maximize the dual. Each z_j climbs from the least slope of Psi to
 the largest through one variable per kink, at the kink's price; r_i = b_i - alpha mean z v h / c_i
 is what voter i has left to earn on the rows it is awake on, and y_i what the weights make of it:
 at least r_i theta - own terms / c_i at every theta of the box that is listed as a point. Without
@@ -107,7 +107,7 @@ class _AdversaryProgram:
     def best_response(self, result: OptimizeResult) -> np.ndarray:
         """Return the weights that are best against the program's labels."""
         tilt = self.alpha / self.n * (self._z(result) @ self.votes)
-        return self.game.terms.minimiser(tilt)
+        return self.game.terms.minimizer(tilt)
 
     def add_points(self, theta: np.ndarray) -> None:
         """Require y_i >= r_i theta_i - own terms of theta_i."""

@@ -15,21 +15,21 @@ class LabelCorrelations:
     Parameters
     ----------
     estimate : ndarray of shape (n_voters,)
-        Mean of h y over the labelled rows a voter is awake on; NaN where there is none.
+        Mean of h y over the labeled rows a voter is awake on; NaN where there is none.
     lower, upper : ndarray of shape (n_voters,)
-        Bounds; -1 and 1, which claim nothing, for a voter without a labelled row.
+        Bounds; -1 and 1, which claim nothing, for a voter without a labeled row.
     n_labeled : ndarray of shape (n_voters,)
-        Labelled rows each voter is awake on (the sum of its participation).
+        Labeled rows each voter is awake on (the sum of its participation).
     method : {"plug_in", "wilson", "transductive"}
         How the bounds were made.
     delta : float or None
         Probability that the bounds fail: of each voter's by itself for "wilson", of any of them
         for "transductive", None for "plug_in".
     is_guarantee : bool
-        Whether the bounds hold for the unlabelled rows with probability 1 - delta. Everything
+        Whether the bounds hold for the unlabeled rows with probability 1 - delta. Everything
         else is an estimate.
     n_unlabeled : ndarray of shape (n_voters,) or None
-        For "transductive": the number of unlabelled rows, awake on, that each bound was made for.
+        For "transductive": the number of unlabeled rows, awake on, that each bound was made for.
     """
 
     estimate: np.ndarray

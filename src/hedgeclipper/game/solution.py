@@ -27,7 +27,7 @@ class GameSolution:
     slack : float
         -sum c_i b_i theta_i + alpha * mean (Psi(m) - Psi(0)) with the widths' term, at the weights.
     objective : float
-        The slack and the anchor's term: what was minimised.
+        The slack and the anchor's term: what was minimized.
     duality_gap : float
         The objective is at most this much above its minimum; over weights up to 1000 where there is
         neither a cap nor a ridge, and infinite if the problem is unbounded.
@@ -36,7 +36,7 @@ class GameSolution:
         correlation with them (at least -1). Always at alpha = 1, with neither box nor anchor. Above
         1 it shows a contradiction. `certificate` may give more.
     worst_case_error : float
-        (1 - V) / 2, not below 0: error of the randomised prediction clip(m) at the worst.
+        (1 - V) / 2, not below 0: error of the randomized prediction clip(m) at the worst.
     worst_case_loss : float
         Mean loss of `predictions` at the worst, for the loss of the game.
     n_passes : int

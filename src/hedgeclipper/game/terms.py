@@ -62,8 +62,8 @@ class WeightTerms:
         shrunk = np.sign(moved) * np.maximum(np.abs(moved) - step * self.width, 0.0)
         return np.clip(shrunk, self.lower, self.upper)
 
-    def minimiser(self, tilt: np.ndarray) -> np.ndarray:
-        """Return the theta that minimises ``value(theta) + tilt @ theta`` in the box.
+    def minimizer(self, tilt: np.ndarray) -> np.ndarray:
+        """Return the theta that minimizes ``value(theta) + tilt @ theta`` in the box.
 
         Entries are infinite where the minimum runs away.
         """
@@ -79,7 +79,7 @@ class WeightTerms:
 
     def minimum(self, tilt: np.ndarray) -> float:
         """Return the minimum of ``value(theta) + tilt @ theta`` over the box, or -inf."""
-        theta = self.minimiser(tilt)
+        theta = self.minimizer(tilt)
         if not np.all(np.isfinite(theta)):
             return -np.inf
         return self.value(theta) + float(tilt @ theta)
@@ -94,7 +94,7 @@ class WeightTerms:
 
 
 class SplitWeights:
-    """Variables for the optimiser: weights scaled by ``scale``, free signs split in two halves.
+    """Variables for the optimizer: weights scaled by ``scale``, free signs split in two halves.
 
     A weight that may be negative becomes the difference of two nonnegative variables, so that its
     width term, a multiple of its size, is linear.

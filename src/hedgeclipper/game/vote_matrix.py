@@ -269,7 +269,7 @@ def _times(left: Any, right: Any) -> Any:
 
 def _check_somebody_votes(n_samples: int, awake: np.ndarray) -> None:
     if n_samples == 0:
-        raise ValueError("votes has no rows. The game needs at least one unlabelled row.")
+        raise ValueError("votes has no rows. The game needs at least one unlabeled row.")
     if awake.size == 0:
         raise ValueError("votes has no voters (columns). The game needs at least one.")
     silent = np.flatnonzero(awake <= 0)

@@ -69,7 +69,7 @@ def _suggested(subject: Subject) -> str:
     names = subject.row_names if subject.unlabeled is fitted else fitted.rows
     if names is None:
         numbers = ", ".join(str(row) for row in rows)
-        return f"{numbers}, counted from 0 among the unlabelled rows of the fit"
+        return f"{numbers}, counted from 0 among the unlabeled rows of the fit"
     return ", ".join(str(name) for name in names[rows])
 
 
@@ -102,7 +102,7 @@ def _solver(subject: Subject) -> list[str]:
 def _shift(subject: Subject) -> list[str]:
     if getattr(subject.estimator, "shift_score_", 0.0) <= SHIFT_THRESHOLD:
         return []
-    return ["Draw the next rows to label at random from the unlabelled ones, which differ."]
+    return ["Draw the next rows to label at random from the unlabeled ones, which differ."]
 
 
 def _guarantee(subject: Subject) -> list[str]:
@@ -114,4 +114,4 @@ def _guarantee(subject: Subject) -> list[str]:
 def _rows(subject: Subject) -> list[str]:
     if subject.has_own_unlabeled:
         return []
-    return ["Fit with unlabelled rows, too: without them nothing is learnt beyond the labels."]
+    return ["Fit with unlabeled rows, too: without them nothing is learned beyond the labels."]

@@ -16,7 +16,7 @@ LEAST_LABELS = 6
 
 @dataclass(frozen=True, eq=False)
 class Contestant:
-    """What somebody said of every labelled row, by a fit without it.
+    """What somebody said of every labeled row, by a fit without it.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Comparison:
     Parameters
     ----------
     codes : ndarray of shape (n_labeled,)
-        Classes of the labelled rows.
+        Classes of the labeled rows.
     folds : list of ndarray
         Numbers of the rows of each fold.
     ours : Contestant
@@ -100,9 +100,7 @@ def compare(subject: Subject) -> Comparison | str:
         for name in said[0]
         if all(name in part for part in said)
     ]
-    how = (
-        f"{len(folds)} stratified folds of {way.codes.size:,} labelled rows, shuffled. {way.words}"
-    )
+    how = f"{len(folds)} stratified folds of {way.codes.size:,} labeled rows, shuffled. {way.words}"
     return Comparison(way.codes, tests, contestants[0], contestants[1:], how)
 
 
@@ -111,7 +109,7 @@ def _folds(way: HeldBack, classes: np.ndarray) -> list[tuple[np.ndarray, np.ndar
     fewest = int(counts.min())
     if fewest < LEAST_LABELS:
         raise Skipped(
-            f"Class {classes[counts.argmin()]} has {fewest} labelled row{'s' * (fewest != 1)}, and "
+            f"Class {classes[counts.argmin()]} has {fewest} labeled row{'s' * (fewest != 1)}, and "
             f"a comparison by cross-validation takes {LEAST_LABELS} of each class at least. With "
             "fewer it would be chance."
         )

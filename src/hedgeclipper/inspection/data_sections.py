@@ -42,8 +42,8 @@ def data_section(subject: Subject) -> Section:
     facts = [
         *((str(name), str(value)) for name, value in subject.about.items()),
         ("model", f"{type(model).__name__}: {kind_of(subject)}"),
-        ("labelled rows", f"{model.n_labeled_:,}"),
-        ("unlabelled rows", f"{model.n_unlabeled_:,}"),
+        ("labeled rows", f"{model.n_labeled_:,}"),
+        ("unlabeled rows", f"{model.n_unlabeled_:,}"),
         ("classes", listed(subject.classes)),
     ]
     if subject.y is not None:

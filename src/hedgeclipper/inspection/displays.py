@@ -1,4 +1,4 @@
-"""What all pictures share: colours, axes, the classifier in a pipeline, shares in words."""
+"""What all pictures share: colors, axes, the classifier in a pipeline, shares in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from hedgeclipper.io.extras import import_extra
 
-# Okabe and Ito's colours, which can be told apart by all readers, and greys
+# Okabe and Ito's colors, which can be told apart by all readers, and grays
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 BAND, MARK = "#EBEBEB", "#404040"
 

@@ -1,4 +1,4 @@
-"""Plots as inline SVG that takes the colours of the page, light or dark."""
+"""Plots as inline SVG that takes the colors of the page, light or dark."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def figure(draw: Callable[[Any], Any], words: str, caption: str, *, size: Any = 
 
 
 def _themed(svg: str, words: str) -> Markup:
-    """Return the picture alone, with variables in the place of colours, and a name."""
+    """Return the picture alone, with variables in the place of colors, and a name."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    for colour, variable in VARIABLES.items():
-        svg = re.sub(colour, variable, svg, flags=re.IGNORECASE)
+    for color, variable in VARIABLES.items():
+        svg = re.sub(color, variable, svg, flags=re.IGNORECASE)
     # the view box says all of its size that the page needs
     svg = re.sub(r'<svg ([^>]*?)width="[^"]*" height="[^"]*"', r"<svg \1", svg, count=1)
     svg = re.sub(r' id="(?:figure|axes|patch|line2d|text|matplotlib|xtick|ytick)[^"]*"', "", svg)

@@ -1,6 +1,6 @@
 """How labels are held back: by fits without them or, for panels, by weighing without them.
 
-Members of a panel take long to fit, and its own fit has scored each labelled row by fits without
+Members of a panel take long to fit, and its own fit has scored each labeled row by fits without
 it. These scores are used once more: only weights and calibration are found anew.
 """
 
@@ -20,7 +20,7 @@ from hedgeclipper.io.sampling import draw_rows
 from hedgeclipper.panel.aggregation import PanelScores, aggregate
 
 REFITS, REWEIGHINGS = 3, 5
-# each fit, or weighing, sees no more unlabelled rows than this
+# each fit, or weighing, sees no more unlabeled rows than this
 MOST_ROWS = 4_000
 
 Said = dict[str, np.ndarray]
@@ -37,7 +37,7 @@ class HeldBack:
     Parameters
     ----------
     codes : ndarray of shape (n_labeled,)
-        Classes of the labelled rows.
+        Classes of the labeled rows.
     n_folds : int
         In how many folds.
     said : callable
@@ -63,17 +63,17 @@ def _refitted(subject: Subject) -> HeldBack:
     labeled, y = subject.labeled, subject.y
     if y is None:
         raise Skipped(
-            "The report was made without labelled rows: pass "
+            "The report was made without labeled rows: pass "
             f"{'votes and gold' if subject.is_votes else 'X and y'} to it."
         )
     unlabeled, n_rows = _some_unlabeled(subject)
-    seen = count(n_rows, "unlabelled row") if n_rows else "no unlabelled rows"
+    seen = count(n_rows, "unlabeled row") if n_rows else "no unlabeled rows"
 
     def said(train: np.ndarray, test: np.ndarray) -> Said:
         model = _unfitted(subject.estimator)
         try:
             with warnings.catch_warnings():
-                # few labels, no unlabelled rows: the fit of the model itself has told
+                # few labels, no unlabeled rows: the fit of the model itself has told
                 warnings.simplefilter("ignore")
                 if subject.is_votes:
                     model.fit(labeled.take(train), y[train], unlabeled)
@@ -91,7 +91,7 @@ def _refitted(subject: Subject) -> HeldBack:
 
 
 def _some_unlabeled(subject: Subject) -> tuple[Any, int]:
-    """Return unlabelled rows for a fit, and how many; None where there are none of their own."""
+    """Return unlabeled rows for a fit, and how many; None where there are none of their own."""
     if subject.unlabeled is None or not subject.has_own_unlabeled:
         return None, 0
     random_state = np.random.RandomState(SEED)
@@ -136,7 +136,7 @@ def _reweighed(subject: Subject) -> HeldBack:
     scores, codes = scores[judges], codes[judges]
     weights = np.ones(codes.size) if weights is None else weights[judges]
     rows, n_rows = _some_unlabeled(subject)
-    # without rows of their own the labelled ones take their place, as in the fit
+    # without rows of their own the labeled ones take their place, as in the fit
     unlabeled = scores if rows is None else panel._predictor.scores(rows, panel.n_jobs)
 
     def said(train: np.ndarray, test: np.ndarray) -> Said:
@@ -158,7 +158,7 @@ def _reweighed(subject: Subject) -> HeldBack:
     words = (
         "Each member's score of a row is that of the fit, by a member fitted without the row; the "
         "panel's weights and calibration were found anew without the labels of the fold, "
-        f"with {count(n_rows, 'unlabelled row')}. These labels have helped to fit the members who "
+        f"with {count(n_rows, 'unlabeled row')}. These labels have helped to fit the members who "
         "scored the other rows, which may flatter the panel a little."
     )
     return HeldBack(codes, REWEIGHINGS, said, words)
@@ -173,7 +173,7 @@ def _log_odds(
     column: int,
     train: np.ndarray,
 ) -> np.ndarray:
-    """Return the panel's log-odds for all labelled rows, weighed by some of them."""
+    """Return the panel's log-odds for all labeled rows, weighed by some of them."""
     known = PanelScores(
         labeled=scores[train, :, column],
         is_positive=is_positive[train],

@@ -78,7 +78,7 @@ class MarginDisplay:
     'class 1: 66.7 % clipped'
     """
 
-    # an Okabe-Ito pair; line style and hatch tell the classes apart without colour
+    # an Okabe-Ito pair; line style and hatch tell the classes apart without color
     STYLES: ClassVar[tuple[dict[str, Any], dict[str, Any]]] = (
         {"edgecolor": ORANGE, "facecolor": (ORANGE, 0.10), "linestyle": "--", "hatch": "//"},
         {"edgecolor": BLUE, "facecolor": (BLUE, 0.28), "linestyle": "-"},

@@ -54,7 +54,7 @@ def error_section(subject: Subject, found: Comparison | str) -> Section:
 
 def _estimate(subject: Subject, certificates: list[Certificate], found: Comparison | str) -> Markup:
     items = [
-        f"{_whose(subject, k)}error on {count(one.n_unlabeled, 'unlabelled row')}: "
+        f"{_whose(subject, k)}error on {count(one.n_unlabeled, 'unlabeled row')}: "
         f"{bound_words(one)}, as far as what the labels say of the {_voters(subject)} is right."
         for k, one in enumerate(certificates)
         if one.kind == "estimate"
@@ -70,14 +70,14 @@ def _estimate(subject: Subject, certificates: list[Certificate], found: Comparis
 
 def _guarantee(subject: Subject, certificates: list[Certificate]) -> Markup:
     held = [
-        f"{_whose(subject, k)}error on these {count(one.n_unlabeled, 'unlabelled row')}: "
+        f"{_whose(subject, k)}error on these {count(one.n_unlabeled, 'unlabeled row')}: "
         f"{bound_words(one)}, with probability {100 * (1 - (one.delta or 0)):g} % at least."
         for k, one in enumerate(certificates)
         if one.is_guarantee
     ]
     if held:
         text = (
-            "What holds whatever the labels are, if labelled rows were drawn like the unlabelled "
+            "What holds whatever the labels are, if labeled rows were drawn like the unlabeled "
             "ones and no voter was fitted to those that judge it."
         )
         body = [paragraph(text), bullets(held)]
@@ -144,7 +144,7 @@ def _held_back_figures(subject: Subject, found: Comparison) -> Markup:
 
         caption = "On the diagonal probabilities are what they say. Bars count the rows."
         pictures.append(figure(rely, "Observed frequency against predicted probability", caption))
-    about = f"What was said of the {found.codes.size:,} labelled rows while these were held back:"
+    about = f"What was said of the {found.codes.size:,} labeled rows while these were held back:"
     return together([paragraph(about), tag("div", *pictures, class_="figures")])
 
 
@@ -171,7 +171,7 @@ def _blamed(subject: Subject) -> list[str]:
     if not blamed.any():
         return []
     return [
-        "What the labels say of these voters cannot all be true of the unlabelled rows, and had to "
+        "What the labels say of these voters cannot all be true of the unlabeled rows, and had to "
         f"give way: {listed(subject.estimator.voters_[blamed])}. Labels may be wrong, or drawn "
         "from other rows."
     ]
@@ -191,7 +191,7 @@ def _doubtful(subject: Subject) -> list[str]:
     apart = np.flatnonzero(agreement < 0)
     if apart.size:
         names = listed([voters.names[k] for k in apart])
-        found.append(f"Against the mean of the others on unlabelled rows: {names}.")
+        found.append(f"Against the mean of the others on unlabeled rows: {names}.")
     return found
 
 
@@ -200,7 +200,7 @@ def _shift(subject: Subject) -> list[str]:
     if score <= SHIFT_THRESHOLD:
         return []
     return [
-        "The unlabelled rows fall into the leaves in other shares than the labelled ones, far "
+        "The unlabeled rows fall into the leaves in other shares than the labeled ones, far "
         f"beyond chance (score {score:.0f}, up to 3 is usual). What the labels say may not hold "
         "for them."
     ]

@@ -54,7 +54,7 @@ def write_report(
     forest on labels held back, the distribution of awake predictions, estimate and guarantee of
     the error, the voters and rows that matter, what contradicts, and what to do next. For the
     comparison a forest or an aggregate of votes is fitted three times more, to two thirds of the
-    labels and at most 4,000 unlabelled rows, and the members of a panel are weighed anew. Sections
+    labels and at most 4,000 unlabeled rows, and the members of a panel are weighed anew. Sections
     for which rows are missing say so.
 
     Parameters
@@ -65,17 +65,17 @@ def write_report(
     path : str or Path
         The file to write. It appears when it is whole.
     X, y : optional
-        The rows and labels of the fit, in the same form; unlabelled rows may be marked as there.
+        The rows and labels of the fit, in the same form; unlabeled rows may be marked as there.
     X_unlabeled : optional
-        The unlabelled rows of the fit, in the same form. Of more than 100,000, or 5,000 for a
+        The unlabeled rows of the fit, in the same form. Of more than 100,000, or 5,000 for a
         panel, so many are drawn.
     votes, gold : optional
         For a `VoteAggregator`: votes and gold labels to report on, in place of those of the fit.
     row_names : sequence of str, optional
-        What the unlabelled rows are called, one name for each that is passed, in their order. The
+        What the unlabeled rows are called, one name for each that is passed, in their order. The
         default for votes is their own names if they have some, else numbers.
     n_unlabeled : int, optional
-        How many unlabelled rows there were, where those passed are a random sample of them.
+        How many unlabeled rows there were, where those passed are a random sample of them.
     about : mapping of str to str, optional
         More to tell of the data, such as the name of a file, under "Data and settings".
     title : str, optional
@@ -159,8 +159,8 @@ def _lead(subject: Subject) -> str:
     """Return what the model is and how wrong it can be, in two sentences."""
     model = subject.estimator
     start = (
-        f"{kind_of(subject).capitalize()}, fitted to {model.n_labeled_:,} labelled and "
-        f"{model.n_unlabeled_:,} unlabelled rows."
+        f"{kind_of(subject).capitalize()}, fitted to {model.n_labeled_:,} labeled and "
+        f"{model.n_unlabeled_:,} unlabeled rows."
     )
     worst = max(certificates_of(model), key=lambda one: one.error_upper)
     if worst.kind == "void":
@@ -168,18 +168,18 @@ def _lead(subject: Subject) -> str:
     kind = "guaranteed" if worst.is_guarantee else "estimated"
     if isinstance(model.certificate_, list):
         return (
-            f"{start} In telling any one class from the rest its error on the unlabelled rows is "
+            f"{start} In telling any one class from the rest its error on the unlabeled rows is "
             f"{kind} to be {bound_words(worst)}. {NOT_OF_ALL_CLASSES}"
         )
-    return f"{start} Its error on the unlabelled rows is {kind} to be {bound_words(worst)}."
+    return f"{start} Its error on the unlabeled rows is {kind} to be {bound_words(worst)}."
 
 
 def _main_figures(subject: Subject, found: Comparison | str) -> Markup:
     """Return the few figures that a reader wants first."""
     model = subject.estimator
     figures = [
-        ("labelled rows", f"{model.n_labeled_:,}"),
-        ("unlabelled rows", f"{model.n_unlabeled_:,}"),
+        ("labeled rows", f"{model.n_labeled_:,}"),
+        ("unlabeled rows", f"{model.n_unlabeled_:,}"),
     ]
     # with one bound for each class there is none for all of them
     if not isinstance(model.certificate_, list) and model.certificate_.kind != "void":

@@ -57,7 +57,7 @@ def refuse_unlabeled(y: np.ndarray, classes: np.ndarray) -> None:
     n_marked = int(is_unlabeled(y).sum())
     if n_marked and not is_unlabeled(classes).any():
         raise ValueError(
-            f"y has {n_marked} unlabelled row{'s' * (n_marked != 1)} (-1) of {y.size}; the classes "
+            f"y has {n_marked} unlabeled row{'s' * (n_marked != 1)} (-1) of {y.size}; the classes "
             f"are {listed(classes)}. Their class must be known to be drawn: pass the others alone."
         )
 

@@ -32,18 +32,18 @@ def which_rows(subject: Subject) -> str:
     """Return in words which rows were predicted."""
     n_rows = len(subject.shares) if subject.shares is not None else 0
     if not subject.has_own_unlabeled:
-        return f"the {n_rows:,} labelled rows, there being no others,"
+        return f"the {n_rows:,} labeled rows, there being no others,"
     if subject.n_unlabeled == n_rows:
-        return f"the {n_rows:,} unlabelled rows"
-    total = "the unlabelled rows" if subject.n_unlabeled is None else f"{subject.n_unlabeled:,}"
-    return f"{n_rows:,} unlabelled rows drawn at random from {total}"
+        return f"the {n_rows:,} unlabeled rows"
+    total = "the unlabeled rows" if subject.n_unlabeled is None else f"{subject.n_unlabeled:,}"
+    return f"{n_rows:,} unlabeled rows drawn at random from {total}"
 
 
 def without_rows() -> Markup:
     """Return that there are no rows to speak of."""
     return tag(
         "p",
-        "The report was made without unlabelled rows: pass X_unlabeled, or rows with y = -1; at "
+        "The report was made without unlabeled rows: pass X_unlabeled, or rows with y = -1; at "
         "the command line --unlabeled, or rows without a target.",
         class_="missing",
     )

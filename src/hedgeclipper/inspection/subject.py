@@ -40,9 +40,9 @@ class Subject:
     voters : VoterTable
         Its voters.
     labeled, y : rows or None
-        Labelled rows, or votes, and labels.
+        Labeled rows, or votes, and labels.
     unlabeled : rows or None
-        Unlabelled rows, or votes: all of them, or a draw.
+        Unlabeled rows, or votes: all of them, or a draw.
     numbers : ndarray or None
         Numbers of these rows among those that were passed, where they are known.
     row_names : ndarray of str, or None
@@ -56,7 +56,7 @@ class Subject:
     awake : ndarray of shape (n_rows,) or None
         With two classes: their awake predictions; for votes twice the probability, less one.
     has_own_unlabeled : bool
-        Whether they are rows apart from the labelled ones.
+        Whether they are rows apart from the labeled ones.
     notes : tuple of str
         What a reader must know of how the rows were come by.
     about : mapping of str to str
@@ -117,8 +117,8 @@ def read_subject(
     _refuse({"votes": votes, "gold": gold}, "X, y and X_unlabeled", estimator)
     if (X is None) != (y is None):
         raise ValueError(
-            "X and y belong together: labelled rows and their labels. Got one of them alone. "
-            "Unlabelled rows are X_unlabeled."
+            "X and y belong together: labeled rows and their labels. Got one of them alone. "
+            "Unlabeled rows are X_unlabeled."
         )
     if steps:
         before = "The steps before the classifier were kept as they were fitted."
@@ -162,24 +162,24 @@ def _as_names(names: Sequence[Any]) -> np.ndarray:
 
 
 def _names_of(subject: Subject, n_rows: int) -> np.ndarray | None:
-    """Return the names that were passed, if there is one for each of so many unlabelled rows."""
+    """Return the names that were passed, if there is one for each of so many unlabeled rows."""
     names = subject.row_names
     if names is None or names.size == n_rows:
         return names
     raise ValueError(
-        f"row_names must have one name for each of the {n_rows:,} unlabelled rows that are passed. "
+        f"row_names must have one name for each of the {n_rows:,} unlabeled rows that are passed. "
         f"Got {names.size:,} names."
     )
 
 
 def _with_total(subject: Subject, n_unlabeled: int | None) -> Subject:
-    """Return the subject that knows how many unlabelled rows there were."""
+    """Return the subject that knows how many unlabeled rows there were."""
     if n_unlabeled is None:
         return subject
     passed = subject.n_unlabeled if subject.has_own_unlabeled else 0
     if passed is not None and n_unlabeled < passed:
         raise ValueError(
-            f"n_unlabeled is how many unlabelled rows there were, at least the {passed:,} that are "
+            f"n_unlabeled is how many unlabeled rows there were, at least the {passed:,} that are "
             f"passed. Got {n_unlabeled:,}."
         )
     return replace(subject, n_unlabeled=n_unlabeled)
@@ -198,7 +198,7 @@ def _with_votes(bare: Subject, votes: Any, gold: Any) -> Subject:
     codes = class_codes(known.labels, estimator.classes_, "gold")
     has_own = known.rest.n_rows > 0
     rest = known.rest if has_own else known.labeled
-    numbers, place = np.arange(rest.n_rows), "the unlabelled rows of the fit"
+    numbers, place = np.arange(rest.n_rows), "the unlabeled rows of the fit"
     if known.marked is not None:
         numbers, place = np.flatnonzero(known.marked == has_own), "votes"
     names = _names_of(bare, rest.n_rows if has_own else 0)
@@ -218,7 +218,7 @@ def _with_votes(bare: Subject, votes: Any, gold: Any) -> Subject:
 
 
 def _with_rows(bare: Subject, X: Any, y: Any, X_unlabeled: Any) -> Subject:
-    """Return the subject with labelled rows, and all or some of the unlabelled ones."""
+    """Return the subject with labeled rows, and all or some of the unlabeled ones."""
     if X is None:
         if X_unlabeled is None:
             return bare
@@ -244,7 +244,7 @@ def _with_draw(subject: Subject, rows: SemiSupervisedRows) -> Subject:
         return _with_rows_in_memory(subject, rows, most, random_state)
     if subject.row_names is not None:
         raise ValueError(
-            "row_names are for unlabelled rows in memory, since of others a sample is drawn whose "
+            "row_names are for unlabeled rows in memory, since of others a sample is drawn whose "
             "numbers are not known. Pass a sample of your own as X_unlabeled, with its names."
         )
     if is_dask(X):

@@ -73,7 +73,7 @@ def _terms(subject: Subject) -> list[str]:
     if subject.is_panel:
         return [
             *terms,
-            "Correlation: how well it ranks labelled rows it has not seen, both classes weighing "
+            "Correlation: how well it ranks labeled rows it has not seen, both classes weighing "
             "the same.",
             "Agreement: the correlation of its votes with the mean of the others.",
             "Share of the result: of the spread of the weighted votes.",
@@ -82,7 +82,7 @@ def _terms(subject: Subject) -> list[str]:
         return [
             "Weight: by how much, on average, a vote moves the log-odds of its class.",
             "Correlation: from its accuracy on gold labels, between the two bounds.",
-            "Estimated accuracy: what the result makes of it on unlabelled rows.",
+            "Estimated accuracy: what the result makes of it on unlabeled rows.",
             "Share of the result: weight times the share of rows it votes on.",
         ]
     return [

@@ -73,7 +73,7 @@ def check_collection(X: Any, name: str, n_features: int) -> None:
     name : str
         What to call them in errors.
     n_features : int
-        Number of columns of the labelled rows.
+        Number of columns of the labeled rows.
     """
     if isinstance(X, Delayed) or not hasattr(X, "ndim"):
         raise TypeError(
@@ -84,7 +84,7 @@ def check_collection(X: Any, name: str, n_features: int) -> None:
     if X.ndim != 2 or (_is_array(X) and X.shape[1] != n_features):
         shape = f"shape {X.shape}" if _is_array(X) else "one dimension"
         raise ValueError(
-            f"{name} must have {n_features} columns, as the labelled rows have. Got a Dask "
+            f"{name} must have {n_features} columns, as the labeled rows have. Got a Dask "
             f"{type(X).__name__} of {shape}."
         )
 
@@ -162,7 +162,7 @@ def select_columns(X: Any, names: Any, name: str) -> Any:
     if missing:
         raise ValueError(
             f"{name} has no column {missing[0]!r} ({len(missing)} missing in all). It must have "
-            "the columns of the labelled rows, in any order."
+            "the columns of the labeled rows, in any order."
         )
     return X[list(names)]
 

@@ -20,13 +20,13 @@ class PanelScores:
     Parameters
     ----------
     labeled : ndarray of shape (n_labeled, n_members)
-        Scores of labelled rows that a member has not seen.
+        Scores of labeled rows that a member has not seen.
     is_positive : ndarray of shape (n_labeled,), bool
         Labels.
     weights : ndarray of shape (n_labeled,)
-        Weights of the labelled rows.
+        Weights of the labeled rows.
     unlabeled : ndarray of shape (n_unlabeled, n_members)
-        Scores of unlabelled rows.
+        Scores of unlabeled rows.
     """
 
     labeled: np.ndarray

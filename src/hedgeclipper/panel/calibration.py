@@ -1,7 +1,7 @@
 """From the panel's score to a probability.
 
 A logistic curve through the labels, seen out of fold. A few labels cannot place it alone: the mean
-of the members' probabilities on the unlabelled rows stands beside them as if it were some twenty
+of the members' probabilities on the unlabeled rows stands beside them as if it were some twenty
 labels more.
 """
 
@@ -41,9 +41,9 @@ def calibrate(
     Parameters
     ----------
     scores, is_positive, weights : ndarray of shape (n_labeled,)
-        Scores, labels and weights of labelled rows.
+        Scores, labels and weights of labeled rows.
     prior_scores, prior_shares : ndarray of shape (n_unlabeled,)
-        Scores of unlabelled rows, and how probably positive the members take them to be on average.
+        Scores of unlabeled rows, and how probably positive the members take them to be on average.
     """
     thin = slice(None, None, max(1, prior_scores.size // PRIOR_ROWS))
     prior_scores, prior_shares = prior_scores[thin], prior_shares[thin]

@@ -1,4 +1,4 @@
-"""HedgedVotingClassifier: any classifiers, weighed by few labels and many unlabelled rows."""
+"""HedgedVotingClassifier: any classifiers, weighed by few labels and many unlabeled rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hedgeclipper.io.sampling import draw_rows, stack_rows
 from hedgeclipper.panel.aggregation import PanelScores, aggregate
 from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.panel.member_frames import ColumnCodes, NamedColumns, word_columns
-from hedgeclipper.panel.member_summary import summarise
+from hedgeclipper.panel.member_summary import summarize
 from hedgeclipper.panel.members import (
     Member,
     MemberRows,
@@ -67,7 +67,7 @@ class _Played:
 class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     """Semi-supervised vote of different classifiers.
 
-    Labelled rows that a member has not seen tell how well it ranks, unlabelled rows where members
+    Labeled rows that a member has not seen tell how well it ranks, unlabeled rows where members
     agree, and a zero-sum game against an adversary who picks the labels gives each its weight. The
     weighted vote is then calibrated.
 
@@ -76,21 +76,21 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     estimators : list of (str, classifier) or None
         Names and classifiers, as for scikit-learn's ``VotingClassifier``; "drop" in place of a
         classifier leaves it out. Those whose ``fit`` takes ``X_unlabeled``, and scikit-learn's
-        semi-supervised ones, learn from unlabelled rows too. Where X is a frame of pandas, they get
+        semi-supervised ones, learn from unlabeled rows too. Where X is a frame of pandas, they get
         frames. None is a varied panel that suits the rows; text and categories in a frame become
         codes. In a pipeline that ends in one of scikit-learn's semi-supervised classifiers, all
-        steps get the unlabelled rows, marked by -1.
+        steps get the unlabeled rows, marked by -1.
     cv : int, splitter, list of splits or "prefit"
-        How labelled rows are held back to judge a member; a number is cut down to that of the
-        rarest class with two labels. Splits count the labelled rows alone. The members are then
+        How labeled rows are held back to judge a member; a number is cut down to that of the
+        rarest class with two labels. Splits count the labeled rows alone. The members are then
         fitted to all labels. "prefit": the classifiers are fitted and stay as they are; the
-        labelled rows must be new to them.
+        labeled rows must be new to them.
     holdout : float or None
         Share of the labels that no member is fitted to and that judge all of them, in place of
         ``cv``. With a ``delta``, None is a half.
     delta : float or None
         Bound the error with probability 1 - delta. With held-out labels or fitted members, no
-        sample weights, and unlabelled rows that are not among the labelled ones, the certificate
+        sample weights, and unlabeled rows that are not among the labeled ones, the certificate
         is a guarantee.
     specialists : {"signs", "bins"} or None
         Voters beside the members: each member where it says + and where it says - ("signs"), and
@@ -100,7 +100,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     tol : float
         Relative duality gap to stop at.
     max_passes : int
-        Passes over the unlabelled rows at most, in each of three games.
+        Passes over the unlabeled rows at most, in each of three games.
     n_jobs : int or None
         Members fitted, or scoring rows, at a time, each in one thread; None is 1 and -1 as many as
         there are cores. BLAS and OpenMP have one thread each meanwhile, and with more than one job
@@ -120,7 +120,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     weights_ : dict of str to float, or list of these
         Weight of each member, regions included; one dict per class for more than two.
     certificate_ : Certificate or list of these
-        Bound on the error of ``predict`` on the unlabelled rows that played, and whether it is a
+        Bound on the error of ``predict`` on the unlabeled rows that played, and whether it is a
         guarantee or an estimate. For more than two classes there is one per class, on the error of
         telling it from the rest.
     worst_case_error_, worst_case_correlation_ : float or list
@@ -134,10 +134,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
         Probabilities are calibrated in its place.
     out_of_fold_ : ndarray of shape (n_labeled, n_members, n_games)
-        What each member, by a fit without the row, says of each labelled row: from 0 to 1, for the
+        What each member, by a fit without the row, says of each labeled row: from 0 to 1, for the
         second class of two or for each of more. NaN where no fit could tell.
     n_labeled_, n_unlabeled_ : int
-        Number of labelled rows, and of unlabelled rows that played.
+        Number of labeled rows, and of unlabeled rows that played.
 
     Examples
     --------
@@ -222,21 +222,21 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
 
     @threadpool_limits.wrap(limits=1)
     def fit(self, X, y, X_unlabeled=None, sample_weight=None):
-        """Fit the members to the labelled rows and weigh them by all rows.
+        """Fit the members to the labeled rows and weigh them by all rows.
 
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features), or files
             Rows.
         y : array-like of shape (n_samples,), or str
-            Labels. Without ``X_unlabeled``, -1 marks unlabelled rows. Where X is files, the name of
-            their column of labels; a row whose label is missing is unlabelled.
+            Labels. Without ``X_unlabeled``, -1 marks unlabeled rows. Where X is files, the name of
+            their column of labels; a row whose label is missing is unlabeled.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
-            Unlabelled rows; every label in y, -1 too, is then a class. Of more than 200,000 so many
+            Unlabeled rows; every label in y, -1 too, is then a class. Of more than 200,000 so many
             are drawn at random to play, fewer beyond 500 columns (100 million entries, and 10,000
             rows at least), and members learn from 5,000 of these.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the labelled rows.
+            Weights of the labeled rows.
 
         Returns
         -------
@@ -285,7 +285,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
 
         Columns: ``weight`` (regions included), ``correlation`` (b with both classes weighing the
         same, out of fold) and its ``standard_error``, ``auc`` (out of fold), ``agreement``
-        (correlation of its votes with the mean vote of the others on unlabelled rows), ``share``
+        (correlation of its votes with the mean vote of the others on unlabeled rows), ``share``
         (of the spread of the result). With more than two classes there is a row for each member
         and class, and a column ``class``.
 
@@ -356,7 +356,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         return None
 
     def _draw(self, X: Any, random_state: np.random.RandomState) -> Any:
-        """Return the unlabelled rows that play."""
+        """Return the unlabeled rows that play."""
         most = max(ROWS_FOR_VIEWS, min(ROWS_IN_GAME, ENTRIES_IN_GAME // self.n_features_in_))
         if is_dask(X):
             from hedgeclipper.io.distributed import draw_from
@@ -367,7 +367,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             drawn = draw_rows(X, most, random_state)
         if drawn.shape[0] == 0:
             raise ValueError(
-                "X_unlabeled has no rows. The game needs unlabelled rows: pass some, or leave "
+                "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
                 "X_unlabeled out."
             )
         return drawn
@@ -390,13 +390,13 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         seed: int,
         random_state: np.random.RandomState,
     ) -> list[Member]:
-        """Return fitted members with their scores of labelled rows they have not seen."""
+        """Return fitted members with their scores of labeled rows they have not seen."""
         judges = self._held_out(codes, seed)
         fitted = np.setdiff1d(np.arange(codes.size), judges)
-        # rows that judge count as unlabelled: members must not know the others better than these
+        # rows that judge count as unlabeled: members must not know the others better than these
         others = stack_rows(_safe_indexing(rows.X_labeled, judges), drawn) if judges.size else drawn
-        learnt = draw_rows(others, ROWS_TO_LEARN_FROM, random_state)
-        whole = MemberRows(rows.X_labeled, codes, self.classes_.size, rows.weight_labeled, learnt)
+        learned = draw_rows(others, ROWS_TO_LEARN_FROM, random_state)
+        whole = MemberRows(rows.X_labeled, codes, self.classes_.size, rows.weight_labeled, learned)
         if estimators is None:
             some = draw_rows(others, ROWS_FOR_VIEWS, random_state)
             everything = stack_rows(_safe_indexing(rows.X_labeled, fitted), some)
@@ -444,7 +444,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         judged = codes[_judging(members)]
         if np.unique(judged).size < self.classes_.size:
             warnings.warn(
-                "No labelled row of some class can judge the members, since each is needed to fit "
+                "No labeled row of some class can judge the members, since each is needed to fit "
                 "them: all members weigh the same in its game. Label two rows of each class at "
                 "least.",
                 NoJudgesWarning,
@@ -484,7 +484,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         )
         certificate = certify_panel(hard, self.delta, is_guarantee)
         by_member = found.solution.weights.reshape(-1, len(members)).sum(axis=0)
-        summary = summarise(
+        summary = summarize(
             [member.name for member in members],
             by_member,
             found.solution,
@@ -495,7 +495,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         return _Played(found.game, found.solution, certificate, summary)
 
     def _may_guarantee(self, given: SemiSupervisedRows) -> bool:
-        """Return whether labels that judge are a plain draw, from rows like the unlabelled ones.
+        """Return whether labels that judge are a plain draw, from rows like the unlabeled ones.
 
         With a ``delta`` they are held out, unless the members came fitted.
         """
@@ -555,13 +555,13 @@ def _may_take_nan(model: Any) -> bool:
 
 
 def _judging(members: list[Member]) -> np.ndarray:
-    """Return the numbers of the labelled rows of which every member has told, unseen."""
+    """Return the numbers of the labeled rows of which every member has told, unseen."""
     known = [~np.isnan(member.out_of_fold).any(axis=1) for member in members]
     return np.flatnonzero(np.all(known, axis=0))
 
 
 def _unseen(members: list[Member], scores: np.ndarray) -> np.ndarray:
-    """Return scores of labelled rows, out of fold where members have such ones."""
+    """Return scores of labeled rows, out of fold where members have such ones."""
     unseen = np.stack([member.out_of_fold for member in members], axis=1)
     return np.where(np.isnan(unseen), scores, unseen)
 

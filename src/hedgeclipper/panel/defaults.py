@@ -35,9 +35,9 @@ def default_panel(
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Labelled and unlabelled rows, or a sample of them.
+        Labeled and unlabeled rows, or a sample of them.
     n_labels : int
-        Number of labelled rows.
+        Number of labeled rows.
     random_state : RandomState
         Draws seeds and what is random in the views.
     n_classes : int
@@ -49,7 +49,7 @@ def default_panel(
         **_linear(views),
         **_trees(n_labels, seed),
         **_boosters(n_labels, n_classes, sparse.issparse(X), seed),
-        **_neighbours(views, n_labels, seed),
+        **_neighbors(views, n_labels, seed),
         **_learning_from_all(views, seed),
     }
     return list(panel.items())
@@ -98,13 +98,13 @@ def _boosters(n_labels: int, n_classes: int, is_sparse: bool, seed: int) -> dict
     return boosters
 
 
-def _neighbours(views: Views, n_labels: int, seed: int) -> dict[str, Any]:
+def _neighbors(views: Views, n_labels: int, seed: int) -> dict[str, Any]:
     n_neighbors = min(30, max(3, n_labels // 7))
     nearest = KNeighborsClassifier(n_neighbors, weights="distance")
-    neighbours = {"neighbours": make_pipeline(views.components, nearest)}
+    neighbors = {"neighbors": make_pipeline(views.components, nearest)}
     if n_labels <= TOO_MANY_LABELS:
-        neighbours["support_vectors"] = make_pipeline(views.even, SVC(random_state=seed))
-    return neighbours
+        neighbors["support_vectors"] = make_pipeline(views.even, SVC(random_state=seed))
+    return neighbors
 
 
 def _learning_from_all(views: Views, seed: int) -> dict[str, Any]:

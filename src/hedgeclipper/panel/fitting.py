@@ -1,4 +1,4 @@
-"""Fitting one member to some of the labelled rows, and to unlabelled rows if it takes them."""
+"""Fitting one member to some of the labeled rows, and to unlabeled rows if it takes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MemberRows:
     Parameters
     ----------
     X_labeled : array, CSR matrix or frame of shape (n_labeled, n_features)
-        Labelled rows.
+        Labeled rows.
     codes : ndarray of shape (n_labeled,), int
         Their classes, from 0 to n_classes - 1.
     n_classes : int
@@ -33,7 +33,7 @@ class MemberRows:
     weights : ndarray of shape (n_labeled,) or None
         Their weights.
     X_unlabeled : like X_labeled, of shape (n_unlabeled, n_features), or None
-        Unlabelled rows; there may be none.
+        Unlabeled rows; there may be none.
     """
 
     X_labeled: Any
@@ -48,7 +48,7 @@ class MemberRows:
         return 1 if self.n_classes == 2 else self.n_classes
 
     def select(self, labeled: np.ndarray) -> MemberRows:
-        """Return the same with some of the labelled rows.
+        """Return the same with some of the labeled rows.
 
         Parameters
         ----------
@@ -60,15 +60,15 @@ class MemberRows:
         return replace(self, X_labeled=X, codes=self.codes[labeled], weights=weights)
 
     def unlabeled_beside(self, train: np.ndarray) -> Any:
-        """Return the unlabelled rows, and those labelled ones that are not in ``train``.
+        """Return the unlabeled rows, and those labeled ones that are not in ``train``.
 
         A member that learns from the rows it predicts is then judged on such rows too. None where
-        there are no unlabelled rows: it will then learn from none.
+        there are no unlabeled rows: it will then learn from none.
 
         Parameters
         ----------
         train : ndarray of int
-            Numbers of the labelled rows whose labels are used.
+            Numbers of the labeled rows whose labels are used.
         """
         if self.X_unlabeled is None or self.X_unlabeled.shape[0] == 0:
             return None
@@ -79,10 +79,10 @@ class MemberRows:
 
 
 def fit_member(model: Any, rows: MemberRows, train: np.ndarray) -> np.ndarray:
-    """Fit a model to some labelled rows and return the codes of its classes.
+    """Fit a model to some labeled rows and return the codes of its classes.
 
     Its classes are 0, 1, ... without a gap, as some classifiers demand, even where ``train`` lacks
-    a class. Unlabelled rows go to a ``fit`` that takes ``X_unlabeled``, or stand among the rows,
+    a class. Unlabeled rows go to a ``fit`` that takes ``X_unlabeled``, or stand among the rows,
     marked by -1, for an estimator that reads such marks. Weights go to a ``fit`` that takes them.
 
     Parameters
@@ -92,7 +92,7 @@ def fit_member(model: Any, rows: MemberRows, train: np.ndarray) -> np.ndarray:
     rows : MemberRows
         All rows.
     train : ndarray of int
-        Numbers of the labelled rows to learn from.
+        Numbers of the labeled rows to learn from.
 
     Returns
     -------

@@ -47,7 +47,7 @@ class ColumnCodes:
         Parameters
         ----------
         frame : pandas.DataFrame of shape (n_samples, n_features)
-            Rows, labelled and not.
+            Rows, labeled and not.
         """
         words = word_columns(frame)
         one_hot = OneHotEncoder(

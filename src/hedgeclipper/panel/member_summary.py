@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from hedgeclipper.panel.weighing import PanelSolution
 
 
-def summarise(
+def summarize(
     names: Sequence[str],
     weights: np.ndarray,
     solution: PanelSolution,
@@ -29,11 +29,11 @@ def summarise(
     solution : PanelSolution
         Knows b with both classes weighing the same, and its standard error.
     out_of_fold : ndarray of shape (n_labeled, n_members)
-        Scores of the labelled rows.
+        Scores of the labeled rows.
     is_positive : ndarray of shape (n_labeled,), bool
         Their labels.
     votes : ndarray of shape (n_unlabeled, n_members)
-        Votes on unlabelled rows.
+        Votes on unlabeled rows.
     """
     parts = np.abs(weights) * votes.std(axis=0)
     total = parts.sum()

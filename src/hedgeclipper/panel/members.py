@@ -44,7 +44,7 @@ class MemberFailedWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A fitted classifier, and what it says of labelled rows it has not seen.
+    """A fitted classifier, and what it says of labeled rows it has not seen.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Member:
     estimator : classifier
         The classifier, fitted to all labels.
     out_of_fold : ndarray of shape (n_labeled, n_columns)
-        Its scores of the labelled rows, each by a fit without the row, as by ``member_scores``; the
+        Its scores of the labeled rows, each by a fit without the row, as by ``member_scores``; the
         mean where several folds tell. NaN for rows of which no fold could tell.
     seconds : float
         What all its fits and fold scorings took.
@@ -67,7 +67,7 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class _Split:
-    """Labelled rows to fit and to score.
+    """Labeled rows to fit and to score.
 
     ``has_all_classes`` is about the rows to fit; ``is_final`` marks the fit to all labels.
     """
@@ -112,12 +112,12 @@ def check_estimators(estimators: Any) -> list[tuple[str, Any]]:
 
 
 def choose_folds(codes: np.ndarray, cv: Any, random_state: Any) -> list[Fold]:
-    """Return the numbers of the labelled rows to fit and to score, fold by fold.
+    """Return the numbers of the labeled rows to fit and to score, fold by fold.
 
     Parameters
     ----------
     codes : ndarray of shape (n_labeled,), int
-        Classes of the labelled rows.
+        Classes of the labeled rows.
     cv : int, splitter or iterable of splits
         A number means stratified folds, shuffled, as many as that but not more than the rarest
         class has labels. A class of a single label is always among the rows to fit, and without two
@@ -162,7 +162,7 @@ def _check_split(train: np.ndarray, test: np.ndarray, n_labeled: int) -> None:
     whole = np.append(train, test)
     if whole.size and (whole.max() >= n_labeled or whole.min() < -n_labeled):
         raise ValueError(
-            f"cv speaks of row {whole.max()}, but splits are of the labelled rows of some weight, "
+            f"cv speaks of row {whole.max()}, but splits are of the labeled rows of some weight, "
             f"and there are {n_labeled} of these. Count them alone."
         )
     if np.intersect1d(train, test).size:
@@ -195,9 +195,9 @@ def cross_fit(
     estimators : sequence of (str, classifier)
         Names and classifiers, as from ``check_estimators``.
     rows : MemberRows
-        Labelled and unlabelled rows.
+        Labeled and unlabeled rows.
     folds : sequence of (train, test)
-        Numbers of labelled rows, as from ``choose_folds``.
+        Numbers of labeled rows, as from ``choose_folds``.
     n_jobs : int or None
         Fits at a time, as in joblib.
     report : callable
@@ -226,14 +226,14 @@ def judge_held_out(
     n_jobs: int | None = None,
     report: Report = _say_nothing,
 ) -> list[Member]:
-    """Return members fitted to some of the labels, with their scores of other labelled rows.
+    """Return members fitted to some of the labels, with their scores of other labeled rows.
 
     Parameters
     ----------
     estimators, rows, n_jobs, report
         As in ``cross_fit``.
     fitted, judges : ndarray of int
-        Numbers of the labelled rows to fit and to score.
+        Numbers of the labeled rows to fit and to score.
     """
     members = cross_fit(estimators, rows.select(fitted), [], n_jobs=n_jobs, report=report)
     X = rows.select(judges).X_labeled
@@ -251,9 +251,9 @@ def judge_prefit(
     *,
     report: Report = _say_nothing,
 ) -> list[Member]:
-    """Return fitted classifiers as members, with their scores of the labelled rows.
+    """Return fitted classifiers as members, with their scores of the labeled rows.
 
-    Nothing is fitted or copied; the labelled rows must be new to the classifiers. One that fails to
+    Nothing is fitted or copied; the labeled rows must be new to the classifiers. One that fails to
     score them is left out with a ``MemberFailedWarning``.
 
     Parameters
@@ -261,7 +261,7 @@ def judge_prefit(
     estimators : sequence of (str, classifier)
         Names and fitted classifiers.
     rows : MemberRows
-        Rows; only the labelled ones are used.
+        Rows; only the labeled ones are used.
     classes : ndarray of shape (n_classes,)
         Label of each code, as the classifiers know it.
     report : callable
@@ -443,7 +443,7 @@ def _fatal_error(outcomes: list[_Outcome], splits: list[_Split]) -> str:
 def _join_folds(
     outcomes: list[_Outcome], splits: list[_Split], shape: tuple[int, int]
 ) -> np.ndarray:
-    """Return the mean score of each labelled row over the folds that tell, NaN without any."""
+    """Return the mean score of each labeled row over the folds that tell, NaN without any."""
     total, count = np.zeros(shape), np.zeros((shape[0], 1))
     for outcome, split in zip(outcomes, splits, strict=True):
         if outcome.scores is not None:

@@ -28,11 +28,11 @@ class HardVotes:
     Parameters
     ----------
     labeled : ndarray of shape (n_labeled, n_members)
-        Members' predictions for labelled rows they have not seen.
+        Members' predictions for labeled rows they have not seen.
     signs : ndarray of shape (n_labeled,)
         Labels.
     unlabeled : ndarray of shape (n_unlabeled, n_members)
-        Members' predictions for unlabelled rows.
+        Members' predictions for unlabeled rows.
     panel_labeled, panel_unlabeled : ndarray
         The panel's own predictions for these rows.
     """
@@ -45,7 +45,7 @@ class HardVotes:
 
 
 def certify_panel(votes: HardVotes, delta: float | None, is_guarantee: bool) -> Certificate:
-    """Return bounds on the error of the panel's predictions on the unlabelled rows.
+    """Return bounds on the error of the panel's predictions on the unlabeled rows.
 
     Parameters
     ----------

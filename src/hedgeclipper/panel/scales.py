@@ -1,8 +1,8 @@
 """From a member's scores to its votes.
 
 Members speak in scores of any scale. A vote is the mean of two readings of a score, each in
-[-1, 1]: its rank among the member's scores on the unlabelled rows, which makes all members alike,
-and its log-odds, standardised there and cut off at two standard deviations, which keeps how sure
+[-1, 1]: its rank among the member's scores on the unlabeled rows, which makes all members alike,
+and its log-odds, standardized there and cut off at two standard deviations, which keeps how sure
 the member is.
 """
 
@@ -26,7 +26,7 @@ class VoteScale:
     Parameters
     ----------
     values : ndarray
-        Different scores on the unlabelled rows, in rising order.
+        Different scores on the unlabeled rows, in rising order.
     ranks : ndarray
         Their ranks in [-1, 1]; equal scores share one.
     center, spread : float
@@ -60,8 +60,8 @@ class VoteScale:
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Return the votes, in [-1, 1], which rise with the scores."""
         rank = np.interp(scores, self.values, self.ranks)
-        standardised = (_log_odds(scores) - self.center) / self.spread
-        return (rank + np.clip(standardised / DEVIATIONS, -1.0, 1.0)) / 2.0
+        standardized = (_log_odds(scores) - self.center) / self.spread
+        return (rank + np.clip(standardized / DEVIATIONS, -1.0, 1.0)) / 2.0
 
 
 def _log_odds(scores: np.ndarray) -> np.ndarray:

@@ -99,7 +99,7 @@ def scores_by_code(
         n_bad = np.count_nonzero(~np.isfinite(scores).all(axis=1))
         raise ValueError(
             f"{name} must give finite scores. Got NaN or infinity for {n_bad} of {X.shape[0]} "
-            "rows. Scale its features, or regularise it."
+            "rows. Scale its features, or regularize it."
         )
     return scores[:, 1:] if n_classes == 2 else scores
 

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 
 class SmoothSpreading(LabelSpreading):
-    """Label spreading over nearest neighbours, and their mean for new rows.
+    """Label spreading over nearest neighbors, and their mean for new rows.
 
     Rows that no label reaches get the shares of the classes among the labels, where scikit-learn's
-    own class has NaN or 0. There may be fewer rows than neighbours.
+    own class has NaN or 0. There may be fewer rows than neighbors.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class SmoothSpreading(LabelSpreading):
         X : array-like of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
-            Labels, -1 for unlabelled rows.
+            Labels, -1 for unlabeled rows.
         """
         labels = np.asarray(y)
         n_neighbors = min(self.n_neighbors, labels.size)

@@ -1,4 +1,4 @@
-"""Views: what labelled and unlabelled rows together say about the columns, without any label.
+"""Views: what labeled and unlabeled rows together say about the columns, without any label.
 
 Each is fitted once, on a sample of all rows, and then frozen: members that look at a view do not
 fit it again in each fold.
@@ -62,7 +62,7 @@ class _FilledColumns(TransformerMixin, BaseEstimator):
 
 
 class CutColumns(_FilledColumns):
-    """Standardises columns whose far ends are cut off.
+    """Standardizes columns whose far ends are cut off.
 
     The cut is at the first and last hundredth of all values, but spares nine in ten of those that
     differ from the column's most common value: in columns that are mostly zero, the others matter.
@@ -80,7 +80,7 @@ class EvenColumns(_FilledColumns):
     """Brings every column to about the same shape, whatever its tails.
 
     A value becomes the normal quantile of its rank, which equal values share; columns of two values
-    stay as they are. All are standardised.
+    stay as they are. All are standardized.
     """
 
     def _learn(self, X):
@@ -150,7 +150,7 @@ def fit_views(X: Any, random_state: np.random.RandomState) -> Views:
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Rows, labelled and not; missing values are NaN.
+        Rows, labeled and not; missing values are NaN.
     random_state : RandomState
         Draws what is random.
     """

@@ -5,12 +5,12 @@ that are ranks it is the AUC less one half), and it is lowered by its standard e
 anchor is equal weights; its ridge falls with the number of labels of the rarer class. This b is
 not a statement about the rows and never enters a certificate.
 
-Few labels say what the members are worth; how they agree is seen on the unlabelled rows. Labelled
+Few labels say what the members are worth; how they agree is seen on the unlabeled rows. Labeled
 rows say that, too, and on the very rows b comes from, so that some of the noise in b cancels: b is
-corrected by what the panel's own predictions earn a member on the unlabelled rows, less what they
-earn it on the labelled ones, both classes weighing the same there as they do in b. The share of
+corrected by what the panel's own predictions earn a member on the unlabeled rows, less what they
+earn it on the labeled ones, both classes weighing the same there as they do in b. The share of
 that correction is one half when labels are twice as many as voters, and rises with them: with
-thousands of labels the unlabelled rows have little say in the weights.
+thousands of labels the unlabeled rows have little say in the weights.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class JudgedVotes:
     Parameters
     ----------
     labeled : ndarray of shape (n_labeled, n_voters)
-        Votes on labelled rows that a member has not seen; NaN where a voter is asleep.
+        Votes on labeled rows that a member has not seen; NaN where a voter is asleep.
     is_positive : ndarray of shape (n_labeled,), bool
         Labels.
     weights : ndarray of shape (n_labeled,)
-        Weights of the labelled rows.
+        Weights of the labeled rows.
     unlabeled : ndarray of shape (n_unlabeled, n_voters)
-        Votes on unlabelled rows.
+        Votes on unlabeled rows.
     n_members : int
         The first so many voters are whole members, the others regions of them.
     """
@@ -64,7 +64,7 @@ class JudgedVotes:
 
     @property
     def is_known(self) -> np.ndarray:
-        """Whether a voter is a member, or a region that unlabelled rows and both classes know."""
+        """Whether a voter is a member, or a region that unlabeled rows and both classes know."""
         awake = ~np.isnan(self.labeled)
         known = awake[self.is_positive].any(axis=0) & awake[~self.is_positive].any(axis=0)
         known &= ~np.isnan(self.unlabeled).all(axis=0)
@@ -82,7 +82,7 @@ class JudgedVotes:
 
     @property
     def balanced_weights(self) -> np.ndarray:
-        """Weights of the labelled rows that add up to one half in each class."""
+        """Weights of the labeled rows that add up to one half in each class."""
         shares = np.zeros_like(self.weights)
         for own in (self.is_positive, ~self.is_positive):
             shares[own] = 0.5 * self.weights[own] / max(self.weights[own].sum(), SMALLEST)
@@ -152,7 +152,7 @@ def play_panel_game(
 def balanced_correlations(votes: JudgedVotes) -> tuple[np.ndarray, np.ndarray]:
     """Return b of each voter where it is awake, classes weighing the same, and its standard error.
 
-    A few labels can agree by chance: to the spread of the votes in a class that on all unlabelled
+    A few labels can agree by chance: to the spread of the votes in a class that on all unlabeled
     rows is added as if three more labels showed it. Where no label of one of the classes judges
     them, b is 0 and its error 1.
     """
@@ -191,13 +191,13 @@ def _setting(votes: JudgedVotes, b: np.ndarray) -> dict[str, Any]:
 
 
 def _labels_share(votes: JudgedVotes) -> float:
-    """Return how much the labelled rows count when it comes to how members agree."""
+    """Return how much the labeled rows count when it comes to how members agree."""
     n_labeled, n_voters = votes.labeled.shape
     return n_labeled / (n_labeled + LABELS_PER_VOTER * n_voters)
 
 
 def _chance(votes: JudgedVotes, game: GameSolution) -> np.ndarray:
-    """Return what predictions earn each voter on unlabelled rows, less that on labelled ones."""
+    """Return what predictions earn each voter on unlabeled rows, less that on labeled ones."""
     everywhere = np.full(votes.unlabeled.shape[0], 1.0)
     on_unlabeled = _earned(votes.unlabeled, everywhere, game)
     return on_unlabeled - _earned(votes.labeled, votes.balanced_weights, game)

@@ -26,7 +26,7 @@ from hedgeclipper.votes.knowledge import BOUNDS, SPECIALISTS, Knowledge, learn_f
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.opening import KINDS, Opening, open_game
 from hedgeclipper.votes.shift import shift_of_votes
-from hedgeclipper.votes.short_rows import row_favourites, row_maxima
+from hedgeclipper.votes.short_rows import row_favorites, row_maxima
 from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.vote_certificate import Judge, SubgroupBounds
@@ -34,7 +34,7 @@ from hedgeclipper.votes.vote_game import VoteGame, play
 from hedgeclipper.votes.vote_losses import LOSSES
 from hedgeclipper.votes.vote_predictor import VotePredictor
 from hedgeclipper.votes.vote_sources import read_votes
-from hedgeclipper.votes.voter_summary import summarise_voters
+from hedgeclipper.votes.voter_summary import summarize_voters
 from hedgeclipper.votes.witnesses import Witnesses, with_testimony
 from hedgeclipper.votes.worst_case import Relaxed, relaxed
 
@@ -43,12 +43,12 @@ ROUNDING = 1e-12
 
 
 class ContradictionWarning(UserWarning):
-    """What the labels say of some voters cannot all be true of the unlabelled rows."""
+    """What the labels say of some voters cannot all be true of the unlabeled rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    """What was learnt from, and what came out, for those who ask further."""
+    """What was learned from, and what came out, for those who ask further."""
 
     labeled: Votes
     codes: np.ndarray
@@ -80,7 +80,7 @@ class _Fitted:
 
 
 class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
-    """Labels from votes: of labelling functions, crowd workers, models, or all of them.
+    """Labels from votes: of labeling functions, crowd workers, models, or all of them.
 
     A plain vote, the voters' agreement and what labels say of single voters make an opening, each
     believed as far as the labels bear it out. Then a game is played against an adversary who picks
@@ -101,7 +101,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     bound : {"wilson", "wilson_symmetric", "plug_in", "transductive"}
         How labels bound that: between Wilson's two bounds, as far to either side of the labels' own
         share as the farther of these, or exactly at that share. "transductive" bounds hold all
-        together, and for the unlabelled rows themselves: the certificate is then a guarantee.
+        together, and for the unlabeled rows themselves: the certificate is then a guarantee.
     delta : float or None
         Probability that any bound fails: the opening is left, and a certificate made, only by
         bounds that hold all together. Those of the summary, of labels alone and of a game without
@@ -132,12 +132,12 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     class_balance_ : ndarray of shape (n_classes,)
         Class frequencies, which rows without a vote get.
     transduction_ : ndarray
-        Labels of all rows passed to ``fit``, given or predicted; of the unlabelled ones alone if
+        Labels of all rows passed to ``fit``, given or predicted; of the unlabeled ones alone if
         these were a set of their own.
     silent_ : ndarray of bool
-        Which of the unlabelled rows have no vote.
+        Which of the unlabeled rows have no vote.
     certificate_ : Certificate
-        Bounds on the error on the unlabelled rows, of the most probable class where there is no
+        Bounds on the error on the unlabeled rows, of the most probable class where there is no
         answer.
     worst_case_error_ : float
         Its upper bound.
@@ -243,7 +243,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     def update(self, L, y=None):
         """Go on with votes that have come since: on new rows, with gold labels or without.
 
-        The result is that of a fit to all rows; it starts from the weights of before. Unlabelled
+        The result is that of a fit to all rows; it starts from the weights of before. Unlabeled
         rows, and ``transduction_``, are those of before and then the new ones.
 
         Parameters
@@ -300,7 +300,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             Class labels.
         """
         shares = self.predict_proba(L)
-        return self._labels(shares, _favourites(shares, self.class_balance_))
+        return self._labels(shares, _favorites(shares, self.class_balance_))
 
     @property
     def vote_weights_(self) -> np.ndarray:
@@ -323,8 +323,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         """Return a frame of what each voter does and is worth, one row each.
 
         Columns as in Snorkel's ``lf_summary``: ``j``, ``Polarity``, ``Coverage``, ``Overlaps``,
-        ``Conflicts`` on the unlabelled rows, ``Correct``, ``Incorrect``, ``Emp. Acc.`` on the
-        labelled ones. Then ``Lower`` and ``Upper``, the bounds on its accuracy, ``Est. Acc.``, what
+        ``Conflicts`` on the unlabeled rows, ``Correct``, ``Incorrect``, ``Emp. Acc.`` on the
+        labeled ones. Then ``Lower`` and ``Upper``, the bounds on its accuracy, ``Est. Acc.``, what
         the result makes of it, ``Weight``, by how much its vote moves the log-odds of the class it
         votes for, and ``Contradicts``: whether these bounds have to give way to those of others.
         ``Weight`` is a mean over its votes and over the other classes; ``vote_weights_`` has each
@@ -341,7 +341,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     def _summary_columns(self) -> dict[str, Any]:
         fitted = self._fitted
-        return summarise_voters(
+        return summarize_voters(
             Ballots(fitted.labeled),
             fitted.codes,
             Ballots(fitted.unlabeled),
@@ -380,7 +380,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         mask : array-like of bool of shape (n_unlabeled,)
-            Which of the unlabelled rows of ``fit``.
+            Which of the unlabeled rows of ``fit``.
 
         Returns
         -------
@@ -392,23 +392,23 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         n_rows = self._fitted.unlabeled.n_rows
         if mask.dtype != bool or mask.shape != (n_rows,) or not mask.any():
             raise ValueError(
-                f"mask must be an array of bool, one for each of the {n_rows} unlabelled rows, and "
+                f"mask must be an array of bool, one for each of the {n_rows} unlabeled rows, and "
                 f"name one of them at least. Got dtype {mask.dtype}, shape {mask.shape}."
             )
         return self._judge().subgroup(mask, self.classes_)
 
     def suggest_labels(self, k: int) -> np.ndarray:
-        """Return unlabelled rows to label next, so that the bound on the error tightens most.
+        """Return unlabeled rows to label next, so that the bound on the error tightens most.
 
         Rows are divided by how sure the voters' agreement is of them. How many come from each part
         is what takes most off the bound; within a part they are drawn at random, by
-        ``random_state``. A fit weighs labels by how many unlabelled rows of their part they stand
+        ``random_state``. A fit weighs labels by how many unlabeled rows of their part they stand
         for. Bounds with labels chosen here are estimates, and may hold less often than those with
         random ones, since earlier labels decide where later ones are drawn. What is gained is
         small where there are many rows to each label. As rows that voters disagree on are chosen
         more often, a fit may warn of it (``ShiftWarning``). With ``bound="transductive"`` the rows
         are a plain random draw, since nothing else leaves the guarantee in force, and so they are
-        with ``opening=None``. Once labelled, put the labels into ``y`` and fit again: to ``update``
+        with ``opening=None``. Once labeled, put the labels into ``y`` and fit again: to ``update``
         they would be new rows.
 
         Parameters
@@ -419,20 +419,20 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (k,)
-            Numbers of rows among the unlabelled ones of ``fit``, the most useful first.
+            Numbers of rows among the unlabeled ones of ``fit``, the most useful first.
         """
         check_is_fitted(self)
         fitted, n_rows = self._fitted, self._fitted.unlabeled.n_rows
         if not fitted.has_unlabeled:
             raise ValueError(
                 "There are no rows to label: all rows of the fit have gold labels. Fit with "
-                "unlabelled rows, too."
+                "unlabeled rows, too."
             )
         if isinstance(k, bool) or not (isinstance(k, Integral) and 1 <= k <= n_rows):
             raise ValueError(
-                f"k must be a whole number between 1 and {n_rows}, the unlabelled rows. Got {k!r}."
+                f"k must be a whole number between 1 and {n_rows}, the unlabeled rows. Got {k!r}."
             )
-        wrong = self._favourites(fitted.labeled) != fitted.codes
+        wrong = self._favorites(fitted.labeled) != fitted.codes
         worth = self._judge().label_worth(fitted.strata, wrong)
         return most_useful(fitted.strata, worth, int(k), check_random_state(self.random_state))
 
@@ -474,13 +474,13 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         )
         predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
         shares = predictor.probabilities(evidence.ballots)
-        favourites = _favourites(shares, evidence.balance)
-        judge = fitted.judge(testified.ballots, favourites)
+        favorites = _favorites(shares, evidence.balance)
+        judge = fitted.judge(testified.ballots, favorites)
         certificate = judge.certificate(*self._may_guarantee(gold))
         if certificate.kind == "void" and not single.violation:
             _warn_of_void()
         self._store(fitted, predictor, evidence.balance, certificate)
-        self._transduction = gold.all_labels(self._labels(shares, favourites))
+        self._transduction = gold.all_labels(self._labels(shares, favorites))
         return self
 
     def _gather(self, labeled: Votes, codes: np.ndarray, unlabeled: Votes) -> Evidence:
@@ -552,12 +552,12 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         fitted = self._fitted
         ballots = Ballots(fitted.unlabeled)
         ballots = with_testimony(ballots, fitted.witnesses.testify(ballots))
-        return fitted.judge(ballots, self._favourites(fitted.unlabeled))
+        return fitted.judge(ballots, self._favorites(fitted.unlabeled))
 
-    def _favourites(self, votes: Votes) -> np.ndarray:
+    def _favorites(self, votes: Votes) -> np.ndarray:
         """Return the code of the most probable class of each row of ``fit``."""
         shares = self._predictor.probabilities(Ballots(votes))
-        return _favourites(shares, self.class_balance_)
+        return _favorites(shares, self.class_balance_)
 
     def _ballots(self, L: Any) -> Ballots:
         votes = read_votes(L, self.abstain_label, self.classes_)
@@ -582,7 +582,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             return False, f"bound={bound!r} gives estimates; 'transductive' bounds hold together"
         if self._knows_balance:
             return False, "class_balance is taken for true; labels do not prove it"
-        return gold.has_unlabeled, "there are no unlabelled rows apart from the labelled ones"
+        return gold.has_unlabeled, "there are no unlabeled rows apart from the labeled ones"
 
     def _learn(self, evidence: Evidence, *, together: bool = False) -> Knowledge:
         return learn_from_labels(
@@ -597,8 +597,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             strata=evidence.strata,
         )
 
-    def _labels(self, shares: np.ndarray, favourites: np.ndarray) -> np.ndarray:
-        labels = self.classes_[favourites]
+    def _labels(self, shares: np.ndarray, favorites: np.ndarray) -> np.ndarray:
+        labels = self.classes_[favorites]
         if self.abstain_cost is None:
             return labels
         kind = np.result_type(labels.dtype, np.asarray(self.abstain_label).dtype)
@@ -607,16 +607,16 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         return labels
 
 
-def _favourites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:
+def _favorites(shares: np.ndarray, balance: np.ndarray) -> np.ndarray:
     """Return the code of the most probable class of each row, of several the most frequent one."""
     best = row_maxima(shares)[:, None]
-    return row_favourites(np.where(shares >= best - ROUNDING, balance, 0.0))
+    return row_favorites(np.where(shares >= best - ROUNDING, balance, 0.0))
 
 
 def _warn_of_contradiction(violation: float, names: list) -> None:
     whose = listed(names, most=5) if names else "the classes"
     warnings.warn(
-        "What the labels say of the voters cannot all be true of the unlabelled rows: bounds "
+        "What the labels say of the voters cannot all be true of the unlabeled rows: bounds "
         f"would have to give way by {violation:.3f} in all, among them those of {whose}. The "
         "game was played with wider ones. Labels may be wrong, or drawn from other rows than "
         "these.",
@@ -628,7 +628,7 @@ def _warn_of_contradiction(violation: float, names: list) -> None:
 def _warn_of_void() -> None:
     warnings.warn(
         "What the labels say of the voters, the plain vote and the voters' agreement cannot all be "
-        "true of the unlabelled rows: the certificate is void. Labels may be wrong, or drawn from "
+        "true of the unlabeled rows: the certificate is void. Labels may be wrong, or drawn from "
         "other rows than these; class_balance, if given, may be wrong.",
         ContradictionWarning,
         stacklevel=5,
@@ -639,7 +639,7 @@ def _warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
     found = shift_of_votes(labeled, unlabeled)
     if found is not None:
         warnings.warn(
-            "Voters vote otherwise on the unlabelled rows than on the labelled ones, far beyond "
+            "Voters vote otherwise on the unlabeled rows than on the labeled ones, far beyond "
             f"chance: {found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
             f"former and {found.labeled:.2%} of the latter. What the labels say of it may not hold "
             "for them.",

@@ -1,7 +1,7 @@
 """What voters' agreement says of them: Dawid and Skene's model, with a prior, and labels if any.
 
 Each voter has a table of how often it votes what where the truth is what; rows are attributed to
-classes by these tables, and the tables counted from the rows, in turn. Labelled rows count as they
+classes by these tables, and the tables counted from the rows, in turn. Labeled rows count as they
 are. A prior of some votes, most of them right, keeps voters of a few rows in bounds.
 """
 
@@ -43,12 +43,12 @@ class Agreement:
         return self.log_balance + ballots.scores(self.weights)
 
     def scores_without_own(self, ballots: Ballots, codes: np.ndarray) -> np.ndarray:
-        """Return the same for labelled rows, each as if its own label had not been counted.
+        """Return the same for labeled rows, each as if its own label had not been counted.
 
         Parameters
         ----------
         ballots : Ballots
-            Votes on labelled rows.
+            Votes on labeled rows.
         codes : ndarray of shape (n_labeled,)
             Classes of these rows; they were counted.
         """
@@ -72,9 +72,9 @@ def find_agreement(
     Parameters
     ----------
     unlabeled, labeled : Ballots
-        Votes on unlabelled and on labelled rows.
+        Votes on unlabeled and on labeled rows.
     codes : ndarray of shape (n_labeled,)
-        Classes of the labelled rows.
+        Classes of the labeled rows.
     balance : ndarray of shape (n_classes,)
         Class frequencies.
     """

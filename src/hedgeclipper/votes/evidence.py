@@ -23,7 +23,7 @@ class Evidence:
     Parameters
     ----------
     judges : Ballots
-        Votes on labelled rows, by which voters are judged.
+        Votes on labeled rows, by which voters are judged.
     codes : ndarray of shape (n_labeled,)
         Classes of these.
     ballots : Ballots
@@ -35,7 +35,7 @@ class Evidence:
     witnesses : Witnesses
         Two voters more.
     said : tuple of two Testimony
-        What these say of labelled rows, and of the others.
+        What these say of labeled rows, and of the others.
     strata : Strata
         Where the rows are.
     balance : ndarray of shape (n_classes,)
@@ -58,7 +58,7 @@ class Evidence:
         return self.ballots.take(self.proof)
 
     def with_witnesses(self) -> Evidence:
-        """Return the same with the votes of the witnesses, on labelled rows and on the others."""
+        """Return the same with the votes of the witnesses, on labeled rows and on the others."""
         judges, ballots = map(with_testimony, (self.judges, self.ballots), self.said)
         return replace(self, judges=judges, ballots=ballots)
 
@@ -79,11 +79,11 @@ def gather_evidence(
     labeled, unlabeled : Votes
         Votes of the same voters, with the same classes.
     codes : ndarray of shape (n_labeled,)
-        Classes of the labelled rows.
+        Classes of the labeled rows.
     class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
         Class frequencies, as they are given.
     is_plain_draw : bool
-        Whether labelled rows are taken for a plain draw, and else by how sure agreement is of them.
+        Whether labeled rows are taken for a plain draw, and else by how sure agreement is of them.
     random_state : int, RandomState or None
         Draws rows where there are many.
     """
@@ -112,7 +112,7 @@ def class_shares(
     class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
         Class frequencies, as they are given.
     codes : ndarray of shape (n_labeled,)
-        Classes of the labelled rows.
+        Classes of the labeled rows.
     n_classes : int
         Number of classes.
     strata : Strata

@@ -2,7 +2,7 @@
 
 How often a voter is right, how often it is where it votes for a class, and how often a class
 occurs: the three stand one behind the other in one vector, and so do the weights theta that
-belong to them. Bounds are of shares of all unlabelled rows: where a voter is awake on a tenth of
+belong to them. Bounds are of shares of all unlabeled rows: where a voter is awake on a tenth of
 them and right nine times in ten, its share is 0.09.
 """
 
@@ -45,7 +45,7 @@ class Knowledge:
         Of shapes (n_voters,), (n_voters, n_classes) and (n_classes,): how often a voter is right,
         how often it is where it votes for a class, and how often a class occurs.
     coverage : ndarray
-        Share of the unlabelled rows that each is about, as one vector.
+        Share of the unlabeled rows that each is about, as one vector.
     is_used : ndarray of bool
         Which of them the game may use, as one vector.
     parts : ndarray of shape (n_strata, n_shares)
@@ -79,7 +79,7 @@ class Knowledge:
 
     @property
     def n_labeled(self) -> np.ndarray:
-        """Labelled rows that each is about, as one vector; infinite if it is known without."""
+        """Labeled rows that each is about, as one vector; infinite if it is known without."""
         return self._joined("n_labeled")
 
     def on(self, ballots: Ballots) -> Knowledge:
@@ -150,14 +150,14 @@ def learn_from_labels(
     balance: np.ndarray | None = None,
     strata: Strata | None = None,
 ) -> Knowledge:
-    """Return bounds on how often voters are right on the unlabelled rows.
+    """Return bounds on how often voters are right on the unlabeled rows.
 
     Parameters
     ----------
     labeled, unlabeled : Ballots
         Votes.
     codes : ndarray of shape (n_labeled,)
-        Classes of the labelled rows.
+        Classes of the labeled rows.
     bound : {"wilson", "wilson_symmetric", "plug_in", "transductive"}
         How the bounds are made, as in `lower_bounds`; symmetric ones are as
         far from the estimate as the farther of Wilson's.

@@ -94,7 +94,7 @@ class _Lines:
 
 @dataclass(frozen=True, eq=False)
 class _Repeats:
-    """Lines in the order of task and worker, so that those of the same pair are neighbours."""
+    """Lines in the order of task and worker, so that those of the same pair are neighbors."""
 
     lines: _Lines
     order: np.ndarray

@@ -107,13 +107,13 @@ def open_game(
     kind : {"agreement", "votes"} or None
         From plain vote, agreement and labels, from the plain vote alone, or all classes alike.
     unlabeled, labeled : Ballots
-        Votes on unlabelled and on labelled rows.
+        Votes on unlabeled and on labeled rows.
     codes : ndarray of shape (n_labeled,)
-        Classes of the labelled rows.
+        Classes of the labeled rows.
     balance : ndarray of shape (n_classes,)
         Class frequencies.
     knowledge : Knowledge
-        What labels say of voters on the unlabelled rows.
+        What labels say of voters on the unlabeled rows.
     """
     log_balance = np.log(balance)
     if kind is None:

@@ -1,4 +1,4 @@
-"""Whether voters vote alike on labelled and unlabelled rows."""
+"""Whether voters vote alike on labeled and unlabeled rows."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class VoteShift(NamedTuple):
 def shift_of_votes(labeled: Ballots, unlabeled: Ballots) -> VoteShift | None:
     """Return the vote that differs most between both kinds of rows; None if chance may be why.
 
-    If labelled rows are a plain draw from all rows, then how many of a voter's votes for a class
+    If labeled rows are a plain draw from all rows, then how many of a voter's votes for a class
     fall on them is hypergeometric. That is looked at where the normal curve, which is quicker, and
     wrong for rare votes, does not rule a difference out.
 
     Parameters
     ----------
     labeled, unlabeled : Ballots
-        Votes on labelled and on unlabelled rows.
+        Votes on labeled and on unlabeled rows.
     """
     m, n = labeled.n_rows, unlabeled.n_rows
     both = labeled.said + unlabeled.said

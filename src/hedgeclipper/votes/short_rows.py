@@ -21,13 +21,13 @@ def row_maxima(values: np.ndarray) -> np.ndarray:
     return reduce(np.maximum, values.T)
 
 
-def row_favourites(values: np.ndarray) -> np.ndarray:
+def row_favorites(values: np.ndarray) -> np.ndarray:
     """Return the column of the largest value of each row, the first of several; shape (n_rows,)."""
-    best, favourites = values[:, 0], np.zeros(len(values), dtype=np.intp)
+    best, favorites = values[:, 0], np.zeros(len(values), dtype=np.intp)
     for number in range(1, values.shape[1]):
-        favourites[values[:, number] > best] = number
+        favorites[values[:, number] > best] = number
         best = np.maximum(best, values[:, number])
-    return favourites
+    return favorites
 
 
 def soft_maximum(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 Labels of rows that were chosen by their votes are no plain draw: where voters disagree they are
 wrong more often than elsewhere. Within a stratum they still are, if the rows were drawn at random
-there. How many unlabelled rows a stratum has is known, so that each label can stand for its share
+there. How many unlabeled rows a stratum has is known, so that each label can stand for its share
 of them, as far as labels are not spread over the strata like a plain draw. Rows without a vote are
 a stratum of their own.
 """
@@ -26,9 +26,9 @@ class Strata:
     Parameters
     ----------
     labeled : ndarray of int, shape (n_labeled,)
-        Strata of the labelled rows.
+        Strata of the labeled rows.
     unlabeled : ndarray of int, shape (n_rows,)
-        Strata of the unlabelled rows.
+        Strata of the unlabeled rows.
     """
 
     labeled: np.ndarray
@@ -69,7 +69,7 @@ class Strata:
 
     @cached_property
     def n_rows(self) -> np.ndarray:
-        """Number of unlabelled rows in each stratum."""
+        """Number of unlabeled rows in each stratum."""
         return np.bincount(self.unlabeled, minlength=self.n_strata)
 
     @property

@@ -16,7 +16,7 @@ class LabelWorth:
     """What a label in each stratum is worth, as more and more of them are counted.
 
     Labels of a stratum lessen its part of a bound's variance, and bounds count as much as their
-    weight in the proof. A labelled row also leaves the unlabelled ones, and so does an error if it
+    weight in the proof. A labeled row also leaves the unlabeled ones, and so does an error if it
     was one.
 
     Parameters
@@ -28,7 +28,7 @@ class LabelWorth:
     weights : ndarray
         Weights of the proof, as one vector.
     wrong : ndarray of bool, shape (n_labeled,)
-        Whether predictions are wrong, on the labelled rows.
+        Whether predictions are wrong, on the labeled rows.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class LabelWorth:
         return int(np.where(self._n_left > 0, tighter + fewer, -np.inf).argmax())
 
     def count(self, stratum: int) -> None:
-        """Count a row of a stratum as labelled."""
+        """Count a row of a stratum as labeled."""
         self._n_labeled[stratum] += 1.0
         self._n_left[stratum] -= 1
 

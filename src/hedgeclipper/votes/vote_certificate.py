@@ -36,7 +36,7 @@ class Judge:
     Parameters
     ----------
     ballots : Ballots
-        Votes on all unlabelled rows, witnesses included.
+        Votes on all unlabeled rows, witnesses included.
     sampled : ndarray of int
         Rows to seek weights by.
     knowledge : Knowledge
@@ -90,7 +90,7 @@ class Judge:
         Parameters
         ----------
         is_guarantee : bool
-            Whether labels are a plain draw, from rows like the unlabelled ones.
+            Whether labels are a plain draw, from rows like the unlabeled ones.
         reason : str
             Why it is not, if not.
         """
@@ -139,7 +139,7 @@ class Judge:
         strata : Strata
             Where the rows are.
         wrong : ndarray of bool, shape (n_labeled,)
-            Whether predictions are wrong, on the labelled rows.
+            Whether predictions are wrong, on the labeled rows.
         """
         weights = self._largest(self.errors).weights
         return LabelWorth(strata, self.knowledge, weights, wrong)

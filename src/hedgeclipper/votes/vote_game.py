@@ -94,7 +94,7 @@ def play(
     Parameters
     ----------
     ballots : Ballots
-        Votes on unlabelled rows.
+        Votes on unlabeled rows.
     knowledge : Knowledge
         Bounds.
     opening : ndarray of shape (n_rows, n_classes)
@@ -117,7 +117,7 @@ def play(
         value = potential.mean() - already + 0.5 * ridge * weights @ weights
         return value, shares_of(ballots, z) + ridge * weights
 
-    found = minimise(smooth, knowledge, tol=tol, max_passes=max_passes, start=start, reach=LARGEST)
+    found = minimize(smooth, knowledge, tol=tol, max_passes=max_passes, start=start, reach=LARGEST)
     if found.value > 0:  # stopped on the way from a bad start: the opening alone is better
         return replace(found, weights=np.zeros_like(found.weights), value=0.0)
     pull = 0.5 * ridge * found.weights @ found.weights
@@ -126,7 +126,7 @@ def play(
 
 # threads of BLAS wait for each other in matrices as small as these, longest on a busy machine
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def minimise(
+def minimize(
     smooth: Smooth,
     knowledge: Knowledge,
     *,

@@ -9,7 +9,7 @@ from hedgeclipper.votes.knowledge import Knowledge
 from hedgeclipper.votes.vote_predictor import VotePredictor
 
 
-def summarise_voters(
+def summarize_voters(
     labeled: Ballots,
     codes: np.ndarray,
     unlabeled: Ballots,

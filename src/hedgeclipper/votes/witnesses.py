@@ -1,6 +1,6 @@
 """Witnesses: two voters more, made of all votes and of no label, that labels can judge.
 
-Single voters are awake on few labelled rows, so that little is known of them; the plain vote and
+Single voters are awake on few labeled rows, so that little is known of them; the plain vote and
 the voters' agreement have something to say of every row with a vote. As they are made without a
 label, and without knowing which rows have one, a bound on how often they are right is as good as
 one on a voter.
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from hedgeclipper.votes.agreement import Agreement, find_agreement
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.short_rows import row_favourites, row_maxima, row_sums
+from hedgeclipper.votes.short_rows import row_favorites, row_maxima, row_sums
 from hedgeclipper.votes.vote_kernels import append_votes
 
 NAMES = ("plain vote", "agreement")
@@ -53,7 +53,7 @@ class Witnesses:
         Parameters
         ----------
         pool : Ballots
-            Votes on rows, labelled or not: all of them, or a plain draw.
+            Votes on rows, labeled or not: all of them, or a plain draw.
         """
         n_classes = pool.n_classes
         nobody = pool.take(np.arange(0))
@@ -77,8 +77,8 @@ class Witnesses:
             counts, scores = np.split(block.scores(tables), 2, axis=1)
             scores += self.agreement.log_balance
             is_voted = block.n_votes > 0
-            votes[rows, 0] = np.where(is_voted, _favourites(counts), 0)
-            votes[rows, 1] = np.where(is_voted, _favourites(scores), 0)
+            votes[rows, 0] = np.where(is_voted, _favorites(counts), 0)
+            votes[rows, 1] = np.where(is_voted, _favorites(scores), 0)
             sureness[rows] = np.where(is_voted, _lead(scores), -1.0)
         return Testimony(votes, sureness)
 
@@ -98,10 +98,10 @@ def with_testimony(ballots: Ballots, testimony: Testimony) -> Ballots:
     return Ballots(replace(ballots.votes, matrix=matrix, voters=np.array(names, dtype=object)))
 
 
-def _favourites(scores: np.ndarray) -> np.ndarray:
+def _favorites(scores: np.ndarray) -> np.ndarray:
     """Return the class of largest score plus 1, 0 where two share it."""
     is_best = scores == row_maxima(scores)[:, None]
-    return np.where(row_sums(is_best.astype(np.intp)) == 1, row_favourites(scores) + 1, 0)
+    return np.where(row_sums(is_best.astype(np.intp)) == 1, row_favorites(scores) + 1, 0)
 
 
 def _lead(scores: np.ndarray) -> np.ndarray:

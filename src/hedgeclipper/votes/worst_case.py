@@ -18,7 +18,7 @@ import numpy as np
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge
 from hedgeclipper.votes.short_rows import row_maxima, soft_maximum
-from hedgeclipper.votes.vote_game import Smooth, minimise, scores_of, shares_of
+from hedgeclipper.votes.vote_game import Smooth, minimize, scores_of, shares_of
 
 SMOOTHING = (0.1, 0.02, 0.004)
 MAX_PASSES, TOL = 100, 1e-6
@@ -154,7 +154,7 @@ def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, reach: fl
     weights = np.zeros(knowledge.is_used.size)
     for width in SMOOTHING:
         smooth = _smoothed(gains, ballots, width)
-        found = minimise(
+        found = minimize(
             smooth, knowledge, tol=TOL, max_passes=MAX_PASSES, start=-weights, reach=reach
         )
         weights = -found.weights
