@@ -1,5 +1,13 @@
+import os
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+# numba's cache of compiled kernels does not bear several processes that fill it at the same time
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "numba_cache" / WORKER))
 
 for name, max_examples in {"default": 50, "thorough": 500}.items():
     settings.register_profile(
