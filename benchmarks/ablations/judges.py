@@ -31,10 +31,7 @@ STUDY = Study(
     settings={
         FOREST: BASE_FOREST,
         OUT_OF_BAG: DEFAULT,
-        **{
-            name: hedgeclipper(correlations="holdout", holdout=share)
-            for share, name in HELD_OUT.items()
-        },
+        **{name: hedgeclipper(holdout=share) for share, name in HELD_OUT.items()},
     },
     sentence=sentence,
     plot=plot,

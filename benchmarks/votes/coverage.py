@@ -1,4 +1,4 @@
-"""How often the certificate holds: 200 draws of 100 labels of every set, delta 0.05.
+"""How often the certificate holds: 200 draws of 100 labels of every set, at 95 %.
 
     python -m benchmarks.votes.coverage [n_draws]       # part of make votes-table
 
@@ -54,7 +54,7 @@ def certify(name: str, draw: int) -> BoundResult:
     """Return the certificate of one draw, beside the truth."""
     L, y = shuffled_rows(name, draw)
     is_labeled = np.arange(y.size) < N_LABELS
-    model = fit_labeled(L, y, is_labeled, bound="transductive", delta=DELTA)
+    model = fit_labeled(L, y, is_labeled, confidence_level=1 - DELTA)
     return judged(model, y, is_labeled, name, draw, "random")
 
 

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from hedgeclipper import certificate, cost_weighted_loss, lower_bounds, solve_game
+from hedgeclipper import Certificate, certificate, cost_weighted_loss, lower_bounds, solve_game
 
 
 def drawn_votes(rng, n, p, abstain=0.3):
@@ -104,8 +106,26 @@ def test_guarantee_needs_a_transductive_bound():
     assert (ours.kind, theirs.kind) == ("guarantee", "estimate")
     assert ours.is_guarantee
     assert ours.error_upper > theirs.error_upper
-    assert str(ours).startswith("guarantee with probability 0.95: error of the hard vote")
-    assert str(theirs).startswith("estimate: error of the hard vote on the 20000 rows")
+    assert str(ours).endswith("on the 20,000 unlabeled rows (guaranteed with 95% confidence)")
+    assert str(theirs).endswith("on the 20,000 unlabeled rows (estimate)")
+
+
+def test_it_is_described_in_one_sentence():
+    bound = Certificate(0.31, 0.04, "hard", "guarantee", 0.9, 2000, "")
+    held = "on the 2,000 unlabeled rows (guaranteed with 90% confidence)"
+    assert bound.describe() == f"error between 4.0% and 31.0% {held}"
+    assert replace(bound, error_lower=0.0).describe() == f"error at most 31.0% {held}"
+    void = Certificate(1.0, 0.0, "hard", "void", None, 10, "Voters contradict each other.")
+    assert void.describe() == "no bound on the error: Voters contradict each other."
+
+
+@pytest.mark.parametrize(
+    ("upper", "n_classes", "is_empty"), [(0.49, 2, False), (0.5, 2, True), (0.6, 3, False)]
+)
+def test_a_bound_that_guessing_keeps_is_called_so(upper, n_classes, is_empty):
+    bound = Certificate(upper, 0.0, "hard", "guarantee", 0.95, 100, "")
+    assert bound.says_nothing(n_classes) is is_empty
+    assert bound.describe(n_classes).endswith("no better than guessing") is is_empty
 
 
 def test_contradicting_correlations_void_it():
@@ -156,7 +176,7 @@ def test_guarantee_only_for_the_rows_the_bounds_were_made_for():
     assert certificate(solution, rest, wrong).kind == "estimate"
     few = certificate(solution, rest[:9], right)
     assert few.kind == "estimate"
-    assert "more rows than some voters are awake on" in str(few)
+    assert "more rows than some voters are awake on" in few.reason
     part = certificate(solution, rest, right, participation=np.full(rest.shape, 0.5))
     assert part.kind == "estimate"
     assert "participation" in part.reason

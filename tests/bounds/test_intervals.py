@@ -15,7 +15,7 @@ def test_plug_in_is_the_mean_over_awake_rows():
     np.testing.assert_allclose(known.estimate, [0.5, 1 / 3, np.nan])
     np.testing.assert_allclose(known.lower, [0.5, 1 / 3, -1.0])
     np.testing.assert_allclose(known.n_labeled, [4, 3, 0])
-    assert known.delta is None
+    assert known.confidence_level is None
     assert not known.is_guarantee
 
 
@@ -35,14 +35,15 @@ def test_wilson_is_the_score_interval():
     right, n, delta = 17, 20, 0.05
     votes = np.ones((n, 1))
     labels = np.where(np.arange(n) < right, 1, -1)
-    known = lower_bounds(votes, labels, method="wilson", delta=delta)
+    known = lower_bounds(votes, labels, method="wilson", confidence_level=1 - delta)
     z = 1.6448536269514722
     share = right / n
     lowest = (share + z**2 / (2 * n) - z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))) / (
         1 + z**2 / n
     )
     assert known.lower[0] == pytest.approx(2 * lowest - 1)
-    two_sided = lower_bounds(votes, labels, method="wilson", delta=2 * delta, two_sided=True)
+    both = {"confidence_level": 1 - 2 * delta, "two_sided": True}
+    two_sided = lower_bounds(votes, labels, method="wilson", **both)
     np.testing.assert_allclose(two_sided.lower, known.lower)
     assert not known.is_guarantee
 
@@ -63,11 +64,13 @@ def test_wilson_takes_sparse_votes():
 
 def test_transductive_bound_is_the_one_in_the_docs():
     votes = np.ones((50, 2))
-    known = lower_bounds(votes, np.ones(50), method="transductive", n_unlabeled=200, delta=0.1)
+    known = lower_bounds(
+        votes, np.ones(50), method="transductive", n_unlabeled=200, confidence_level=0.9
+    )
     radius = 2 * np.sqrt(250 * np.log(2 * 2 / 0.1) / (2 * 50 * 200))
     np.testing.assert_allclose(known.lower, 1 - radius)
     assert known.is_guarantee
-    assert known.delta == 0.1
+    assert known.confidence_level == 0.9
 
 
 def test_transductive_bound_counts_awake_rows():
@@ -96,7 +99,7 @@ def test_transductive_bound_fails_as_rarely_as_it_says():
         labels = rng.choice([-1, 1], 400)
         votes = np.where(rng.random_sample((400, 3)) < 0.8, labels[:, None], -labels[:, None])
         known = lower_bounds(
-            votes[:100], labels[:100], method="transductive", n_unlabeled=300, delta=0.3
+            votes[:100], labels[:100], method="transductive", n_unlabeled=300, confidence_level=0.7
         )
         truth = (votes[100:] * labels[100:, None]).mean(axis=0)
         failures += bool(np.any(truth < known.lower) or np.any(truth > known.upper))
@@ -122,9 +125,9 @@ def test_centers_and_widths_span_the_interval():
     ("options", "message"),
     [
         ({"method": "bayes"}, "'method' parameter must be one of"),
-        ({"delta": 0.0}, "delta must lie strictly between 0 and 1"),
-        ({"delta": "x"}, "delta must lie strictly between 0 and 1"),
-        ({"delta": 0.6, "method": "wilson"}, "not above 0.5"),
+        ({"confidence_level": 0.0}, "must lie strictly between 0 and 1"),
+        ({"confidence_level": "x"}, "must lie strictly between 0 and 1"),
+        ({"confidence_level": 0.4, "method": "wilson"}, "not below 0.5"),
         ({"method": "transductive"}, "pass n_unlabeled"),
         ({"method": "transductive", "n_unlabeled": -5}, "n_unlabeled must be a count"),
         ({"method": "transductive", "n_unlabeled": [1, 2]}, "one count for each of the 3 voters"),

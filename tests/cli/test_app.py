@@ -216,10 +216,15 @@ def test_all_rows_labeled_and_a_class_that_is_minus_one(command):
 
 def test_a_guarantee(command):
     cancer(n_labeled=300).to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--delta", "0.05", "--json")
+    command(
+        "fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence-level", "0.95", "--json"
+    )
     assert command.result["certificates"][0]["kind"] == "guarantee"
-    assert command.result["certificates"][0]["delta"] == 0.05
-    assert command("fit", "rows.csv", "-t", "benign", "-m", "n.skops", "--delta", 2).code == 2
+    assert command.result["certificates"][0]["confidence_level"] == 0.95
+    assert (
+        command("fit", "rows.csv", "-t", "benign", "-m", "n.skops", "--confidence-level", 2).code
+        == 2
+    )
     assert "must be between 0 and 1" in command.err
 
 
@@ -234,7 +239,7 @@ def test_json_is_all_there_is_on_standard_output(command):
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
     assert command.err == ""
     assert command.result["certificates"][0]["kind"] == "estimate"
-    assert command.result["certificates"][0]["delta"] is None
+    assert command.result["certificates"][0]["confidence_level"] is None
     assert command.result["notes"] == []
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
     assert command.code == 4

@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 import skops.io
 
-from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.cli.output import Output, bound_in_words, file_size
+from hedgeclipper.cli.output import Output, file_size
 from tests.command_line import cancer
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
@@ -185,12 +184,3 @@ def test_words_of_a_table_are_not_markup(capsys):
 )
 def test_sizes(n_bytes, text):
     assert file_size(n_bytes) == text
-
-
-@pytest.mark.parametrize(
-    ("upper", "n_classes", "is_empty"),
-    [(0.687, 2, True), (0.5, 2, True), (0.49, 2, False), (0.6, 3, False), (0.7, 3, True)],
-)
-def test_a_bound_that_guessing_keeps_says_nothing(upper, n_classes, is_empty):
-    bound = Certificate(upper, 0.0, "hard", "guarantee", 0.05, 100, "")
-    assert ("says nothing" in bound_in_words(bound, n_classes)) is is_empty

@@ -267,16 +267,15 @@ def test_many_classes():
     assert model.score(X[T], y[T]) > model.estimator_.score(X[T], y[T]) - 0.03
 
 
-def test_guarantee_only_with_held_out_labels_and_delta():
+def test_guarantee_only_with_a_confidence_level():
     assert fitted().certificate_.kind == "estimate"
-    assert fitted(correlations="holdout").certificate_.kind == "estimate"
-    assert fitted(delta=0.05).certificate_.kind == "estimate"
+    assert fitted(holdout=0.5).certificate_.kind == "estimate"
     model = HedgeClipperClassifier(
-        n_estimators=20, correlations="holdout", delta=0.05, random_state=0, specialists="trees"
+        n_estimators=20, confidence_level=0.95, random_state=0, specialists="trees"
     ).fit(X[:1500], Y[:1500], X_unlabeled=X[1500:])
     bound = model.certificate_
     assert bound.kind == "guarantee"
-    assert bound.delta == 0.05
+    assert bound.confidence_level == 0.95
     with pytest.warns(NoUnlabeledRowsWarning):
         alone = clone(model).fit(X[:1500], Y[:1500])
     assert alone.certificate_.kind == "estimate"
@@ -418,7 +417,7 @@ def test_verbose_shows_passes(capsys):
         ({"specialists": "twigs"}, "specialists"),
         ({"specialists": ["leaves", "twigs"]}, "must name some of"),
         ({"bound": "bayes"}, "bound"),
-        ({"delta": 2.0}, "delta"),
+        ({"confidence_level": 2.0}, "confidence_level"),
         ({"holdout": 1.0}, "holdout"),
         ({"n_estimators": 0}, "n_estimators"),
         ({"loss": "hinge"}, "loss"),
@@ -443,7 +442,7 @@ def test_bad_calls():
     lonely = np.zeros(3000, dtype=int)
     lonely[0] = 1
     with pytest.raises(ValueError, match="two rows of every class"):
-        fitted(lonely, correlations="holdout")
+        fitted(lonely, holdout=0.5)
 
 
 def test_ten_labels_and_no_unlabeled_rows():

@@ -10,7 +10,7 @@ Y = (X[:, 0] > 0).astype(int)
 
 
 def grow(estimator, **options):
-    settings = {"correlations": "oob", "holdout": 0.5, "stratify": True, **options}
+    settings = {"holdout": None, "stratify": True, **options}
     weights = settings.pop("sample_weight", None)
     return grow_trees(estimator, X, Y, weights, random_state=np.random.RandomState(0), **settings)
 
@@ -30,7 +30,7 @@ def test_out_of_bag_rows_are_those_not_drawn():
     np.testing.assert_array_equal(grown.unseen, grown.bags == 0)
 
 
-@pytest.mark.parametrize("options", [{"correlations": "holdout"}, {}])
+@pytest.mark.parametrize("options", [{"holdout": 0.5}, {}])
 def test_without_bootstrap_rows_are_held_out(options):
     kind = RandomForestClassifier if options else ExtraTreesClassifier
     grown = grow(kind(5), **options)

@@ -22,8 +22,7 @@ GROWN = grow_trees(
     X[:300],
     Y[:300],
     None,
-    correlations="oob",
-    holdout=0.5,
+    holdout=None,
     stratify=True,
     random_state=np.random.RandomState(0),
 )

@@ -41,7 +41,7 @@ def test_specialists_without_a_positive_correlation_are_dropped_unless_shrunk():
 
 def test_nobody_left():
     noise = np.random.default_rng(0).integers(0, 2, 300)
-    model = HedgeClipperClassifier(n_estimators=2, delta=0.05, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=2, confidence_level=0.95, random_state=0)
     with pytest.raises(ValueError, match="No specialist is left"):
         model.fit(X[:40], noise[:40], X_unlabeled=X[300:])
 
@@ -60,9 +60,14 @@ def leaf_game(kinds, **changes):
         "method": "batch", "batch_size": 64, "is_guarantee": False, "n_jobs": None, "seed": 0,
     }  # fmt: skip
     grown = grow_trees(
-        RandomForestClassifier(5, max_leaf_nodes=6), X[:80], Y[:80], None, correlations="oob",
-        holdout=0.5, stratify=True, random_state=np.random.RandomState(0),
-    )  # fmt: skip
+        RandomForestClassifier(5, max_leaf_nodes=6),
+        X[:80],
+        Y[:80],
+        None,
+        holdout=None,
+        stratify=True,
+        random_state=np.random.RandomState(0),
+    )
     seen, new = grown.finder.find(X[:80]), LeafArray(grown.finder.find(X[300:360]))
     knowledge = LeafKnowledge(
         grown.labeled(seen, Y[:80] == 1, None),

@@ -471,7 +471,7 @@ def test_a_sorted_file_gives_about_the_same_stream_and_certificate(tmp_path):
     [
         {"specialists": ["nodes", "trees"]},
         {"loss": "log"},
-        {"delta": 0.05, "correlations": "holdout", "specialists": "trees"},
+        {"confidence_level": 0.95, "specialists": "trees"},
     ],
 )
 def test_other_games_from_files(folder, parameters):

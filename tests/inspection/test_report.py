@@ -177,10 +177,10 @@ def test_estimate_and_guarantee_are_apart(pages):
 
 
 def test_a_guarantee_is_told_with_its_probability(tmp_path):
-    model = panel(delta=0.1)
+    model = panel(confidence_level=0.9)
     assert model.certificate_.is_guarantee
     words = Text(page_of(model, tmp_path, X_unlabeled=X[100:])).text
-    assert "with probability 90 % at least" in words
+    assert "with 90 % confidence" in words
     assert "is guaranteed to be at most" in words
     assert "There is no guarantee" not in words
 

@@ -283,7 +283,7 @@ def test_grid_search_over_a_members_parameter():
         ({"cv": 1}, "cv"),
         ({"cv": "postfit"}, "cv"),
         ({"holdout": 1.0}, "holdout"),
-        ({"delta": 0.0}, "delta"),
+        ({"confidence_level": 0.0}, "confidence_level"),
         ({"specialists": "leaves"}, "specialists"),
         ({"loss": "hinge"}, "loss"),
         ({"cv": "prefit", "holdout": 0.5}, "none are held out"),
@@ -412,7 +412,7 @@ def test_members_that_learn_from_all_rows_know_those_that_judge():
             return super().fit(X, y)
 
     seen = []
-    fitted(estimators=[("a", Knows())], delta=0.05)
+    fitted(estimators=[("a", Knows())], confidence_level=0.95)
     ((labeled, unlabeled),) = seen
     assert labeled.shape == (100, 6)
     assert unlabeled.shape == (900, 6)
@@ -421,10 +421,10 @@ def test_members_that_learn_from_all_rows_know_those_that_judge():
 
 
 @pytest.mark.parametrize("share", [0.75, 0.99])
-@pytest.mark.parametrize("delta", [None, 0.05])
-def test_too_few_labels_to_hold_some_out(share, delta):
+@pytest.mark.parametrize("level", [None, 0.95])
+def test_too_few_labels_to_hold_some_out(share, level):
     with pytest.raises(ValueError, match=f"no label left to fit .* if {share:.0%} of 4 labels"):
-        fitted(labeled=slice(0, 4), holdout=share, delta=delta)
+        fitted(labeled=slice(0, 4), holdout=share, confidence_level=level)
 
 
 def test_one_label_in_a_class_may_be_held_out_or_not():
@@ -442,11 +442,14 @@ def test_guarantee_only_with_delta_and_labels_of_their_own():
     assert fitted(**some).certificate_.kind == "estimate"
     assert fitted(holdout=0.5, **some).certificate_.kind == "estimate"
     assert fitted(estimators=prefit(), cv="prefit").certificate_.kind == "estimate"
-    assert fitted(estimators=prefit(), cv="prefit", delta=0.05).certificate_.kind == "guarantee"
-    model = HedgedVotingClassifier(quick(), delta=0.05, random_state=0)
+    assert (
+        fitted(estimators=prefit(), cv="prefit", confidence_level=0.95).certificate_.kind
+        == "guarantee"
+    )
+    model = HedgedVotingClassifier(quick(), confidence_level=0.95, random_state=0)
     bound = model.fit(X[:800], Y[:800], X_unlabeled=X[800:]).certificate_
     assert bound.kind == "guarantee"
-    assert bound.delta == 0.05
+    assert bound.confidence_level == 0.95
     assert bound.n_unlabeled == model.n_unlabeled_ == 700
     error = np.mean(model.transduction_ != Y[800:])
     assert error <= bound.error_upper == model.worst_case_error_ < 0.6
@@ -454,7 +457,7 @@ def test_guarantee_only_with_delta_and_labels_of_their_own():
 
 
 def test_no_guarantee_with_weights_or_without_unlabeled_rows():
-    model = HedgedVotingClassifier(quick(), delta=0.05, random_state=0)
+    model = HedgedVotingClassifier(quick(), confidence_level=0.95, random_state=0)
     for weights in (np.linspace(1, 2, 200), np.arange(200) % 3):
         model.fit(X[L], Y[L], X_unlabeled=X[U], sample_weight=weights)
         assert model.certificate_.kind == "estimate"

@@ -17,23 +17,23 @@ def generated(seed, n_labels=500, n_rows=4_000, share=0.5):
     return hard, float(np.mean(panel[n_labels:] != labels[n_labels:]))
 
 
-@pytest.mark.parametrize("delta", [None, 0.05])
+@pytest.mark.parametrize("level", [None, 0.95])
 @pytest.mark.parametrize("share", [0.5, 0.9])
-def test_bounds_hold_on_generated_rows(delta, share):
+def test_bounds_hold_on_generated_rows(level, share):
     inside = []
     for seed in range(20):
         votes, error = generated(seed, share=share)
-        found = certify_panel(votes, delta, True)
+        found = certify_panel(votes, level, True)
         inside.append(found.error_lower <= error <= found.error_upper)
         assert found.error_upper < 0.5
-    assert np.mean(inside) >= (1 if delta else 0.85)
+    assert np.mean(inside) >= (1 if level else 0.85)
 
 
 def test_it_is_a_guarantee_only_with_delta_and_labels_that_fitted_nobody():
     votes, _ = generated(0)
-    assert certify_panel(votes, 0.05, True).kind == "guarantee"
-    assert certify_panel(votes, 0.05, True).delta == 0.05
-    assert certify_panel(votes, 0.05, False).kind == "estimate"
+    assert certify_panel(votes, 0.95, True).kind == "guarantee"
+    assert certify_panel(votes, 0.95, True).confidence_level == 0.95
+    assert certify_panel(votes, 0.95, False).kind == "estimate"
     assert certify_panel(votes, None, True).kind == "estimate"
     assert certify_panel(votes, None, False).kind == "estimate"
 
@@ -42,7 +42,7 @@ def test_a_guarantee_does_not_use_the_labels_to_judge_the_panel():
     votes, _ = generated(0)
     some = np.where(np.arange(500) < 250, votes.signs, votes.panel_labeled)
     flattered = HardVotes(votes.labeled, votes.signs, votes.unlabeled, some, votes.panel_unlabeled)
-    ours, theirs = (certify_panel(one, 0.05, True) for one in (flattered, votes))
+    ours, theirs = (certify_panel(one, 0.95, True) for one in (flattered, votes))
     assert ours.error_upper == theirs.error_upper
     estimates = [certify_panel(one, None, True).error_upper for one in (flattered, votes)]
     assert estimates[0] < estimates[1]
@@ -56,7 +56,7 @@ def test_it_speaks_of_the_unlabeled_rows():
 
 
 def test_more_labels_tell_more():
-    bounds = [certify_panel(generated(0, n)[0], 0.05, True).error_upper for n in (50, 500, 5_000)]
+    bounds = [certify_panel(generated(0, n)[0], 0.95, True).error_upper for n in (50, 500, 5_000)]
     assert bounds[0] > bounds[1] > bounds[2]
 
 

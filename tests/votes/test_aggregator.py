@@ -312,7 +312,7 @@ def test_contradictory_bounds_give_a_message_that_names_voters_and_small_weights
     assert np.abs(model.weights_).max() < 1
     assert model.voter_summary()["Weight"].abs().max() < 1
     assert model.certificate_.kind == "void"
-    assert model.certificate_.delta is None
+    assert model.certificate_.confidence_level is None
     assert (model.certificate_.error_lower, model.certificate_.error_upper) == (0, 1)
     bounds = model.subgroup_bounds(np.arange(500) < 10)
     assert bounds.error == (0, 1)
@@ -368,7 +368,7 @@ def disjoint_judges(n_right):
 def test_bounds_that_contradict_each_other_by_little_are_no_guarantee():
     votes, y = disjoint_judges(18)
     with pytest.warns(ContradictionWarning):
-        model = fitted(votes, y, bound="transductive")
+        model = fitted(votes, y, confidence_level=0.95)
     assert model.certificate_.kind == "void"
     assert (model.certificate_.error_lower, model.certificate_.error_upper) == (0, 1)
     assert model.subgroup_bounds(np.arange(960) < 100).error == (0, 1)
@@ -471,10 +471,10 @@ def test_subgroups_bounds_hold_the_truth_if_the_voters_bounds_do():
 
 def test_a_guarantee_needs_transductive_bounds_and_unlabeled_rows():
     assert fitted().certificate_.kind == "estimate"
-    assert fitted(bound="transductive", delta=0.1).certificate_.kind == "guarantee"
-    assert fitted(bound="transductive", delta=0.1).certificate_.delta == 0.1
+    assert fitted(confidence_level=0.9).certificate_.kind == "guarantee"
+    assert fitted(confidence_level=0.9).certificate_.confidence_level == pytest.approx(0.9)
     with pytest.warns(NoUnlabeledRowsWarning) as record:
-        model = VoteAggregator(bound="transductive").fit(L, TRUTH)
+        model = VoteAggregator(confidence_level=0.95).fit(L, TRUTH)
     assert record[0].filename == __file__
     assert model.certificate_.kind == "estimate"
     assert "no unlabeled rows" in model.certificate_.reason
@@ -499,7 +499,7 @@ def test_the_guarantee_holds_in_19_of_20_draws_of_labels():
         y[drawn] = truth[drawn]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ShiftWarning)
-            model = fitted(votes, y, bound="transductive", delta=0.05)
+            model = fitted(votes, y, confidence_level=0.95)
         bound = model.certificate_
         error = (model.transduction_ != truth)[y < 0].mean()
         held += bound.is_guarantee and bound.error_lower <= error <= bound.error_upper
@@ -690,7 +690,7 @@ def test_the_summary_has_snorkels_columns_and_counts():
 
 
 def test_it_can_be_pickled_and_cloned():
-    model = fitted(loss="square", delta=0.1, random_state=0)
+    model = fitted(loss="square", confidence_level=0.9, random_state=0)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(L), model.predict_proba(L))
     np.testing.assert_array_equal(again.suggest_labels(5), model.suggest_labels(5))
@@ -783,8 +783,8 @@ def test_bad_votes_or_labels(votes, y, message):
         ("class_balance", [0.2, 0.2], "add up to 1"),
         ("class_balance", [np.nan, 1.0], "must be 2 positive shares"),
         ("class_balance", "even", "class_balance"),
-        ("delta", 0.0, "delta"),
-        ("delta", 1.0, "delta"),
+        ("confidence_level", 0.0, "confidence_level"),
+        ("confidence_level", 1.0, "confidence_level"),
         ("abstain_cost", 1.5, "abstain_cost"),
         ("loss", "hinge", "loss"),
         ("bound", "hoeffding", "bound"),
@@ -875,7 +875,7 @@ def test_a_class_balance_that_was_given_makes_no_guarantee():
     truth = (rng.random(1000) < 0.1).astype(int)
     votes = np.where(rng.random((1000, 3)) < 0.8, truth[:, None], 1 - truth[:, None])
     gold = np.where(np.arange(1000) < 200, truth, -1)
-    model = VoteAggregator(bound="transductive", class_balance=[0.85, 0.15]).fit(votes, gold)
+    model = VoteAggregator(confidence_level=0.95, class_balance=[0.85, 0.15]).fit(votes, gold)
     assert model.certificate_.kind == "estimate"
     assert "class_balance" in model.certificate_.reason
     with pytest.warns(ContradictionWarning):

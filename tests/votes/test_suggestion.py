@@ -86,7 +86,7 @@ def test_suggestions_prefer_rows_that_voters_disagree_on():
 
 def test_a_guarantee_is_kept_by_a_plain_draw():
     votes, truth = some_votes(2, n_rows=4000)
-    model, _ = fit_to(votes, truth, np.arange(50), bound="transductive")
+    model, _ = fit_to(votes, truth, np.arange(50), confidence_level=0.95)
     sure = model.predict_proba(votes[50:]).max(axis=1)
     rows = model.suggest_labels(2000)
     assert sure[rows].mean() == pytest.approx(sure.mean(), abs=0.01)

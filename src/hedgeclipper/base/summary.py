@@ -121,20 +121,9 @@ def main_figures(estimator: Any) -> list[tuple[str, str]]:
         ("unlabeled rows", f"{estimator.n_unlabeled_:,}"),
         ("classes", ", ".join(classes)),
         (plural, f"{len(table.names):,}, most from {heaviest}"),
-        (_bound_name(worst, len(certificates)), _bound(worst)),
+        ("worst class against the rest" if len(certificates) > 1 else "error", worst.describe()),
         ("passes", str(np.sum(estimator.n_iter_))),
     ]
-
-
-def _bound_name(certificate: Certificate, n_games: int) -> str:
-    of_many = ", worst class against the rest" if n_games > 1 else ""
-    return f"error on the unlabeled rows ({certificate.kind}{of_many})"
-
-
-def _bound(certificate: Certificate) -> str:
-    if certificate.kind == "void":
-        return "no bound: what is known contradicts itself"
-    return f"{certificate.error_lower:.1%} to {certificate.error_upper:.1%}"
 
 
 class ShowsItself:

@@ -53,13 +53,13 @@ class Certificate:
         Which predictions: the game's own, with a coin where they are not -1 or 1, or their signs.
         No answer, and a sign of 0, count as a coin toss: half an error.
     kind : {"guarantee", "estimate", "void"}
-        "guarantee": holds with probability at least 1 - delta, if no voter was fitted on the
-        labeled rows and these are drawn like the unlabeled ones.
+        "guarantee": holds with probability ``confidence_level`` at least, if no voter was fitted on
+        the labeled rows and these are drawn like the unlabeled ones.
         "estimate": rests on correlations that are estimates, or that were bounded for more rows
         than these. "void": the correlations contradict each other, so that they cannot all hold,
         and the bounds are 0 and 1.
-    delta : float or None
-        Probability that the correlations do not hold, if known.
+    confidence_level : float or None
+        Probability that the correlations hold, if known.
     n_unlabeled : int
         Number of rows the bound speaks of. It does not speak of later rows.
     reason : str
@@ -70,7 +70,7 @@ class Certificate:
     error_lower: float
     rule: str
     kind: str
-    delta: float | None
+    confidence_level: float | None
     n_unlabeled: int
     reason: str
 
@@ -79,20 +79,47 @@ class Certificate:
         """Whether it is one."""
         return self.kind == "guarantee"
 
-    def __str__(self) -> str:
-        rule = "randomized prediction" if self.rule == "randomized" else "hard vote"
-        bounds = (
-            f"error of the {rule} on the {self.n_unlabeled} rows between "
-            f"{self.error_lower:.4f} and {self.error_upper:.4f}"
-        )
-        if self.kind == "guarantee":
-            return (
-                f"guarantee with probability {1 - (self.delta or 0):g}: {bounds}, if no voter was "
-                "fitted on the labeled rows and these are drawn like the unlabeled ones"
-            )
+    @property
+    def interval(self) -> str:
+        """The bounds in words: "at most 14.2%", or "between 3.0% and 14.2%"."""
+        low, high = f"{self.error_lower:.1%}", f"{self.error_upper:.1%}"
+        return f"at most {high}" if low == "0.0%" else f"between {low} and {high}"
+
+    def says_nothing(self, n_classes: int = 2) -> bool:
+        """Return whether the upper bound is no lower than the error of a random guess.
+
+        Parameters
+        ----------
+        n_classes : int, default=2
+            Number of classes to guess among.
+        """
+        return self.error_upper >= 1.0 - 1.0 / n_classes
+
+    def describe(self, n_classes: int = 2) -> str:
+        """Return what is known of the error, in one sentence.
+
+        Parameters
+        ----------
+        n_classes : int, default=2
+            Number of classes, of which one could guess.
+
+        Examples
+        --------
+        >>> Certificate(0.142, 0.03, "hard", "guarantee", 0.95, 8000, "").describe()
+        'error between 3.0% and 14.2% on the 8,000 unlabeled rows (guaranteed with 95% confidence)'
+        """
         if self.kind == "void":
-            return f"void: {self.reason}"
-        return f"estimate: {bounds}; {self.reason}"
+            return f"no bound on the error: {self.reason}"
+        kind = "estimate"
+        if self.is_guarantee:
+            kind = f"guaranteed with {100 * (self.confidence_level or 0):g}% confidence"
+        text = f"error {self.interval} on the {self.n_unlabeled:,} unlabeled rows ({kind})"
+        if self.says_nothing(n_classes):
+            text += ": no better than guessing"
+        return text
+
+    def __str__(self) -> str:
+        return self.describe()
 
 
 def certificate(
@@ -205,7 +232,7 @@ def certify(
         error_lower=0.0 if void else float(np.clip(min(lower, upper), 0.0, 1.0)),
         rule=rule,
         kind="void" if void else "estimate" if doubt else "guarantee",
-        delta=getattr(knowledge, "delta", None),
+        confidence_level=getattr(knowledge, "confidence_level", None),
         n_unlabeled=game.specialists.n_samples,
         reason=doubt,
     )

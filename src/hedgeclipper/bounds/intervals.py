@@ -25,7 +25,7 @@ def lower_bounds(
     *,
     participation: Any = None,
     method: str = "plug_in",
-    delta: float = 0.05,
+    confidence_level: float = 0.95,
     two_sided: bool = False,
     n_unlabeled: Any = None,
 ) -> LabelCorrelations:
@@ -40,15 +40,16 @@ def lower_bounds(
         Labels, -1 or 1.
     participation : array-like or sparse matrix of the shape of votes, optional
         Probability of voting, in [0, 1].
-    method : {"plug_in", "wilson", "transductive"}
-        "plug_in" takes the estimate at its word. "wilson" is Wilson's score bound, for votes of
-        plus or minus one. "transductive" bounds the correlation on the unlabeled rows themselves,
-        for all voters at once: estimate - 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), with m
-        labeled and n unlabeled rows a voter is awake on.
-    delta : float
-        Probability of failure, in (0, 1), at most 1/2 for "wilson"; see `LabelCorrelations`.
-    two_sided : bool
-        Whether "wilson" shares delta between its two bounds. "transductive" always covers both.
+    method : {"plug_in", "wilson", "transductive"}, default="plug_in"
+        "plug_in" is the estimate itself. "wilson" is Wilson's score bound, for votes of plus or
+        minus one. "transductive" bounds the correlation on the unlabeled rows themselves, for all
+        voters at once: estimate - 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), with m labeled and n
+        unlabeled rows a voter is awake on, and delta = 1 - confidence_level.
+    confidence_level : float, default=0.95
+        Probability that the bounds hold, in (0, 1), at least 1/2 for "wilson"; see
+        `LabelCorrelations`.
+    two_sided : bool, default=False
+        Whether "wilson" bounds hold together on both sides. "transductive" ones always do.
     n_unlabeled : int or array-like of shape (n_voters,)
         For "transductive": the unlabeled rows each voter is awake on, or their number if all
         voters are awake on all of them. A `certificate` for fewer rows is no guarantee.
@@ -67,29 +68,63 @@ def lower_bounds(
     """
     if method not in METHODS:
         raise ValueError(f"The 'method' parameter must be one of {METHODS}. Got {method!r}.")
-    _check_delta(delta, method)
+    delta = 1.0 - _check_level(confidence_level, method)
     matrix = as_vote_matrix(votes, participation, allow_silent=True)
     signs = _check_labels(labels, matrix.n_samples)
     n_labeled = matrix.coverage * matrix.n_samples
     estimate = _mean_where_awake(_label_sums(matrix, signs), n_labeled)
-    lower, upper, counts = estimate, estimate, None
+    counts = None
     if method == "wilson":
         _check_hard_votes(matrix, n_labeled)
-        lower, upper = wilson_bounds(estimate, n_labeled, delta / 2 if two_sided else delta)
+        delta = delta / 2 if two_sided else delta
     elif method == "transductive":
         counts = _check_counts(n_unlabeled, n_labeled)
-        radius = transductive_radius(n_labeled, counts, delta, n_labeled.size)
-        lower, upper = estimate - radius, estimate + radius
+    lower, upper = mean_bounds(estimate, n_labeled, counts, method, delta, n_labeled.size)
     return LabelCorrelations(
         estimate=estimate,
-        lower=np.where(np.isnan(lower), -1.0, np.clip(lower, -1.0, 1.0)),
-        upper=np.where(np.isnan(upper), 1.0, np.clip(upper, -1.0, 1.0)),
+        lower=lower,
+        upper=upper,
         n_labeled=n_labeled,
         method=method,
-        delta=None if method == "plug_in" else delta,
+        confidence_level=None if method == "plug_in" else confidence_level,
         is_guarantee=method == "transductive" and not matrix.is_fractional,
         n_unlabeled=counts,
     )
+
+
+def mean_bounds(
+    estimate: np.ndarray,
+    n_labeled: np.ndarray,
+    n_unlabeled: np.ndarray | None,
+    method: str,
+    delta: float,
+    n_compared: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper bounds on means of quantities in [-1, 1]; -1 and 1 without a label.
+
+    Parameters
+    ----------
+    estimate : ndarray
+        Means over labeled rows; NaN where there is none.
+    n_labeled, n_unlabeled : ndarray
+        Number of rows they were taken over, and of the unlabeled rows that the bounds are for;
+        only "transductive" needs the latter.
+    method : {"plug_in", "wilson", "transductive"}
+        The estimate itself, Wilson's score bounds or Hoeffding's; see `lower_bounds`.
+    delta : float
+        Probability that a bound of Wilson's fails, or that any of Hoeffding's does.
+    n_compared : int
+        Number of means that Hoeffding's bounds hold for together.
+    """
+    lower, upper = estimate, estimate
+    if method == "wilson":
+        lower, upper = wilson_bounds(estimate, n_labeled, delta)
+    elif method == "transductive":
+        assert n_unlabeled is not None
+        radius = transductive_radius(n_labeled, n_unlabeled, delta, n_compared)
+        lower, upper = estimate - radius, estimate + radius
+    lower = np.where(np.isnan(lower), -1.0, np.clip(lower, -1.0, 1.0))
+    return lower, np.where(np.isnan(upper), 1.0, np.clip(upper, -1.0, 1.0))
 
 
 def transductive_radius(
@@ -130,13 +165,14 @@ def _mean_where_awake(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 
-def _check_delta(delta: Any, method: str) -> None:
-    highest = 0.5 if method == "wilson" else 1.0
-    if not (isinstance(delta, (int, float, np.number)) and 0.0 < delta < 1.0 and delta <= highest):
+def _check_level(level: Any, method: str) -> float:
+    lowest = 0.5 if method == "wilson" else 0.0
+    if not (isinstance(level, (int, float, np.number)) and 0.0 < level < 1.0 and level >= lowest):
         raise ValueError(
-            "delta must lie strictly between 0 and 1, and not above 0.5 for 'wilson'. Got "
-            f"{delta!r}."
+            "The 'confidence_level' parameter must lie strictly between 0 and 1, and not below 0.5 "
+            f"for method='wilson'. Got {level!r}."
         )
+    return float(level)
 
 
 def _check_labels(labels: Any, n_samples: int) -> np.ndarray:

@@ -91,18 +91,19 @@ Force = Annotated[
 Seed = Annotated[int, typer.Option(metavar="NUMBER", help="Seed of all that is random.")]
 
 
-def _delta(price: str) -> Any:
+def _confidence(price: str) -> Any:
     """Return the option of a guarantee, and what it costs."""
     return typer.Option(
-        metavar="SHARE",
+        metavar="LEVEL",
         callback=_check_share,
-        help="Bound the error with a guarantee that fails with this probability, such as 0.05; "
-        + price,
+        help="Guarantee a bound on the error with this probability, such as 0.95; " + price,
     )
 
 
-Delta = Annotated[float | None, _delta("half of the labels are then held out to judge.")]
-VotesDelta = Annotated[float | None, _delta("gold labels must then be of rows drawn at random.")]
+Confidence = Annotated[float | None, _confidence("half of the labels are held out to test it.")]
+VotesConfidence = Annotated[
+    float | None, _confidence("gold labels must be of rows drawn at random.")
+]
 Unlabeled = Annotated[
     list[str] | None,
     typer.Option(metavar="FILES...", help="Files of unlabeled rows, up to the next option."),
@@ -154,7 +155,7 @@ def fit(
     ] = Method.forest,
     report: Report = None,
     drop: Drop = None,
-    delta: Delta = None,
+    confidence_level: Confidence = None,
     seed: Seed = 0,
     jobs: Annotated[
         int,
@@ -182,7 +183,7 @@ def fit(
             model=model,
             report=report,
             drop=drop or (),
-            delta=delta,
+            confidence_level=confidence_level,
             seed=seed,
             jobs=jobs,
             force=force,
@@ -262,7 +263,7 @@ def votes(
     abstain: Annotated[
         str, typer.Option(metavar="LABEL", help="The vote that is none; missing ones are too.")
     ] = "-1",
-    delta: VotesDelta = None,
+    confidence_level: VotesConfidence = None,
     seed: Seed = 0,
     force: Force = False,
     quiet: Quiet = False,
@@ -285,7 +286,7 @@ def votes(
             worker=worker,
             label=label,
             abstain=abstain,
-            delta=delta,
+            confidence_level=confidence_level,
             seed=seed,
             force=force,
         )

@@ -16,7 +16,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
-from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.datasets import fetch_a1a
 from hedgeclipper.io.progress import print_table
 
@@ -47,24 +46,12 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
         "AUC: how well rows are put in order. Error: wrong answers if the more probable class is "
         "taken.\nThe better order need not have the lower error, least of all with few labels.\n"
     )
-    print(f"Hedged panel, {few.y.size} labels:\n  {_bound(panel.certificate_)}")
+    print(f"Hedged panel, {few.y.size} labels:\n  {panel.certificate_.describe()}")
     forest = _guaranteed(more, random_state)
     print(f"25 trees, {more.y.size:,} labels, half of them held out to judge the trees:")
-    print(f"  {_bound(forest.certificate_)}")
+    print(f"  {forest.certificate_.describe()}")
     path = _write_report(panel, few, folder / REPORT)
     print(f"\nThe report on the hedged panel: {path}")
-
-
-def _bound(certificate: Certificate) -> str:
-    """Return what a certificate says, in one line."""
-    if certificate.kind == "void":
-        return f"no bound on the error: {certificate.reason}"
-    kind = "an estimate, as far as few labels can tell"
-    if certificate.is_guarantee:
-        kind = f"guaranteed with probability {1 - (certificate.delta or 0):.0%}"
-    low, high = f"{certificate.error_lower:.1%}", f"{certificate.error_upper:.1%}"
-    span = f"at most {high}" if low == "0.0%" else f"between {low} and {high}"
-    return f"error {span} on the {certificate.n_unlabeled:,} unlabeled rows ({kind})"
 
 
 def _write_report(model: Any, rows: Split, path: Path) -> Path:
@@ -111,8 +98,7 @@ def _line(name: str, model: Any, rows: Split) -> list[str]:
 
 def _guaranteed(rows: Split, random_state: int) -> HedgeClipperClassifier:
     model = HedgeClipperClassifier(
-        correlations="holdout",
-        delta=0.05,
+        confidence_level=0.95,
         specialists="trees",
         n_estimators=25,
         random_state=random_state,

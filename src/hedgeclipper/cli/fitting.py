@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from hedgeclipper.base.semi_supervised import is_unlabeled
 from hedgeclipper.cli.columns import ColumnPreparation
 from hedgeclipper.cli.errors import CommandError, ExitCode, check_outputs
-from hedgeclipper.cli.output import Output, bound_as_record, bound_in_words, file_size
+from hedgeclipper.cli.output import Output, bound_as_record, file_size
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_rows import TableRows, read_rows
 from hedgeclipper.cli.targets import check_classes
@@ -38,7 +38,7 @@ class Fit:
     model: Path
     report: Path | None
     drop: Sequence[str]
-    delta: float | None
+    confidence_level: float | None
     seed: int
     jobs: int
     force: bool
@@ -202,16 +202,14 @@ def _target(files: Files, target: str | None, drop: Sequence[str], output: Outpu
 
 def _estimator(asked: Fit, verbose: int) -> Any:
     options = {
-        "delta": asked.delta,
+        "confidence_level": asked.confidence_level,
         "n_jobs": asked.jobs,
         "random_state": asked.seed,
         "verbose": verbose,
     }
     if asked.method == "voting":
         return HedgedVotingClassifier(**options)
-    return HedgeClipperClassifier(
-        correlations="oob" if asked.delta is None else "holdout", **options
-    )
+    return HedgeClipperClassifier(**options)
 
 
 def _fitted(estimator: Any, rows: TableRows, output: Output) -> Any:
@@ -311,13 +309,13 @@ def _say_result(asked: Fit, estimator: Any, classes: dict[Any, int], output: Out
     counts = ", ".join(f"{label} ({count:,})" for label, count in classes.items())
     facts = [
         ("Labels", counts),
-        *zip(names, map(bound_in_words, bounds), strict=True),
+        *zip(names, [bound.describe() for bound in bounds], strict=True),
         ("Model", f"{asked.model}, {file_size(asked.model.stat().st_size)}"),
     ]
     if asked.report is not None:
         facts.append(("Report", str(asked.report)))
     facts.append(("Time", f"{output.result['seconds']:.1f} s"))
     output.facts(facts)
-    if asked.delta is None:
-        output.say("An estimate holds as far as the labels speak for all rows; --delta guarantees.")
+    if asked.confidence_level is None:
+        output.say("An estimate is no guarantee; --confidence-level 0.95 holds labels out for one.")
     output.say(f"Next: hedgeclipper predict {asked.model} FILES -o predictions.parquet")

@@ -148,35 +148,17 @@ def _show_as_notes(output: Output) -> None:
 
 
 def bound_as_record(bound: Any) -> dict[str, Any]:
-    """Return a certificate as a dict, for JSON; only a guarantee has a delta.
+    """Return a certificate as a dict, for JSON; only a guarantee has a confidence level.
 
     Parameters
     ----------
     bound : Certificate
         A bound on the error.
     """
-    return {**asdict(bound), "delta": bound.delta if bound.is_guarantee else None}
-
-
-def bound_in_words(bound: Any, n_classes: int = 2) -> str:
-    """Return what a certificate says, in a few words.
-
-    Parameters
-    ----------
-    bound : Certificate
-        A bound on the error.
-    n_classes : int
-        How many classes there are, of which one could guess.
-    """
-    if bound.kind == "void":
-        return f"not known: {bound.reason}"
-    likely = f", holds with probability {1 - bound.delta:g}" if bound.is_guarantee else ""
-    is_empty = bound.error_upper >= 1 - 1 / n_classes
-    guess = "; guessing does as well, so that this says nothing: label more rows"
-    return (
-        f"between {bound.error_lower:.1%} and {bound.error_upper:.1%} on "
-        f"{bound.n_unlabeled:,} rows ({bound.kind}{likely}){guess if is_empty else ''}"
-    )
+    return {
+        **asdict(bound),
+        "confidence_level": bound.confidence_level if bound.is_guarantee else None,
+    }
 
 
 class _PatientConsole(Console):

@@ -12,7 +12,7 @@ import pandas as pd
 
 from hedgeclipper.cli.errors import CommandError, check_outputs
 from hedgeclipper.cli.fitting import report_writer
-from hedgeclipper.cli.output import Output, bound_as_record, bound_in_words
+from hedgeclipper.cli.output import Output, bound_as_record
 from hedgeclipper.cli.predicting import check_table_suffix, table_at
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.targets import as_classes
@@ -40,7 +40,7 @@ class Aggregate:
     worker: str
     label: str
     abstain: str
-    delta: float | None
+    confidence_level: float | None
     seed: int
     force: bool
 
@@ -149,8 +149,7 @@ def _read(asked: Aggregate, table: Files, gold_table: Files, output: Output) -> 
 def _fitted(asked: Aggregate, given: GoldVotes) -> VoteAggregator:
     model = VoteAggregator(
         abstain_label=given.abstain,
-        bound="wilson" if asked.delta is None else "transductive",
-        delta=asked.delta,
+        confidence_level=asked.confidence_level,
         random_state=asked.seed,
     )
     rest = given.votes.take(~given.known)
@@ -334,6 +333,6 @@ def _say_voters(asked: Aggregate, model: Any, output: Output) -> None:
     if len(summary) > len(shown):
         output.say(f"... and {len(summary) - len(shown):,} voters more; --json lists all")
     written = {"Labels": asked.output, "Model": asked.model, "Report": asked.report}
-    facts = [("Error", bound_in_words(model.certificate_, len(model.classes_)))]
+    facts = [("Error", model.certificate_.describe(len(model.classes_)))]
     facts += [(name, str(path)) for name, path in written.items() if path is not None]
     output.facts(facts)

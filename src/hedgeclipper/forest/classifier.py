@@ -17,7 +17,13 @@ from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.feature_rows import BatchCheck, RowBatches, is_dask, parse_bytes
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning
 from hedgeclipper.base.summary import VoterTable, shares_of
-from hedgeclipper.forest.growing import GrownTrees, default_forest, grow_trees, leaf_size
+from hedgeclipper.forest.growing import (
+    SHARE_HELD_OUT,
+    GrownTrees,
+    default_forest,
+    grow_trees,
+    leaf_size,
+)
 from hedgeclipper.forest.leaf_correlations import shift_score
 from hedgeclipper.forest.leaf_game import (
     LeafGameOptions,
@@ -69,20 +75,20 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         without a least leaf (the paper's alternative).
     specialists : {"leaves", "nodes", "trees"} or sequence of these
         Who plays: every leaf, every node below the roots (leaves included), every tree.
-    correlations : {"oob", "holdout"}
-        Which labeled rows judge a tree: those out of its bag, or a held-out share. Ensembles that
-        draw no bootstrap sample always hold out.
-    holdout : float
-        Share of the labeled rows that is held out.
+    holdout : float or None
+        Share of the labels that no tree is grown from and that all of them are scored on. None:
+        each tree is scored on the rows out of its bag; with a ``confidence_level``, or an ensemble
+        that draws no bootstrap sample, None is a half.
     bound : {"shrunk", "plug_in", "wilson"}
         What the judges say of a specialist. "shrunk": the forest's vote where it is awake,
         corrected by what the vote gets wrong there, shrunk, with balanced labels. The others are
-        correlations in natural proportions, taken at their word or lowered by Wilson's bound at 95
-        %; specialists without a positive one are dropped.
-    delta : float or None
-        Use lower bounds that hold for all specialists together, on these unlabeled rows, with
-        probability 1 - delta, in place of ``bound``. With held-out labels, no sample weights, and
-        unlabeled rows that are not among the labeled ones, the certificate is then a guarantee.
+        correlations in natural proportions, plug-in or lowered by Wilson's bound at 95 %;
+        specialists without a positive one are dropped.
+    confidence_level : float or None
+        A number such as 0.95 asks for a guarantee: labels are held out, and lower bounds that hold
+        for all specialists together, on these unlabeled rows, with this probability take the place
+        of ``bound``. Without sample weights, and with unlabeled rows that are not among the labeled
+        ones, the certificate is then a guarantee.
     unlabeled_weight : float or "auto"
         alpha, the weight of the unlabeled rows. "auto" is 1, and 3 where that clips most rows.
     cap : float, "auto" or None
@@ -166,10 +172,9 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "min_specialist_size": [Interval(Integral, 1, None, closed="left"), None],
         "specialists": [StrOptions(set(KINDS)), list, tuple],
-        "correlations": [StrOptions({"oob", "holdout"})],
-        "holdout": [Interval(Real, 0, 1, closed="neither")],
+        "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "bound": [StrOptions({"shrunk", "plug_in", "wilson"})],
-        "delta": [Interval(Real, 0, 1, closed="neither"), None],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "unlabeled_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
@@ -193,10 +198,9 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         min_samples_leaf="auto",
         min_specialist_size=None,
         specialists="leaves",
-        correlations="oob",
-        holdout=0.5,
+        holdout=None,
         bound="shrunk",
-        delta=None,
+        confidence_level=None,
         unlabeled_weight="auto",
         cap="auto",
         ridge="auto",
@@ -216,10 +220,9 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         self.min_samples_leaf = min_samples_leaf
         self.min_specialist_size = min_specialist_size
         self.specialists = specialists
-        self.correlations = correlations
         self.holdout = holdout
         self.bound = bound
-        self.delta = delta
+        self.confidence_level = confidence_level
         self.unlabeled_weight = unlabeled_weight
         self.cap = cap
         self.ridge = ridge
@@ -393,9 +396,8 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             rows.X_labeled,
             codes,
             rows.weight_labeled,
-            correlations=self.correlations,
-            holdout=self.holdout,
-            stratify=self.delta is None,
+            holdout=self._share_held_out(),
+            stratify=self.confidence_level is None,
             random_state=random_state,
         )
         if grown.source == "prefit" and not np.array_equal(grown.model.classes_, self.classes_):
@@ -445,14 +447,21 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             for k in self._games()
         ]
 
+    def _share_held_out(self) -> float | None:
+        """Return the share of labels to hold out, None where rows out of bag serve."""
+        if self.holdout is None and self.confidence_level is not None:
+            return SHARE_HELD_OUT
+        return self.holdout
+
     def _options(
         self, grown: GrownTrees, rows: SemiSupervisedRows, random_state: np.random.RandomState
     ) -> LeafGameOptions:
-        held_out = self.delta is not None and grown.source == "holdout"
+        level = self.confidence_level
+        held_out = level is not None and grown.source == "holdout"
         return LeafGameOptions(
             min_specialist_size=self.min_specialist_size,
             bound=self.bound,
-            delta=self.delta,
+            delta=None if level is None else 1.0 - level,
             unlabeled_weight=self.unlabeled_weight,
             cap=self.cap,
             ridge=self.ridge,

@@ -18,6 +18,7 @@ from hedgeclipper.forest.leaf_correlations import Labeled, LeafValues
 from hedgeclipper.forest.trees import LeafFinder, leaf_finder
 
 FEW_LABELS = 1000
+SHARE_HELD_OUT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,17 +123,16 @@ def grow_trees(
     y: np.ndarray,
     sample_weight: np.ndarray | None,
     *,
-    correlations: str,
-    holdout: float,
+    holdout: float | None,
     stratify: bool,
     random_state: np.random.RandomState,
 ) -> GrownTrees:
     """Fit the ensemble unless it is fitted already, and note what each tree has seen.
 
-    Out-of-bag rows need a bootstrap; an ensemble without one gets a share of the labels held out
-    instead, ``stratify`` by class or, as a guarantee needs it, wholly at random: a stratified share
-    would tell of the class balance of the rows that grew the trees. For a fitted ensemble all rows
-    count as unseen.
+    Without a share of labels to hold out, out-of-bag rows are the unseen ones. They need a
+    bootstrap; an ensemble without one gets half of the labels held out, ``stratify`` by class or,
+    as a guarantee needs it, wholly at random: a stratified share would tell of the class balance
+    of the rows that grew the trees. For a fitted ensemble all rows count as unseen.
     """
     if isinstance(estimator, FrozenEstimator):
         estimator = estimator.estimator
@@ -141,13 +141,14 @@ def grow_trees(
         finder = leaf_finder(estimator)
         shape = (finder.n_trees, X.shape[0])
         return GrownTrees(estimator, finder, np.zeros(shape), np.ones(shape, bool), "prefit")
-    if correlations == "oob" and getattr(estimator, "bootstrap", False):
+    if holdout is None and getattr(estimator, "bootstrap", False):
         model = _fit(estimator, X, y, sample_weight, random_state)
         bags = np.array(
             [np.bincount(rows, minlength=X.shape[0]) for rows in model.estimators_samples_]
         )
         return GrownTrees(model, leaf_finder(model), bags, bags == 0, "oob")
-    is_grown = _draw_grown(y, holdout, stratify, random_state)
+    share = SHARE_HELD_OUT if holdout is None else holdout
+    is_grown = _draw_grown(y, share, stratify, random_state)
     weights = None if sample_weight is None else sample_weight[is_grown]
     model = _fit(estimator, X[is_grown], y[is_grown], weights, random_state)
     finder = leaf_finder(model)
@@ -195,8 +196,8 @@ def _draw_grown(y: np.ndarray, holdout: float, stratify: bool, random_state: Any
     if counts.min() < 2:
         raise ValueError(
             f"Holding out labels needs two rows of every class. Got {counts.min()} of class "
-            f"{classes[counts.argmin()]!r}. Label more rows, or use correlations='oob' with a "
-            "bootstrapped forest."
+            f"{classes[counts.argmin()]!r}. Label more rows, or leave out holdout and "
+            "confidence_level with a bootstrapped forest."
         )
     n_held = int(np.clip(round(holdout * y.size), classes.size, y.size - classes.size))
     grown, _ = train_test_split(
@@ -208,6 +209,6 @@ def _draw_grown(y: np.ndarray, holdout: float, stratify: bool, random_state: Any
     if np.unique(y[grown]).size < classes.size:
         raise ValueError(
             "Holding out labels at random has left no row of some class to grow trees on. Label "
-            "more rows, hold out fewer, or do without delta."
+            "more rows, hold out fewer, or do without a guarantee."
         )
     return np.isin(np.arange(y.size), grown)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.bounds.intervals import transductive_radius, wilson_bounds
+from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.forest.leaves import LeafTable
 
 SHRINKAGE = 4.0
@@ -235,12 +235,9 @@ def natural_correlations(
     weights = table.sum_leaves(labeled.sum_in_leaves(labeled.weights, labeled.unseen))
     counts = table.sum_leaves(labeled.sum_in_leaves(np.ones(labeled.signs.size), labeled.unseen))
     known = weights > 0
-    mean = np.divide(sums, weights, out=np.full_like(sums, -1.0), where=known)
-    if bound == "wilson":
-        mean = np.where(known, wilson_bounds(mean, counts, delta)[0], -1.0)
-    elif bound == "transductive":
-        mean = np.where(known, mean - transductive_radius(counts, n_awake, delta, n_compared), -1.0)
-    return np.clip(mean, -1.0, 1.0)
+    mean = np.divide(sums, weights, out=np.full_like(sums, np.nan), where=known)
+    lower, _ = mean_bounds(mean, counts, n_awake, bound, delta, n_compared)
+    return lower
 
 
 def shift_score(

@@ -408,7 +408,7 @@ def _certificate(
         upper=everywhere,
         n_labeled=labeled.unseen.sum(axis=1).astype(float),
         method=bound,
-        delta=delta,
+        confidence_level=1.0 - delta,
         is_guarantee=options.is_guarantee,
         n_unlabeled=n_awake,
     )

@@ -22,12 +22,12 @@ class LabelCorrelations:
         Labeled rows each voter is awake on (the sum of its participation).
     method : {"plug_in", "wilson", "transductive"}
         How the bounds were made.
-    delta : float or None
-        Probability that the bounds fail: of each voter's by itself for "wilson", of any of them
+    confidence_level : float or None
+        Probability that the bounds hold: each voter's by itself for "wilson", all of them together
         for "transductive", None for "plug_in".
     is_guarantee : bool
-        Whether the bounds hold for the unlabeled rows with probability 1 - delta. Everything
-        else is an estimate.
+        Whether the bounds hold for the unlabeled rows with that probability. Everything else is an
+        estimate.
     n_unlabeled : ndarray of shape (n_voters,) or None
         For "transductive": the number of unlabeled rows, awake on, that each bound was made for.
     """
@@ -37,7 +37,7 @@ class LabelCorrelations:
     upper: np.ndarray
     n_labeled: np.ndarray
     method: str
-    delta: float | None
+    confidence_level: float | None
     is_guarantee: bool
     n_unlabeled: np.ndarray | None = None
 

@@ -71,7 +71,7 @@ def _estimate(subject: Subject, certificates: list[Certificate], found: Comparis
 def _guarantee(subject: Subject, certificates: list[Certificate]) -> Markup:
     held = [
         f"{_whose(subject, k)}error on these {count(one.n_unlabeled, 'unlabeled row')}: "
-        f"{bound_words(one)}, with probability {100 * (1 - (one.delta or 0)):g} % at least."
+        f"{bound_words(one)}, with {100 * (one.confidence_level or 0):g} % confidence."
         for k, one in enumerate(certificates)
         if one.is_guarantee
     ]
@@ -99,14 +99,13 @@ def how_to_guarantee(subject: Subject) -> str:
     """Return which settings would make the bound a guarantee."""
     if subject.is_votes:
         return (
-            "For one, draw rows at random, label them, and fit with --delta 0.05 at the command "
-            "line, bound='transductive' in Python. It takes hundreds of labels to say much."
+            "For one, draw rows at random, label them, and fit with --confidence-level 0.95 at the "
+            "command line, confidence_level=0.95 in Python. It takes hundreds of labels."
         )
-    held = "correlations='holdout', delta=0.05" if not subject.is_panel else "delta=0.05"
     return (
-        f"For one, fit with --delta 0.05 at the command line, {held} in Python: labels are then "
-        "held out, and must be a plain random draw from the rows. It takes hundreds of labels to "
-        "say much."
+        "For one, fit with --confidence-level 0.95 at the command line, confidence_level=0.95 in "
+        "Python: labels are then held out, and must be a simple random sample of the rows. It "
+        "takes hundreds of labels."
     )
 
 

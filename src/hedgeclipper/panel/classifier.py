@@ -87,9 +87,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         labeled rows must be new to them.
     holdout : float or None
         Share of the labels that no member is fitted to and that judge all of them, in place of
-        ``cv``. With a ``delta``, None is a half.
-    delta : float or None
-        Bound the error with probability 1 - delta. With held-out labels or fitted members, no
+        ``cv``. With a ``confidence_level``, None is a half.
+    confidence_level : float or None
+        A number such as 0.95 asks for a guarantee: a bound on the error that holds with this
+        probability. With held-out labels or fitted members, no
         sample weights, and unlabeled rows that are not among the labeled ones, the certificate
         is a guarantee.
     specialists : {"signs", "bins"} or None
@@ -162,7 +163,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             StrOptions({"prefit"}),
         ],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
-        "delta": [Interval(Real, 0, 1, closed="neither"), None],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "specialists": [StrOptions(set(KINDS)), None],
         "loss": [StrOptions({"square", "zero_one", "log"}), Loss],
         "tol": [Interval(Real, 0, None, closed="neither")],
@@ -179,7 +180,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         *,
         cv=5,
         holdout=None,
-        delta=None,
+        confidence_level=None,
         specialists=None,
         loss="square",
         tol=1e-3,
@@ -191,7 +192,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self.estimators = estimators
         self.cv = cv
         self.holdout = holdout
-        self.delta = delta
+        self.confidence_level = confidence_level
         self.specialists = specialists
         self.loss = loss
         self.tol = tol
@@ -414,11 +415,11 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
 
     def _held_out(self, codes: np.ndarray, seed: int) -> np.ndarray:
         """Return the numbers of the labels that members are not fitted to; may be none."""
-        if self._is_prefit or (self.holdout is None and self.delta is None):
+        if self._is_prefit or (self.holdout is None and self.confidence_level is None):
             return np.empty(0, dtype=np.intp)
         share = SHARE_HELD_OUT if self.holdout is None else self.holdout
         # a guarantee needs a plain random draw
-        stratify = codes if self.delta is None and np.bincount(codes).min() > 1 else None
+        stratify = codes if self.confidence_level is None and np.bincount(codes).min() > 1 else None
         try:
             fitted, judges = train_test_split(
                 np.arange(codes.size), test_size=share, random_state=seed, stratify=stratify
@@ -482,7 +483,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             panel_labeled=_signs(found.game.log_odds(said.labeled)),
             panel_unlabeled=_signs(found.game.log_odds(said.unlabeled)),
         )
-        certificate = certify_panel(hard, self.delta, is_guarantee)
+        certificate = certify_panel(hard, self.confidence_level, is_guarantee)
         by_member = found.solution.weights.reshape(-1, len(members)).sum(axis=0)
         summary = summarize(
             [member.name for member in members],
@@ -497,10 +498,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     def _may_guarantee(self, given: SemiSupervisedRows) -> bool:
         """Return whether labels that judge are a plain draw, from rows like the unlabeled ones.
 
-        With a ``delta`` they are held out, unless the members came fitted.
+        With a ``confidence_level`` they are held out, unless the members came fitted.
         """
         is_plain = given.weight_labeled is None and given.has_unlabeled
-        return self.delta is not None and is_plain
+        return self.confidence_level is not None and is_plain
 
     def _store(
         self,

@@ -17,7 +17,7 @@ from hedgeclipper.game.label_correlations import LabelCorrelations
 from hedgeclipper.game.losses import absolute_loss
 from hedgeclipper.game.setup import set_up_game
 
-ESTIMATE_DELTA = 0.05
+ESTIMATE_LEVEL = 0.95
 PASSES = 40
 
 
@@ -44,21 +44,21 @@ class HardVotes:
     panel_unlabeled: np.ndarray
 
 
-def certify_panel(votes: HardVotes, delta: float | None, is_guarantee: bool) -> Certificate:
+def certify_panel(votes: HardVotes, level: float | None, is_guarantee: bool) -> Certificate:
     """Return bounds on the error of the panel's predictions on the unlabeled rows.
 
     Parameters
     ----------
     votes : HardVotes
         Who predicts what.
-    delta : float or None
-        For bounds that hold together, on these rows, with probability 1 - delta. None: an estimate
-        from Wilson's bounds, in which the panel counts as a voter, too, though the labels that
-        judge it have weighed its members.
+    level : float or None
+        Confidence level of bounds that hold together, on these rows. None: an estimate from
+        Wilson's bounds, in which the panel counts as a voter, too, though the labels that score it
+        have weighed its members.
     is_guarantee : bool
         Whether the labels have fitted no member.
     """
-    bounds, share, width = _known(votes, delta)
+    bounds, share, width = _known(votes, level)
     bounds = replace(bounds, is_guarantee=bounds.is_guarantee and is_guarantee)
     game = set_up_game(
         np.column_stack([votes.unlabeled, votes.panel_unlabeled]),
@@ -75,20 +75,20 @@ def certify_panel(votes: HardVotes, delta: float | None, is_guarantee: bool) -> 
     return certify(game, predict, start, rule="hard", knowledge=bounds, max_passes=PASSES)
 
 
-def _known(votes: HardVotes, delta: float | None) -> tuple[LabelCorrelations, float, float]:
+def _known(votes: HardVotes, level: float | None) -> tuple[LabelCorrelations, float, float]:
     """Return bounds for members and panel, the share of + and how far it may be off."""
     everyone = np.column_stack([votes.labeled, votes.panel_labeled, np.ones(votes.signs.size)])
     bounds = lower_bounds(
         everyone,
         votes.signs,
-        method="wilson" if delta is None else "transductive",
-        delta=ESTIMATE_DELTA if delta is None else delta,
+        method="wilson" if level is None else "transductive",
+        confidence_level=ESTIMATE_LEVEL if level is None else level,
         two_sided=True,
-        n_unlabeled=None if delta is None else votes.unlabeled.shape[0],
+        n_unlabeled=None if level is None else votes.unlabeled.shape[0],
     )
     low, high = (1.0 + bounds.lower[-1]) / 2.0, (1.0 + bounds.upper[-1]) / 2.0
     voters = bounds.select(slice(-1))
-    if delta is not None:
+    if level is not None:
         # the labels that would judge the panel have weighed its members
         voters = replace(voters, lower=np.append(voters.lower[:-1], -1.0))
     return voters, (low + high) / 2.0, (high - low) / 2.0

@@ -22,7 +22,13 @@ from hedgeclipper.io.extras import import_extra
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import Evidence, gather_evidence
 from hedgeclipper.votes.gold import Gold, read_gold
-from hedgeclipper.votes.knowledge import BOUNDS, SPECIALISTS, Knowledge, learn_from_labels
+from hedgeclipper.votes.knowledge import (
+    ESTIMATES,
+    GUARANTEE,
+    SPECIALISTS,
+    Knowledge,
+    learn_from_labels,
+)
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.opening import KINDS, Opening, open_game
 from hedgeclipper.votes.shift import shift_of_votes
@@ -98,14 +104,13 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     specialists : {"voters", "votes", "both"}
         Whether the game uses how often a voter is right, how often it is right where it votes for
         a class, or both.
-    bound : {"wilson", "wilson_symmetric", "plug_in", "transductive"}
-        How labels bound that: between Wilson's two bounds, as far to either side of the labels' own
-        share as the farther of these, or exactly at that share. "transductive" bounds hold all
-        together, and for the unlabeled rows themselves: the certificate is then a guarantee.
-    delta : float or None
-        Probability that any bound fails: the opening is left, and a certificate made, only by
-        bounds that hold all together. Those of the summary, of labels alone and of a game without
-        an opening fail with that probability each, if by Wilson. None is 0.05.
+    bound : {"wilson", "wilson_symmetric", "plug_in"}
+        How labels bound that, where no guarantee is asked for: between Wilson's two bounds at 95 %,
+        as far to either side of the labels' own share as the farther of these, or exactly at that
+        share. The opening is left, and a certificate made, only by bounds that hold all together.
+    confidence_level : float or None
+        A number such as 0.95 asks for a guarantee: bounds that hold all together with this
+        probability, and for the unlabeled rows themselves, take the place of ``bound``.
     class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
         Class frequencies: those of the gold labels and one more of each class, or known ones, all
         the same or in the order of the sorted classes. Known ones are taken for true, against the
@@ -174,8 +179,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         "loss": [StrOptions(set(LOSSES))],
         "opening": [StrOptions(set(KINDS)), None],
         "specialists": [StrOptions(set(SPECIALISTS))],
-        "bound": [StrOptions(set(BOUNDS))],
-        "delta": [Interval(Real, 0, 1, closed="neither"), None],
+        "bound": [StrOptions(set(ESTIMATES))],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "class_balance": [StrOptions({"labeled", "uniform"}), "array-like"],
         "abstain_label": "no_validation",
         "abstain_cost": [Interval(Real, 0, 1, closed="neither"), None],
@@ -196,7 +201,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         opening="agreement",
         specialists="both",
         bound="wilson",
-        delta=None,
+        confidence_level=None,
         class_balance="labeled",
         abstain_label=-1,
         abstain_cost=None,
@@ -208,7 +213,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         self.opening = opening
         self.specialists = specialists
         self.bound = bound
-        self.delta = delta
+        self.confidence_level = confidence_level
         self.class_balance = class_balance
         self.abstain_label = abstain_label
         self.abstain_cost = abstain_cost
@@ -406,7 +411,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         for. Bounds with labels chosen here are estimates, and may hold less often than those with
         random ones, since earlier labels decide where later ones are drawn. What is gained is
         small where there are many rows to each label. As rows that voters disagree on are chosen
-        more often, a fit may warn of it (``ShiftWarning``). With ``bound="transductive"`` the rows
+        more often, a fit may warn of it (``ShiftWarning``). With a ``confidence_level`` the rows
         are a plain random draw, since nothing else leaves the guarantee in force, and so they are
         with ``opening=None``. Once labeled, put the labels into ``y`` and fit again: to ``update``
         they would be new rows.
@@ -485,7 +490,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     def _gather(self, labeled: Votes, codes: np.ndarray, unlabeled: Votes) -> Evidence:
         # a guarantee needs a plain draw, and An and Dasgupta's game takes labels for one
-        is_plain_draw = self.bound == "transductive" or self.opening is None
+        is_plain_draw = self.confidence_level is not None or self.opening is None
         return gather_evidence(
             labeled,
             codes,
@@ -577,9 +582,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     def _may_guarantee(self, gold: Gold) -> tuple[bool, str]:
         """Return whether the bounds can be a guarantee, and why not."""
-        bound = self.bound
-        if bound != "transductive":
-            return False, f"bound={bound!r} gives estimates; 'transductive' bounds hold together"
+        if self.confidence_level is None:
+            return False, "bounds on the voters are estimates; a confidence_level asks for others"
         if self._knows_balance:
             return False, "class_balance is taken for true; labels do not prove it"
         return gold.has_unlabeled, "there are no unlabeled rows apart from the labeled ones"
@@ -589,8 +593,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             evidence.judges,
             evidence.codes,
             evidence.ballots,
-            bound=self.bound,
-            delta=DELTA if self.delta is None else self.delta,
+            bound=self.bound if self.confidence_level is None else GUARANTEE,
+            delta=DELTA if self.confidence_level is None else 1.0 - self.confidence_level,
             specialists=self.specialists,
             together=together,
             balance=evidence.balance if self._knows_balance else None,

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hedgeclipper.bounds.intervals import transductive_radius, wilson_bounds
+from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.strata import Strata, Weighed, weigh
 
-BOUNDS = ("wilson", "wilson_symmetric", "plug_in", "transductive")
+ESTIMATES, GUARANTEE = ("wilson", "wilson_symmetric", "plug_in"), "transductive"
 SPECIALISTS = ("voters", "votes", "both")
 HIGH_PRICE = 0.5
 GIVE = 0.01
@@ -222,16 +222,13 @@ def _bounds(
     n_together: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper bounds on shares, 0 and 1 where no label tells."""
-    lower, upper = estimate, estimate
-    if bound.startswith("wilson"):
-        low, high = wilson_bounds(2.0 * estimate - 1.0, n_labeled, delta / (2.0 * n_together))
-        lower, upper = (1.0 + low) / 2.0, (1.0 + high) / 2.0
-        if bound == "wilson_symmetric":
-            radius = np.maximum(estimate - lower, upper - estimate)
-            lower, upper = estimate - radius, estimate + radius
-    elif bound == "transductive":
-        # shares are half as wide as the correlations that the radius is for
-        radius = transductive_radius(n_labeled, n_unlabeled, delta, estimate.size) / 2.0
-        lower, upper = estimate - radius, estimate + radius
-    lower = np.where(np.isnan(lower), 0.0, np.clip(lower, 0.0, 1.0))
-    return lower, np.where(np.isnan(upper), 1.0, np.clip(upper, 0.0, 1.0))
+    # shares are half as wide as the means in [-1, 1] that the bounds are for
+    method = "wilson" if bound == "wilson_symmetric" else bound
+    each = delta / (2.0 * n_together) if method == "wilson" else delta
+    means = mean_bounds(2.0 * estimate - 1.0, n_labeled, n_unlabeled, method, each, estimate.size)
+    lower, upper = ((1.0 + mean) / 2.0 for mean in means)
+    if bound == "wilson_symmetric":
+        radius = np.maximum(estimate - lower, upper - estimate)
+        lower, upper = np.maximum(estimate - radius, 0.0), np.minimum(estimate + radius, 1.0)
+        lower, upper = np.nan_to_num(lower, nan=0.0), np.nan_to_num(upper, nan=1.0)
+    return lower, upper

@@ -105,7 +105,7 @@ class Judge:
             error_lower=lower,
             rule="hard",
             kind=kind,
-            delta=self.knowledge.delta,
+            confidence_level=None if self.knowledge.delta is None else 1.0 - self.knowledge.delta,
             n_unlabeled=self.ballots.n_rows,
             reason="" if kind == "guarantee" else reason,
         )
