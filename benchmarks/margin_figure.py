@@ -20,6 +20,7 @@ from matplotlib.ticker import FuncFormatter
 from scipy.stats import kurtosis
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.ablations.models import with_game
 from benchmarks.pages import DOCS, FIGURES, markdown_table, save_figure, with_section, write_page
 from benchmarks.real_data import fetch_real
 from benchmarks.timing import print_rows
@@ -78,7 +79,7 @@ def alpha_column(alpha: float) -> str:
 
 def fit_panels(X, y, labeled, unlabeled, settings: str) -> list[Panel]:
     """Return the panels of one number of labels: the forest's, then one for each alpha."""
-    make = HedgeClipperClassifier.as_in_paper if settings == "paper" else HedgeClipperClassifier
+    make = HedgeClipperClassifier.as_in_paper if settings == "paper" else with_game
     rows, panels, forests = X[unlabeled], [], []
     for alpha in ALPHAS:
         model = make(unlabeled_weight=alpha, random_state=SEED, n_jobs=-1)

@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
+    LeafGame,
     VoteAggregator,
     certificate,
     lower_bounds,
@@ -130,7 +131,7 @@ CASES = {
     "forest": forest,
     "forest, three classes": lambda: forest(THREE),
     "forest, zero-one loss": lambda: forest(loss="zero_one"),
-    "forest, alpha 0.3": lambda: forest(unlabeled_weight=0.3),
+    "forest, alpha 0.3": lambda: forest(game=LeafGame(unlabeled_weight=0.3)),
     "forest, guarantee": lambda: forest(confidence_level=0.5, specialists="trees", holdout=0.7),
     "forest, as in the paper": as_in_paper,
     "panel": panel,

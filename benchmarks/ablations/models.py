@@ -10,7 +10,7 @@ from benchmarks.ablations.study import Outcome, Setting
 from benchmarks.draws import Draw
 from benchmarks.methods import base_forest
 from benchmarks.methods.method import Method, probability
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import HedgeClipperClassifier, LeafGame
 
 
 def grow(draw: Draw, changes: dict[str, Any]) -> RandomForestClassifier:
@@ -56,10 +56,17 @@ def fit(
     **parameters: Any,
 ) -> Outcome:
     """Return what HedgeClipper gives with these unlabeled rows; None is none at all."""
-    make = HedgeClipperClassifier.as_in_paper if as_in_paper else HedgeClipperClassifier
+    make = HedgeClipperClassifier.as_in_paper if as_in_paper else with_game
     model = make(estimator=grow(draw, changes or {}), random_state=draw.seed, **parameters)
     model.fit(draw.X, draw.y, X_unlabeled=X_unlabeled)
     return Outcome(probability(model, draw.X_scored), model.slack_, model.duality_gap_)
+
+
+def with_game(**parameters: Any) -> HedgeClipperClassifier:
+    """Return the classifier; settings of its game are given by their names, too."""
+    of_game = LeafGame().get_params().keys() & parameters.keys()
+    game = LeafGame(**{name: parameters.pop(name) for name in of_game})
+    return HedgeClipperClassifier(game=game, **parameters)
 
 
 def method(column: Method) -> Setting:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
+    from hedgeclipper.forest.settings import LeafGame, LeafStorage
     from hedgeclipper.game.api import UnboundedGameWarning, solve_game
     from hedgeclipper.game.contradiction import Contradiction
     from hedgeclipper.game.label_correlations import LabelCorrelations
@@ -65,6 +66,8 @@ _HOME = {
     "cost_weighted_loss": "game.losses",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest.classifier",
+    "LeafGame": "forest.settings",
+    "LeafStorage": "forest.settings",
     "ShiftWarning": "base.semi_supervised",
     "AbstentionDisplay": "inspection.abstention",
     "ConvergenceDisplay": "inspection.convergence",
@@ -93,6 +96,8 @@ __all__ = [
     "HedgeClipperClassifier",
     "HedgedVotingClassifier",
     "LabelCorrelations",
+    "LeafGame",
+    "LeafStorage",
     "LiveMargins",
     "Loss",
     "MarginDisplay",

@@ -39,6 +39,7 @@ _OUR_TYPES = {
     "forest.leaf_game": ["LeafGameOptions", "LeafKnowledge"],
     "forest.leaf_predictor": ["LeafPredictor"],
     "forest.leaf_stream": ["LeafStream"],
+    "forest.settings": ["LeafGame", "LeafStorage"],
     "panel.calibration": ["Calibration"],
     "panel.member_frames": ["ColumnCodes", "NamedColumns", "_as_numbers", "_as_text"],
     "panel.panel_predictor": ["MemberVotes", "PanelGame", "PanelPredictor"],

@@ -24,6 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hedgeclipper import (
     HedgeClipperClassifier,
+    LeafGame,
     NoUnlabeledRowsWarning,
     ShiftWarning,
     cost_weighted_loss,
@@ -200,7 +201,7 @@ def test_boosters_of_other_libraries(library, n_classes):
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        ours = HedgeClipperClassifier(model, ridge=1e9, random_state=0)
+        ours = HedgeClipperClassifier(model, game=LeafGame(ridge=1e9), random_state=0)
         ours.fit(X[L], y[L], X_unlabeled=X[U])
         again = pickle.loads(pickle.dumps(ours))
         np.testing.assert_array_equal(again.predict(X[T]), ours.predict(X[T]))
@@ -242,7 +243,7 @@ def test_of_lower_bounds_fewer_are_positive(kinds):
 
 
 def test_only_large_enough_specialists():
-    small, large = fitted(), fitted(min_specialist_size=10)
+    small, large = fitted(), fitted(game=LeafGame(min_specialist_size=10))
     assert large.estimator_.min_samples_leaf == 1
     assert small.estimator_.min_samples_leaf == 4
     bags = [np.bincount(rows, minlength=300) for rows in large.estimator_.estimators_samples_]
@@ -350,9 +351,10 @@ def test_shift_is_noticed_and_its_absence_too():
 
 def test_alpha_is_raised_where_most_rows_would_be_clipped():
     sure = np.where(Y, 1.0, -1.0).astype(np.float32)[:, None] + 0.01 * X[:, :3]
+    loose = LeafGame(ridge=0.0, cap=1.0)
     assert fitted().unlabeled_weight_ == 1.0
-    assert fitted(rows=sure, loss="zero_one", ridge=0.0, cap=1.0).unlabeled_weight_ == 3.0
-    assert fitted(unlabeled_weight=0.3).unlabeled_weight_ == 0.3
+    assert fitted(rows=sure, loss="zero_one", game=loose).unlabeled_weight_ == 3.0
+    assert fitted(game=LeafGame(unlabeled_weight=0.3)).unlabeled_weight_ == 0.3
 
 
 def test_imbalance_keeps_the_predicted_share_sensible():
@@ -367,7 +369,8 @@ def test_imbalance_keeps_the_predicted_share_sensible():
 
 def test_paper_settings():
     model = HedgeClipperClassifier.as_in_paper(n_estimators=20, random_state=0)
-    assert (model.bound, model.cap, model.ridge, model.method) == ("plug_in", None, 0.0, "sgd")
+    game = model.game
+    assert (model.bound, game.cap, game.ridge, game.method) == ("plug_in", None, 0.0, "sgd")
     model.fit(X[L], Y[L], X_unlabeled=X[U])
     theirs = out_of_bag_correlations(model.estimator_, "leaves")
     np.testing.assert_allclose(np.sort(model.label_correlations_), np.sort(theirs))
@@ -377,9 +380,11 @@ def test_paper_settings():
 
 @pytest.mark.parametrize("method", ["stream", "sgd"])
 def test_batch_size_is_that_of_the_stochastic_steps(method):
-    small, large = (fitted(method=method, batch_size=size, max_passes=3) for size in (64, 1024))
+    small, large, again = (
+        fitted(game=LeafGame(method=method, batch_size=size), max_passes=3)
+        for size in (64, 1024, 64)
+    )
     assert not np.array_equal(small.specialist_weights_, large.specialist_weights_)
-    again = fitted(method=method, batch_size=64, max_passes=3)
     np.testing.assert_array_equal(again.specialist_weights_, small.specialist_weights_)
 
 
@@ -421,7 +426,7 @@ def test_verbose_shows_passes(capsys):
         ({"holdout": 1.0}, "holdout"),
         ({"n_estimators": 0}, "n_estimators"),
         ({"loss": "hinge"}, "loss"),
-        ({"cap": -1.0}, "cap"),
+        ({"game": LeafGame(cap=-1.0)}, "cap"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -16,11 +16,10 @@ def grow(estimator, **options):
 
 
 @pytest.mark.parametrize(
-    ("asked", "size", "n_labeled", "given"),
-    [("auto", None, 999, 4), ("auto", None, 1000, 10), ("auto", 5, 1000, 1), (7, 5, 10, 7)],
+    ("size", "n_labeled", "given"), [(None, 999, 4), (None, 1000, 10), (5, 1000, 1)]
 )
-def test_least_leaf(asked, size, n_labeled, given):
-    assert leaf_size(asked, size, n_labeled) == given
+def test_least_leaf(size, n_labeled, given):
+    assert leaf_size(size, n_labeled) == given
 
 
 def test_out_of_bag_rows_are_those_not_drawn():

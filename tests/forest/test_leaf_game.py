@@ -4,7 +4,7 @@ from scipy.optimize import approx_fprime
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import HedgeClipperClassifier, LeafGame
 from hedgeclipper.forest.growing import grow_trees
 from hedgeclipper.forest.leaf_game import LeafGameOptions, LeafKnowledge
 from hedgeclipper.forest.leaf_rows import LeafArray
@@ -22,15 +22,17 @@ def fitted(**parameters):
 
 
 def test_weights_stay_between_half_and_three_times_the_forests():
-    anchor = fitted(ridge=1e9).specialist_weights_
-    free = fitted(ridge=1e-6).specialist_weights_
+    anchor = fitted(game=LeafGame(ridge=1e9)).specialist_weights_
+    free = fitted(game=LeafGame(ridge=1e-6)).specialist_weights_
     assert np.all(free >= 0.5 * anchor - 1e-6)
     assert np.all(free[anchor > 0] <= 3 * anchor[anchor > 0] + 1e-6)
     assert np.max(np.abs(free - anchor)) > 1e-3
 
 
 def test_a_number_as_cap_is_one():
-    assert fitted(cap=0.01, bound="plug_in").specialist_weights_.max() <= 0.01 + 1e-12
+    assert (
+        fitted(game=LeafGame(cap=0.01), bound="plug_in").specialist_weights_.max() <= 0.01 + 1e-12
+    )
 
 
 def test_specialists_without_a_positive_correlation_are_dropped_unless_shrunk():
@@ -55,9 +57,9 @@ def test_gap_is_within_tol():
 def leaf_game(kinds, **changes):
     """Return the setting of a game of 5 trees on 60 rows, the game, and its dense votes."""
     options = {
-        "min_specialist_size": None, "bound": "shrunk", "delta": None, "unlabeled_weight": 1.5,
-        "cap": "auto", "ridge": "auto", "loss": "square", "tol": 1e-3, "max_passes": 100,
-        "method": "batch", "batch_size": 64, "is_guarantee": False, "n_jobs": None, "seed": 0,
+        "game": LeafGame(unlabeled_weight=1.5), "bound": "shrunk", "delta": None,
+        "loss": "square", "tol": 1e-3, "max_passes": 100, "is_guarantee": False, "n_jobs": None,
+        "seed": 0,
     }  # fmt: skip
     grown = grow_trees(
         RandomForestClassifier(5, max_leaf_nodes=6),
@@ -80,7 +82,7 @@ def leaf_game(kinds, **changes):
     setting = knowledge.setting(new, count_in_leaves(new, grown.finder.offsets, n_leaves))
     voters = LeafSpecialists(new, grown.finder.offsets, setting.says, setting.coverage)
     loss = resolve_loss(knowledge.options.loss)
-    game = Game(voters, setting.terms, loss, knowledge.options.unlabeled_weight)
+    game = Game(voters, setting.terms, loss, 1.5)
     says = setting.says.toarray()
     places = grown.finder.find(X[300:360]) + grown.finder.offsets[:, None]  # trees, rows
     return setting, game, says[places].sum(axis=0)

@@ -144,7 +144,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path, monkeypatch):
         written.append(block)
 
     monkeypatch.setattr(LeafFile, "_write", append)
-    with pytest.raises(OSError, match=r"No space left.*leaf_storage='recompute'") as caught:
+    with pytest.raises(OSError, match=r"No space left.*LeafStorage\('recompute'\)") as caught:
         kept("disk")
     assert caught.value.errno == errno.ENOSPC
     assert list(tmp_path.iterdir()) == []
@@ -165,7 +165,7 @@ except OSError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert "told:" in done.stdout, done.stderr
-    assert "leaf_storage='recompute'" in done.stdout
+    assert "storage=LeafStorage('recompute')" in done.stdout
 
 
 def test_thinned_rows_come_from_everywhere():

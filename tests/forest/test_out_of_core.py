@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 
-from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning
+from hedgeclipper import HedgeClipperClassifier, LeafStorage, NoUnlabeledRowsWarning
 from hedgeclipper.io import as_source
 
 NAMES = list("abcde")
@@ -59,18 +59,18 @@ def assert_same(ours, theirs):
 
 @pytest.mark.parametrize("storage", ["auto", "memory", "disk", "recompute"])
 def test_parquet_gives_what_memory_gives(folder, in_memory, storage):
-    assert_same(fitted(folder, leaf_storage=storage), in_memory)
+    assert_same(fitted(folder, storage=LeafStorage(storage)), in_memory)
 
 
 @pytest.mark.parametrize("limit", [0, "100KB", "1GiB", 10**6])
 def test_the_limit_changes_nothing_but_the_memory(in_memory, folder, limit):
-    assert_same(fitted(folder, memory_limit=limit), in_memory)
-    assert_same(fitted(UNLABELED, memory_limit=limit), in_memory)
+    assert_same(fitted(folder, storage=LeafStorage(memory_limit=limit)), in_memory)
+    assert_same(fitted(UNLABELED, storage=LeafStorage(memory_limit=limit)), in_memory)
 
 
 @pytest.mark.parametrize("storage", ["disk", "recompute"])
 def test_arrays_may_be_kept_elsewhere_too(in_memory, storage):
-    model = fitted(UNLABELED, leaf_storage=storage)
+    model = fitted(UNLABELED, storage=LeafStorage(storage))
     assert_same(model, in_memory)
     np.testing.assert_array_equal(model.transduction_, in_memory.transduction_)
 
@@ -275,7 +275,7 @@ def test_fit_shows_rows_and_passes(folder, capsys):
 def test_rows_are_shown_where_their_number_is_not_known(capsys):
     cut = [UNLABELED[:7_000], UNLABELED[7_000:]]
     for storage, task in (("auto", "finding leaves"), ("recompute", "counting rows")):
-        fitted(lambda: iter(cut), verbose=1, leaf_storage=storage)
+        fitted(lambda: iter(cut), verbose=1, storage=LeafStorage(storage))
         assert f"{task}  {len(UNLABELED):,} rows" in capsys.readouterr().err
 
 
@@ -317,7 +317,7 @@ def test_a_failed_refit_leaves_no_model_of_the_old_labels(tmp_path):
 def test_a_file_that_disappears_between_passes_is_named(tmp_path):
     path = tmp_path / "rows.parquet"
     UNLABELED.to_parquet(path)
-    model = new(leaf_storage="recompute")
+    model = new(storage=LeafStorage("recompute"))
 
     original = HedgeClipperClassifier._warn_of_shift
 
@@ -336,7 +336,7 @@ def test_a_file_that_disappears_between_passes_is_named(tmp_path):
 @pytest.mark.parametrize("limit", ["2 apples", "GB", "-1GB", "1.2.3GB"])
 def test_limits_that_are_none(limit):
     with pytest.raises(ValueError, match="memory_limit"):
-        fitted(UNLABELED, memory_limit=limit)
+        fitted(UNLABELED, storage=LeafStorage(memory_limit=limit))
 
 
 def test_other_columns_without_names_are_refused(tmp_path):
@@ -455,7 +455,7 @@ def test_a_sorted_file_gives_about_the_same_stream_and_certificate(tmp_path):
     many = pd.concat([UNLABELED] * 8).sort_values("a")
     many.to_parquet(tmp_path / "sorted.parquet")
     disk, memory = (
-        fitted(rows, leaf_storage=storage)
+        fitted(rows, storage=LeafStorage(storage))
         for rows, storage in ((tmp_path / "sorted.parquet", "disk"), (many, "memory"))
     )
     assert disk.slack_ == pytest.approx(memory.slack_, rel=0.01)
@@ -495,14 +495,14 @@ def unnamed_files(process, folder):
 def test_a_killed_fit_leaves_no_file(tmp_path):
     code = """
 import numpy as np, sys, time
-from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning
+from hedgeclipper import HedgeClipperClassifier, LeafStorage
 X = np.random.default_rng(0).normal(size=(20000, 3))
 def rows():
     yield X
     print("reading", flush=True)
     time.sleep(60)
     yield X
-HedgeClipperClassifier(n_estimators=10, leaf_storage="disk").fit(
+HedgeClipperClassifier(n_estimators=10, storage=LeafStorage("disk")).fit(
     X[:100], (X[:100, 0] > 0).astype(int), X_unlabeled=rows)
 """
     environment = {**os.environ, "TMPDIR": str(tmp_path)}

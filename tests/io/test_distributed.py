@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import HedgeClipperClassifier, LeafGame, LeafStorage
 from hedgeclipper.base.feature_rows import BatchCheck
 from hedgeclipper.forest.trees import leaf_finder
 
@@ -103,7 +103,8 @@ def test_what_is_sent_for_a_class_is_forgotten_after_its_game(monkeypatch):
 def test_stochastic_methods_work_too():
     rows = da.from_array(UNLABELED, chunks=(4_000, 4))
     with dask.config.set(scheduler="threads"):
-        ours, theirs = fitted(rows, method="stream"), fitted(UNLABELED, method="stream")
+        game = LeafGame(method="stream")
+        ours, theirs = fitted(rows, game=game), fitted(UNLABELED, game=game)
     assert ours.slack_ == pytest.approx(theirs.slack_, rel=0.02)
 
 
@@ -231,11 +232,11 @@ def test_methods_that_read_here_say_so(in_memory, tmp_path):
         in_memory.predict_to(tmp_path / "x", rows)
 
 
-@pytest.mark.parametrize("option", [{"leaf_storage": "disk"}, {"memory_limit": "1GB"}])
+@pytest.mark.parametrize("option", [LeafStorage("disk"), LeafStorage(memory_limit="1GB")])
 def test_options_that_would_do_nothing_are_refused(option):
     rows = da.from_array(UNLABELED, chunks=(5_000, 4))
-    with pytest.raises(ValueError, match="kept by its workers: leaf_storage and memory_limit do"):
-        fitted(rows, **option)
+    with pytest.raises(ValueError, match="kept by its workers: storage does not"):
+        fitted(rows, storage=option)
 
 
 def test_the_model_may_be_called_on_partitions(in_memory):

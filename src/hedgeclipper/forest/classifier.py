@@ -33,7 +33,6 @@ from hedgeclipper.forest.leaf_game import (
 )
 from hedgeclipper.forest.leaf_predictor import LeafPredictor
 from hedgeclipper.forest.leaf_rows import (
-    STORAGES,
     LeafRows,
     RowSlices,
     keep_leaves,
@@ -41,6 +40,7 @@ from hedgeclipper.forest.leaf_rows import (
 from hedgeclipper.forest.leaf_stream import LeafStream
 from hedgeclipper.forest.leaves import KINDS, count_in_leaves, leaf_table, specialist_names
 from hedgeclipper.forest.rules import leaf_rule
+from hedgeclipper.forest.settings import LeafGame, LeafStorage
 from hedgeclipper.forest.trees import LeafFinder, PackedTrees
 from hedgeclipper.game.losses import Loss, resolve_loss
 from hedgeclipper.game.track import PassRecord, PassView
@@ -68,11 +68,6 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         it as float32.
     n_estimators : int
         Number of trees of the default forest.
-    min_samples_leaf : int or "auto"
-        Least leaf of the default forest; "auto" is 10 from 1,000 labels on, else 4.
-    min_specialist_size : int or None
-        Leave out specialists with fewer training rows than this. The default forest is then grown
-        without a least leaf (the paper's alternative).
     specialists : {"leaves", "nodes", "trees"} or sequence of these
         Who plays: every leaf, every node below the roots (leaves included), every tree.
     holdout : float or None
@@ -89,39 +84,22 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         for all specialists together, on these unlabeled rows, with this probability take the place
         of ``bound``. Without sample weights, and with unlabeled rows that are not among the labeled
         ones, the certificate is then a guarantee.
-    unlabeled_weight : float or "auto"
-        alpha, the weight of the unlabeled rows. "auto" is 1, and 3 where that clips most rows.
-    cap : float, "auto" or None
-        Largest weight. "auto" lets a leaf have between half and three times its weight in the
-        forest's vote ("shrunk"), else up to 1. None is no cap.
-    ridge : float or "auto"
-        Pull to the forest's vote. "auto" falls with the number of labels of the rarer class.
     loss : {"square", "zero_one", "log"} or Loss
         What the game is played for.
     tol : float
         Relative duality gap to stop at.
     max_passes : int
         Passes over the unlabeled rows at most.
-    batch_size : int
-        Rows of a stochastic step, for the methods that take such steps.
-    method : {"batch", "stream", "sgd"}
-        How the slack is minimized: quasi-Newton steps over all rows; stochastic steps and then
-        full passes; or, as in the paper, a few passes of stochastic steps alone. Stochastic steps
-        happen where you are: the leaf numbers of a Dask collection all travel there on each pass.
+    game : LeafGame or None
+        How the game is set up and solved, where the defaults do not do: see `LeafGame`.
+    storage : LeafStorage or None
+        Where leaf numbers of the unlabeled rows are kept: see `LeafStorage`.
     n_jobs : int or None
         Threads for growing, finding leaves and predicting.
     random_state : int, RandomState or None
         Seed.
     verbose : int
         1 shows rows or partitions that are done, then passes, slack, gap and time left.
-    memory_limit : int, str or None
-        Bytes of leaf numbers of the unlabeled rows (two for each row and tree) to keep in memory,
-        as a number or as "2GB"; more than that goes to a temporary file. None is no limit for
-        rows that are in memory themselves, and 64 MB for files and other batches. Not for Dask
-        collections, whose leaf numbers the workers keep.
-    leaf_storage : {"auto", "memory", "disk", "recompute"}
-        Where these leaf numbers are kept. "auto" goes by ``memory_limit`` and by the room on the
-        disk; "recompute" keeps none and finds them anew on each pass. Only "auto" goes with Dask.
 
     Attributes
     ----------
@@ -169,25 +147,18 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     _parameter_constraints: ClassVar[dict] = {
         "estimator": "no_validation",
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "min_specialist_size": [Interval(Integral, 1, None, closed="left"), None],
         "specialists": [StrOptions(set(KINDS)), list, tuple],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "bound": [StrOptions({"shrunk", "plug_in", "wilson"})],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
-        "unlabeled_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
-        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "loss": [StrOptions({"square", "zero_one", "log"}), Loss],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "method": [StrOptions({"batch", "stream", "sgd"})],
+        "game": [LeafGame, None],
+        "storage": [LeafStorage, None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
-        "memory_limit": [Interval(Integral, 0, None, closed="left"), str, None],
-        "leaf_storage": [StrOptions(set(STORAGES))],
     }
 
     def __init__(
@@ -195,65 +166,48 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         estimator=None,
         *,
         n_estimators=100,
-        min_samples_leaf="auto",
-        min_specialist_size=None,
         specialists="leaves",
         holdout=None,
         bound="shrunk",
         confidence_level=None,
-        unlabeled_weight="auto",
-        cap="auto",
-        ridge="auto",
         loss="square",
         tol=1e-2,
         max_passes=100,
-        batch_size=1024,
-        method="batch",
+        game=None,
+        storage=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
-        memory_limit=None,
-        leaf_storage="auto",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.min_samples_leaf = min_samples_leaf
-        self.min_specialist_size = min_specialist_size
         self.specialists = specialists
         self.holdout = holdout
         self.bound = bound
         self.confidence_level = confidence_level
-        self.unlabeled_weight = unlabeled_weight
-        self.cap = cap
-        self.ridge = ridge
         self.loss = loss
         self.tol = tol
         self.max_passes = max_passes
-        self.batch_size = batch_size
-        self.method = method
+        self.game = game
+        self.storage = storage
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.memory_limit = memory_limit
-        self.leaf_storage = leaf_storage
 
     @classmethod
     def as_in_paper(cls, **parameters: Any) -> HedgeClipperClassifier:
         """Return the classifier with the paper's own settings, and those given.
 
+        Settings of `LeafGame` may be given by their names, too.
+
         Plug-in out-of-bag correlations, zero-one loss, alpha = 1, neither box nor anchor, and a few
         passes of stochastic gradient steps, whose early stop is what keeps the weights finite. With
         a Dask collection every such pass brings all leaf numbers here; ``method="batch"`` does not.
         """
-        paper: dict[str, Any] = {
-            "bound": "plug_in",
-            "loss": "zero_one",
-            "unlabeled_weight": 1.0,
-            "cap": None,
-            "ridge": 0.0,
-            "method": "sgd",
-        }
-        return cls(**{**paper, **parameters})
+        game = LeafGame(unlabeled_weight=1.0, cap=None, ridge=0.0, method="sgd")
+        of_game = game.get_params().keys() & parameters.keys()
+        game.set_params(**{name: parameters.pop(name) for name in of_game})
+        return cls(**{"bound": "plug_in", "loss": "zero_one", "game": game, **parameters})
 
     def fit(self, X, y, X_unlabeled=None, sample_weight=None, callback=None):
         """Grow trees on the labeled rows and weigh their leaves by the unlabeled ones.
@@ -282,7 +236,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         """
         self._validate_params()
         self.__dict__.pop("_predictor", None)
-        self._check_storage(X_unlabeled)
+        self._check_settings(X_unlabeled)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows = given.without_weightless()
         codes = self._encode(rows.y_labeled)
@@ -370,15 +324,14 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         tags.input_tags.allow_nan = _allows_nan(model)
         return tags
 
-    def _check_storage(self, X_unlabeled: Any) -> None:
-        """Raise if leaf numbers are to be kept in a way that cannot be, or that Dask decides."""
-        if self.memory_limit is not None:
-            parse_bytes(self.memory_limit)
-        if is_dask(X_unlabeled) and (self.leaf_storage, self.memory_limit) != ("auto", None):
+    def _check_settings(self, X_unlabeled: Any) -> None:
+        """Raise if settings are wrong, or if leaf numbers are to be kept where Dask decides."""
+        self._game.check()
+        self._storage.check()
+        if is_dask(X_unlabeled) and not self._storage.is_default:
             raise ValueError(
-                "Leaf numbers of a Dask collection are kept by its workers: leaf_storage and "
-                f"memory_limit do not apply. Got leaf_storage={self.leaf_storage!r} and "
-                f"memory_limit={self.memory_limit!r}. Leave both out, and set the memory of the "
+                "Leaf numbers of a Dask collection are kept by its workers: storage does not "
+                f"apply. Got storage={self.storage!r}. Leave it out, and set the memory of the "
                 "workers in Dask."
             )
 
@@ -388,7 +341,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         estimator = self.estimator
         self._check_estimator_names(estimator)
         if estimator is None:
-            size = leaf_size(self.min_samples_leaf, self.min_specialist_size, rows.y_labeled.size)
+            size = leaf_size(self._game.min_specialist_size, rows.y_labeled.size)
             seed = random_state.randint(np.iinfo(np.int32).max)
             estimator = default_forest(self.n_estimators, size, self.n_jobs, seed)
         grown = grow_trees(
@@ -447,6 +400,14 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             for k in self._games()
         ]
 
+    @property
+    def _game(self) -> LeafGame:
+        return LeafGame() if self.game is None else self.game
+
+    @property
+    def _storage(self) -> LeafStorage:
+        return LeafStorage() if self.storage is None else self.storage
+
     def _share_held_out(self) -> float | None:
         """Return the share of labels to hold out, None where rows out of bag serve."""
         if self.holdout is None and self.confidence_level is not None:
@@ -459,17 +420,12 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         level = self.confidence_level
         held_out = level is not None and grown.source == "holdout"
         return LeafGameOptions(
-            min_specialist_size=self.min_specialist_size,
+            game=self._game,
             bound=self.bound,
             delta=None if level is None else 1.0 - level,
-            unlabeled_weight=self.unlabeled_weight,
-            cap=self.cap,
-            ridge=self.ridge,
             loss=self.loss,
             tol=self.tol,
             max_passes=self.max_passes,
-            method=self.method,
-            batch_size=self.batch_size,
             is_guarantee=held_out and rows.weight_labeled is None and rows.has_unlabeled,
             n_jobs=self.n_jobs,
             seed=random_state.randint(np.iinfo(np.int32).max),
@@ -481,13 +437,14 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             return self._find_leaves_by_dask(finder, X)
         batches = X if isinstance(X, RowBatches) else RowSlices(X)
         limit = BYTES_FROM_FILES if batches is X else np.inf
-        limit = limit if self.memory_limit is None else parse_bytes(self.memory_limit)
-        task = "counting rows" if self.leaf_storage == "recompute" else "finding leaves"
+        storage = self._storage
+        limit = limit if storage.memory_limit is None else parse_bytes(storage.memory_limit)
+        task = "counting rows" if storage.place == "recompute" else "finding leaves"
         with row_reporter(self.verbose, task, batches.n_rows) as report:
             return keep_leaves(
                 batches,
                 finder,
-                storage=self.leaf_storage,
+                storage=storage.place,
                 memory_limit=limit,
                 n_jobs=self.n_jobs,
                 report=report,

@@ -108,10 +108,8 @@ def default_forest(
     )
 
 
-def leaf_size(min_samples_leaf: Any, min_specialist_size: int | None, n_labeled: int) -> int:
-    """Return the least leaf: the paper's 10, or 4 below 1,000 labels, where it is "auto"."""
-    if min_samples_leaf != "auto":
-        return min_samples_leaf
+def leaf_size(min_specialist_size: int | None, n_labeled: int) -> int:
+    """Return the least leaf of the default forest: the paper's 10, or 4 below 1,000 labels."""
     if min_specialist_size is not None:
         return 1
     return 10 if n_labeled >= FEW_LABELS else 4

@@ -29,6 +29,7 @@ from hedgeclipper.forest.leaves import (
     sum_in_leaves,
     sum_scores,
 )
+from hedgeclipper.forest.settings import LeafGame
 from hedgeclipper.forest.trees import LeafFinder
 from hedgeclipper.game.api import play, telling_all
 from hedgeclipper.game.equations import Evaluation, Game
@@ -52,17 +53,12 @@ CERTIFICATE_PASSES = 12
 class LeafGameOptions:
     """What the estimator's parameters ask of the game; "auto" is resolved here."""
 
-    min_specialist_size: int | None
+    game: LeafGame
     bound: str
     delta: float | None
-    unlabeled_weight: float | str
-    cap: float | str | None
-    ridge: float | str
     loss: str | Loss
     tol: float
     max_passes: int
-    method: str
-    batch_size: int
     is_guarantee: bool
     n_jobs: int | None
     seed: int
@@ -285,9 +281,9 @@ def _is_useful(
     useful = (n_awake > 0) & has_vote
     if not options.is_shrunk:
         useful &= b > 0
-    if options.min_specialist_size is not None:
+    if options.game.min_specialist_size is not None:
         sizes = table.sum_leaves(labeled.sum_in_leaves(np.ones(labeled.signs.size), labeled.bags))
-        useful &= sizes >= options.min_specialist_size
+        useful &= sizes >= options.game.min_specialist_size
     return useful
 
 
@@ -301,16 +297,16 @@ def _terms(
 ) -> WeightTerms:
     """Return the box and the anchor at the forest's vote, with the strength the labels allow."""
     lower, upper = np.zeros_like(anchor), np.full_like(anchor, np.inf)
-    if options.cap == "auto" and options.is_shrunk:
+    if options.game.cap == "auto" and options.is_shrunk:
         # whoever has no weight in the forest's vote may get a usual one
         some = anchor[anchor > 0].mean() if np.any(anchor > 0) else 1.0
         usual = np.where(anchor > 0, anchor, some / LARGEST_SHARE)
         lower, upper = LEAST_SHARE * anchor, LARGEST_SHARE * usual
-    elif options.cap is not None:
-        upper = np.full_like(anchor, 1.0 if options.cap == "auto" else options.cap)
+    elif options.game.cap is not None:
+        upper = np.full_like(anchor, 1.0 if options.game.cap == "auto" else options.game.cap)
     strength = SHRUNK_RIDGE if options.is_shrunk else PLAIN_RIDGE
     automatic = strength * finder.n_trees / (2.0 * max(labeled.n_rare, 1))
-    ridge = automatic if options.ridge == "auto" else float(options.ridge)
+    ridge = automatic if options.game.ridge == "auto" else float(options.game.ridge)
     return WeightTerms(
         edge=coverage * b,
         width=np.zeros_like(b),
@@ -357,8 +353,8 @@ def _solve(
     A smaller alpha lets every voter with b > alpha have its cap: the vote is then a plain count and
     the unlabeled rows have no say.
     """
-    automatic = options.unlabeled_weight == "auto"
-    alpha = 1.0 if automatic else float(options.unlabeled_weight)
+    automatic = options.game.unlabeled_weight == "auto"
+    alpha = 1.0 if automatic else float(options.game.unlabeled_weight)
     game = Game(specialists, terms, resolve_loss(options.loss), alpha)
     solution = _play(game, options, start, report)
     if automatic and _clipped_share(specialists, solution.weights) > CLIPPED_TOO_MUCH:
@@ -373,7 +369,8 @@ def _play(
     report: Callable[..., None] | None,
 ) -> GameSolution:
     progress = Progress(options.tol, options.max_passes, report=report)
-    return play(game, progress, options.method, options.seed, options.batch_size, start)
+    own = options.game
+    return play(game, progress, own.method, options.seed, own.batch_size, start)
 
 
 def _clipped_share(specialists: LeafSpecialists, theta: np.ndarray) -> float:

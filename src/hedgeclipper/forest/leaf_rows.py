@@ -195,7 +195,7 @@ class LeafFile(LeafRows):
                 f"The leaf numbers could not be written to the temporary folder "
                 f"{tempfile.gettempdir()} ({error.strerror}) after {self.n_samples:,} rows, "
                 f"{self.n_samples * self.n_trees * self.dtype.itemsize:,} bytes. Make room, set "
-                "TMPDIR to another disk, or pass leaf_storage='recompute'",
+                "TMPDIR to another disk, or pass storage=LeafStorage('recompute')",
             ) from error
         self._sizes.append(block.shape[1])
         self.n_samples += block.shape[1]
