@@ -24,9 +24,9 @@ from benchmarks.methods.hedged_voting import kept_file
 from benchmarks.methods.stacking import stack
 from benchmarks.results_file import FOLDER, Key, read_results
 from benchmarks.run_table import run_all, table_rows
-from hedgeclipper.panel import aggregation, scales, weighing
-from hedgeclipper.panel.aggregation import PanelScores, aggregate
-from hedgeclipper.panel.scales import VoteScale
+from hedgeclipper.panel import member_votes, panel_game, weighing
+from hedgeclipper.panel.member_votes import VoteScale
+from hedgeclipper.panel.panel_game import PanelScores, aggregate
 
 RESULTS = FOLDER / "panel_study.csv"
 N_DRAWS, N_ROWS = 3, 10_000
@@ -117,7 +117,7 @@ class LogOddsScale(VoteScale):
 
 def with_scale(scale: type[VoteScale]) -> Callable:
     """Return the panel's game on other votes."""
-    return game(aggregation, VoteScale=scale)
+    return game(panel_game, VoteScale=scale)
 
 
 WAYS = {
@@ -132,11 +132,11 @@ WAYS = {
     "unlabeled scores shuffled": shuffled,
     "votes: ranks alone": with_scale(RankScale),
     "votes: log-odds alone": with_scale(LogOddsScale),
-    "votes: log-odds cut off at one deviation": game(scales, DEVIATIONS=1.0),
+    "votes: log-odds cut off at one deviation": game(member_votes, DEVIATIONS=1.0),
     "loss: zero-one": game(options={"loss": "zero_one"}),
     "loss: log": game(options={"loss": "log"}),
-    "regions: signs": game(options={"specialists": "signs"}),
-    "regions: bins": game(options={"specialists": "bins"}),
+    "regions: signs": game(options={"regions": "signs"}),
+    "regions: bins": game(options={"regions": "bins"}),
     "ridge a quarter": game(RIDGE=weighing.RIDGE / 4),
     "ridge half": game(RIDGE=weighing.RIDGE / 2),
     "ridge twice": game(RIDGE=weighing.RIDGE * 2),

@@ -284,7 +284,7 @@ def test_grid_search_over_a_members_parameter():
         ({"cv": "postfit"}, "cv"),
         ({"holdout": 1.0}, "holdout"),
         ({"confidence_level": 0.0}, "confidence_level"),
-        ({"specialists": "leaves"}, "specialists"),
+        ({"regions": "leaves"}, "regions"),
         ({"loss": "hinge"}, "loss"),
         ({"cv": "prefit", "holdout": 0.5}, "none are held out"),
     ],
@@ -491,11 +491,11 @@ def test_ten_labels_and_four(n_each):
     assert log_loss(Y[T], model.predict_proba(easy[T])) < np.log(2)
 
 
-@pytest.mark.parametrize("specialists", [None, "signs", "bins"])
-def test_one_label_in_a_class(specialists):
+@pytest.mark.parametrize("regions", [None, "signs", "bins"])
+def test_one_label_in_a_class(regions):
     easy, rows = few((5, 1))
     with pytest.warns(NoJudgesWarning, match="all members weigh the same"):
-        model = fitted(rows=easy, labeled=rows, specialists=specialists)
+        model = fitted(rows=easy, labeled=rows, regions=regions)
     weights = list(model.weights_.values())
     assert weights[0] > 0
     np.testing.assert_allclose(weights, weights[0], rtol=1e-3)
@@ -594,10 +594,10 @@ def test_missing_values_are_for_members_that_take_them():
 # Regions, losses, what comes out.
 
 
-@pytest.mark.parametrize("specialists", ["signs", "bins"])
+@pytest.mark.parametrize("regions", ["signs", "bins"])
 @pytest.mark.parametrize("y", [Y, THREE])
-def test_regions(specialists, y):
-    model = fitted(y, specialists=specialists)
+def test_regions(regions, y):
+    model = fitted(y, regions=regions)
     assert_as_good_as_members(model, X, y)
     assert not np.array_equal(model.decision_function(X), fitted(y).decision_function(X))
     weights = model.weights_ if y is Y else model.weights_[0]
@@ -637,7 +637,7 @@ def test_jobs_do_not_change_the_result_and_seeds_do():
 
 
 def test_pickle():
-    model = fitted(specialists="signs")
+    model = fitted(regions="signs")
     again = pickle.loads(pickle.dumps(model))
     assert_same(again, model)
     assert again.weights_ == model.weights_

@@ -32,8 +32,8 @@ from hedgeclipper.panel.members import (
     check_estimators,
     choose_folds,
     cross_fit,
-    judge_prefit,
     member_scores,
+    score_prefit,
 )
 
 RNG = np.random.default_rng(0)
@@ -490,7 +490,7 @@ def test_a_fold_of_one_class_is_passed_over():
 def test_fitted_ones_are_taken_as_they_are():
     labels, told = np.array(["yes", "no"]), []
     models = [("a", GaussianNB().fit(X, labels[TWO])), ("b", LinearSVC().fit(X, labels[TWO]))]
-    members = judge_prefit(models, rows(), labels, report=lambda *news: told.append(news))
+    members = score_prefit(models, rows(), labels, report=lambda *news: told.append(news))
     assert [member.estimator for member in members] == [model for _, model in models]
     assert told == [("a", 1, 2), ("b", 2, 2)]
     bayes, svc = (member.out_of_fold for member in members)
@@ -500,26 +500,26 @@ def test_fitted_ones_are_taken_as_they_are():
 
 def test_prefit_that_is_not_fitted():
     with pytest.raises(NotFittedError, match="'a' must be fitted for cv='prefit'"):
-        judge_prefit([("a", GaussianNB())], rows(), [0, 1])
+        score_prefit([("a", GaussianNB())], rows(), [0, 1])
 
 
 def test_prefit_with_other_classes():
     model = GaussianNB().fit(X, TWO + 1)
     with pytest.raises(ValueError, match=r"Estimator 'a' must know .*\[0, 1\].* knows \[2\]"):
-        judge_prefit([("a", model)], rows(), [0, 1])
+        score_prefit([("a", model)], rows(), [0, 1])
 
 
 def test_prefit_that_does_not_say_its_classes():
     model = GaussianNB().fit(X, TWO)
     del model.classes_
     with pytest.raises(ValueError, match="'a' must have classes_"):
-        judge_prefit([("a", model)], rows(), [0, 1])
+        score_prefit([("a", model)], rows(), [0, 1])
 
 
 def test_prefit_that_fails_is_left_out():
     models = [("a", GaussianNB().fit(X, TWO)), ("narrow", GaussianNB().fit(X[:, :2], TWO))]
     with pytest.warns(MemberFailedWarning, match="'narrow' .* 3 features"):
-        members = judge_prefit(models, rows(), [0, 1])
+        members = score_prefit(models, rows(), [0, 1])
     assert [member.name for member in members] == ["a"]
     with pytest.raises(ValueError, match="- narrow: ValueError: X has 3 features"):
-        judge_prefit(models[1:], rows(), [0, 1])
+        score_prefit(models[1:], rows(), [0, 1])

@@ -9,7 +9,7 @@ from hedgeclipper.panel.views import (
     N_EMBEDDING_TREES,
     WIDE,
     CutColumns,
-    EvenColumns,
+    QuantileColumns,
     fit_views,
 )
 
@@ -114,7 +114,7 @@ def test_components_of_text_do_not_depend_on_the_length():
 
 def test_long_columns_become_normal_whatever_their_tails():
     X = np.column_stack([np.exp(3 * DENSE[:, 0]), DENSE[:, 1]])
-    found = EvenColumns().fit(X).transform(X)
+    found = QuantileColumns().fit(X).transform(X)
     assert np.abs(found).max() <= FARTHEST
     np.testing.assert_allclose(np.quantile(found, 0.84, axis=0), 1, atol=0.15)
     np.testing.assert_array_equal(np.argsort(found[:, 0]), np.argsort(X[:, 0]))
@@ -122,19 +122,19 @@ def test_long_columns_become_normal_whatever_their_tails():
 
 def test_short_columns_are_standardized():
     X = np.column_stack([RNG.integers(0, 2, 200), DENSE[:, 0]]).astype(float)
-    found = EvenColumns().fit(X).transform(X)[:, 0]
+    found = QuantileColumns().fit(X).transform(X)[:, 0]
     np.testing.assert_allclose(found, (X[:, 0] - X[:, 0].mean()) / X[:, 0].std())
 
 
 def test_rare_values_do_not_go_far():
     X = np.zeros((1_000, 1))
     X[0] = 1.0
-    assert EvenColumns().fit(X).transform(X).max() == FARTHEST
+    assert QuantileColumns().fit(X).transform(X).max() == FARTHEST
 
 
 def test_equal_values_share_a_rank_and_far_ones_leave_room_for_the_rest():
     X = np.repeat([0.0, 1.0, 2.0, 98.0], [840, 100, 50, 10])[:, None]
-    found = np.unique(EvenColumns().fit(X).transform(X))
+    found = np.unique(QuantileColumns().fit(X).transform(X))
     assert found.size == 4
     steps = np.diff(found)
     assert steps.max() < 5 * steps.min()
@@ -142,7 +142,7 @@ def test_equal_values_share_a_rank_and_far_ones_leave_room_for_the_rest():
 
 def test_values_between_those_seen_lie_between():
     X = DENSE[:, :1]
-    even = EvenColumns().fit(X)
+    even = QuantileColumns().fit(X)
     found = even.transform(np.array([[-0.5], [0.0], [0.5], [1e9], [-1e9]]))[:, 0]
     assert -1 < found[0] < found[1] < found[2] < 1
     assert found[3] == even.transform(X).max()
@@ -169,6 +169,6 @@ def test_rare_values_beside_a_common_one_are_kept():
 
 def test_missing_values_are_filled_with_the_median():
     X = with_missing(DENSE)
-    found = EvenColumns().fit(X).transform(X)
+    found = QuantileColumns().fit(X).transform(X)
     assert np.ptp(found[::3, 0]) == 0
     np.testing.assert_array_equal(found[:, 1], 0)

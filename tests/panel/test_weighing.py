@@ -3,14 +3,14 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper.panel import weighing
-from hedgeclipper.panel.weighing import JudgedVotes, balanced_correlations, play_panel_game
+from hedgeclipper.panel.weighing import ScoredVotes, balanced_correlations, play_panel_game
 
 RNG = np.random.default_rng(0)
 
 
 def judged(labeled, is_positive, unlabeled=None, weights=None, n_members=None):
     labeled = np.asarray(labeled, dtype=float)
-    return JudgedVotes(
+    return ScoredVotes(
         labeled,
         np.asarray(is_positive, dtype=bool),
         np.ones(len(labeled)) if weights is None else np.asarray(weights, dtype=float),
@@ -118,9 +118,9 @@ def test_correction_is_nothing_where_labeled_rows_are_all_rows():
     half = np.r_[np.flatnonzero(is_positive)[:40], np.flatnonzero(~is_positive)[:40]]
     game = play_panel_game(judged(votes, is_positive), "square").game
     same = judged(votes[half], is_positive[half], votes[half])
-    np.testing.assert_allclose(weighing._chance(same, game), 0, atol=1e-12)
+    np.testing.assert_allclose(weighing._sampling_correction(same, game), 0, atol=1e-12)
     other = judged(votes[half], is_positive[half], votes[:20])
-    assert np.abs(weighing._chance(other, game)).max() > 1e-3
+    assert np.abs(weighing._sampling_correction(other, game)).max() > 1e-3
 
 
 def test_correction_counts_more_with_more_labels():

@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 from hedgeclipper.inspection.subject import SEED, Subject
 from hedgeclipper.inspection.words import count
 from hedgeclipper.io.sampling import draw_rows
-from hedgeclipper.panel.aggregation import PanelScores, aggregate
+from hedgeclipper.panel.panel_game import PanelScores, aggregate
 
 REFITS, REWEIGHINGS = 3, 5
 # each fit, or weighing, sees no more unlabeled rows than this
@@ -182,7 +182,7 @@ def _log_odds(
     )
     found = aggregate(
         known,
-        specialists=panel.specialists,
+        regions=panel.regions,
         loss=panel.loss,
         tol=panel.tol,
         max_passes=panel.max_passes,

@@ -25,23 +25,23 @@ from hedgeclipper.io import is_pandas
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import member_reporter
 from hedgeclipper.io.sampling import draw_rows, stack_rows
-from hedgeclipper.panel.aggregation import PanelScores, aggregate
 from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.panel.member_frames import ColumnCodes, NamedColumns, word_columns
 from hedgeclipper.panel.member_summary import summarize
+from hedgeclipper.panel.member_votes import REGIONS
 from hedgeclipper.panel.members import (
     Member,
     MemberRows,
     check_estimators,
     choose_folds,
     cross_fit,
-    judge_held_out,
-    judge_prefit,
+    score_held_out,
     score_members,
+    score_prefit,
 )
 from hedgeclipper.panel.panel_certificate import HardVotes, certify_panel
+from hedgeclipper.panel.panel_game import PanelScores, aggregate
 from hedgeclipper.panel.panel_predictor import PanelGame, PanelPredictor
-from hedgeclipper.panel.regions import KINDS
 from hedgeclipper.panel.weighing import PanelSolution
 
 ROWS_FOR_VIEWS = 10_000
@@ -93,7 +93,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         probability. With held-out labels or fitted members, no
         sample weights, and unlabeled rows that are not among the labeled ones, the certificate
         is a guarantee.
-    specialists : {"signs", "bins"} or None
+    regions : {"signs", "bins"} or None
         Voters beside the members: each member where it says + and where it says - ("signs"), and
         these apart for sure and unsure votes ("bins").
     loss : {"square", "zero_one", "log"} or Loss
@@ -164,7 +164,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         ],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
-        "specialists": [StrOptions(set(KINDS)), None],
+        "regions": [StrOptions(set(REGIONS)), None],
         "loss": [StrOptions({"square", "zero_one", "log"}), Loss],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
@@ -181,7 +181,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         cv=5,
         holdout=None,
         confidence_level=None,
-        specialists=None,
+        regions=None,
         loss="square",
         tol=1e-3,
         max_passes=200,
@@ -193,7 +193,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self.cv = cv
         self.holdout = holdout
         self.confidence_level = confidence_level
-        self.specialists = specialists
+        self.regions = regions
         self.loss = loss
         self.tol = tol
         self.max_passes = max_passes
@@ -406,10 +406,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             )
         with member_reporter(self.verbose) as report:
             if self._is_prefit:
-                return judge_prefit(estimators, whole, self.classes_, report=report)
+                return score_prefit(estimators, whole, self.classes_, report=report)
             options = {"n_jobs": self.n_jobs, "report": report}
             if judges.size:
-                return judge_held_out(estimators, whole, fitted, judges, **options)
+                return score_held_out(estimators, whole, fitted, judges, **options)
             folds = choose_folds(codes, self.cv, seed)
             return cross_fit(estimators, whole, folds, **options)
 
@@ -471,7 +471,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         )
         found = aggregate(
             said,
-            specialists=self.specialists,
+            regions=self.regions,
             loss=self.loss,
             tol=self.tol,
             max_passes=self.max_passes,

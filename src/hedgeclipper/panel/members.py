@@ -28,8 +28,8 @@ __all__ = [
     "check_estimators",
     "choose_folds",
     "cross_fit",
-    "judge_held_out",
-    "judge_prefit",
+    "score_held_out",
+    "score_prefit",
     "member_scores",
     "score_members",
 ]
@@ -217,7 +217,7 @@ def cross_fit(
     return members
 
 
-def judge_held_out(
+def score_held_out(
     estimators: Sequence[tuple[str, Any]],
     rows: MemberRows,
     fitted: np.ndarray,
@@ -244,7 +244,7 @@ def judge_held_out(
     return [replace(member, out_of_fold=own) for member, own in pairs]
 
 
-def judge_prefit(
+def score_prefit(
     estimators: Sequence[tuple[str, Any]],
     rows: MemberRows,
     classes: np.ndarray,

@@ -11,68 +11,10 @@ from scipy.special import expit
 from sklearn.utils import _safe_indexing
 
 from hedgeclipper.base.threads import own_jobs, run_jobs
-from hedgeclipper.game.losses import Loss
-from hedgeclipper.panel.calibration import Calibration
-from hedgeclipper.panel.regions import with_regions
-from hedgeclipper.panel.scales import VoteScale
+from hedgeclipper.panel.panel_game import PanelGame
 from hedgeclipper.panel.scores import member_scores
 
 ROWS_AT_ONCE = 50_000
-
-
-@dataclass(frozen=True, eq=False)
-class MemberVotes:
-    """Makes votes of the members' scores.
-
-    Parameters
-    ----------
-    scales : list of VoteScale
-        One for each member.
-    regions : str or None
-        Regions of members that are voters of their own.
-    """
-
-    scales: Sequence[VoteScale]
-    regions: str | None
-
-    def __call__(self, scores: np.ndarray) -> np.ndarray:
-        """Return the votes for scores of shape (n_samples, n_members); NaN where asleep."""
-        pairs = zip(self.scales, scores.T, strict=True)
-        votes = np.column_stack([scale(column) for scale, column in pairs])
-        return with_regions(votes, self.regions)
-
-
-@dataclass(frozen=True, eq=False)
-class PanelGame:
-    """What one game, of one class against the rest, has found.
-
-    Parameters
-    ----------
-    votes : MemberVotes
-        How scores become votes.
-    weights : ndarray of shape (n_voters,)
-        theta.
-    calibration : Calibration
-        From awake predictions to log-odds.
-    """
-
-    votes: MemberVotes
-    weights: np.ndarray
-    calibration: Calibration
-
-    def hedged_range(self, loss: Loss) -> tuple[float, float]:
-        """Return between which log-odds the game for a loss hedges; infinite for log loss."""
-        low, high = self.calibration.log_odds(np.array(loss.hedged_range))
-        return float(low), float(high)
-
-    def log_odds(self, scores: np.ndarray) -> np.ndarray:
-        """Return the log-odds of the class for scores of shape (n_samples, n_members)."""
-        return self.calibration.log_odds(awake_predictions(self.votes(scores), self.weights))
-
-
-def awake_predictions(votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return m, the weighted sum of the votes of those who are awake."""
-    return np.nan_to_num(votes) @ weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,7 @@ class CutColumns(_FilledColumns):
         return self.scale_.transform(np.clip(X, self.lowest_, self.highest_))
 
 
-class EvenColumns(_FilledColumns):
+class QuantileColumns(_FilledColumns):
     """Brings every column to about the same shape, whatever its tails.
 
     A value becomes the normal quantile of its rank, which equal values share; columns of two values
@@ -161,7 +161,7 @@ def fit_views(X: Any, random_state: np.random.RandomState) -> Views:
 def _fit_views(X: Any, seed: int) -> Views:
     is_sparse = sparse.issparse(X)
     scaled = (make_pipeline(filler(), MaxAbsScaler()) if is_sparse else CutColumns()).fit(X)
-    even = scaled if is_sparse else EvenColumns().fit(X)
+    even = scaled if is_sparse else QuantileColumns().fit(X)
     components = _components(X, even, seed)
     reduced = components.transform(X)
     whitened = PCA(whiten=True, random_state=seed).fit(reduced)

@@ -5,24 +5,25 @@ that are ranks it is the AUC less one half), and it is lowered by its standard e
 anchor is equal weights; its ridge falls with the number of labels of the rarer class. This b is
 not a statement about the rows and never enters a certificate.
 
-Few labels say what the members are worth; how they agree is seen on the unlabeled rows. Labeled
-rows say that, too, and on the very rows b comes from, so that some of the noise in b cancels: b is
-corrected by what the panel's own predictions earn a member on the unlabeled rows, less what they
-earn it on the labeled ones, both classes weighing the same there as they do in b. The share of
-that correction is one half when labels are twice as many as voters, and rises with them: with
-thousands of labels the unlabeled rows have little say in the weights.
+How members agree is seen on the unlabeled rows, and on the labeled ones, too, where b comes from,
+so that some of the noise in b cancels: b is corrected by a member's mean agreement with the
+panel's predictions on the unlabeled rows, less that on the labeled ones, both classes weighing the
+same there as they do in b. The share of that correction is one half when labels are twice as many as
+voters, and rises with them: with thousands of labels the unlabeled rows hardly change the weights.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.api import solve_game
+from hedgeclipper.game.api import play
+from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import Loss
+from hedgeclipper.game.setup import set_up_game
 from hedgeclipper.game.solution import GameSolution
+from hedgeclipper.game.track import Progress
 
 RIDGE, RIDGE_WITHOUT_LABELS = 80.0, 1e6
 LABELS_PER_VOTER = 2.0
@@ -33,8 +34,8 @@ PRIOR_ROWS, SMALLEST = 3.0, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedVotes:
-    """Votes of all members, and the labels that judge them.
+class ScoredVotes:
+    """Votes of all members, and the labels they are scored on.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class JudgedVotes:
         known[: self.n_members] = True
         return known
 
-    def select(self, voters: np.ndarray) -> JudgedVotes:
+    def select(self, voters: np.ndarray) -> ScoredVotes:
         """Return the votes of some voters, all members among them."""
         return replace(self, labeled=self.labeled[:, voters], unlabeled=self.unlabeled[:, voters])
 
@@ -110,13 +111,13 @@ class PanelSolution:
 
 
 def play_panel_game(
-    votes: JudgedVotes, loss: str | Loss, *, tol: float = 1e-3, max_passes: int = 200
+    votes: ScoredVotes, loss: str | Loss, *, tol: float = 1e-3, max_passes: int = 200
 ) -> PanelSolution:
     """Weigh the members.
 
     Parameters
     ----------
-    votes : JudgedVotes
+    votes : ScoredVotes
         Votes and labels.
     loss : str or Loss
         What the game is played for.
@@ -127,34 +128,27 @@ def play_panel_game(
     votes = votes.select(is_known)
     b, errors = balanced_correlations(votes)
     lowered = b - errors
-    setting = _setting(votes, b)
+    setting = _set_up(votes, b, loss)
 
     def solve(correlations: np.ndarray) -> GameSolution:
-        return solve_game(
-            votes.unlabeled,
-            np.clip(correlations, -1.0, 1.0),
-            loss=loss,
-            cap=None,
-            method="batch",
-            tol=tol,
-            max_passes=max_passes,
-            **setting,
-        )
+        edge = setting.specialists.coverage * np.clip(correlations, -1.0, 1.0)
+        game = replace(setting, terms=replace(setting.terms, edge=edge))
+        return play(game, Progress(tol, max_passes), "batch")
 
     game, share = solve(lowered), _labels_share(votes)
     for _ in range(CORRECTIONS):
-        game = solve(lowered + share * _chance(votes, game))
+        game = solve(lowered + share * _sampling_correction(votes, game))
     weights = np.zeros(is_known.size)
     weights[is_known] = game.weights
     return PanelSolution(weights, b[: votes.n_members], errors[: votes.n_members], game)
 
 
-def balanced_correlations(votes: JudgedVotes) -> tuple[np.ndarray, np.ndarray]:
+def balanced_correlations(votes: ScoredVotes) -> tuple[np.ndarray, np.ndarray]:
     """Return b of each voter where it is awake, classes weighing the same, and its standard error.
 
-    A few labels can agree by chance: to the spread of the votes in a class that on all unlabeled
-    rows is added as if three more labels showed it. Where no label of one of the classes judges
-    them, b is 0 and its error 1.
+    Few labels may show too small a spread: to the spread of the votes in a class, that on all
+    unlabeled rows is added as if three more labels showed it. Without labels of one of the classes,
+    b is 0 and its error 1.
     """
     if votes.n_rare == 0:
         return np.zeros(votes.labeled.shape[1]), np.ones(votes.labeled.shape[1])
@@ -176,37 +170,41 @@ def balanced_correlations(votes: JudgedVotes) -> tuple[np.ndarray, np.ndarray]:
     return b, np.sqrt(variance)
 
 
-def _setting(votes: JudgedVotes, b: np.ndarray) -> dict[str, Any]:
-    """Return anchor, ridge and signs: equal weights of the size that suits b, and their pull."""
+def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss) -> Game:
+    """Return the game with its anchor, equal weights of the size that suits b, and their ridge."""
     n_members = votes.n_members
     mean_vote = votes.unlabeled[:, :n_members].mean(axis=1)
     size = float(np.mean(mean_vote**2))
     scale = max(float(b[:n_members].mean()) / size, LEAST_SCALE) if size > 0 else LEAST_SCALE
-    free = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
-    return {
-        "anchor": np.where(np.arange(b.size) < n_members, scale / n_members, 0.0),
-        "ridge": RIDGE / (2.0 * votes.n_rare) if votes.n_rare else RIDGE_WITHOUT_LABELS,
-        "widths": 0.0 if free else None,
-    }
+    has_free_signs = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
+    return set_up_game(
+        votes.unlabeled,
+        b,
+        loss=loss,
+        cap=None,
+        anchor=np.where(np.arange(b.size) < n_members, scale / n_members, 0.0),
+        ridge=RIDGE / (2.0 * votes.n_rare) if votes.n_rare else RIDGE_WITHOUT_LABELS,
+        widths=0.0 if has_free_signs else None,
+    )
 
 
-def _labels_share(votes: JudgedVotes) -> float:
+def _labels_share(votes: ScoredVotes) -> float:
     """Return how much the labeled rows count when it comes to how members agree."""
     n_labeled, n_voters = votes.labeled.shape
     return n_labeled / (n_labeled + LABELS_PER_VOTER * n_voters)
 
 
-def _chance(votes: JudgedVotes, game: GameSolution) -> np.ndarray:
-    """Return what predictions earn each voter on unlabeled rows, less that on labeled ones."""
-    everywhere = np.full(votes.unlabeled.shape[0], 1.0)
-    on_unlabeled = _earned(votes.unlabeled, everywhere, game)
-    return on_unlabeled - _earned(votes.labeled, votes.balanced_weights, game)
+def _sampling_correction(votes: ScoredVotes, game: GameSolution) -> np.ndarray:
+    """Return each voter's mean agreement with the predictions, unlabeled less labeled rows."""
+    everywhere = np.ones(votes.unlabeled.shape[0])
+    on_unlabeled = _mean_agreement(votes.unlabeled, everywhere, game)
+    return on_unlabeled - _mean_agreement(votes.labeled, votes.balanced_weights, game)
 
 
-def _earned(votes: np.ndarray, weights: np.ndarray, game: GameSolution) -> np.ndarray:
+def _mean_agreement(votes: np.ndarray, weights: np.ndarray, game: GameSolution) -> np.ndarray:
     """Return the weighted mean of vote times prediction where each voter is awake."""
     filled = np.nan_to_num(votes)
     predictions = game.loss.link(filled @ game.weights)
     awake = weights @ ~np.isnan(votes)
-    earned = (weights * predictions) @ filled
-    return np.divide(earned, awake, out=np.zeros_like(earned), where=awake > 0)
+    agreement = (weights * predictions) @ filled
+    return np.divide(agreement, awake, out=np.zeros_like(agreement), where=awake > 0)

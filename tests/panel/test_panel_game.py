@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from hedgeclipper.panel.calibration import Calibration, calibrate
+from hedgeclipper.panel.panel_game import Calibration, calibrate
 
 RNG = np.random.default_rng(0)
 SCORES = RNG.normal(size=5_000)
