@@ -8,8 +8,8 @@ not a statement about the rows and never enters a certificate.
 How members agree is seen on the unlabeled rows, and on the labeled ones, too, where b comes from,
 so that some of the noise in b cancels: b is corrected by a member's mean agreement with the
 panel's predictions on the unlabeled rows, less that on the labeled ones, both classes weighing the
-same there as they do in b. The share of that correction is one half when labels are twice as many as
-voters, and rises with them: with thousands of labels the unlabeled rows hardly change the weights.
+same there as they do in b. The share of that correction is one half when labels are twice as many
+as voters, and rises with them: with thousands of labels unlabeled rows hardly change the weights.
 """
 
 from __future__ import annotations
