@@ -1,4 +1,4 @@
-"""Paired comparisons over draws: the best, its ties, and which gains are beyond chance."""
+"""Paired comparisons over draws: the best, its ties, and which gains are significant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LEVEL = 0.05
 
 
 def best_and_ties(values: Mapping[str, np.ndarray], *, larger: bool = True) -> list[str]:
-    """Return the method with the best mean, and those that are not worse beyond chance.
+    """Return the method with the best mean, and those that are not significantly worse.
 
     The best is one of those with most draws, since means over other draws are not to be compared.
     Paired t-tests of the best against each of the others, two-sided, corrected by Holm.

@@ -3,7 +3,7 @@
     python -m benchmarks.forest_speed [n_rows]
 
 1,000,000 generated rows of 18 columns (ten informative, labels flipped with probability 0.1), a
-forest of 100 trees grown on 10,000 labels, relative gap 1 %, two threads for everybody. "After
+forest of 100 trees grown on 10,000 labels, relative gap 1 %, two threads for all. "After
 growing" is the whole of ``fit``, predictions of all unlabeled rows included, less the time to grow
 the same forest.
 """

@@ -45,7 +45,7 @@ class PanelGain:
     log_loss_over_mean : float
         Its log loss less that of the mean of its members.
     is_below : bool
-        Whether the best comparator is ahead of it beyond chance.
+        Whether the best comparator is significantly ahead of it.
     """
 
     row: Row
@@ -99,7 +99,7 @@ def table_of_gains(gains: list[PanelGain]) -> str:
     heads = ["data, labels", "AUC", "best comparator", "over it", "over Random Forest"]
     rows = [[*heads, "over the members' mean", "over stacking them", "log loss over the mean's"]]
     for gain in gains:
-        over_best = f"{gain.over_best:+.4f}" + (" (beyond chance)" if gain.is_below else "")
+        over_best = f"{gain.over_best:+.4f}" + (" (significant)" if gain.is_below else "")
         numbers = (gain.over_reference, gain.over_mean, gain.over_stacking, gain.log_loss_over_mean)
         name = METHODS[gain.best].title
         rows.append(
@@ -145,7 +145,7 @@ def verdicts(gains: list[PanelGain], least_ahead: int, least_gain: float) -> str
     loss = float(np.mean([gain.log_loss_over_mean for gain in gains]))
     return "\n".join(
         [
-            verdict(not below, f"below the best comparator beyond chance in {_where(below)}"),
+            verdict(not below, f"significantly below the best comparator in {_where(below)}"),
             verdict(
                 not far,
                 f"more than {NEAR} below it with {MANY_LABELS} labels or more in {_where(far)}",

@@ -40,7 +40,7 @@ def how(results: list[AblationResult]) -> str:
         f"{MAX_UNLABELED:,} unlabeled rows; settings are compared in pairs on the same draws, and "
         "what is not varied is as it comes. HedgeClipper's constants were chosen with these data "
         "sets in view.\n"
-        "Bars and ± are one standard error over the draws, beyond chance is by a t-test at 5 %, "
+        "Bars and ± are one standard error over the draws, significance is by a t-test at 5 %, "
         "each claim by itself: there are dozens, so that some of the weak ones will be chance, and "
         "draws of one data set share rows, so that all are a little too sure; "
         "written by `python -m benchmarks.render_ablations` from "

@@ -1,4 +1,4 @@
-"""The table as a picture: the paper's protocol beside everybody by scores."""
+"""The table as a picture: the paper's protocol beside all methods by scores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw_table(figures: Figures) -> Figure:
     dots(left, figures, columns_a, lambda row, m: as_printed(figures, row, m).mean())
     dots(right, figures, [*columns_b, PANEL], lambda row, m: figures.mean(row, m, "auc"))
     left.set_title("(a) HedgeClipper by scores,\nthe others by predicted classes")
-    right.set_title("(b) everybody\nby scores")
+    right.set_title("(b) all methods\nby scores")
     left.set_yticks(range(len(figures.rows)), [row_name(row) for row in figures.rows])
     left.invert_yaxis()
     for ax in (left, right):

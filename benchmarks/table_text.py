@@ -79,7 +79,7 @@ def distances(
     measure : {"auc", "auc_hard"} or None
         Which figure; None is that of the paper's protocol.
     shift : int
-        Compare ssl-secstr's rows with the print for that many times fewer labels.
+        Compare ssl-secstr's rows with the published values for that many times fewer labels.
     """
     gaps: dict[str, list[float]] = {name: [] for name in methods}
     for row in figures.rows:
@@ -93,7 +93,7 @@ def distances(
 
 
 def far_off(figures: Figures) -> list[tuple[Row, list[str]]]:
-    """Return the rows with a figure further than 0.1 from the print, and which figures."""
+    """Return the rows with a figure over 0.1 from the published value, and which figures."""
     out = []
     for row in figures.rows:
         theirs = printed(row)
@@ -115,11 +115,11 @@ class Gain:
         Mean gain over the forest, over the better one of the two controls on the same leaves, and
         over HedgeClipper without unlabeled rows.
     beats_leaves : bool
-        Whether it is ahead of the forest and both of these controls, beyond chance.
+        Whether it is ahead of the forest and both of these controls, significantly.
     is_credited : bool
         Whether it is ahead of itself without unlabeled rows, too, so that these get the credit.
     is_worse : bool
-        Whether the forest is ahead of it, beyond chance.
+        Whether the forest is ahead of it, significantly.
     """
 
     row: Row

@@ -54,12 +54,13 @@ def words_on_protocol(figures: Figures) -> str:
     shifted = distances(figures, shift=10)
     own = {m: distances(figures, [PAPERS, SMALL_ALPHA], m) for m in ("auc", "auc_hard")}
     lines = [
-        "Mean distance from the print over the rows that the paper has: "
+        "Mean distance from the published values over the rows that the paper has: "
         + listed([f"{METHODS[name].title} {hard[name]:.3f}" for name in REPRODUCED])
         + f"; {_average(hard):.3f} on average. By scores it would be {_average(scores):.3f}. So "
-        "the print fits comparators that were judged by their predicted classes; the paper does "
-        "not say.",
-        "HedgeClipper's own column, with the paper's settings, is this far from its print: "
+        "the published values fit comparators that were judged by their predicted classes; the "
+        "paper does not say.",
+        "HedgeClipper's own column, with the paper's settings, is this far from its published "
+        "values: "
         + listed(
             [
                 f"{title} with alpha = 1 {own[m][PAPERS]:.3f} and with alpha = 0.3 "
@@ -125,7 +126,7 @@ def words_on_panel(figures: Figures) -> str:
         f"The hedged panel's AUC is {means[0]:+.3f} over the random forest's on average, "
         f"{means[1]:+.4f} over the mean of its own members and {means[2]:+.4f} over stacking them. "
         f"Its mean is above all eight single methods in {ahead} of {len(found)} rows, and below "
-        f"the best of them beyond chance in {below}."
+        f"the best of them significantly in {below}."
     )
 
 
@@ -145,13 +146,13 @@ def words_on_gains(all_gains: list[Gain]) -> str:
     if credited:
         where = listed([f"{row_name(gain.row)} ({gain.over_alone:+.4f})" for gain in credited])
         text += (
-            "Unlabeled rows help beyond chance, which means more than the forest and all three "
+            "Unlabeled rows help significantly, which means more than the forest and all three "
             f"controls, in {len(credited)} of {len(all_gains)} rows: {where}, where the figure is "
             "the gain over HedgeClipper without them. "
         )
     else:
         text += (
-            "In no row is it ahead of the forest and of all three controls beyond chance, so that "
+            "In no row is it significantly ahead of the forest and of all three controls, so that "
             "no gain is credited to unlabeled rows. "
         )
     if re_weighed:
@@ -163,9 +164,9 @@ def words_on_gains(all_gains: list[Gain]) -> str:
         )
     if worse:
         where = listed([f"{row_name(gain.row)} ({gain.over_forest:+.4f})" for gain in worse])
-        text += f"The forest itself is ahead beyond chance in {where}. "
+        text += f"The forest itself is significantly ahead in {where}. "
     else:
-        text += "In no row is the forest itself ahead beyond chance. "
+        text += "In no row is the forest itself significantly ahead. "
     return text.strip()
 
 
@@ -178,9 +179,9 @@ def words_on_forest(all_gains: list[Gain]) -> str:
     credited = sum(gain.is_credited for gain in all_gains)
     return (
         f"HedgeClipper's AUC is {mean:+.4f} over that of the forest it re-weighs on average. It is "
-        "ahead of that forest, and of two simpler votes of its leaves, beyond chance in "
+        "ahead of that forest, and of two simpler votes of its leaves, significantly in "
         f"{ahead} of {len(all_gains)} rows; the forest is ahead in {worse}. Unlabeled rows add "
-        f"{alone:+.4f} to what its labels do alone, and help beyond chance in {credited}."
+        f"{alone:+.4f} to what its labels do alone, and help significantly in {credited}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Interleaved timings: the machine's moods hit everybody alike."""
+"""Interleaved timings: the machine's moods hit all methods alike."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from unittest.mock import patch
 import numpy as np
 
 
-def interleaved(contestants: dict[str, Callable[[], Any]], n_rounds: int = 5) -> dict[str, float]:
-    """Return the median seconds of each contestant over rounds in which all of them run."""
-    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+def interleaved(methods: dict[str, Callable[[], Any]], n_rounds: int = 5) -> dict[str, float]:
+    """Return the median seconds of each method over rounds in which all of them run."""
+    seconds: dict[str, list[float]] = {name: [] for name in methods}
     for _ in range(n_rounds):
-        for name, run in contestants.items():
+        for name, run in methods.items():
             started = time.perf_counter()
             run()
             seconds[name].append(time.perf_counter() - started)

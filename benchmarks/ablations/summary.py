@@ -38,7 +38,7 @@ class Difference:
 
     @property
     def sign(self) -> int:
-        """1 or -1 where the mean is beyond chance by a t-test, else 0.
+        """1 or -1 where the mean is significant by a t-test, else 0.
 
         Rows vary unlike each other, so the degrees of freedom are Welch's; with one row this is the
         paired t-test.
@@ -52,7 +52,7 @@ class Difference:
         return int(np.sign(self.mean)) if abs(self.mean) > limit * self.error else 0
 
     def rows_of_sign(self, sign: int) -> list[Row]:
-        """Return the rows where, each by itself, the difference has this sign beyond chance."""
+        """Return the rows where, each by itself, the difference has this sign significantly."""
         return [row for row, part in self.by_row.items() if Difference({row: part}).sign == sign]
 
 

@@ -8,12 +8,12 @@ from benchmarks.pages import listed
 
 
 def effect(difference: Difference) -> str:
-    """Return what a change does to AUC: gains, loses, or makes no difference beyond chance."""
+    """Return what a change does to AUC: gains, loses, or makes no significant difference."""
     return _put(difference, [])
 
 
 def effect_by_row(difference: Difference) -> str:
-    """Return the effect and the rows on which, each by itself, it is beyond chance."""
+    """Return the effect and the rows on which, each by itself, it is significant."""
     signs = {"up": difference.rows_of_sign(1), "down": difference.rows_of_sign(-1)}
     places = [f"{word} on {_names(rows, difference)}" for word, rows in signs.items() if rows]
     return _put(difference, places)
@@ -23,7 +23,7 @@ def _put(difference: Difference, places: list[str]) -> str:
     mean, error = difference.mean, f"{difference.error:.4f}"
     if difference.sign == 0:
         figures = f"{mean:+.4f} ± {error}"
-        return f"makes no difference beyond chance ({', '.join([figures, *places])})"
+        return f"makes no significant difference ({', '.join([figures, *places])})"
     verb = "gains" if mean > 0 else "loses"
     return f"{verb} {abs(mean):.4f} ± {error}" + (f" ({', '.join(places)})" if places else "")
 

@@ -5,7 +5,7 @@ from benchmarks.data.printed import PaperData
 ALL_SAY_NO = (
     "nearly every leaf votes no, so that a score says only how sure the leaves are, and as far as "
     "we can tell the paper's steps make small leaves surest, where the positives are; by predicted "
-    "classes our figure is nearer the print"
+    "classes our figure is nearer the published value"
 )
 
 DATA = PaperData(

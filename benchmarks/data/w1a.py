@@ -11,7 +11,8 @@ DATA = PaperData(
     },
     remarks={
         100: "3 % are positive, so that 100 labels have about three of them and nearly every leaf "
-        "votes no; by predicted classes HedgeClipper is at 0.5, and the print lies between",
+        "votes no; by predicted classes HedgeClipper is at 0.5, and the published value lies "
+        "between",
         1_000: "AdaBoost in scikit-learn is no longer the one of 2015, which used probabilities; "
         "that may be why",
     },

@@ -93,7 +93,7 @@ def _suggestion_verdict(results: Sequence[BoundResult], field: str, what: str) -
     gains = {name: float((theirs - ours)[names == name].mean()) for name in dict.fromkeys(names)}
     gain = float((theirs - ours).mean())
     beyond = gain > 0 and paired_p_value(ours, theirs) < LEVEL
-    chance = "beyond chance" if beyond else "not beyond chance"
+    chance = "significant" if beyond else "not significant"
     return verdict(
         beyond,
         f"over all sets the {what} with {STEPS[-1]} labels is lower by {gain:.3f} where they were "

@@ -49,8 +49,8 @@ def published_table(figures: VoteFigures) -> str:
     """Return the paper's figures beside ours."""
     rows = [
         [
-            "data", "BF 0-1 loss: here / print", "BF log loss: here / print (difference)",
-            "log loss: default / best in print (difference)", "0-1 loss: default / majority vote",
+            "data", "BF 0-1 loss: here / published", "BF log loss: here / published (difference)",
+            "log loss: default / best published (difference)", "0-1 loss: default / majority vote",
         ]
     ]  # fmt: skip
     for row in papers_rows(figures):
@@ -78,10 +78,10 @@ def published_verdicts(figures: VoteFigures) -> str:
     ]
     return "\n".join(
         [
-            verdict(not off, f"BF's log loss within {NEAR} of the print{_except(off)}"),
+            verdict(not off, f"BF's log loss within {NEAR} of the published value{_except(off)}"),
             verdict(
                 not worse,
-                "the default's log loss no worse than that of the best method in print, "
+                "the default's log loss no worse than that of the best published method, "
                 f"{WORSE_LOSS} allowed{_except(worse)}",
             ),
             verdict(

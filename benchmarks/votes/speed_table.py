@@ -21,7 +21,7 @@ def median(results: Sequence[VoteResult], method: str, *measures: str) -> float:
 
 
 def speed_table(results: Sequence[VoteResult]) -> str:
-    """Return time and memory of each contestant, and their ratio to ours."""
+    """Return time and memory of each method, and their ratio to ours."""
     head = ["method", "fit, s", "conversion, s", "both, x ours", "peak MB", "x ours", "accuracy"]
     rows = [head]
     for name in ON_A_MILLION_ROWS:

@@ -100,7 +100,7 @@ def verdict_on_accuracy(figures: VoteFigures) -> str:
                  if not figures.is_first(row)]  # fmt: skip
     n_first = len(rows) - len(not_first)
     text = (
-        f"first, or not worse beyond chance and within half a point of the first, in {n_first} of "
+        f"first, or not significantly worse and within half a point of the first, in {n_first} of "
         f"the {len(rows)} rows with {FROM_LABELS} labels or more (aim: three quarters)"
     )
     where = f"\n\nNot in {listed(not_first)}." if not_first else ""

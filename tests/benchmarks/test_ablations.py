@@ -115,7 +115,7 @@ def test_claims_follow_the_sign(study):
 def test_nothing_is_claimed_where_draws_vary_more_than_settings(study):
     text = sentence(study, lambda i, j, draw: 0.5 + 0.001 * j * (1 + 5 * (draw - 1)))
     assert not {"gains", "loses"} & set(text.split())
-    assert "no difference beyond chance" in text
+    assert "no significant difference" in text
 
 
 def test_figures_come_from_the_results(study):
@@ -148,7 +148,7 @@ def test_differences_are_paired_by_draw():
 
 def test_effect_of_nothing():
     zeros = Difference({Row("a1a", 100): np.zeros(3)})
-    assert effect(zeros) == "makes no difference beyond chance (+0.0000 ± 0.0000)"
+    assert effect(zeros) == "makes no significant difference (+0.0000 ± 0.0000)"
 
 
 def test_labels_are_flipped_as_often_as_alpha_says(tiny_draws):

@@ -51,10 +51,10 @@ def test_being_below_beyond_chance_is_told():
     gains = panel_gains(figures(mart=USUAL + 0.02 + NOISE))
     assert [gain.is_below for gain in gains] == [True, False]
     text = verdicts(gains, 1, 0.0)
-    assert "Not met: below the best comparator beyond chance in a1a, 100." in text
+    assert "Not met: significantly below the best comparator in a1a, 100." in text
     assert "Not met: more than 0.01 below it with 100 labels or more in a1a, 100." in text
     assert "Not met: above all eight in 0 of 2 rows (aim 1)." in text
-    assert "(beyond chance)" in table_of_gains(gains)
+    assert "(significant)" in table_of_gains(gains)
 
 
 def test_aims_that_are_met_are_told():

@@ -223,15 +223,15 @@ def test_the_summary_has_the_best_mean_first_and_what_was_not_run_last():
 def test_gains_over_the_forest_in_short():
     words = words_on_forest(gains(Figures(made_up(auc={"hedgeclipper": BETTER}))))
     assert "+0.1100 over that of the forest" in words
-    assert "beyond chance in 1 of 1 rows; the forest is ahead in 0" in words
+    assert "significantly in 1 of 1 rows; the forest is ahead in 0" in words
     assert words.endswith("Unlabeled rows add +0.1100 to what its labels do alone, and help "
-                          "beyond chance in 1.")  # fmt: skip
+                          "significantly in 1.")  # fmt: skip
 
 
 def test_a_loss_is_told():
     worse = gains(Figures(made_up(auc={"hedgeclipper": [0.7, 0.71, 0.72]})))
     assert worse[0].is_worse
-    assert "The forest itself is ahead beyond chance in a1a, 100" in words_on_gains(worse)
+    assert "The forest itself is significantly ahead in a1a, 100" in words_on_gains(worse)
     assert "no gain is credited to unlabeled rows" in words_on_gains(worse)
 
 

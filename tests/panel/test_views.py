@@ -149,7 +149,7 @@ def test_values_between_those_seen_lie_between():
     assert found[4] == even.transform(X).min()
 
 
-# Columns without far ends.
+# Columns without tails.
 
 
 def test_a_few_far_values_do_not_set_the_scale():

@@ -23,7 +23,7 @@ class NoUnlabeledRowsWarning(UserWarning):
 
 
 class ShiftWarning(UserWarning):
-    """Labeled and unlabeled rows, or the votes on them, differ far beyond chance."""
+    """Labeled and unlabeled rows, or the votes on them, differ significantly."""
 
 
 @dataclass(frozen=True, eq=False)

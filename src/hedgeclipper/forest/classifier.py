@@ -466,7 +466,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         if score > SHIFT_THRESHOLD:
             warnings.warn(
                 "The unlabeled rows look unlike the labeled ones: they fall into the leaves of "
-                f"the trees in other shares, far beyond chance (score {score:.0f}, up to 3 is "
+                f"the trees in significantly different proportions (score {score:.0f}, up to 3 is "
                 "usual). What the labels say of a leaf may not hold for them.",
                 ShiftWarning,
                 stacklevel=3,

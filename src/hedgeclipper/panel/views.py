@@ -62,7 +62,7 @@ class _FilledColumns(TransformerMixin, BaseEstimator):
 
 
 class CutColumns(_FilledColumns):
-    """Standardizes columns whose far ends are cut off.
+    """Standardizes columns whose tails are cut off.
 
     The cut is at the first and last hundredth of all values, but spares nine in ten of those that
     differ from the column's most common value: in columns that are mostly zero, the others matter.
@@ -120,7 +120,7 @@ class Views:
     Parameters
     ----------
     scaled : transformer
-        Columns of unit size, without far ends.
+        Columns of unit size, without tails.
     even : transformer
         Columns of even shape; the same as ``scaled`` for sparse rows.
     components, whitened : transformer

@@ -643,8 +643,8 @@ def _warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
     found = shift_of_votes(labeled, unlabeled)
     if found is not None:
         warnings.warn(
-            "Voters vote otherwise on the unlabeled rows than on the labeled ones, far beyond "
-            f"chance: {found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
+            "Voters vote significantly differently on the unlabeled rows than on the labeled ones: "
+            f"{found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
             f"former and {found.labeled:.2%} of the latter. What the labels say of it may not hold "
             "for them.",
             ShiftWarning,
