@@ -136,7 +136,7 @@ def test_kaggle_columns_are_found_by_name_and_na_is_nan(tmp_path):
     train = b'"",SeriousDlqin2yrs,age,Debt-Ratio\n"1",1,45,0.8\r\n2,0,NA,0.25\n'
     test = b'"",SeriousDlqin2yrs,age,Debt-Ratio\n1,NA,43,NA'
     paths = (write(tmp_path / "train.csv", train), write(tmp_path / "test.csv", test))
-    dataset = small("kagg-cred", 2, 2, named_columns=("age", "Debt-Ratio"))
+    dataset = small("kagg-cred", 2, 2, column_names=("age", "Debt-Ratio"))
     contents = read_files(dataset, paths)
     np.testing.assert_array_equal(contents.data, np.float32([[45, 0.8], [np.nan, 0.25]]))
     np.testing.assert_array_equal(contents.data_unlabeled, [[43, np.nan]])
@@ -150,7 +150,7 @@ def test_kaggle_columns_are_found_by_name_and_na_is_nan(tmp_path):
 def test_kaggle_file_that_is_not_the_one(tmp_path, text, reason):
     paths = (write(tmp_path / "train.csv", text), tmp_path / "test.csv")
     with pytest.raises(OSError, match=rf"train\.csv is damaged.*{reason}"):
-        read_files(small("kagg-prot", 1, 2, named_columns=("D1", "D2")), paths)
+        read_files(small("kagg-prot", 1, 2, column_names=("D1", "D2")), paths)
 
 
 def matlab_files(folder, **options):
@@ -199,7 +199,7 @@ def csr_parts(name, matrix):
 def test_dense_archive_with_unlabeled_rows_apart(folder):
     np.savez(folder / "kagg_cred.npz", X=ROWS, y=LABELS)
     np.savez(folder / "kagg_cred_unlabeled.npz", X=ROWS[:1])
-    bunch = load(small("kagg-cred", 2, 3, n_unlabeled=1, named_columns=()))
+    bunch = load(small("kagg-cred", 2, 3, n_unlabeled=1, column_names="c{number}"))
     np.testing.assert_array_equal(bunch.data, ROWS)
     np.testing.assert_array_equal(bunch.data_unlabeled, ROWS[:1])
     assert bunch.target.tolist() == [0, 1]

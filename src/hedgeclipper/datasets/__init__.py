@@ -11,9 +11,9 @@ from typing import Any, Concatenate, ParamSpec
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from hedgeclipper.datasets.downloads import PACKAGE_DATA, located
+from hedgeclipper.datasets.downloads import located
 from hedgeclipper.datasets.readers import Contents, read_files
-from hedgeclipper.datasets.registry import Dataset, dataset_names, find_dataset
+from hedgeclipper.datasets.registry import PACKAGE_DATA, Dataset, dataset_names, find_dataset
 from hedgeclipper.io.extras import import_extra
 
 __all__ = [
@@ -194,7 +194,7 @@ def _fetcher(
     >>> from hedgeclipper.datasets import fetch_{suffix}
     >>> X, y = fetch_{suffix}(return_X_y=True){skip}
     >>> X.shape{skip}
-    {dataset.shape}
+    {tuple(dataset.shape)}
     """
     return fetch_named
 

@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hedgeclipper.datasets.registry import Dataset
+from hedgeclipper.datasets.registry import PACKAGE_DATA, Dataset
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import RowReporter
 
-PACKAGE_DATA = Path(__file__).parents[1] / "data"
 _VARIABLE = "HEDGECLIPPER_DATA"
 _COMPRESSIONS = (".bz2", ".xz", ".gz")
 # "identity": else a server may compress a file on its way, and something else would be stored.
@@ -87,11 +86,11 @@ def _existing_form(path: Path) -> Path | None:
 
 
 def _not_found(dataset: Dataset, cache: Path) -> str:
-    named = os.environ.get(_VARIABLE) or "not set"
     by_hand = "it has to be downloaded by hand"
     reason = "download_if_missing is False" if dataset.is_downloadable else by_hand
     return (
-        f"{dataset.name} was found neither in the folder named by {_VARIABLE} ({named}) "
+        f"{dataset.name} was found neither in the folder named by {_VARIABLE} "
+        f"({os.environ.get(_VARIABLE) or 'not set'}) "
         f"nor in {cache}, and {reason}. {_where_to_put(dataset, cache)}"
     )
 
@@ -105,22 +104,20 @@ def _where_to_put(dataset: Dataset, cache: Path) -> str:
 
 
 class _Progress(RowReporter):
-    """Our reporter with what pooch expects of a progress bar."""
+    """Our reporter with what pooch expects of a progress bar: total, update, reset and close."""
 
     total = n_bytes = 0
 
     def update(self, n_bytes: int) -> None:
-        """Add to the bytes that are done."""
         self.n_bytes, self.n_all = self.n_bytes + n_bytes, self.total or None
         if n_bytes:
             self(self.n_bytes)
 
     def reset(self) -> None:
-        """Start anew, as pooch does before it reports all bytes at the end."""
         self.n_bytes = 0
 
     def close(self) -> None:
-        """Leave it to the end of the ``with`` block."""
+        pass  # the end of the with block does
 
 
 def _download_missing(dataset: Dataset, cache: Path) -> list[Path]:
@@ -129,7 +126,8 @@ def _download_missing(dataset: Dataset, cache: Path) -> list[Path]:
     if not missing:
         return []
     pooch = import_extra("pooch", "datasets", f"Downloading {dataset.name}")
-    pup = pooch.create(cache, dataset.base_url, registry=dataset.files, urls=dataset.urls)
+    hashes = {name: sha256 or None for name, sha256 in dataset.files.items()}
+    pup = pooch.create(cache, dataset.base_url, registry=hashes, urls=dataset.urls)
     for name in missing:
         try:
             with _Progress(f"downloading {name}", None, "bytes") as progress:
@@ -140,7 +138,7 @@ def _download_missing(dataset: Dataset, cache: Path) -> list[Path]:
                 f"Try again, or get it by hand. {_where_to_put(dataset, cache)}"
             ) from error
         (cache / name).chmod(0o644)  # others may share the cache; pooch lets only its owner read
-    return [cache / name for name in missing if dataset.files[name] is None]
+    return [cache / name for name in missing if not hashes[name]]
 
 
 def _check_hashes(dataset: Dataset, paths: tuple[Path, ...]) -> list[Path]:
@@ -148,9 +146,9 @@ def _check_hashes(dataset: Dataset, paths: tuple[Path, ...]) -> list[Path]:
     without_hash = []
     for (name, published), path in zip(dataset.files.items(), paths, strict=True):
         note = _note_beside(path)
-        noted = note.read_text(encoding="ascii").strip() if note.is_file() else None
+        noted = note.read_text(encoding="ascii").strip() if note.is_file() else ""
         expected = published if published and path.name == Path(name).name else noted
-        if expected is None:
+        if not expected:
             without_hash.append(path)
         elif (got := _hash_of(path)) != expected:
             raise OSError(

@@ -31,6 +31,7 @@ _UNREADABLE = (EOFError, BadZipFile, LZMAError, ZlibError, MatReadError)
 _UNEXPECTED = (IndexError, KeyError, TypeError, ValueError)
 _LODGEPOLE_PINE = 2
 _SPLIT = "idxlab"
+_parse_csv = partial(np.loadtxt, dtype=np.float32, delimiter=",", ndmin=2)
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ def _read_numbers(
         with _reading(paths[0]):
             for block in blocks_of_lines(paths[0]):
                 lines = block.decode("ascii").splitlines()
-                numbers = np.loadtxt(lines, delimiter=",", dtype=np.float32, ndmin=2)
+                numbers = _parse_csv(lines)
                 labels = numbers[:, label_column] == positive
                 yield np.delete(numbers, label_column, axis=1), labels
 
@@ -204,17 +205,12 @@ def _named_columns(path: Path, names: list[str]) -> np.ndarray:
             raise ValueError(f"it has no column {missing[0]!r}")
         if not lines:
             raise ValueError("it has no rows")
-        numbers = np.loadtxt(
-            lines,
-            delimiter=",",
-            dtype=np.float32,
-            usecols=[position[name] for name in names],
-            converters=lambda text: np.nan if text in ("NA", "") else float(text),
-            quotechar='"',
-            encoding=None,
-            ndmin=2,
-        )
-    return np.ascontiguousarray(numbers)
+        columns = [position[name] for name in names]
+        return _parse_csv(lines, usecols=columns, converters=_number_or_nan, quotechar='"')
+
+
+def _number_or_nan(text: str) -> float:
+    return np.nan if text in ("NA", "") else float(text)
 
 
 def _read_ssl_text(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
