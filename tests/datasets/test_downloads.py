@@ -257,6 +257,7 @@ def test_download_that_is_not_the_data_is_deleted_again(server, cache, body, err
 
 def test_unreadable_file_that_was_not_downloaded_is_kept(cache):
     put(cache, body=PACKED[:-5])
-    with pytest.raises(OSError, match="is damaged"):
-        load(small_susy())
+    with pytest.raises(OSError, match="is damaged") as caught:
+        load(small_susy("http://127.0.0.1:9"))
+    assert caught.value.__notes__ == ["Delete the file to have it downloaded again."]
     assert names_in(cache) == [NAME]

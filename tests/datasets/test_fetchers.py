@@ -1,5 +1,6 @@
 import inspect
 import os
+import re
 import sys
 from dataclasses import replace
 from importlib.resources import files
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from hedgeclipper import datasets
 from hedgeclipper.datasets import dataset_names, fetch, fetch_a1a, load
+from hedgeclipper.datasets.readers import LAYOUTS
 from hedgeclipper.datasets.registry import DATASETS, find_dataset
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -101,6 +103,15 @@ def test_named_fetcher_asks_for_its_own_data_set(name, monkeypatch, tmp_path):
 def test_record_has_a_name_for_each_column(dataset):
     assert len(dataset.feature_names) == len(set(dataset.feature_names)) == dataset.shape[1]
     assert 0 <= dataset.n_test < dataset.shape[0]
+
+
+@pytest.mark.parametrize("dataset", DATASETS, ids=lambda dataset: dataset.name)
+def test_record_of_published_files_has_a_layout_and_whole_hashes(dataset):
+    assert bool(dataset.files) == (dataset.layout in LAYOUTS)
+    assert all(
+        not sha256 or re.fullmatch("[0-9a-f]{64}", sha256) for sha256 in dataset.files.values()
+    )
+    assert set(dataset.urls) <= set(dataset.files)
 
 
 @pytest.mark.parametrize(

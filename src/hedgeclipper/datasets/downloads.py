@@ -48,8 +48,10 @@ def located(
             yield paths
         except (OSError, ValueError) as error:
             for path in unproven:
-                path.unlink()
+                path.unlink(missing_ok=True)
                 error.add_note(f"{path} had just been downloaded and has been deleted again.")
+            if dataset.is_downloadable and not unproven:
+                error.add_note("Delete the file to have it downloaded again.")
             raise
         for path in without_hash:
             with suppress(OSError):  # a cache that cannot be written to can still be read
