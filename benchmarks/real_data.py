@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from sklearn.utils import Bunch
 
 from hedgeclipper.datasets import dataset_names, fetch
-from hedgeclipper.datasets.archives import read_archives
+from hedgeclipper.datasets.readers import read_files
 from hedgeclipper.datasets.registry import find_dataset
 
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
@@ -47,8 +46,6 @@ def fetch_real(name: str) -> Bunch:
 def _other_archive(name: str, folder: Path | None) -> Bunch:
     if folder is None:
         raise FileNotFoundError("No data folder: set HEDGECLIPPER_DATA to where the archives are.")
-    # A record that is read the same way; this one's number of rows is not known beforehand.
-    record = replace(find_dataset("covtype"), name=name, n_train=-1)
-    contents = read_archives(record, (folder / f"{name}.npz",))
-    n_train = contents.target.size if contents.n_train == -1 else contents.n_train
-    return Bunch(data=contents.data, target=contents.target, n_train=n_train, data_unlabeled=None)
+    # A record without test rows, of whatever shape: archives are all read in the same way.
+    contents = read_files(find_dataset("covtype"), (folder / f"{name}.npz",))
+    return Bunch(**vars(contents))

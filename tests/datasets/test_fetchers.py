@@ -1,5 +1,6 @@
 import inspect
 import os
+import re
 import sys
 from dataclasses import replace
 from importlib.resources import files
@@ -10,8 +11,8 @@ import pytest
 from scipy import sparse
 
 from hedgeclipper import datasets
-from hedgeclipper.datasets import dataset_names, fetch, fetch_a1a
-from hedgeclipper.datasets.fetchers import load
+from hedgeclipper.datasets import dataset_names, fetch, fetch_a1a, load
+from hedgeclipper.datasets.readers import LAYOUTS
 from hedgeclipper.datasets.registry import DATASETS, find_dataset
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -100,15 +101,24 @@ def test_named_fetcher_asks_for_its_own_data_set(name, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("dataset", DATASETS, ids=lambda dataset: dataset.name)
 def test_record_has_a_name_for_each_column(dataset):
-    assert len(dataset.feature_names) == len(set(dataset.feature_names)) == dataset.n_columns
-    assert dataset.n_train <= dataset.n_rows
+    assert len(dataset.feature_names) == len(set(dataset.feature_names)) == dataset.shape[1]
+    assert 0 <= dataset.n_test < dataset.shape[0]
+
+
+@pytest.mark.parametrize("dataset", DATASETS, ids=lambda dataset: dataset.name)
+def test_record_of_published_files_has_a_layout_and_whole_hashes(dataset):
+    assert bool(dataset.files) == (dataset.layout in LAYOUTS)
+    assert all(
+        not sha256 or re.fullmatch("[0-9a-f]{64}", sha256) for sha256 in dataset.files.values()
+    )
+    assert set(dataset.urls) <= set(dataset.files)
 
 
 @pytest.mark.parametrize(
     ("what", "change"),
     [
-        ("labeled rows", {"n_rows": 32_562}),
-        ("training rows", {"n_train": 1604}),
+        ("labeled rows", {"shape": (32_562, 123)}),
+        ("training rows", {"n_test": 30_957}),
         ("unlabeled rows", {"n_unlabeled": 1}),
     ],
 )

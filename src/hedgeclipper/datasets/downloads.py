@@ -1,113 +1,83 @@
-"""Where the files of a data set are: bundled, in the user's folder, in the cache, or downloaded.
+"""Where the files of a data set are: in the package, the user's folder, the cache, or on the web.
 
-A file in the cache is trusted by its SHA-256: the published one or, where none has been published,
-the one noted beside it (``<file>.sha256``) when it was first read and had the right shape. Files in
-the user's folder are the user's: they are neither checked nor written to.
+A file in the cache must have its published SHA-256 or, where none has been published, the one noted
+beside it (``<file>.sha256``) when it was first read and had the right shape. Files in the user's
+folder are the user's: they are neither checked nor written to.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import urllib.request
-import uuid
-from contextlib import suppress
-from dataclasses import dataclass
-from http.client import HTTPException
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
 
-from hedgeclipper.datasets.registry import Dataset, OriginalFile
+from hedgeclipper.datasets.registry import PACKAGE_DATA, Dataset
+from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.progress import RowReporter
 
-ENVIRONMENT_VARIABLE = "HEDGECLIPPER_DATA"
+_VARIABLE = "HEDGECLIPPER_DATA"
 _COMPRESSIONS = (".bz2", ".xz", ".gz")
-_BLOCK_BYTES = 1 << 20
-_TIMEOUT_SECONDS = 60
+# "identity": else a server may compress a file on its way, and something else would be stored.
+_HTTP = {"chunk_size": 1 << 20, "timeout": 60, "headers": {"Accept-Encoding": "identity"}}
 
 
-@dataclass(frozen=True)
-class Location:
-    """Where a data set is.
+@contextmanager
+def located(
+    dataset: Dataset, data_home: str | os.PathLike[str] | None, download_if_missing: bool
+) -> Iterator[tuple[Path, ...]]:
+    """Give the paths of a data set's files for as long as they are read and checked.
 
-    Attributes
-    ----------
-    kind : str
-        "bundled", "archives" or "originals".
-    paths : tuple of Path
-        Its files, in the order of the record.
-    in_cache : bool
-        Whether they are in the cache.
-    unproven : tuple of Path
-        Those just downloaded of which no hash has been published.
-    """
-
-    kind: str
-    paths: tuple[Path, ...] = ()
-    in_cache: bool = False
-    unproven: tuple[Path, ...] = ()
-
-    def __str__(self) -> str:
-        return ", ".join(map(str, self.paths)) or "the copy bundled with the package"
-
-
-def locate(
-    dataset: Dataset,
-    data_home: str | os.PathLike[str] | None = None,
-    download_if_missing: bool = True,
-) -> Location:
-    """Return where the data set is, downloaded if it is nowhere yet and may be.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        What is looked for.
-    data_home : path or None
-        The cache; ``~/hedgeclipper_data`` if None.
-    download_if_missing : bool
-        Whether files found nowhere are downloaded into the cache.
+    Missing files are downloaded if they may be. When all goes well, the hashes of cached files are
+    noted; after an error, new files without a published hash are deleted again.
     """
     if dataset.is_bundled:
-        return Location("bundled")
-    cache = _cache_folder(data_home)
-    if found := _in_named_folder(dataset):
-        return found
-    unproven: tuple[Path, ...] = ()
-    if download_if_missing and _can_be_downloaded(dataset):
-        unproven = _download_missing(dataset, cache)
-    paths = _originals_in(dataset, cache)
-    if not paths:
-        raise FileNotFoundError(_not_found(dataset, cache, download_if_missing))
-    check_hashes(dataset, paths)
-    return Location("originals", paths, in_cache=True, unproven=unproven)
+        yield tuple(PACKAGE_DATA / name for name in dataset.archives)
+    elif paths := _in_named_folder(dataset):
+        yield paths
+    else:
+        cache = Path("~/hedgeclipper_data" if data_home is None else data_home).expanduser()
+        is_allowed = dataset.is_downloadable and download_if_missing
+        unproven = _download_missing(dataset, cache) if is_allowed else []
+        paths = _published_in(dataset, cache)
+        if not paths:
+            raise FileNotFoundError(_not_found(dataset, cache))
+        without_hash = _check_hashes(dataset, paths)
+        try:
+            yield paths
+        except (OSError, ValueError) as error:
+            for path in unproven:
+                path.unlink(missing_ok=True)
+                error.add_note(f"{path} had just been downloaded and has been deleted again.")
+            if dataset.is_downloadable and not unproven:
+                error.add_note("Delete the file to have it downloaded again.")
+            raise
+        for path in without_hash:
+            with suppress(OSError):  # a cache that cannot be written to can still be read
+                _note_beside(path).write_text(f"{_hash_of(path)}\n", encoding="ascii")
 
 
-def _cache_folder(data_home: str | os.PathLike[str] | None) -> Path:
-    return Path("~/hedgeclipper_data" if data_home is None else data_home).expanduser()
-
-
-def _in_named_folder(dataset: Dataset) -> Location | None:
-    """Return the archives or the originals in the folder of the environment variable."""
-    named = os.environ.get(ENVIRONMENT_VARIABLE)
+def _in_named_folder(dataset: Dataset) -> tuple[Path, ...]:
+    """Return the archives or the published files in the folder of the environment variable."""
+    named = os.environ.get(_VARIABLE)
     if not named:
-        return None
+        return ()
     folder = Path(named).expanduser()
     if not folder.is_dir():
         # Going on would hide a typing error behind a download of gigabytes.
         raise NotADirectoryError(
-            f"{ENVIRONMENT_VARIABLE} is {named!r}, which is no folder. "
+            f"{_VARIABLE} is {named!r}, which is no folder. "
             "Set it to the folder that holds the data, or unset it."
         )
     archives = tuple(folder / name for name in dataset.archives)
-    if all(path.is_file() for path in archives):
-        return Location("archives", archives)
-    originals = _originals_in(dataset, folder)
-    return Location("originals", originals) if originals else None
+    return archives if all(map(Path.is_file, archives)) else _published_in(dataset, folder)
 
 
-def _originals_in(dataset: Dataset, folder: Path) -> tuple[Path, ...]:
-    """Return the paths of all original files, or nothing if one is missing."""
-    forms = [_existing_form(folder / file.name) for file in dataset.originals]
-    return tuple(path for path in forms if path) if all(forms) else ()
+def _published_in(dataset: Dataset, folder: Path) -> tuple[Path, ...]:
+    """Return the paths of all published files, or nothing if one is missing."""
+    paths = tuple(path for name in dataset.files if (path := _existing_form(folder / name)))
+    return paths if len(paths) == len(dataset.files) else ()
 
 
 def _existing_form(path: Path) -> Path | None:
@@ -117,109 +87,77 @@ def _existing_form(path: Path) -> Path | None:
     return next((form for form in forms if form.is_file()), None)
 
 
-def _can_be_downloaded(dataset: Dataset) -> bool:
-    return bool(dataset.originals) and all(file.url for file in dataset.originals)
-
-
-def _not_found(dataset: Dataset, cache: Path, download_if_missing: bool) -> str:
-    named = os.environ.get(ENVIRONMENT_VARIABLE) or "not set"
-    reason = "it has to be fetched by hand"
-    if _can_be_downloaded(dataset) and not download_if_missing:
-        reason = "download_if_missing is False"
+def _not_found(dataset: Dataset, cache: Path) -> str:
+    by_hand = "it has to be downloaded by hand"
+    reason = "download_if_missing is False" if dataset.is_downloadable else by_hand
     return (
-        f"{dataset.name} was found neither in the folder named by {ENVIRONMENT_VARIABLE} ({named}) "
+        f"{dataset.name} was found neither in the folder named by {_VARIABLE} "
+        f"({os.environ.get(_VARIABLE) or 'not set'}) "
         f"nor in {cache}, and {reason}. {_where_to_put(dataset, cache)}"
     )
 
 
 def _where_to_put(dataset: Dataset, cache: Path) -> str:
     """Return which files to put where, as a message."""
-    archives = " and ".join(dataset.archives)
-    originals = " and ".join(file.name for file in dataset.originals)
-    folder = f"the folder named by {ENVIRONMENT_VARIABLE}"
-    if originals:
-        advice = f"Put {originals} into {cache}, or the same or {archives} (NumPy) into {folder}."
-    else:
-        advice = f"Put {archives} (NumPy) into {folder}."
-    return f"{advice} Source: {dataset.origin}"
+    places = f"{' and '.join(dataset.archives)} (NumPy) into the folder named by {_VARIABLE}"
+    if dataset.files:
+        places = f"{' and '.join(dataset.files)} into {cache}, or the same or {places}"
+    return f"Put {places}. Source: {dataset.origin}"
 
 
-def _download_missing(dataset: Dataset, cache: Path) -> tuple[Path, ...]:
-    """Download the files the cache lacks; return those of which no hash has been published."""
-    unproven = []
-    for file in dataset.originals:
-        path = cache / file.name
-        if file.url is None or _existing_form(path):
-            continue
+class _Progress(RowReporter):
+    """Our reporter with what pooch expects of a progress bar: total, update, reset and close."""
+
+    total = n_bytes = 0
+
+    def update(self, n_bytes: int) -> None:
+        self.n_bytes, self.n_all = self.n_bytes + n_bytes, self.total or None
+        if n_bytes:
+            self(self.n_bytes)
+
+    def reset(self) -> None:
+        self.n_bytes = 0
+
+    def close(self) -> None:
+        pass  # the end of the with block does
+
+
+def _download_missing(dataset: Dataset, cache: Path) -> list[Path]:
+    """Download the files that the cache lacks; return those without a published hash."""
+    missing = [name for name in dataset.files if not _existing_form(cache / name)]
+    if not missing:
+        return []
+    pooch = import_extra("pooch", "datasets", f"Downloading {dataset.name}")
+    hashes = {name: sha256 or None for name, sha256 in dataset.files.items()}
+    pup = pooch.create(cache, dataset.base_url, registry=hashes, urls=dataset.urls)
+    for name in missing:
         try:
-            download(file.url, path, file.sha256, file.size)
-        except (OSError, HTTPException) as error:
+            with _Progress(f"downloading {name}", None, "bytes") as progress:
+                pup.fetch(name, downloader=pooch.HTTPDownloader(progress, **_HTTP))
+        except (OSError, ValueError) as error:
             raise OSError(
-                f"{dataset.name}: {file.url} could not be downloaded ({error}). "
+                f"{dataset.name}: {pup.get_url(name)} could not be downloaded ({error}). "
                 f"Try again, or get it by hand. {_where_to_put(dataset, cache)}"
             ) from error
-        if file.sha256 is None:
-            unproven.append(path)
-    return tuple(unproven)
+        (cache / name).chmod(0o644)  # others may share the cache; pooch lets only its owner read
+    return [cache / name for name in missing if not hashes[name]]
 
 
-def download(url: str, path: Path, sha256: str | None = None, size: int | None = None) -> None:
-    """Download a file to a path: all of it, with the right size and hash, or nothing."""
-    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as response:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with partial.open("xb") as out:
-                got_size, got_sha256 = _copy(response, out)
-            announced = response.headers.get("Content-Length")
-        for expected in (announced, size):
-            if expected is not None and got_size != int(expected):
-                raise OSError(f"{got_size:,} bytes came of {int(expected):,}")
-        if sha256 is not None and got_sha256 != sha256:
-            raise OSError(f"its SHA-256 should be {sha256} but is {got_sha256}; it was thrown away")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _copy(source: BinaryIO, out: BinaryIO) -> tuple[int, str]:
-    """Copy block by block; return the number of bytes and their SHA-256."""
-    size, digest = 0, hashlib.sha256()
-    while block := source.read(_BLOCK_BYTES):
-        out.write(block)
-        digest.update(block)
-        size += len(block)
-    return size, digest.hexdigest()
-
-
-def check_hashes(dataset: Dataset, paths: tuple[Path, ...]) -> None:
-    """Raise unless each file of the cache has its published or its noted SHA-256."""
-    for file, path in zip(dataset.originals, paths, strict=True):
-        expected = _expected_hash(file, path)
-        if expected is None:
-            continue
-        got = _hash_of(path)
-        if got != expected:
+def _check_hashes(dataset: Dataset, paths: tuple[Path, ...]) -> list[Path]:
+    """Raise unless files have their published or noted SHA-256; return those with neither."""
+    without_hash = []
+    for (name, published), path in zip(dataset.files.items(), paths, strict=True):
+        note = _note_beside(path)
+        noted = note.read_text(encoding="ascii").strip() if note.is_file() else ""
+        expected = published if published and path.name == Path(name).name else noted
+        if not expected:
+            without_hash.append(path)
+        elif (got := _hash_of(path)) != expected:
             raise OSError(
                 f"{path} is not what it should be: its SHA-256 should be {expected} but is {got}. "
-                f"Delete it, and {_note_beside(path).name} if there is one, and fetch it anew."
+                f"Delete it, and {note.name} if there is one, and fetch it anew."
             )
-
-
-def note_hashes(dataset: Dataset, paths: tuple[Path, ...]) -> None:
-    """Note the SHA-256 of each file that has neither a published nor a noted one."""
-    for file, path in zip(dataset.originals, paths, strict=True):
-        if _expected_hash(file, path) is None:
-            # A cache that cannot be written to can still be read.
-            with suppress(OSError):
-                _note_beside(path).write_text(_hash_of(path) + "\n", encoding="ascii")
-
-
-def _expected_hash(file: OriginalFile, path: Path) -> str | None:
-    if file.sha256 is not None and path.name == Path(file.name).name:
-        return file.sha256
-    note = _note_beside(path)
-    return note.read_text(encoding="ascii").strip() if note.is_file() else None
+    return without_hash
 
 
 def _note_beside(path: Path) -> Path:

@@ -1,0 +1,237 @@
+"""The files of a data set as arrays: NumPy archives, LibSVM text, CSV and MATLAB files.
+
+Long files are read a block of lines at a time, so that memory holds the result and little else.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from lzma import LZMAError
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+from zlib import error as ZlibError
+
+import numpy as np
+from scipy import sparse
+from scipy.io import loadmat
+from scipy.io.matlab import MatReadError
+from sklearn.preprocessing import OneHotEncoder
+
+from hedgeclipper.datasets.registry import N_SYMBOLS_SECSTR, Dataset
+from hedgeclipper.io.libsvm import parse_libsvm
+from hedgeclipper.io.source import damage_named
+from hedgeclipper.io.text import blocks_of_lines, open_packed
+
+_UNREADABLE = (EOFError, BadZipFile, LZMAError, ZlibError, MatReadError)
+_UNEXPECTED = (IndexError, KeyError, TypeError, ValueError)
+_LODGEPOLE_PINE = 2
+_SPLIT = "idxlab"
+_parse_csv = partial(np.loadtxt, dtype=np.float32, delimiter=",", ndmin=2)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the files of a data set hold."""
+
+    data: Any  # float32 array or csr_array of shape (n_rows, n_columns)
+    target: np.ndarray  # int64 of shape (n_rows,), 0 or 1
+    n_train: int  # how many of the leading rows are training rows
+    data_unlabeled: Any = None  # like data, rows without a label
+    # By the number of labels: the rows whose labels may be used, of shape (n_splits, n_labels).
+    labeled_splits: dict[int, np.ndarray] = field(default_factory=dict)
+
+
+def read_files(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
+    """Return what the archives or the published files of a data set hold."""
+    read = _read_archives if paths[0].suffix == ".npz" else LAYOUTS[dataset.layout]
+    return read(dataset, paths)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong inside a damaged or wrong file into an OSError that names it."""
+    with damage_named(
+        str(path), *_UNREADABLE, *_UNEXPECTED, where=lambda: "or not the file it should be"
+    ):
+        yield
+
+
+def _as_csr(matrix: Any) -> sparse.csr_array:
+    """Return a csr_array of float32 with sorted columns, and 32-bit indices where they fit."""
+    matrix = sparse.csr_array(matrix, dtype=np.float32)
+    matrix.sort_indices()
+    if matrix.nnz <= np.iinfo(np.int32).max:
+        # scikit-learn's trees take no wider ones.
+        matrix.indices = matrix.indices.astype(np.int32, copy=False)
+        matrix.indptr = matrix.indptr.astype(np.int32, copy=False)
+    return matrix
+
+
+def _as_classes(labels: Any) -> np.ndarray:
+    """Return 1 for each positive label and 0 for each other, as int64 of shape (n_rows,)."""
+    return (np.asarray(labels).ravel() > 0).astype(np.int64)
+
+
+def _read_archives(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
+    """Return the labeled rows of the first archive and the unlabeled ones of the second."""
+    with _opened(paths[0]) as archive:
+        contents = _two_parts(archive) if "y_train" in archive else _one_part(dataset, archive)
+    if len(paths) == 1:
+        return contents
+    with _opened(paths[1]) as archive:
+        return replace(contents, data_unlabeled=_matrix(archive, "X"))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
+    # np.load would leave a damaged file open if it had to open it itself.
+    with _reading(path), path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+        yield archive
+
+
+def _two_parts(archive: Mapping[str, np.ndarray]) -> Contents:
+    """Return the training rows with the test rows below them."""
+    parts = [_matrix(archive, "X_train"), _matrix(archive, "X_test")]
+    is_sparse = sparse.issparse(parts[0])
+    data = _as_csr(sparse.vstack(parts, format="csr")) if is_sparse else np.concatenate(parts)
+    target = _as_classes(np.concatenate([archive["y_train"], archive["y_test"]]))
+    return Contents(data, target, archive["y_train"].size)
+
+
+def _one_part(dataset: Dataset, archive: Mapping[str, np.ndarray]) -> Contents:
+    """Return the rows of a matrix or of symbols, and the splits where there are some."""
+    if "T" in archive:
+        data, unlabeled = _one_hot(archive["T"]), _one_hot(archive["T_extra"])
+    else:
+        data, unlabeled = _matrix(archive, "X"), None
+    target = _as_classes(archive["y"])
+    splits = {
+        int(name.removeprefix(_SPLIT)): archive[name].astype(np.int64)
+        for name in archive
+        if name.startswith(_SPLIT)
+    }
+    return Contents(data, target, target.size - dataset.n_test, unlabeled, splits)
+
+
+def _matrix(archive: Mapping[str, np.ndarray], name: str) -> Any:
+    """Return the matrix of this name, a csr_array where the archive has the parts of one."""
+    if name in archive:
+        return archive[name].astype(np.float32, copy=False)
+    values, indices, starts = (archive[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+    shape = tuple(int(length) for length in archive[f"{name}_shape"])
+    return _as_csr(sparse.csr_array((values, indices, starts), shape=shape))
+
+
+def _one_hot(symbols: np.ndarray) -> sparse.csr_array:
+    """Return rows where column ``place * N_SYMBOLS_SECSTR + symbol`` is 1 for each place."""
+    categories = [np.arange(N_SYMBOLS_SECSTR)] * symbols.shape[1]
+    return _as_csr(OneHotEncoder(categories=categories, dtype=np.float32).fit_transform(symbols))
+
+
+def _stacked(dataset: Dataset, blocks: Iterable[tuple[Any, np.ndarray]]) -> tuple[Any, np.ndarray]:
+    """Return rows and labels of all blocks; dense rows are filled in place, to be there once."""
+    n_rows, n_columns = dataset.shape
+    dense = np.empty((0 if dataset.is_sparse else n_rows, n_columns), dtype=np.float32)
+    parts, target, n_read = [sparse.csr_array(dense[:0])], np.empty(n_rows, dtype=np.int64), 0
+    for rows, labels in blocks:
+        block = slice(n_read, n_read + labels.size)
+        if rows.shape[1] != n_columns or block.stop > n_rows:
+            raise ValueError(
+                f"{dataset.name} should have {n_rows:,} rows x {n_columns:,} columns, but its file "
+                f"has at least {block.stop:,} x {rows.shape[1]:,}. "
+                "It is another file; put the right one in its place."
+            )
+        target[block], n_read = labels, block.stop
+        if dataset.is_sparse:
+            parts.append(_as_csr(rows))
+        else:
+            dense[block] = rows.toarray() if sparse.issparse(rows) else rows
+    data = _as_csr(sparse.vstack(parts)) if dataset.is_sparse else dense[:n_read]
+    return data, target[:n_read]
+
+
+def _read_libsvm(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
+    """Return the rows of LibSVM text, the training file first."""
+    n_rows = dict.fromkeys(paths, 0)
+
+    def blocks() -> Iterator[tuple[Any, np.ndarray]]:
+        for path in paths:
+            with _reading(path):
+                for lines in blocks_of_lines(path):
+                    rows, labels = parse_libsvm(lines, dataset.shape[1], np.float32)
+                    n_rows[path] += labels.size
+                    yield rows, _as_classes(labels)
+
+    data, target = _stacked(dataset, blocks())
+    return Contents(data, target, n_rows[paths[0]])
+
+
+def _read_numbers(
+    dataset: Dataset, paths: tuple[Path, ...], label_column: int, positive: int
+) -> Contents:
+    """Return the rows of CSV text without a heading; one column has the class."""
+
+    def blocks() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        with _reading(paths[0]):
+            for block in blocks_of_lines(paths[0]):
+                lines = block.decode("ascii").splitlines()
+                numbers = _parse_csv(lines)
+                labels = numbers[:, label_column] == positive
+                yield np.delete(numbers, label_column, axis=1), labels
+
+    data, target = _stacked(dataset, blocks())
+    return Contents(data, target, target.size - dataset.n_test)
+
+
+def _read_kaggle(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
+    """Return the labeled rows of the first CSV file and the unlabeled ones of the second."""
+    names = [dataset.target_name, *dataset.feature_names]
+    labeled = _named_columns(paths[0], names)
+    unlabeled = _named_columns(paths[1], names[1:])
+    return Contents(labeled[:, 1:], _as_classes(labeled[:, 0]), len(labeled), unlabeled)
+
+
+def _named_columns(path: Path, names: list[str]) -> np.ndarray:
+    """Return these columns of a CSV file with a heading; NaN where it says NA."""
+    with _reading(path):
+        heading, *lines = b"".join(blocks_of_lines(path)).decode("utf-8-sig").splitlines()
+        position = {name: number for number, name in enumerate(next(csv.reader([heading])))}
+        if missing := [name for name in names if name not in position]:
+            raise ValueError(f"it has no column {missing[0]!r}")
+        if not lines:
+            raise ValueError("it has no rows")
+        columns = [position[name] for name in names]
+        return _parse_csv(lines, usecols=columns, converters=_number_or_nan, quotechar='"')
+
+
+def _number_or_nan(text: str) -> float:
+    return np.nan if text in ("NA", "") else float(text)
+
+
+def _read_ssl_text(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
+    """Return the rows of a MATLAB file and the splits of the others, counted from 0."""
+    data, labels = _matlab(paths[0], "X", "y")
+    target = _as_classes(labels)
+    splits = [_matlab(path, "idxLabs")[0].astype(np.int64) - 1 for path in paths[1:]]
+    by_budget = {rows.shape[1]: rows for rows in splits}
+    return Contents(_as_csr(data), target, target.size, labeled_splits=by_budget)
+
+
+def _matlab(path: Path, *names: str) -> list[Any]:
+    with _reading(path), open_packed(path) as file:
+        variables = loadmat(file, variable_names=names)
+        return [variables[name] for name in names]
+
+
+LAYOUTS: dict[str, Callable[[Dataset, tuple[Path, ...]], Contents]] = {
+    "libsvm": _read_libsvm,
+    "label_first": partial(_read_numbers, label_column=0, positive=1),
+    "covtype": partial(_read_numbers, label_column=-1, positive=_LODGEPOLE_PINE),
+    "kaggle": _read_kaggle,
+    "ssl_text": _read_ssl_text,
+}
