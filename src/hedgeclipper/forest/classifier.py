@@ -36,7 +36,7 @@ from hedgeclipper.forest.leaf_stream import LeafStream
 from hedgeclipper.forest.leaves import KINDS, count_in_leaves, leaf_table, specialist_names
 from hedgeclipper.forest.rules import leaf_rule
 from hedgeclipper.forest.trees import LeafFinder, PackedTrees
-from hedgeclipper.game.losses import Loss, resolve_loss
+from hedgeclipper.game.losses import BinaryLoss, resolve_loss
 from hedgeclipper.game.track import PassRecord, PassView
 from hedgeclipper.io.progress import pass_reporter, row_reporter
 
@@ -173,7 +173,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         "unlabeled_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "loss": [StrOptions({"square", "zero_one", "log"}), Loss],
+        "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
@@ -570,7 +570,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             leaf_scores=np.column_stack([s.leaf_scores for s in solutions]),
             offsets=np.array([s.offset for s in solutions]),
             priors=np.array([s.prior for s in solutions]),
-            loss=solutions[0].game.loss,
+            loss=resolve_loss(self.loss),
         )
 
     def _store(

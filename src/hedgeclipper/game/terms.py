@@ -84,6 +84,12 @@ class WeightTerms:
             return -np.inf
         return self.value(theta) + float(tilt @ theta)
 
+    def and_offset(self) -> WeightTerms:
+        """Return these terms and those of one more voter, whose weight is fixed at 1."""
+        ends = {"edge": 0.0, "width": 0.0, "curvature": 0.0, "anchor": 1.0}
+        ends |= {"lower": 1.0, "upper": 1.0}
+        return WeightTerms(**{name: np.append(getattr(self, name), ends[name]) for name in ends})
+
     def within(self, reach: float) -> WeightTerms:
         """Return the same terms with infinite sides of the box brought in to ``reach``."""
         return replace(
