@@ -8,7 +8,6 @@ import pytest
 from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game, dual_value
 from hedgeclipper.game.extended import ExtendedSpecialists
-from hedgeclipper.game.losses import resolve_loss
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, LargestScore
 from hedgeclipper.game.setup import set_up_game
 from hedgeclipper.game.terms import WeightTerms
@@ -180,9 +179,3 @@ def test_why_the_solver_stops(tol, max_passes, reason):
     """No gap is below 0, so that at tol = -1 the optimizer goes on until rounding stops it."""
     progress = Progress(tol, max_passes)
     assert solve_batch(random_game(1, MULTICLASS_LOSSES["log"]), progress, np.zeros(4)) == reason
-
-
-def test_without_a_baseline_a_game_of_several_classes_has_no_value():
-    game = replace(random_game(0, MULTICLASS_LOSSES["log"]), baseline=None)
-    assert np.isnan(game.evaluate(np.zeros(4), 0.1).primal)
-    assert resolve_loss("log").at_zero == pytest.approx(2 * np.log(2))

@@ -40,9 +40,12 @@ class Loss(ABC):
     def conjugate(self, z: np.ndarray) -> np.ndarray:
         """Return Psi*(z) = max over m of (z . m - Psi(m)), for labels z."""
 
-    @abstractmethod
     def smoothing(self, m: np.ndarray, eps: float) -> tuple[np.ndarray | float, np.ndarray]:
-        """Return what smoothing adds to the potential, and the slope of the sum, a label z."""
+        """Return what smoothing adds to the potential, and the slope of the sum, a label z.
+
+        For a smooth loss that is nothing, and the link, since predictor and adversary then agree.
+        """
+        return 0.0, self.link(m)
 
     @abstractmethod
     def size(self, m: np.ndarray) -> np.ndarray:
@@ -63,8 +66,8 @@ class Loss(ABC):
 
     @property
     def at_zero(self) -> float:
-        """Psi(0) with two classes; with more it depends on their number, and is not a number."""
-        return np.nan
+        """Psi(0), with two classes: what the game costs who knows nothing, times two."""
+        return float(self.potential(np.zeros(1))[0])
 
 
 class BinaryLoss(Loss):
@@ -73,6 +76,10 @@ class BinaryLoss(Loss):
     def size(self, m: np.ndarray) -> np.ndarray:
         """Return abs(m)."""
         return np.abs(m)
+
+    def link(self, m: np.ndarray) -> np.ndarray:
+        """Return `unclipped` of m, clipped to [-1, 1]."""
+        return np.clip(self.unclipped(m), -1.0, 1.0)
 
     @abstractmethod
     def unclipped(self, m: np.ndarray) -> np.ndarray:
@@ -98,11 +105,6 @@ class BinaryLoss(Loss):
         """Between which m the link is strictly between -1 and 1."""
         with np.errstate(divide="ignore"):
             return float(self.awake_at(-1.0)), float(self.awake_at(1.0))
-
-    @property
-    def at_zero(self) -> float:
-        """Psi(0): what the game costs a predictor who knows nothing, times two."""
-        return float(self.potential(np.zeros(1))[0])
 
 
 @dataclass(frozen=True)
@@ -163,10 +165,6 @@ class PiecewiseLinearLoss(BinaryLoss):
             added += (above - below) / (2 * eps) * inside * inside
         return added, z
 
-    def link(self, m):
-        """Return the linear function of m, clipped to [-1, 1]."""
-        return np.clip(self.unclipped(m), -1.0, 1.0)
-
     def unclipped(self, m):
         """Return the linear function of m."""
         return (m + self.link_shift) * self.link_scale
@@ -190,10 +188,6 @@ class LogLoss(BinaryLoss):
     def conjugate(self, z):
         """Return -2 H((1 + z) / 2), H the binary entropy in nats."""
         return -2.0 * (entr((1.0 + z) / 2.0) + entr((1.0 - z) / 2.0))
-
-    def smoothing(self, m, eps):
-        """Return 0 and the slope, which is the link; the width plays no part."""
-        return 0.0, self.link(m)
 
     def link(self, m):
         """Return tanh(m / 2) = 2 sigmoid(m) - 1."""
@@ -227,14 +221,6 @@ class SquareLoss(BinaryLoss):
     def conjugate(self, z):
         """Return (z^2 - 1) / 2."""
         return (z * z - 1.0) / 2.0
-
-    def smoothing(self, m, eps):
-        """Return 0 and the slope, which is the link; the width plays no part."""
-        return 0.0, self.link(m)
-
-    def link(self, m):
-        """Return m clipped to [-1, 1]."""
-        return np.clip(m, -1.0, 1.0)
 
     def unclipped(self, m):
         """Return m."""

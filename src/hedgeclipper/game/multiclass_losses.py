@@ -46,7 +46,7 @@ class MulticlassLoss(Loss):
         return self.reply(m, 1.0)[0]
 
     def smoothing(self, m, eps):
-        """Return what smoothing adds to the potential, and the slope of the sum."""
+        """Return the same as `reply`, but for the potential."""
         return self.reply(m, eps)[1:]
 
     @abstractmethod

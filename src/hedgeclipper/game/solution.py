@@ -147,29 +147,38 @@ class GameSolution(Solution):
         return "\n".join(lines)
 
 
+def solution_fields(
+    game: Game, progress: Progress, stop_reason: str, n_voters: int
+) -> dict[str, Any]:
+    """Return what a `Solution` holds where the solver stopped; other weights come last."""
+    theta = progress.best.theta
+    weights = theta[:n_voters].copy()
+    weights.flags.writeable = False
+    return {
+        "weights": weights,
+        "slack": progress.primal - game.terms.pull(theta),
+        "objective": progress.primal,
+        "duality_gap": np.inf if stop_reason == "unbounded" else progress.gap,
+        "n_passes": progress.n_passes,
+        "stop_reason": stop_reason,
+        "history": tuple(progress.history),
+    }
+
+
 def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
     """Return the solution where the solver stopped, with its worst cases at alpha = 1."""
     best = progress.best
     theta, earned = best.theta, -game.terms.slack(best.theta)
     correlation = max(earned - best.mean_excess, -1.0)
-    slack = game.unlabeled_weight * best.mean_potential - game.base - earned
     n_voters = theta.size - game.has_balance
-    weights = theta[:n_voters].copy()
-    weights.flags.writeable = False
     return GameSolution(
-        weights=weights,
+        **solution_fields(game, progress, stop_reason, n_voters),
         balance_weight=float(theta[-1]) if game.has_balance else 0.0,
-        slack=slack,
-        objective=slack + game.terms.pull(theta),
-        duality_gap=np.inf if stop_reason == "unbounded" else progress.gap,
         worst_case_correlation=correlation,
         worst_case_error=max((1.0 - correlation) / 2.0, 0.0),
         worst_case_loss=max((best.mean_potential - earned) / 2.0, 0.0),
-        n_passes=progress.n_passes,
-        stop_reason=stop_reason,
         contradiction=find_contradiction(game, theta, best.mean_size),
         coverage=game.specialists.coverage[:n_voters],
         loss=game.loss,
         unlabeled_weight=game.unlabeled_weight,
-        history=tuple(progress.history),
     )

@@ -86,9 +86,8 @@ class WeightTerms:
 
     def and_offset(self) -> WeightTerms:
         """Return these terms and those of one more voter, whose weight is fixed at 1."""
-        ends = {"edge": 0.0, "width": 0.0, "curvature": 0.0, "anchor": 1.0}
-        ends |= {"lower": 1.0, "upper": 1.0}
-        return WeightTerms(**{name: np.append(getattr(self, name), ends[name]) for name in ends})
+        fixed = {"edge": 0, "width": 0, "curvature": 0, "anchor": 1, "lower": 1, "upper": 1}
+        return WeightTerms(**{name: np.append(getattr(self, name), fixed[name]) for name in fixed})
 
     def within(self, reach: float) -> WeightTerms:
         """Return the same terms with infinite sides of the box brought in to ``reach``."""

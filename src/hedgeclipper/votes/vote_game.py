@@ -25,7 +25,7 @@ from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.extended import ExtendedSpecialists
 from hedgeclipper.game.multiclass_losses import MulticlassLoss
-from hedgeclipper.game.solution import Solution
+from hedgeclipper.game.solution import Solution, solution_fields
 from hedgeclipper.game.terms import WeightTerms
 from hedgeclipper.game.track import Progress
 from hedgeclipper.votes.ballots import Ballots
@@ -83,11 +83,6 @@ class BallotSpecialists:
         """Number of weights."""
         return self.coverage.size
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and weights."""
-        return self.n_samples, self.n_voters
-
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
         return scores_of(self.ballots, weights)
 
@@ -106,67 +101,57 @@ class BallotSpecialists:
         """Return None: the rows are a sample already."""
 
 
-def ballot_game(
-    ballots: Ballots,
-    knowledge: Knowledge,
-    offset: np.ndarray,
-    loss: MulticlassLoss,
-    *,
-    reach: float,
-    ridge: float = 0.0,
-    baseline: float = 0.0,
-) -> Game:
-    """Return the game of votes within bounds; its last weight, of the offset, is fixed at 1.
-
-    Parameters
-    ----------
-    ballots : Ballots
-        Votes.
-    knowledge : Knowledge
-        Bounds for these rows.
-    offset : ndarray of shape (n_rows, n_classes)
-        Added to the scores.
-    loss : MulticlassLoss
-        What is played for.
-    reach, ridge : float
-        Largest size of a weight, and strength of the pull to 0.
-    baseline : float
-        Mean potential that counts as 0.
-    """
-    used, column = knowledge.is_used, np.asfortranarray(offset)
+def weight_terms(knowledge: Knowledge, reach: float, ridge: float = 0.0) -> WeightTerms:
+    """Return the terms of weights of size up to ``reach``, 0 where a bound is not used."""
+    used, zeros = knowledge.is_used, np.zeros(knowledge.is_used.size)
+    edge, width = np.where(used, [knowledge.centers, knowledge.widths], 0.0)
     largest = np.where(used, reach, 0.0)
-    terms = WeightTerms(
-        edge=np.where(used, knowledge.centers, 0.0),
-        width=np.where(used, knowledge.widths, 0.0),
-        curvature=np.full(used.size, ridge),
-        anchor=np.zeros(used.size),
-        lower=-largest,
-        upper=largest,
-    )
-    voters = BallotSpecialists(ballots, np.where(used, knowledge.coverage, 1.0))
-    specialists = ExtendedSpecialists(voters, lambda _: column)
-    return Game(specialists, terms.and_offset(), loss, baseline=baseline)
+    return WeightTerms(edge, width, zeros + ridge, zeros, -largest, largest)
 
 
 # threads of BLAS wait for each other in matrices as small as these, longest on a busy machine
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def solve_ballot_game(
-    game: Game, tol: float, max_passes: int, start: np.ndarray | None = None
+def solve_ballots(
+    ballots: Ballots,
+    knowledge: Knowledge,
+    terms: WeightTerms,
+    offset: np.ndarray,
+    loss: MulticlassLoss,
+    *,
+    tol: float,
+    max_passes: int,
+    start: np.ndarray | None = None,
+    baseline: float = 0.0,
 ) -> Solution:
-    """Return the best weights found from ``start`` on, or from 0, without that of the offset."""
-    first = np.zeros(game.terms.edge.size) if start is None else np.append(start, 1.0)
-    progress = Progress(tol, max_passes)
-    reason = solve_batch(game, progress, np.clip(first, game.terms.lower, game.terms.upper))
-    theta = progress.best.theta
-    return Solution(
-        weights=theta[:-1].copy(),
-        slack=progress.primal - game.terms.pull(theta),
-        objective=progress.primal,
-        duality_gap=progress.gap,
-        n_passes=progress.n_passes,
-        stop_reason=reason,
-        history=tuple(progress.history),
+    """Return the best weights found in a game of votes.
+
+    Parameters
+    ----------
+    ballots, knowledge : Ballots, Knowledge
+        Votes, and bounds for their rows.
+    terms : WeightTerms
+        The weights' own terms.
+    offset : ndarray of shape (n_rows, n_classes)
+        Added to the scores, as one more voter whose weight is fixed at 1.
+    loss : MulticlassLoss
+        What is played for.
+    tol, max_passes
+        Where to stop, as in `solve_game`.
+    start : ndarray of shape (n_weights,), optional
+        Weights to start from; 0 if not given.
+    baseline : float
+        Mean potential that counts as 0.
+    """
+    column, first = np.asfortranarray(offset), np.zeros(terms.edge.size) if start is None else start
+    voters = BallotSpecialists(ballots, np.where(knowledge.is_used, knowledge.coverage, 1.0))
+    beside = ExtendedSpecialists(voters, lambda _: column)
+    game, progress = (
+        Game(beside, terms.and_offset(), loss, baseline=baseline),
+        Progress(tol, max_passes),
     )
+    first = np.append(np.clip(first, terms.lower, terms.upper), 1.0)
+    reason = solve_batch(game, progress, first)
+    return Solution(**solution_fields(game, progress, reason, terms.edge.size))
 
 
 def play(
@@ -176,35 +161,29 @@ def play(
     loss: MulticlassLoss,
     *,
     n_labeled: int,
-    tol: float,
-    max_passes: int,
-    start: np.ndarray | None = None,
+    **limits: Any,
 ) -> Solution:
     """Return the weights with the least loss beyond the opening's, against the worst labels.
 
     Parameters
     ----------
-    ballots : Ballots
-        Votes on unlabeled rows.
-    knowledge : Knowledge
-        Bounds.
+    ballots, knowledge : Ballots, Knowledge
+        Votes on unlabeled rows, and bounds for these rows.
     opening : ndarray of shape (n_rows, n_classes)
         Logarithms of the opening's probabilities.
     loss : MulticlassLoss
         What predictions are judged by.
     n_labeled : int
         Number of labels; the ridge falls with it.
-    tol, max_passes
-        Where to stop, as in `solve_game`.
-    start : ndarray, optional
-        Weights to start from.
+    **limits
+        ``tol``, ``max_passes`` and ``start``, as in `solve_ballots`.
     """
-    scores, ridge = loss.scores(opening), RIDGE / max(n_labeled, 1)
-    already = float(loss.potential(scores).mean())
-    game = ballot_game(
-        ballots, knowledge, scores, loss, reach=LARGEST, ridge=ridge, baseline=already
+    scores, terms = (
+        loss.scores(opening),
+        weight_terms(knowledge, LARGEST, RIDGE / max(n_labeled, 1)),
     )
-    found = solve_ballot_game(game, tol, max_passes, start)
+    already = float(loss.potential(scores).mean())
+    found = solve_ballots(ballots, knowledge, terms, scores, loss, baseline=already, **limits)
     if found.objective > 0:  # stopped on the way from a bad start: the opening alone is better
         nothing, gap = np.zeros_like(found.weights), found.duality_gap - found.objective
         return replace(found, weights=nothing, slack=0.0, objective=0.0, duality_gap=gap)

@@ -19,7 +19,7 @@ from hedgeclipper.game.multiclass_losses import LargestScore
 from hedgeclipper.game.short_rows import row_maxima
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge
-from hedgeclipper.votes.vote_game import ballot_game, scores_of, solve_ballot_game
+from hedgeclipper.votes.vote_game import scores_of, solve_ballots, weight_terms
 
 MAX_PASSES, TOL = 150, 1e-3
 REACH = 2.0
@@ -151,5 +151,5 @@ def proved_violation(sample: Ballots, ballots: Ballots, knowledge: Knowledge) ->
 
 def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, reach: float) -> np.ndarray:
     """Return weights of at most that size that prove a low bound on the mean gain."""
-    game = ballot_game(ballots, knowledge, gains, LargestScore(), reach=reach)
-    return -solve_ballot_game(game, TOL, MAX_PASSES).weights
+    terms, limits = weight_terms(knowledge, reach), {"tol": TOL, "max_passes": MAX_PASSES}
+    return -solve_ballots(ballots, knowledge, terms, gains, LargestScore(), **limits).weights
