@@ -9,17 +9,18 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 from scipy.special import logsumexp, softmax
 
+from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES as LOSSES
+from hedgeclipper.game.short_rows import row_favorites, row_maxima, row_sums, soft_maximum
 from hedgeclipper.votes import agreement, vote_game
 from hedgeclipper.votes.agreement import find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import joined, learn_from_labels, parted
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.shift import shift_of_votes
-from hedgeclipper.votes.short_rows import row_favorites, row_maxima, row_sums, soft_maximum
-from hedgeclipper.votes.vote_game import play, scores_of, shares_of
-from hedgeclipper.votes.vote_losses import LOSSES, SMALLEST
+from hedgeclipper.votes.vote_game import play, scores_of, sums_of
 from hedgeclipper.votes.witnesses import Witnesses, with_testimony
 from hedgeclipper.votes.worst_case import largest_mean, proved, total_violation
+from tests.game.test_multiclass_losses import losses_of, potential_by_search
 
 
 def some_votes(rng, n_rows, n_voters, n_classes, accuracy=0.7, coverage=0.7, truth=None):
@@ -64,103 +65,15 @@ def constraints(ballots, knowledge):
     return np.vstack([f, -f]), np.r_[centers + widths, widths - centers], simplex
 
 
-# Losses.
+# Scores and sums.
 
 
-def entropy(name, z):
-    """What the best answer to z loses."""
-    if name == "log":
-        return -np.sum(z * np.log(np.maximum(z, 1e-300)))
-    return (1 - np.sum(z**2)) / 2 if name == "square" else 1 - z.max()
-
-
-def potential_by_search(name, scores):
-    """The largest s . z + H(z): by linear programming for zero-one loss, else by SLSQP."""
-    k = scores.size
-    if name == "zero_one":  # t >= z_k for all k, and H = 1 - t
-        found = linprog(
-            np.r_[-scores, 1.0],
-            A_ub=np.c_[np.eye(k), -np.ones(k)],
-            b_ub=np.zeros(k),
-            A_eq=[np.r_[np.ones(k), 0.0]],
-            b_eq=[1.0],
-        )
-        return 1.0 - found.fun
-    found = minimize(
-        lambda z: -(scores @ z + entropy(name, z)),
-        np.full(k, 1 / k),
-        bounds=[(0, 1)] * k,
-        constraints={"type": "eq", "fun": lambda z: z.sum() - 1},
-        options={"ftol": 1e-12, "maxiter": 500},
-    )
-    return -found.fun
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("name", LOSSES)
-def test_the_potential_is_the_most_an_adversary_can_have(name, n_classes):
-    scores = np.random.default_rng(n_classes).normal(size=(12, n_classes)) * 1.5
-    ours, _ = LOSSES[name].reply(scores)
-    theirs = [potential_by_search(name, row) for row in scores]
-    too_much = SMALLEST * np.log(n_classes) if name == "zero_one" else 0.0
-    assert np.all(ours >= np.array(theirs) - 1e-6)
-    assert np.all(ours <= np.array(theirs) + too_much + 1e-6)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("name", LOSSES)
-def test_the_reply_is_the_slope_of_the_potential(name, n_classes):
-    scores = np.random.default_rng(n_classes).normal(size=(8, n_classes))
-    _, z = LOSSES[name].reply(scores)
-    step = 1e-6
-    for k in range(n_classes):
-        more, less = scores.copy(), scores.copy()
-        more[:, k] += step
-        less[:, k] -= step
-        slope = (LOSSES[name].reply(more)[0] - LOSSES[name].reply(less)[0]) / (2 * step)
-        assert z[:, k] == pytest.approx(slope, abs=1e-4)
-
-
-@pytest.mark.parametrize("name", LOSSES)
-def test_the_reply_is_a_distribution(name):
-    scores = np.random.default_rng(0).normal(size=(30, 4)) * 10
-    _, z = LOSSES[name].reply(scores)
-    assert z.min() >= 0
-    assert z.sum(axis=1) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("name", LOSSES)
-def test_scores_of_a_prediction_give_it_back(name, n_classes):
-    q = np.random.default_rng(0).dirichlet(np.ones(n_classes), size=20)
-    loss = LOSSES[name]
-    assert loss.predict(loss.scores(np.log(q))) == pytest.approx(q)
-
-
-@pytest.mark.parametrize("name", LOSSES)
-def test_no_other_prediction_does_better_against_the_worst_class(name):
-    """The prediction's loss less s_k is at most the potential, whatever the class k."""
-    scores = np.random.default_rng(1).normal(size=(40, 4))
-    loss = LOSSES[name]
-    g, (potential, _) = loss.predict(scores), loss.reply(scores)
-    assert np.all(losses_of(name, g) + scores <= potential[:, None] + 1e-9)
-
-
-def losses_of(name, g):
-    """The loss of each prediction if the class is k, shape (n_rows, n_classes)."""
-    if name == "log":
-        return -np.log(np.maximum(g, 1e-300))
-    if name == "zero_one":
-        return 1 - g
-    return 0.5 * (np.sum(g**2, axis=1, keepdims=True) - 2 * g + 1)
-
-
-def test_scores_and_shares_are_one_matrix_and_its_transpose():
+def test_scores_and_sums_are_one_matrix_and_its_transpose():
     unlabeled, _, knowledge = instance(0)
     rng = np.random.default_rng(0)
     weights, z = rng.normal(size=knowledge.is_used.size), rng.dirichlet(np.ones(3), 12)
     assert np.sum(scores_of(unlabeled, weights) * z) / 12 == pytest.approx(
-        shares_of(unlabeled, z) @ weights
+        sums_of(unlabeled, z) @ weights / 12
     )
 
 
@@ -290,7 +203,7 @@ def test_log_loss_from_nothing_is_the_largest_entropy_within_the_bounds(seed):
     )
     assert found.success
     ours = solved(unlabeled, knowledge, even(unlabeled), "log")
-    assert ours.value == pytest.approx(-found.fun - np.log(3), abs=2e-4)
+    assert ours.slack == pytest.approx(-found.fun - np.log(3), abs=2e-4)
     g = softmax(even(unlabeled) + scores_of(unlabeled, ours.weights), axis=1)
     assert g == pytest.approx(found.x.reshape(12, 3), abs=0.02)
 
@@ -312,7 +225,7 @@ def test_zero_one_loss_is_the_linear_program(seed):
     )
     already = np.mean([potential_by_search("zero_one", row) for row in np.exp(opening)])
     ours = solved(unlabeled, knowledge, opening, "zero_one")
-    assert ours.value == pytest.approx(1 - found.fun - already, abs=2 * SMALLEST * np.log(3))
+    assert ours.slack == pytest.approx(1 - found.fun - already, abs=1e-5)
 
 
 @pytest.mark.usefixtures("_no_ridge")
@@ -332,7 +245,7 @@ def test_square_loss_is_the_quadratic_program():
     )
     ours = solved(unlabeled, knowledge, even(unlabeled), "square")
     assert found.success
-    assert ours.value == pytest.approx(-found.fun - (0.5 + 1 / 3 - 1 / 6), abs=1e-5)
+    assert ours.slack == pytest.approx(-found.fun - (0.5 + 1 / 3 - 1 / 6), abs=1e-5)
 
 
 @given(
@@ -350,8 +263,31 @@ def test_the_value_is_never_above_0_wherever_the_solver_starts_and_stops(
     opening = np.log(rng.dirichlet(np.ones(3), 12))
     start = 20 * rng.normal(size=knowledge.is_used.size) if far else None
     found = solved(unlabeled, knowledge, opening, name, max_passes=max_passes, start=start)
-    assert found.value <= 0
+    assert found.slack <= 0
     assert np.all(np.isfinite(found.weights))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_objective_is_within_the_gap_of_the_least_one(name):
+    unlabeled, _, knowledge = instance(0)
+    opening = np.log(np.random.default_rng(0).dirichlet(np.ones(3), 12))
+    rough = solved(unlabeled, knowledge, opening, name, tol=0.1)
+    fine = solved(unlabeled, knowledge, opening, name, tol=1e-6)
+    assert (rough.stop_reason, fine.stop_reason) == ("converged", "converged")
+    assert fine.duality_gap <= 1e-6 * max(abs(fine.objective), 1e-3)
+    assert rough.objective - rough.duality_gap <= fine.objective + 1e-12
+    assert fine.objective <= rough.objective + fine.duality_gap
+    assert fine.slack <= fine.objective <= 0
+
+
+@pytest.mark.parametrize(("max_passes", "reason"), [(200, "converged"), (2, "max_passes")])
+def test_why_the_game_stops(max_passes, reason):
+    unlabeled, _, knowledge = instance(0)
+    found = solved(unlabeled, knowledge, even(unlabeled), "log", tol=1e-3, max_passes=max_passes)
+    assert found.stop_reason == reason
+    assert len(found.history) == found.n_passes <= max_passes
+    assert found.history[-1].primal == found.objective
+    assert found.history[-1].primal - found.history[-1].dual == pytest.approx(found.duality_gap)
 
 
 @given(seed=st.integers(0, 10_000), name=st.sampled_from(sorted(LOSSES)))
@@ -373,11 +309,10 @@ def test_the_prediction_beats_the_opening_by_the_value_if_the_bounds_hold(seed, 
     opening = np.log(rng.dirichlet(np.ones(3), 12))
     found = solved(unlabeled, knowledge, opening, name, max_passes=30)
     loss = LOSSES[name]
-    after = loss.predict(loss.scores(opening) + scores_of(unlabeled, found.weights))
+    after = loss.link(loss.scores(opening) + scores_of(unlabeled, found.weights))
     rows = np.arange(12)
     gained = losses_of(name, after)[rows, truth] - losses_of(name, np.exp(opening))[rows, truth]
-    smoothing = SMALLEST * np.log(3) if name == "zero_one" else 0.0
-    assert gained.mean() <= found.value + smoothing + 1e-9
+    assert gained.mean() <= found.slack + 1e-9
 
 
 # The worst case.

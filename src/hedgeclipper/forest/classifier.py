@@ -42,7 +42,7 @@ from hedgeclipper.forest.leaves import KINDS, count_in_leaves, leaf_table, speci
 from hedgeclipper.forest.rules import leaf_rule
 from hedgeclipper.forest.settings import LeafGame, LeafStorage
 from hedgeclipper.forest.trees import LeafFinder, PackedTrees
-from hedgeclipper.game.losses import Loss, resolve_loss
+from hedgeclipper.game.losses import BinaryLoss, resolve_loss
 from hedgeclipper.game.track import PassRecord, PassView
 from hedgeclipper.io.progress import pass_reporter, row_reporter
 
@@ -151,7 +151,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "bound": [StrOptions({"shrunk", "plug_in", "wilson"})],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
-        "loss": [StrOptions({"square", "zero_one", "log"}), Loss],
+        "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
         "game": [LeafGame, None],
@@ -536,7 +536,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             leaf_scores=np.column_stack([s.leaf_scores for s in solutions]),
             offsets=np.array([s.offset for s in solutions]),
             priors=np.array([s.prior for s in solutions]),
-            loss=solutions[0].game.loss,
+            loss=resolve_loss(self.loss),
         )
 
     def _store(

@@ -11,7 +11,7 @@ from scipy.special import logit
 
 from hedgeclipper.forest.leaves import sum_scores
 from hedgeclipper.forest.trees import LeafFinder
-from hedgeclipper.game.losses import Loss
+from hedgeclipper.game.losses import BinaryLoss
 
 SOFT_EDGE = 0.05
 
@@ -39,7 +39,7 @@ class LeafPredictor:
     leaf_scores: np.ndarray
     offsets: np.ndarray
     priors: np.ndarray
-    loss: Loss
+    loss: BinaryLoss
 
     @property
     def n_games(self) -> int:

@@ -7,10 +7,13 @@ In the variables of this package, theta_i = sigma_i / c_i in the paper's letters
     dual(z)   = min_theta [terms(theta) + alpha * theta . mean_j z_j v h]
                 - alpha * mean_j (Psi*(z_j) + Psi(0)),   z in [-1, 1]^n.
 
-For zero-one loss Psi(m) - Psi(0) = max(abs(m) - 1, 0), the paper's hinge. For every theta in the
-box and every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed potential
-at m, the difference falls into two parts that are never negative: what smoothing costs (a sum over
-rows) and what the optimizer has left to do (a sum over voters).
+For zero-one loss Psi(m) - Psi(0) = max(abs(m) - 1, 0), the paper's hinge. With K classes m_j, z_j
+and v h have K entries each, z_j is a distribution over the classes, and z_j v h is a scalar
+product; all else is the same. An offset of m is one more voter, whose weight is fixed at 1, and
+Psi(0) may be another baseline. For every theta in the box and every z, dual(z) <= minimum <=
+primal(theta). With z the slope of the smoothed potential at m, the difference falls into two parts
+that are never negative: what smoothing costs (a sum over rows) and what the optimizer has left to
+do (a sum over voters).
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ SMALLEST_SCALE = 1e-3
 class Game:
     """Voters, what is known of them, the loss, and alpha (``unlabeled_weight``).
 
-    ``has_balance``: the last voter always says + and stands for the class balance.
+    ``has_balance``: the last voter always says + and stands for the class balance. ``baseline``:
+    the mean potential at which the slack is 0; None is Psi(0).
     """
 
     specialists: Specialists
@@ -40,6 +44,13 @@ class Game:
     loss: Loss
     unlabeled_weight: float = 1.0
     has_balance: bool = False
+    baseline: float | None = None
+
+    @property
+    def base(self) -> float:
+        """What the rows' share of the slack is counted from."""
+        mean = self.loss.at_zero if self.baseline is None else self.baseline
+        return self.unlabeled_weight * mean
 
     @property
     def is_boxed(self) -> bool:
@@ -56,23 +67,22 @@ class Game:
         potential = self.loss.potential
         total = self.specialists.sum_blocks(lambda rows: potential(rows @ theta).sum())
         mean = float(total) / self.specialists.n_samples
-        return self.terms.value(theta) + self.unlabeled_weight * (mean - self.loss.at_zero)
+        return self.terms.value(theta) + self.unlabeled_weight * mean - self.base
 
     def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
         """Take one pass over the rows and return both sides of the game at theta."""
         sums = sum_over_rows(self.specialists, theta, self.loss, eps)
         alpha, n, terms = self.unlabeled_weight, self.specialists.n_samples, self.terms
         tilt = alpha * sums.signed_votes / n
-        base = alpha * self.loss.at_zero
         left_over = alpha * sums.smoothing_gap / n
         own = terms.value(theta)
         to_go = own + float(tilt @ theta) - terms.minimum(tilt)
-        primal = own + alpha * sums.potential / n - base
+        primal = own + alpha * sums.potential / n - self.base
         return Evaluation(
             theta=theta,
             primal=primal,
             dual=primal - left_over - to_go,
-            smoothed=alpha * sums.smoothed / n - base,
+            smoothed=alpha * sums.smoothed / n - self.base,
             tilt=tilt,
             smoothing_gap=left_over,
             weights_gap=to_go,
@@ -88,7 +98,7 @@ class Evaluation:
 
     ``smoothed`` is the rows' share of the smoothed primal and ``tilt`` its gradient;
     ``primal - dual`` is ``smoothing_gap + weights_gap``. The means over the rows of Psi(m),
-    max(abs(m) - 1, 0) and abs(m) are what certificates are made of.
+    max(size - 1, 0) and size, which is abs(m) with two classes, are what certificates are made of.
     """
 
     theta: np.ndarray
@@ -104,7 +114,7 @@ class Evaluation:
 
 
 def dual_value(game: Game, z: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return dual(z) for labels z in [-1, 1], one per row, and alpha * mean z v h."""
+    """Return dual(z) for labels z, one per row, and alpha * mean z v h."""
     signed_votes, conjugates, start = np.zeros(game.specialists.n_voters), 0.0, 0
     for block in game.specialists.blocks():
         part = z[start : start + block.shape[0]]
@@ -113,8 +123,7 @@ def dual_value(game: Game, z: np.ndarray) -> tuple[float, np.ndarray]:
         start += block.shape[0]
     alpha, n = game.unlabeled_weight, game.specialists.n_samples
     tilt = alpha * signed_votes / n
-    rows_share = alpha * (conjugates / n + game.loss.at_zero)
-    return game.terms.minimum(tilt) - rows_share, tilt
+    return game.terms.minimum(tilt) - alpha * conjugates / n - game.base, tilt
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,19 +150,19 @@ def sum_over_rows(specialists: Specialists, theta: np.ndarray, loss: Loss, eps: 
 def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> RowSums:
     """Return the sums over one block of rows.
 
-    They are: Psi(m), smoothed Psi(m), the Fenchel-Young gap of the smoothed slope,
-    max(abs(m) - 1, 0), abs(m), and the vector of z v h.
+    They are: Psi(m), smoothed Psi(m), the Fenchel-Young gap Psi(m) + Psi*(z) - z . m of the
+    smoothed slope z (0 where the potential is smooth), max(size - 1, 0), size, and the vector of
+    z v h.
     """
     m = block @ theta
-    potential = loss.potential(m)
-    added, z = loss.smoothing(m, eps)
-    gap = potential + loss.conjugate(z) - z * m
-    size = np.abs(m)
-    total = float(potential.sum())
+    potential, added, z = loss.reply(m, eps)
+    size, total, gap = loss.size(m), float(potential.sum()), 0.0
+    if not loss.is_smooth:
+        gap = total + float(loss.conjugate(z).sum()) - float(np.vdot(z.T, m.T))
     return RowSums(
         potential=total,
         smoothed=total + float(np.sum(added)),
-        smoothing_gap=float(gap.sum()),
+        smoothing_gap=gap,
         excess=float(np.maximum(size - 1.0, 0.0).sum()),
         size=float(size.sum()),
         signed_votes=z @ block,

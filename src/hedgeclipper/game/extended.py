@@ -1,4 +1,7 @@
-"""Voters beside other voters: the one that always says + (class balance), or a given prediction."""
+"""Voters beside other voters: one that always says + (class balance), or a given prediction.
+
+A prediction whose weight is fixed at 1 (`WeightTerms.and_offset`) is an offset of the scores.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,8 @@ class ExtendedBlock:
         return self.block @ weights[:-1] + weights[-1] * self.column
 
     def __rmatmul__(self, signs: np.ndarray) -> np.ndarray:
-        return np.append(signs @ self.block, signs @ self.column)
+        # transposed, columns of scores that are each in one piece are not copied
+        return np.append(signs @ self.block, np.vdot(signs.T, self.column.T))
 
     def tocsr(self) -> sparse.csr_array:
         """Return the block and the column as one sparse matrix."""

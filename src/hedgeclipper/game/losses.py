@@ -1,9 +1,11 @@
 """Losses of the game: potential, conjugate, smoothing and link of each.
 
 A loss enters the game through its potential Psi (Balsubramani & Freund, NIPS 2016): the game's
-objective is ``-sum c_i b_i theta_i + alpha * mean Psi(m_j)``, where m is the awake prediction, and
-the prediction is a function of m, the link. Every potential here is convex, has slopes in [-1, 1]
-and grows like abs(m).
+objective is ``-sum c_i b_i theta_i + alpha * mean Psi(m_j)``, where m are the scores, and the
+prediction is a function of m, the link. With two classes m is a number, the awake prediction, and
+the adversary's label z lies in [-1, 1]; with more (`multiclass_losses`) m has an entry for each
+class, and z is a distribution over them. Every potential is convex, its slopes are the labels z,
+and it grows like ``size(m) = max over z of z . m``, which is abs(m) or the largest score.
 
 Kinks. A piecewise linear potential has no slope at its kinks. Smoothed with width ``eps`` it is
 quadratic within ``eps / 2`` of a kink and exact elsewhere, and never below the potential. At a
@@ -20,7 +22,11 @@ from scipy.special import entr, expit
 
 
 class Loss(ABC):
-    """What the game needs to know of a loss; all methods work elementwise."""
+    """What the game needs to know of a loss, whatever the number of classes.
+
+    Scores m, labels z and predictions g have a row for each row of the game: shape (n_rows,) for
+    two classes, (n_rows, n_classes) for more. All other values have shape (n_rows,).
+    """
 
     name: str
     is_smooth: bool
@@ -32,15 +38,48 @@ class Loss(ABC):
 
     @abstractmethod
     def conjugate(self, z: np.ndarray) -> np.ndarray:
-        """Return Psi*(z) = max over m of (z m - Psi(m)), for abs(z) <= 1."""
+        """Return Psi*(z) = max over m of (z . m - Psi(m)), for labels z."""
+
+    def smoothing(self, m: np.ndarray, eps: float) -> tuple[np.ndarray | float, np.ndarray]:
+        """Return what smoothing adds to the potential, and the slope of the sum, a label z.
+
+        For a smooth loss that is nothing, and the link, since predictor and adversary then agree.
+        """
+        return 0.0, self.link(m)
 
     @abstractmethod
-    def smoothing(self, m: np.ndarray, eps: float) -> tuple[np.ndarray | float, np.ndarray]:
-        """Return what smoothing adds to the potential, and the slope z of the sum, in [-1, 1]."""
+    def size(self, m: np.ndarray) -> np.ndarray:
+        """Return the maximum of z . m over labels z, which Psi looks like from far away."""
 
     @abstractmethod
     def link(self, m: np.ndarray) -> np.ndarray:
-        """Return the prediction g in [-1, 1] that is minimax optimal at awake prediction m."""
+        """Return the prediction g that is minimax optimal at scores m."""
+
+    def reply(self, m: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
+        """Return the potential and both parts of the smoothing: all that a pass needs."""
+        return self.potential(m), *self.smoothing(m, eps)
+
+    @property
+    def hedged_range(self) -> tuple[float, float]:
+        """Between which scores the game hedges; infinite where it never clips."""
+        return -1.0, 1.0
+
+    @property
+    def at_zero(self) -> float:
+        """Psi(0), with two classes: what the game costs who knows nothing, times two."""
+        return float(self.potential(np.zeros(1))[0])
+
+
+class BinaryLoss(Loss):
+    """A loss of predictions for two classes: m is the awake prediction, g and z in [-1, 1]."""
+
+    def size(self, m: np.ndarray) -> np.ndarray:
+        """Return abs(m)."""
+        return np.abs(m)
+
+    def link(self, m: np.ndarray) -> np.ndarray:
+        """Return `unclipped` of m, clipped to [-1, 1]."""
+        return np.clip(self.unclipped(m), -1.0, 1.0)
 
     @abstractmethod
     def unclipped(self, m: np.ndarray) -> np.ndarray:
@@ -67,14 +106,9 @@ class Loss(ABC):
         with np.errstate(divide="ignore"):
             return float(self.awake_at(-1.0)), float(self.awake_at(1.0))
 
-    @property
-    def at_zero(self) -> float:
-        """Psi(0): what the game costs a predictor who knows nothing, times two."""
-        return float(self.potential(np.zeros(1))[0])
-
 
 @dataclass(frozen=True)
-class PiecewiseLinearLoss(Loss):
+class PiecewiseLinearLoss(BinaryLoss):
     """A loss whose potential is piecewise linear: zero-one, cost-weighted, abstention.
 
     Parameters
@@ -131,10 +165,6 @@ class PiecewiseLinearLoss(Loss):
             added += (above - below) / (2 * eps) * inside * inside
         return added, z
 
-    def link(self, m):
-        """Return the linear function of m, clipped to [-1, 1]."""
-        return np.clip(self.unclipped(m), -1.0, 1.0)
-
     def unclipped(self, m):
         """Return the linear function of m."""
         return (m + self.link_shift) * self.link_scale
@@ -145,7 +175,7 @@ class PiecewiseLinearLoss(Loss):
 
 
 @dataclass(frozen=True)
-class LogLoss(Loss):
+class LogLoss(BinaryLoss):
     """Log loss: Psi(m) = 2 ln(1 + e^m) - m, and P(+) = sigmoid(m)."""
 
     name = "log"
@@ -158,10 +188,6 @@ class LogLoss(Loss):
     def conjugate(self, z):
         """Return -2 H((1 + z) / 2), H the binary entropy in nats."""
         return -2.0 * (entr((1.0 + z) / 2.0) + entr((1.0 - z) / 2.0))
-
-    def smoothing(self, m, eps):
-        """Return 0 and the slope, which is the link; the width plays no part."""
-        return 0.0, self.link(m)
 
     def link(self, m):
         """Return tanh(m / 2) = 2 sigmoid(m) - 1."""
@@ -181,7 +207,7 @@ class LogLoss(Loss):
 
 
 @dataclass(frozen=True)
-class SquareLoss(Loss):
+class SquareLoss(BinaryLoss):
     """Square loss ((1 - z g) / 2)^2: Psi(m) = (1 + m^2) / 2 inside [-1, 1], abs(m) outside."""
 
     name = "square"
@@ -195,14 +221,6 @@ class SquareLoss(Loss):
     def conjugate(self, z):
         """Return (z^2 - 1) / 2."""
         return (z * z - 1.0) / 2.0
-
-    def smoothing(self, m, eps):
-        """Return 0 and the slope, which is the link; the width plays no part."""
-        return 0.0, self.link(m)
-
-    def link(self, m):
-        """Return m clipped to [-1, 1]."""
-        return np.clip(m, -1.0, 1.0)
 
     def unclipped(self, m):
         """Return m."""
@@ -281,7 +299,7 @@ def absolute_loss() -> PiecewiseLinearLoss:
 _BY_NAME = {"zero_one": zero_one_loss, "log": LogLoss, "square": SquareLoss}
 
 
-def resolve_loss(loss: str | Loss, abstain_cost: float | None = None) -> Loss:
+def resolve_loss(loss: str | Loss, abstain_cost: float | None = None) -> BinaryLoss:
     """Return the loss of that name, or the one given; ``abstain_cost`` makes it abstention."""
     if abstain_cost is not None:
         if not (isinstance(loss, str) and loss in ("zero_one", "abstain")):
@@ -289,7 +307,7 @@ def resolve_loss(loss: str | Loss, abstain_cost: float | None = None) -> Loss:
                 f"abstain_cost belongs to zero-one loss. Got loss={loss!r}; leave out one of them."
             )
         return abstention_loss(abstain_cost)
-    if isinstance(loss, Loss):
+    if isinstance(loss, BinaryLoss):
         return loss
     if loss == "abstain":
         raise ValueError("loss='abstain' needs the price of no answer: pass abstain_cost.")

@@ -14,16 +14,14 @@ from hedgeclipper.game.track import PassRecord, Progress
 from hedgeclipper.game.vote_matrix import as_vote_matrix
 
 
-@dataclass(frozen=True, eq=False)
-class GameSolution:
-    """Weights of the voters and what they guarantee on the rows of the game.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """Weights that solve a game, how good they are, and why the solver stopped.
 
     Parameters
     ----------
     weights : ndarray of shape (n_voters,)
-        theta; the awake prediction is the sum of the awake votes times these.
-    balance_weight : float
-        Weight of the voter that always says + and carries the class balance; 0 without one.
+        theta; the scores of a row are the sum of the awake votes times these.
     slack : float
         -sum c_i b_i theta_i + alpha * mean (Psi(m) - Psi(0)) with the widths' term, at the weights.
     objective : float
@@ -31,6 +29,36 @@ class GameSolution:
     duality_gap : float
         The objective is at most this much above its minimum; over weights up to 1000 where there is
         neither a cap nor a ridge, and infinite if the problem is unbounded.
+    n_passes : int
+        Passes of the solver over the rows, stochastic ones included; the first check of the votes
+        and a start on a sample of them are not.
+    stop_reason : {"converged", "exact", "max_passes", "stalled", "unbounded", "at_reach"}
+        Why the solver stopped. "unbounded" and "at_reach" need a cap or a ridge: the slack has no
+        minimum, or it lies at weights beyond 1000.
+    history : tuple of PassRecord
+        Both sides of the game after each full pass; see ``duality_gap``.
+    """
+
+    weights: np.ndarray
+    slack: float
+    objective: float
+    duality_gap: float
+    n_passes: int
+    stop_reason: str
+    history: tuple[PassRecord, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GameSolution(Solution):
+    """Weights of the voters and what they guarantee on the rows of a game of two classes.
+
+    Its other parameters are those of `Solution`: ``weights``, ``slack``, ``objective``,
+    ``duality_gap``, ``n_passes``, ``stop_reason`` and ``history``.
+
+    Parameters
+    ----------
+    balance_weight : float
+        Weight of the voter that always says + and carries the class balance; 0 without one.
     worst_case_correlation : float
         V: whatever the labels are, if the correlations hold then clip(m) has at least this mean
         correlation with them (at least -1). Always at alpha = 1, with neither box nor anchor. Above
@@ -39,12 +67,6 @@ class GameSolution:
         (1 - V) / 2, not below 0: error of the randomized prediction clip(m) at the worst.
     worst_case_loss : float
         Mean loss of `predictions` at the worst, for the loss of the game.
-    n_passes : int
-        Passes of the solver over the rows, stochastic ones included; the first check of the votes
-        and a start on a sample of them are not.
-    stop_reason : {"converged", "exact", "max_passes", "stalled", "unbounded", "at_reach"}
-        Why the solver stopped. "unbounded" and "at_reach" need a cap or a ridge: the slack has no
-        minimum, or it lies at weights beyond 1000.
     contradiction : Contradiction or None
         Proof that the correlations cannot all hold, if these weights are one. If they are none,
         there may be another; `smallest_relaxation` tells for certain.
@@ -54,25 +76,16 @@ class GameSolution:
         The loss that was played for.
     unlabeled_weight : float
         alpha.
-    history : tuple of PassRecord
-        Both sides of the game after each full pass; see ``duality_gap``.
     """
 
-    weights: np.ndarray
     balance_weight: float
-    slack: float
-    objective: float
-    duality_gap: float
     worst_case_correlation: float
     worst_case_error: float
     worst_case_loss: float
-    n_passes: int
-    stop_reason: str
     contradiction: Contradiction | None
     coverage: np.ndarray
     loss: Loss
     unlabeled_weight: float
-    history: tuple[PassRecord, ...] = field(repr=False)
 
     def awake_predictions(self, votes: Any, *, participation: Any = None) -> np.ndarray:
         """Return m, the weighted sum of the awake votes, for each row of votes.
@@ -134,29 +147,38 @@ class GameSolution:
         return "\n".join(lines)
 
 
+def solution_fields(
+    game: Game, progress: Progress, stop_reason: str, n_voters: int
+) -> dict[str, Any]:
+    """Return what a `Solution` holds where the solver stopped; other weights come last."""
+    theta = progress.best.theta
+    weights = theta[:n_voters].copy()
+    weights.flags.writeable = False
+    return {
+        "weights": weights,
+        "slack": progress.primal - game.terms.pull(theta),
+        "objective": progress.primal,
+        "duality_gap": np.inf if stop_reason == "unbounded" else progress.gap,
+        "n_passes": progress.n_passes,
+        "stop_reason": stop_reason,
+        "history": tuple(progress.history),
+    }
+
+
 def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
     """Return the solution where the solver stopped, with its worst cases at alpha = 1."""
     best = progress.best
     theta, earned = best.theta, -game.terms.slack(best.theta)
     correlation = max(earned - best.mean_excess, -1.0)
-    slack = game.unlabeled_weight * (best.mean_potential - game.loss.at_zero) - earned
     n_voters = theta.size - game.has_balance
-    weights = theta[:n_voters].copy()
-    weights.flags.writeable = False
     return GameSolution(
-        weights=weights,
+        **solution_fields(game, progress, stop_reason, n_voters),
         balance_weight=float(theta[-1]) if game.has_balance else 0.0,
-        slack=slack,
-        objective=slack + game.terms.pull(theta),
-        duality_gap=np.inf if stop_reason == "unbounded" else progress.gap,
         worst_case_correlation=correlation,
         worst_case_error=max((1.0 - correlation) / 2.0, 0.0),
         worst_case_loss=max((best.mean_potential - earned) / 2.0, 0.0),
-        n_passes=progress.n_passes,
-        stop_reason=stop_reason,
         contradiction=find_contradiction(game, theta, best.mean_size),
         coverage=game.specialists.coverage[:n_voters],
         loss=game.loss,
         unlabeled_weight=game.unlabeled_weight,
-        history=tuple(progress.history),
     )

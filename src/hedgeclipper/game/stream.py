@@ -33,9 +33,8 @@ def solve_stream(
     minibatch: int = MINIBATCH,
 ) -> str:
     """Take stochastic passes from ``theta`` on and finish with full ones; see `solve_batch`."""
-    n_passes = min(STOCHASTIC_PASSES, progress.max_passes - 1)
     walk = AdaGradWalk(theta.copy())
-    _take_passes(game, progress, walk, rng, n_passes, minibatch)
+    _take_passes(game, progress, walk, rng, STOCHASTIC_PASSES, minibatch)
     return solve_batch(game, progress, walk.result)
 
 
@@ -51,8 +50,7 @@ def solve_sgd(
     Stopping early is what keeps the weights finite where there is neither a box nor an anchor.
     """
     bounded, walk = game.within(REACH), PaperWalk(theta.copy())
-    n_passes = min(SGD_PASSES, progress.max_passes - 1)
-    _take_passes(bounded, progress, walk, rng, n_passes, minibatch)
+    _take_passes(bounded, progress, walk, rng, SGD_PASSES, minibatch)
     progress.add(bounded.evaluate(walk.result, SMOOTHING))
     return "converged" if progress.is_converged else "max_passes"
 
@@ -65,14 +63,20 @@ def _take_passes(
     n_passes: int,
     minibatch: int,
 ) -> None:
-    """Let the walk take stochastic passes; blocks come in order, their parts in any."""
-    for _ in range(n_passes):
+    """Let the walk take stochastic passes, and leave one; blocks are in order, their parts not."""
+    for _ in range(min(n_passes, progress.max_passes - 1)):
         walk.start_pass()
         for block in game.specialists.blocks():
             starts = np.arange(0, block.shape[0], minibatch)
             for start in rng.permutation(starts):
                 walk.step(game, block[start : start + minibatch])
         progress.n_passes += 1
+
+
+def _slope(game: Game, rows: Any, theta: np.ndarray, eps: float) -> np.ndarray:
+    """Return the slope of the smoothed slack on some rows."""
+    _, z = game.loss.smoothing(rows @ theta, eps)
+    return game.terms.slope(theta, game.unlabeled_weight * (z @ rows) / rows.shape[0])
 
 
 @dataclass
@@ -99,11 +103,9 @@ class AdaGradWalk:
 
     def step(self, game: Game, rows: Any) -> None:
         """Move against the slope of the smoothed slack on some rows, then back into the box."""
-        terms = game.terms
-        _, z = game.loss.smoothing(rows @ self.theta, SMOOTHING)
-        slope = terms.slope(self.theta, game.unlabeled_weight * (z @ rows) / rows.shape[0])
+        slope = _slope(game, rows, self.theta, SMOOTHING)
         self.squares += slope * slope
-        self.theta = terms.descend(self.theta, slope, STEP / np.sqrt(self.squares))
+        self.theta = game.terms.descend(self.theta, slope, STEP / np.sqrt(self.squares))
         self.n_steps += 1
         self.average += (self.theta - self.average) / self.n_steps
 
@@ -124,9 +126,7 @@ class PaperWalk:
 
     def step(self, game: Game, rows: Any) -> None:
         """Move against the slope with respect to sigma, then back to where weights may be."""
-        terms, coverage = game.terms, game.specialists.coverage
-        _, z = game.loss.smoothing(rows @ self.result, UNSMOOTHED)
-        slope = terms.slope(self.result, game.unlabeled_weight * (z @ rows) / rows.shape[0])
+        slope = _slope(game, rows, self.result, UNSMOOTHED)
         self.n_steps += 1
-        step = PAPER_STEP / np.sqrt(self.n_steps) / coverage**2
-        self.result = terms.descend(self.result, slope, step)
+        step = PAPER_STEP / np.sqrt(self.n_steps) / game.specialists.coverage**2
+        self.result = game.terms.descend(self.result, slope, step)

@@ -84,6 +84,11 @@ class WeightTerms:
             return -np.inf
         return self.value(theta) + float(tilt @ theta)
 
+    def and_offset(self) -> WeightTerms:
+        """Return these terms and those of one more voter, whose weight is fixed at 1."""
+        fixed = {"edge": 0, "width": 0, "curvature": 0, "anchor": 1, "lower": 1, "upper": 1}
+        return WeightTerms(**{name: np.append(getattr(self, name), fixed[name]) for name in fixed})
+
     def within(self, reach: float) -> WeightTerms:
         """Return the same terms with infinite sides of the box brought in to ``reach``."""
         return replace(

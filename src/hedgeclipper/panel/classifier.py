@@ -20,7 +20,7 @@ from hedgeclipper.base.feature_rows import BatchCheck, is_dask
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.summary import VoterTable
 from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.game.losses import Loss
+from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_pandas
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import member_reporter
@@ -165,7 +165,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "regions": [StrOptions(set(REGIONS)), None],
-        "loss": [StrOptions({"square", "zero_one", "log"}), Loss],
+        "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_passes": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],

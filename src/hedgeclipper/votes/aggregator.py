@@ -17,6 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from hedgeclipper.base.semi_supervised import ShiftWarning, labeled_only
 from hedgeclipper.base.summary import ShowsItself, VoterTable, shares_of
 from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES
+from hedgeclipper.game.short_rows import row_favorites, row_maxima
+from hedgeclipper.game.solution import Solution
 from hedgeclipper.io import listed
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.votes.ballots import Ballots
@@ -32,12 +35,10 @@ from hedgeclipper.votes.knowledge import (
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.opening import KINDS, Opening, open_game
 from hedgeclipper.votes.shift import shift_of_votes
-from hedgeclipper.votes.short_rows import row_favorites, row_maxima
 from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.vote_certificate import Judge, SubgroupBounds
-from hedgeclipper.votes.vote_game import VoteGame, play
-from hedgeclipper.votes.vote_losses import LOSSES
+from hedgeclipper.votes.vote_game import play
 from hedgeclipper.votes.vote_predictor import VotePredictor
 from hedgeclipper.votes.vote_sources import read_votes
 from hedgeclipper.votes.voter_summary import summarize_voters
@@ -61,7 +62,7 @@ class _Fitted:
     unlabeled: Votes
     has_unlabeled: bool
     knowledge: Knowledge
-    game: VoteGame
+    game: Solution
     contradicts: np.ndarray
     is_void: bool
     witnesses: Witnesses
@@ -121,7 +122,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         The price of no answer, where a wrong one costs 1: ``predict`` gives none where an error is
         more probable than that. None: it always answers.
     tol : float
-        Slope of the game to stop at.
+        Stop when the duality gap of the game is at most tol times its value (which counts as at
+        least 0.001).
     max_passes : int
         Passes over the rows at most.
     random_state : int, RandomState or None
@@ -155,10 +157,13 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         Value of the game: loss beyond the opening's against the worst labels, on the rows it was
         played on; never above 0. It is that of the predictions where all rows have votes: to those
         without one the game has an answer too, but they get the class frequencies.
+    duality_gap_ : float
+        The game's value is at most this much above the least one.
     n_iter_ : int
         Passes over the rows.
     stop_reason_ : str
-        Why the game stopped: "converged" at ``tol``, or "max_passes".
+        Why the game stopped: "converged" if the duality gap came within ``tol``, "max_passes", or
+        "stalled" where rounding errors leave a larger gap.
     hedged_range_ : tuple of two floats
         Between which values of twice a probability, less one, the game hedges; infinite for log
         loss, which never clips.
@@ -176,7 +181,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "loss": [StrOptions(set(LOSSES))],
+        "loss": [StrOptions(set(MULTICLASS_LOSSES))],
         "opening": [StrOptions(set(KINDS)), None],
         "specialists": [StrOptions(set(SPECIALISTS))],
         "bound": [StrOptions(set(ESTIMATES))],
@@ -205,7 +210,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         class_balance="labeled",
         abstain_label=-1,
         abstain_cost=None,
-        tol=1e-5,
+        tol=1e-3,
         max_passes=200,
         random_state=None,
     ):
@@ -477,7 +482,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             strata=evidence.strata,
             minus_one_is_class=_minus_one_is_class(gold, labeled.classes, before),
         )
-        predictor = VotePredictor(opening, game.weights, LOSSES[self.loss])
+        predictor = VotePredictor(opening, game.weights, MULTICLASS_LOSSES[self.loss])
         shares = predictor.probabilities(evidence.ballots)
         favorites = _favorites(shares, evidence.balance)
         judge = fitted.judge(testified.ballots, favorites)
@@ -520,12 +525,12 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     def _play(
         self, evidence: Evidence, bounds: Knowledge, opening: Opening, start: np.ndarray | None
-    ) -> VoteGame:
+    ) -> Solution:
         return play(
             evidence.played,
             bounds.on(evidence.played),
             opening.log_probabilities(evidence.played),
-            LOSSES[self.loss],
+            MULTICLASS_LOSSES[self.loss],
             n_labeled=evidence.codes.size,
             tol=self.tol,
             max_passes=self.max_passes,
@@ -547,9 +552,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         self.certificate_, self.worst_case_error_ = certificate, certificate.error_upper
         self.weights_ = predictor.game_weights(unlabeled.shape)
         self.class_weights_ = predictor.class_weights(unlabeled.shape)
-        self.slack_, self.n_iter_, self.history_ = game.value, game.n_passes, game.history
-        self.stop_reason_ = game.stop_reason
-        self.hedged_range_ = (-np.inf, np.inf) if self.loss == "log" else (-1.0, 1.0)
+        self.slack_, self.n_iter_, self.history_ = game.slack, game.n_passes, game.history
+        self.duality_gap_, self.stop_reason_ = game.duality_gap, game.stop_reason
+        self.hedged_range_ = predictor.loss.hedged_range
         self.silent_ = unlabeled.n_votes == 0
         self._fitted, self._predictor = fitted, predictor
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hedgeclipper.game.short_rows import soft_maximum
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.short_rows import soft_maximum
 
 PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0
 MAX_ROUNDS, CHANGE = 50, 1e-3

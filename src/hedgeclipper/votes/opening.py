@@ -17,12 +17,12 @@ import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES
+from hedgeclipper.game.short_rows import row_sums, soft_maximum
 from hedgeclipper.votes.agreement import find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge, parted
-from hedgeclipper.votes.short_rows import row_sums, soft_maximum
 from hedgeclipper.votes.vote_game import play, vote_table
-from hedgeclipper.votes.vote_losses import LOSSES
 
 KINDS = ("agreement", "votes")
 FIRST_SHARES, VARIANCES = (0.25, 0.75, 0.0), (0.25, 0.25, 0.05)
@@ -146,7 +146,7 @@ def _game_from_nothing(ballots: Ballots, knowledge: Knowledge, n_labeled: int) -
         ballots,
         knowledge,
         _even(ballots),
-        LOSSES["log"],
+        MULTICLASS_LOSSES["log"],
         n_labeled=n_labeled,
         tol=TOL,
         max_passes=MAX_PASSES,

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hedgeclipper.game.multiclass_losses import MulticlassLoss
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import parted
 from hedgeclipper.votes.opening import Opening
 from hedgeclipper.votes.vote_game import scores_of, vote_table
-from hedgeclipper.votes.vote_losses import VoteLoss
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,13 +23,13 @@ class VotePredictor:
         The prediction before the game.
     weights : ndarray
         theta.
-    loss : VoteLoss
+    loss : MulticlassLoss
         How scores become predictions.
     """
 
     opening: Opening
     weights: np.ndarray
-    loss: VoteLoss
+    loss: MulticlassLoss
 
     def probabilities(self, ballots: Ballots) -> np.ndarray:
         """Return the probability of each class for each row; the class balance without votes."""
@@ -39,7 +39,7 @@ class VotePredictor:
             scores = self.loss.scores(opening)
             if self.weights.any():  # often the game leaves the opening as it is
                 scores += scores_of(block, self.weights)
-            out[rows] = self.loss.predict(scores)
+            out[rows] = self.loss.link(scores)
         out[ballots.n_votes == 0] = np.exp(self.opening.log_balance)
         return out
 

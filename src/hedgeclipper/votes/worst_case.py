@@ -5,8 +5,8 @@ most
 
     mean over rows of max over k of (G_jk - (f_j theta)_k) + centers . theta + widths . abs(theta)
 
-if the bounds hold. So every theta gives a bound, and the least one is sought with the maximum
-smoothed, less and less.
+if the bounds hold. So every theta gives a bound. The least one is the value of a game without a
+loss, in which G is the offset and -theta are the weights.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hedgeclipper.game.multiclass_losses import LargestScore
+from hedgeclipper.game.short_rows import row_maxima
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge
-from hedgeclipper.votes.short_rows import row_maxima, soft_maximum
-from hedgeclipper.votes.vote_game import Smooth, minimize, scores_of, shares_of
+from hedgeclipper.votes.vote_game import scores_of, solve_ballots, weight_terms
 
-SMOOTHING = (0.1, 0.02, 0.004)
-MAX_PASSES, TOL = 100, 1e-6
-REACH = 100.0
+MAX_PASSES, TOL = 150, 1e-3
+REACH = 2.0
 CONTRADICTION = 0.01
 
 
@@ -151,19 +151,5 @@ def proved_violation(sample: Ballots, ballots: Ballots, knowledge: Knowledge) ->
 
 def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, reach: float) -> np.ndarray:
     """Return weights of at most that size that prove a low bound on the mean gain."""
-    weights = np.zeros(knowledge.is_used.size)
-    for width in SMOOTHING:
-        smooth = _smoothed(gains, ballots, width)
-        found = minimize(
-            smooth, knowledge, tol=TOL, max_passes=MAX_PASSES, start=-weights, reach=reach
-        )
-        weights = -found.weights
-    return weights
-
-
-def _smoothed(gains: np.ndarray, ballots: Ballots, width: float) -> Smooth:
-    def smooth(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        most, shares = soft_maximum((gains + scores_of(ballots, weights)) / width)
-        return width * most.mean(), shares_of(ballots, shares)
-
-    return smooth
+    terms, limits = weight_terms(knowledge, reach), {"tol": TOL, "max_passes": MAX_PASSES}
+    return -solve_ballots(ballots, knowledge, terms, gains, LargestScore(), **limits).weights
