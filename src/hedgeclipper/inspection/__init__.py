@@ -9,7 +9,6 @@ from hedgeclipper.inspection.convergence import ConvergenceDisplay
 from hedgeclipper.inspection.displays import per_cent
 from hedgeclipper.inspection.live import LiveMargins
 from hedgeclipper.inspection.margins import MarginDisplay
-from hedgeclipper.inspection.reliability import ReliabilityDisplay
 from hedgeclipper.inspection.voters import VoterDisplay
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "ConvergenceDisplay",
     "LiveMargins",
     "MarginDisplay",
-    "ReliabilityDisplay",
     "VoterDisplay",
     "per_cent",
 ]

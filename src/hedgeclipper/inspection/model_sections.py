@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.calibration import CalibrationDisplay
 
 from hedgeclipper.base.summary import certificates_of
 from hedgeclipper.bounds.certificate import Certificate
@@ -12,6 +13,7 @@ from hedgeclipper.forest.classifier import SHIFT_THRESHOLD
 from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.compare import Comparison
 from hedgeclipper.inspection.convergence import ConvergenceDisplay
+from hedgeclipper.inspection.displays import BLUE
 from hedgeclipper.inspection.figures import figure
 from hedgeclipper.inspection.markup import (
     Markup,
@@ -22,7 +24,6 @@ from hedgeclipper.inspection.markup import (
     tag,
     together,
 )
-from hedgeclipper.inspection.reliability import ReliabilityDisplay
 from hedgeclipper.inspection.subject import Subject
 from hedgeclipper.inspection.words import bound_words, count, listed, per_cent
 
@@ -137,15 +138,34 @@ def _held_back_figures(subject: Subject, found: Comparison) -> Markup:
     ]
     if subject.classes.size == 2:
 
-        def rely(ax: Any) -> None:
-            shares = found.ours.shares[:, 1]
-            ReliabilityDisplay.from_predictions(y, shares, pos_label=subject.classes[1], ax=ax)
-            ax.get_legend().remove()
+        def calibrate(ax: Any) -> None:
+            _draw_calibration(ax, y, found.ours.shares[:, 1], subject.classes[1])
 
         caption = "On the diagonal probabilities are what they say. Bars count the rows."
-        pictures.append(figure(rely, "Observed frequency against predicted probability", caption))
+        pictures.append(
+            figure(calibrate, "Observed frequency against predicted probability", caption)
+        )
     about = f"What was said of the {found.codes.size:,} labeled rows while these were held back:"
     return together([paragraph(about), tag("div", *pictures, class_="figures")])
+
+
+def _draw_calibration(ax: Any, y: np.ndarray, shares: np.ndarray, label: Any) -> None:
+    """Draw scikit-learn's calibration curve of a class, and how many rows are in each bin."""
+    CalibrationDisplay.from_predictions(y, shares, pos_label=label, ax=ax, color=BLUE)
+    ax.get_legend().remove()
+    counts, edges = np.histogram(shares, 5, (0.0, 1.0))
+    bars = ax.bar(
+        (edges[:-1] + edges[1:]) / 2, 0.18 * counts / counts.max(), 0.03, color=BLUE, alpha=0.3
+    )
+    # one number is enough to read all bars by
+    labels = [f"{count:,} rows" if count == counts.max() else "" for count in counts]
+    ax.bar_label(bars, labels, padding=2, fontsize="small")
+    ax.set(
+        xlabel=f"predicted probability of class {label}",
+        ylabel=f"observed frequency of class {label}",
+        xlim=(-0.02, 1.02),
+        ylim=(0.0, 1.02),
+    )
 
 
 def contradiction_section(subject: Subject) -> Section:
