@@ -100,7 +100,7 @@ def test_a_history_can_be_drawn_and_ticks_are_plain_text():
 def test_convergence_needs_passes_and_an_estimator_of_ours():
     with pytest.raises(ValueError, match="no pass to draw"):
         ConvergenceDisplay.from_history([], ax=new_ax())
-    with pytest.raises(TypeError, match=r"have history_. Got GaussianNB"):
+    with pytest.raises(TypeError, match=r"ConvergenceDisplay is for Hedge.* Got GaussianNB"):
         ConvergenceDisplay.from_estimator(GaussianNB().fit(X, Y), ax=new_ax())
 
 
@@ -156,7 +156,7 @@ def test_voters_without_labels_are_left_out_of_the_names():
 def test_every_voter_has_one_value():
     with pytest.raises(ValueError, match=r"one value for each voter. Got weights of shape \(2,\)"):
         VoterDisplay.from_weights([0.1], [1.0, 2.0], ax=new_ax())
-    with pytest.raises(TypeError, match=r"know their voters. Got GaussianNB"):
+    with pytest.raises(TypeError, match=r"VoterDisplay is for Hedge.* Got GaussianNB"):
         VoterDisplay.from_estimator(GaussianNB().fit(X, Y), ax=new_ax())
 
 

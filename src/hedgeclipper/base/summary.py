@@ -1,7 +1,7 @@
 """What a fitted estimator tells of itself: its voters, and a summary beside scikit-learn's diagram.
 
 An estimator that derives from `ShowsItself` has ``classes_``, ``n_labeled_``, ``n_unlabeled_``,
-``certificate_`` and ``_voter_table()`` once it is fitted.
+``certificate_`` and ``_inspect()`` once it is fitted.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def main_figures(estimator: Any) -> list[tuple[str, str]]:
     worst = max(certificates, key=lambda one: one.error_upper)
     classes = [str(label) for label in estimator.classes_[:MOST_CLASSES]]
     classes += ["..."] * (estimator.classes_.size > MOST_CLASSES)
-    table = estimator._voter_table()
+    table = estimator._inspect().voters
     heaviest = table.names[int(np.argmax(table.shares))] if table.names else "none"
     plural = {"leaf": "leaves"}.get(table.kind, f"{table.kind}s")
     return [

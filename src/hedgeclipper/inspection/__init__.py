@@ -6,7 +6,7 @@ draws, and ``ax_`` and ``figure_`` are where.
 
 from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.convergence import ConvergenceDisplay
-from hedgeclipper.inspection.displays import per_cent
+from hedgeclipper.inspection.display import per_cent
 from hedgeclipper.inspection.live import LiveMargins
 from hedgeclipper.inspection.margins import MarginDisplay
 from hedgeclipper.inspection.voters import VoterDisplay

@@ -8,7 +8,7 @@ from html import escape
 from io import StringIO
 from typing import Any
 
-from hedgeclipper.inspection.displays import BAND, BLUE, GREEN, MARK, ORANGE
+from hedgeclipper.inspection.display import BAND, BLUE, GREEN, MARK, ORANGE
 from hedgeclipper.inspection.markup import Markup, tag
 from hedgeclipper.io.extras import import_extra
 

@@ -13,7 +13,7 @@ from hedgeclipper.forest.classifier import SHIFT_THRESHOLD
 from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.compare import Comparison
 from hedgeclipper.inspection.convergence import ConvergenceDisplay
-from hedgeclipper.inspection.displays import BLUE
+from hedgeclipper.inspection.display import BLUE
 from hedgeclipper.inspection.figures import figure
 from hedgeclipper.inspection.markup import (
     Markup,
