@@ -53,6 +53,11 @@ class VoterTable:
     targets: list | None = None
     more: dict[str, list] = field(default_factory=dict)
 
+    @property
+    def plural(self) -> str:
+        """What several voters are called."""
+        return "leaves" if self.kind == "leaf" else f"{self.kind}s"
+
     def of_class(self, target: Any) -> VoterTable:
         """Return the voters in the game of a class."""
         if self.targets is None:
@@ -115,12 +120,11 @@ def main_figures(estimator: Any) -> list[tuple[str, str]]:
     classes += ["..."] * (estimator.classes_.size > MOST_CLASSES)
     table = estimator._inspect().voters
     heaviest = table.names[int(np.argmax(table.shares))] if table.names else "none"
-    plural = {"leaf": "leaves"}.get(table.kind, f"{table.kind}s")
     return [
         ("labeled rows", f"{estimator.n_labeled_:,}"),
         ("unlabeled rows", f"{estimator.n_unlabeled_:,}"),
         ("classes", ", ".join(classes)),
-        (plural, f"{len(table.names):,}, most from {heaviest}"),
+        (table.plural, f"{len(table.names):,}, most from {heaviest}"),
         (_bound_name(worst, len(certificates)), _bound(worst)),
         ("passes", str(np.sum(estimator.n_iter_))),
     ]

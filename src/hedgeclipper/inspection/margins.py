@@ -355,10 +355,10 @@ def _check_awake(awake_predictions: Any) -> np.ndarray:
 def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]:
     """Return the awake predictions of rows, and where they are clipped, if at all."""
     if hasattr(estimator, "decision_function"):
-        return estimator.decision_function(X), _clip_at(classifier_in(estimator))
+        return estimator.decision_function(X), hedged_range_of(classifier_in(estimator))
     if hasattr(estimator, "predict_proba"):
         classifier = classifier_in(estimator)
-        span = _clip_at(classifier) if hasattr(classifier, "hedged_range_") else (-1.0, 1.0)
+        span = hedged_range_of(classifier) if hasattr(classifier, "hedged_range_") else (-1.0, 1.0)
         return 2.0 * estimator.predict_proba(X)[:, 1] - 1.0, span
     raise TypeError(
         "MarginDisplay needs decision_function or predict_proba. Got "
@@ -366,7 +366,7 @@ def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]
     )
 
 
-def _clip_at(classifier: Any) -> Span | None:
+def hedged_range_of(classifier: Any) -> Span | None:
     """Return where the classifier's game starts to clip; None where it never does."""
     span = getattr(classifier, "hedged_range_", None)
     return span if span is not None and np.isfinite(span).all() else None
