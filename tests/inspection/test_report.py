@@ -218,7 +218,7 @@ def test_a_panels_labels_held_back_do_not_weigh_its_members():
 
 def test_members_are_compared_by_their_scores_out_of_fold(fitted_panel):
     found = compare(read_subject(fitted_panel, X[:100], Y[:100], X[100:], None, None))
-    ours = {method.name: found.error(method)[0] for method in found.baselines}
+    ours = {name: found.error(name)[0] for name in found.baselines}
     theirs = np.mean((fitted_panel.out_of_fold_[:, 0, 0] > 0.5) != Y[:100])
     assert ours["linear"] == pytest.approx(theirs)
 

@@ -25,24 +25,8 @@ class Skipped(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Method:
-    """Predictions of a method for every labeled row, made without its label.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    probabilities : ndarray of shape (n_labeled, n_classes)
-        Probabilities, or proportions of votes.
-    """
-
-    name: str
-    probabilities: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class Comparison:
-    """Predictions of all methods, fold by fold.
+    """Predictions of the model and its baselines for every labeled row, made without its label.
 
     Parameters
     ----------
@@ -50,57 +34,63 @@ class Comparison:
         Classes of the labeled rows.
     folds : list of ndarray
         Numbers of the rows of each fold.
-    model : Method
-        The model.
-    baselines : list of Method
-        What it is made of, and simple ways to combine that.
+    probabilities : dict of str to ndarray of shape (n_labeled, n_classes)
+        Probabilities, or proportions of votes, by the name of the method: the model itself, first,
+        what it is made of, and simple ways to combine that.
     description : str
         How labels were held out.
     """
 
     codes: np.ndarray
     folds: list[np.ndarray]
-    model: Method
-    baselines: list[Method]
+    probabilities: dict[str, np.ndarray]
     description: str
 
-    def wrong(self, method: Method) -> np.ndarray:
-        """Return on which rows a method is wrong, shape (n_labeled,)."""
-        return (method.probabilities.argmax(axis=1) != self.codes).astype(float)
-
-    def error(self, method: Method) -> tuple[float, float]:
-        """Return the error and its standard error over the rows."""
-        error = float(self.wrong(method).mean())
-        return error, float(np.sqrt(error * (1.0 - error) / self.codes.size))
-
-    def errors_by_fold(self, method: Method) -> list[float]:
-        """Return the error on each fold."""
-        wrong = self.wrong(method)
-        return [float(wrong[fold].mean()) for fold in self.folds]
-
-    def auc(self, method: Method) -> float:
-        """Return the mean over the folds of the area under the ROC curve; NaN for many classes."""
-        if method.probabilities.shape[1] != 2:
-            return float("nan")
-        scores = method.probabilities[:, 1]
-        areas = [roc_auc_score(self.codes[fold], scores[fold]) for fold in self.folds]
-        return float(np.mean(areas))
-
-    def gain(self, over: Method) -> tuple[float, float]:
-        """Return by how much the model's error is lower, row by row, and the standard error."""
-        gains = self.wrong(over) - self.wrong(self.model)
-        return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(gains.size))
+    @property
+    def model(self) -> str:
+        """The name of the model among the methods."""
+        return next(iter(self.probabilities))
 
     @property
-    def best_baseline(self) -> Method:
+    def baselines(self) -> list[str]:
+        """The names of the others."""
+        return list(self.probabilities)[1:]
+
+    @property
+    def best_baseline(self) -> str:
         """The baseline with the lowest error."""
-        return min(self.baselines, key=lambda method: self.error(method)[0])
+        return min(self.baselines, key=lambda name: self.error(name)[0])
 
     @property
     def verdict(self) -> int:
         """1 if the model is significantly better than the best baseline, -1 if worse, else 0."""
         gain, error = self.gain(self.best_baseline)
         return 0 if abs(gain) <= 2 * error else 1 if gain > 0 else -1
+
+    def wrong(self, name: str) -> np.ndarray:
+        """Return on which rows a method is wrong, shape (n_labeled,)."""
+        return (self.probabilities[name].argmax(axis=1) != self.codes).astype(float)
+
+    def error(self, name: str) -> tuple[float, float]:
+        """Return the error of a method and its standard error over the rows."""
+        error = float(self.wrong(name).mean())
+        return error, float(np.sqrt(error * (1.0 - error) / self.codes.size))
+
+    def errors_by_fold(self, name: str) -> list[float]:
+        """Return the error of a method on each fold."""
+        wrong = self.wrong(name)
+        return [float(wrong[fold].mean()) for fold in self.folds]
+
+    def auc(self, name: str) -> float:
+        """Return the mean over the folds of the area under the ROC curve, for two classes."""
+        scores = self.probabilities[name][:, 1]
+        areas = [roc_auc_score(self.codes[fold], scores[fold]) for fold in self.folds]
+        return float(np.mean(areas))
+
+    def gain(self, over: str) -> tuple[float, float]:
+        """Return by how much the model's error is lower, row by row, and the standard error."""
+        gains = self.wrong(over) - self.wrong(self.model)
+        return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(gains.size))
 
 
 def compare(subject: Subject) -> Comparison | str:
@@ -114,17 +104,15 @@ def compare(subject: Subject) -> Comparison | str:
     except Skipped as reason:
         return str(reason)
     tests = [test for _, test in folds]
-    model, *baselines = [
-        Method(name, _in_row_order([part[name] for part in found], tests))
-        for name in found[0]
-        if all(name in part for part in found)
-    ]
+    probabilities = {
+        name: _in_row_order([part[name] for part in found], tests) for name in found[0]
+    }
     seen = count(n_rows, "unlabeled row") if n_rows else "no unlabeled rows"
     description = (
         f"{len(folds)} stratified folds of {held_out.codes.size:,} labeled rows, shuffled, each "
         f"with {seen}. {held_out.description}"
     )
-    return Comparison(held_out.codes, tests, model, baselines, description)
+    return Comparison(held_out.codes, tests, probabilities, description)
 
 
 def _folds(held_out: HeldOut, classes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -115,13 +115,9 @@ class MarginDisplay(Display):
         X: Any,
         y: Any = None,
         *,
-        bins: Any = 50,
-        limits: Span | None = None,
         clip_at: Span | str | None = "auto",
         name: str | None = None,
-        ax: Any = None,
-        legend: bool = True,
-        curve_kwargs: CurveStyle = None,
+        **options: Any,
     ) -> MarginDisplay:
         """Draw the awake predictions of a fitted classifier of two classes.
 
@@ -134,22 +130,15 @@ class MarginDisplay(Display):
             Rows; votes for a `VoteAggregator`.
         y : array-like of shape (n_samples,), optional
             Their labels, none of them missing. Without them all rows are one curve.
-        bins : int or array of edges
-            Number of bins, or their edges.
-        limits : tuple of two floats, optional
-            First and last edge. By default half a per cent of the rows lies beyond either.
         clip_at : tuple of two floats, "auto" or None
             Where clipping starts. "auto" asks the game that was played: -1 and +1, moved by what
             the class balance adds to ``decision_function``. Log loss clips nothing, nor do other
             classifiers with a ``decision_function``; 2 p - 1 ends at -1 and +1.
         name : str, optional
             Title of the legend; by default the name of the estimator's class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool
-            Whether to draw a legend.
-        curve_kwargs : dict or list of two dicts, optional
-            Style of the outlines, as of ``matplotlib.patches.StepPatch``.
+        **options : dict
+            ``bins``, ``limits``, ``ax``, ``legend`` and ``curve_kwargs``, as in
+            `from_predictions`.
 
         Returns
         -------
@@ -178,18 +167,10 @@ class MarginDisplay(Display):
             )
         y = None if y is None else check_labels(y, classes)
         awake, own_clip_at = _awake_predictions(estimator, X)
-        return cls.from_predictions(
-            y,
-            awake,
-            pos_label=classes[1],
-            bins=bins,
-            limits=limits,
-            clip_at=own_clip_at if isinstance(clip_at, str) and clip_at == "auto" else clip_at,
-            name=name_of(estimator, name),
-            ax=ax,
-            legend=legend,
-            curve_kwargs=curve_kwargs,
-        )
+        if isinstance(clip_at, str) and clip_at == "auto":
+            clip_at = own_clip_at
+        options |= {"pos_label": classes[1], "clip_at": clip_at, "name": name_of(estimator, name)}
+        return cls.from_predictions(y, awake, **options)
 
     @classmethod
     def from_predictions(
@@ -216,10 +197,14 @@ class MarginDisplay(Display):
             Awake predictions (m); positive ones vote for the positive class.
         pos_label : label, optional
             The positive class; by default the greater label.
-        bins, limits, name, ax, legend, curve_kwargs
-            As in `from_estimator`.
-        clip_at : tuple of two floats or None
+        bins : int or array of edges, default=50
+            Number of bins, or their edges.
+        limits : tuple of two floats, optional
+            First and last edge. By default half a per cent of the rows lies beyond either.
+        clip_at : tuple of two floats or None, default=(-1, 1)
             Where clipping starts; None where nothing is clipped.
+        name, ax, legend, curve_kwargs
+            As in `plot`.
 
         Returns
         -------
@@ -249,7 +234,7 @@ class MarginDisplay(Display):
             edges,
             np.array([_counts_in_bins(values, edges) for values in of_class]),
             classes=classes,
-            n_clipped=np.array([_count_clipped(values, clip_at) for values in of_class]),
+            n_clipped=np.array([count_clipped(values, clip_at) for values in of_class]),
             n_beyond=int(np.sum((awake < edges[0]) | (awake > edges[-1]))),
             clip_at=clip_at,
             name=name,
@@ -426,6 +411,6 @@ def _counts_in_bins(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0]
 
 
-def _count_clipped(values: np.ndarray, clip_at: Span | None) -> int:
+def count_clipped(values: np.ndarray, clip_at: Span | None) -> int:
     """Return how many values are clipped; the kink counts as clipped."""
     return 0 if clip_at is None else int(np.sum((values <= clip_at[0]) | (values >= clip_at[1])))

@@ -35,22 +35,17 @@ def error_section(subject: Subject, found: Comparison | None) -> dict[str, Any]:
 
 
 def _held_out_figures(subject: Subject, found: Comparison) -> dict[str, str]:
-    y, probabilities = subject.classes[found.codes], found.model.probabilities
-
-    def abstain(ax: Any) -> None:
-        AbstentionDisplay.from_predictions(y, probabilities, classes=subject.classes, ax=ax)
-
-    def calibrate(ax: Any) -> None:
-        _draw_calibration(ax, y, probabilities[:, 1], subject.classes[1])
-
-    figures = {"abstention": figure(abstain, "Error against the proportion of rows abstained on")}
+    y, probabilities = subject.classes[found.codes], found.probabilities[found.model]
+    label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
+    svg = figure(label, draw.from_predictions, y, probabilities, classes=subject.classes)
+    figures = {"abstention": svg}
     if subject.classes.size == 2:
-        label = "Observed frequency against predicted probability"
-        figures["calibration"] = figure(calibrate, label)
+        label, positive = "Observed frequency against predicted probability", subject.classes[1]
+        figures["calibration"] = figure(label, _draw_calibration, y, probabilities[:, 1], positive)
     return figures
 
 
-def _draw_calibration(ax: Any, y: np.ndarray, probabilities: np.ndarray, label: Any) -> None:
+def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
     """Draw scikit-learn's calibration curve of a class, and how many rows are in each bin."""
     options = {"n_bins": CALIBRATION_BINS, "pos_label": label, "ax": ax, "color": BLUE}
     CalibrationDisplay.from_predictions(y, probabilities, **options)
@@ -94,14 +89,14 @@ def convergence_section(subject: Subject) -> dict[str, Any]:
     games = zip(model.histories, model.stop_reasons, strict=True)
     last = [history[-1] for history, reason in games if reason == "converged" and len(history)]
     gaps = [relative_gap(max(one.primal - one.dual, 0.0), one.primal) for one in last]
-
-    def draw(ax: Any) -> None:
-        ConvergenceDisplay.from_estimator(subject.estimator, name="", ax=ax)
-
+    svg = None
+    if model.n_passes > 1:
+        draw = ConvergenceDisplay.from_estimator
+        svg = figure("Slack and gap after each pass", draw, subject.estimator, name="")
     return {
         "stop_reasons": sorted(set(model.stop_reasons)),
         "gap": max(gaps) if gaps and np.isfinite(gaps).all() else None,
-        "figure": figure(draw, "Slack and gap after each pass") if model.n_passes > 1 else None,
+        "figure": svg,
     }
 
 

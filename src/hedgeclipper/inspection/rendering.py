@@ -77,11 +77,9 @@ class Table:
     @property
     def heads(self) -> list[tuple[str, str]]:
         """Name and kind of each column."""
+        names, kinds = [name for name, _ in self.columns], ("number", "text")
         is_text = [any(cell.kind == "text" for cell in own) for own in self._cells]
-        return [
-            (name, "text" if text else "number")
-            for (name, _), text in zip(self.columns, is_text, strict=True)
-        ]
+        return [(name, kinds[text]) for name, text in zip(names, is_text, strict=True)]
 
     @property
     def rows(self) -> list[tuple[Cell, ...]]:
@@ -103,11 +101,12 @@ def plain(value: Any) -> Cell:
         return Cell(f"{value:,}", int(value))
     if not isinstance(value, float | np.floating):
         return Cell(str(value), str(value))
-    if not np.isfinite(value):
+    number = float(value)
+    if not np.isfinite(number):
         return NOT_KNOWN
-    size = abs(value)
+    size = abs(number)
     digits = ".3f" if 0.01 <= size < 100 else ",.1f" if 100 <= size < 1e6 else ".3g"
-    return Cell(f"{value:{digits}}", float(value))
+    return Cell(f"{number:{digits}}", number)
 
 
 def whole(value: Any) -> Cell:
@@ -155,22 +154,24 @@ def listed(names: Sequence[Any]) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
-def figure(draw: Callable[[Any], Any], label: str) -> str:
+def figure(label: str, draw: Callable[..., Any], *args: Any, **options: Any) -> str:
     """Return a figure as inline SVG that takes the colors of the page, light or dark.
 
     Parameters
     ----------
-    draw : callable
-        Draws on the axes it is given.
     label : str
         What the figure shows, for screen readers.
+    draw : callable
+        Draws on the axes it is given as ``ax``, such as a class method of a display.
+    *args, **options
+        What else it is given.
     """
     matplotlib = import_extra("matplotlib", EXTRA, "write_report")
     make_figure = import_extra("matplotlib.figure", EXTRA, "write_report").Figure
     # ids within a page must differ between figures, and stay the same from run to run
     with matplotlib.rc_context({**FIGURE_STYLE, "svg.hashsalt": label}):
         canvas = make_figure(figsize=FIGURE_SIZE, layout="constrained")
-        draw(canvas.subplots())
+        draw(*args, ax=canvas.subplots(), **options)
         out = StringIO()
         canvas.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     svg = out.getvalue()

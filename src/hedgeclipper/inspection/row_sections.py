@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.inspection.comparison import Comparison, Method
-from hedgeclipper.inspection.margins import MarginDisplay, hedged_range_of
+from hedgeclipper.inspection.comparison import Comparison
+from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
 from hedgeclipper.inspection.rendering import (
     NOT_KNOWN,
     UNKNOWN,
@@ -67,26 +67,26 @@ def proportions_section(subject: Subject) -> dict[str, Any] | None:
 def comparison_section(found: Comparison) -> dict[str, Any]:
     """Return the errors of the model and its baselines on labels held out."""
     methods = [found.model, *found.baselines]
-    errors = [found.error(method) for method in methods]
+    errors = [found.error(name) for name in methods]
     columns: list[tuple[str, list[Any]]] = [
-        ("method", [method.name for method in methods]),
+        ("method", methods),
         ("error", [proportion(error) for error, _ in errors]),
         ("± standard error", [proportion(spread) for _, spread in errors]),
-        ("error by fold", [_by_fold(found, method) for method in methods]),
+        ("error by fold", [_by_fold(found, name) for name in methods]),
     ]
-    if found.model.probabilities.shape[1] == 2:
-        columns.append(("AUC", [found.auc(method) for method in methods]))
-    gains = [_gain(found, method) for method in found.baselines]
+    if found.probabilities[found.model].shape[1] == 2:
+        columns.append(("AUC", [found.auc(name) for name in methods]))
+    gains = [_gain(found, name) for name in found.baselines]
     columns.append(("model better by, in points", [Cell(UNKNOWN, 0.0), *gains]))
     return {"table": Table("Errors on labels held out", columns)}
 
 
-def _by_fold(found: Comparison, method: Method) -> Cell:
-    by_fold = " · ".join(f"{100 * one:.0f}" for one in found.errors_by_fold(method))
-    return Cell(f"{by_fold} %", found.error(method)[0])
+def _by_fold(found: Comparison, name: str) -> Cell:
+    by_fold = " · ".join(f"{100 * one:.0f}" for one in found.errors_by_fold(name))
+    return Cell(f"{by_fold} %", found.error(name)[0])
 
 
-def _gain(found: Comparison, baseline: Method) -> Cell:
+def _gain(found: Comparison, baseline: str) -> Cell:
     gain, error = found.gain(baseline)
     return Cell(f"{100 * gain:+.1f} ± {100 * error:.1f}", gain)
 
@@ -96,27 +96,21 @@ def margins_section(subject: Subject) -> dict[str, Any] | None:
     if subject.probabilities is None:
         return None
     if subject.awake is None:
-        best = subject.probabilities.max(axis=1)
-        label = "probability of the most probable class"
-        return {"figure": _histogram(best, None, label, f"Histogram of the {label}")[0]}
+        name, best = "probability of the most probable class", subject.probabilities.max(axis=1)
+        return {"figure": figure(f"Histogram of the {name}", _draw_histogram, best, None, name)}
     clip_at = hedged_range_of(subject.estimator)
-    label = "twice the probability, less one" if subject.is_votes else "awake prediction"
-    svg, display = _histogram(subject.awake, clip_at, label, "Histogram of the awake predictions")
-    clipped = None if clip_at is None else display.clipped_share
-    return {"figure": svg, "clipped": clipped}
+    name = "twice the probability, less one" if subject.is_votes else "awake prediction"
+    label = "Histogram of the awake predictions"
+    n_clipped = count_clipped(subject.awake, clip_at)
+    return {
+        "figure": figure(label, _draw_histogram, subject.awake, clip_at, name),
+        "clipped": None if clip_at is None else n_clipped / subject.awake.size,
+    }
 
 
-def _histogram(
-    values: np.ndarray, clip_at: Any, xlabel: str, label: str
-) -> tuple[str, MarginDisplay]:
-    drawn: list[MarginDisplay] = []
-
-    def draw(ax: Any) -> None:
-        options = {"clip_at": clip_at, "legend": False, "bins": 40}
-        drawn.append(MarginDisplay.from_predictions(None, values, ax=ax, **options))
-        ax.set_xlabel(xlabel)
-
-    return figure(draw, label), drawn[0]
+def _draw_histogram(values: np.ndarray, clip_at: Any, name: str, *, ax: Any) -> None:
+    MarginDisplay.from_predictions(None, values, clip_at=clip_at, bins=40, legend=False, ax=ax)
+    ax.set_xlabel(name)
 
 
 def voters_section(subject: Subject) -> dict[str, Any]:
@@ -125,24 +119,13 @@ def voters_section(subject: Subject) -> dict[str, Any]:
     order = np.argsort(-voters.shares, kind="stable")
     heaviest = np.cumsum(voters.shares[order])
     plotted = voters.take(order[:MOST_POINTS])
-
-    def draw(ax: Any) -> None:
-        VoterDisplay.from_weights(
-            plotted.correlations,
-            plotted.weights,
-            errors=plotted.errors,
-            sizes=plotted.coverage,
-            voters=plotted.names,
-            kind=plotted.kind,
-            ax=ax,
-        )
-
+    label = f"Weight of each {voters.kind} against its correlation with labels"
     return {
         "n_with_weight": int(np.sum(voters.weights != 0)),
         "n_half": int(np.searchsorted(heaviest, heaviest[-1] / 2)) + 1 if heaviest.size else 0,
         # thousands of points would only make the page slow
         "n_plotted": len(plotted.names),
-        "figure": figure(draw, f"Weight of each {voters.kind} against its correlation with labels"),
+        "figure": figure(label, VoterDisplay.from_table, plotted),
         "table": _voter_table(subject, order[:MOST_VOTERS]),
     }
 

@@ -182,7 +182,7 @@ def _with_unlabeled(subject: Subject, rows: SemiSupervisedRows) -> Subject:
         drawn = np.sort(random_state.choice(n_rows, most, replace=False))
     numbers, place = drawn, "the unlabeled rows of the fit" if subject.is_votes else "X_unlabeled"
     if rows.marked is not None:
-        numbers, place = np.flatnonzero(rows.marked == has_own)[drawn], "X"
+        numbers = np.flatnonzero(rows.marked == has_own)[drawn]
         place = "votes" if subject.is_votes else "X"
     return replace(
         subject,
@@ -234,5 +234,5 @@ def _with_predictions(subject: Subject) -> Subject:
     if subject.unlabeled is None:
         return subject
     probabilities, awake = subject.model.predict_rows(subject.unlabeled)
-    awake = awake if subject.classes.size == 2 else None
-    return replace(subject, probabilities=probabilities, awake=awake)
+    is_binary = subject.classes.size == 2
+    return replace(subject, probabilities=probabilities, awake=awake if is_binary else None)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.base.inspection import inspect_estimator
+from hedgeclipper.base.summary import VoterTable
 from hedgeclipper.inspection.display import BLUE, MARK, Display, classifier_in, name_of
 
 MOST_NAMES = 8
@@ -92,6 +93,13 @@ class VoterDisplay(Display):
         table = inspect_estimator(classifier_in(estimator), cls.__name__).voters
         if target is not None:
             table = table.of_class(target)
+        return cls.from_table(table, name=name_of(estimator, name), ax=ax)
+
+    @classmethod
+    def from_table(
+        cls, table: VoterTable, *, name: str | None = None, ax: Any = None
+    ) -> VoterDisplay:
+        """Draw the voters of a table, as `Inspection` has them."""
         return cls.from_weights(
             table.correlations,
             table.weights,
@@ -99,7 +107,7 @@ class VoterDisplay(Display):
             sizes=table.coverage,
             voters=table.names,
             kind=table.kind,
-            name=name_of(estimator, name),
+            name=name,
             ax=ax,
         )
 
