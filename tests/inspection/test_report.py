@@ -200,8 +200,8 @@ def test_labels_held_back_are_not_learned_from():
     noise = rng.integers(0, 2, 120)
     model = HedgeClipperClassifier(n_estimators=10, random_state=0)
     model.fit(X[:120], noise, X_unlabeled=X[120:])
-    rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:], "votes": None, "gold": None}
-    found = compare(read_subject(model, **rows))
+    rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:]}
+    found = compare(read_subject(model, rows))
     error, spread = found.error(found.model)
     assert error > 0.5 - 4 * spread
 
@@ -210,14 +210,14 @@ def test_a_panels_labels_held_back_do_not_weigh_its_members():
     noise = np.random.default_rng(1).integers(0, 2, 120)
     model = HedgedVotingClassifier(MEMBERS, random_state=0)
     model.fit(X[:120], noise, X_unlabeled=X[120:])
-    rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:], "votes": None, "gold": None}
-    found = compare(read_subject(model, **rows))
+    rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:]}
+    found = compare(read_subject(model, rows))
     error, spread = found.error(found.model)
     assert error > 0.5 - 4 * spread
 
 
 def test_members_are_compared_by_their_scores_out_of_fold(fitted_panel):
-    found = compare(read_subject(fitted_panel, X[:100], Y[:100], X[100:], None, None))
+    found = compare(read_subject(fitted_panel, ROWS))
     ours = {name: found.error(name)[0] for name in found.baselines}
     theirs = np.mean((fitted_panel.out_of_fold_[:, 0, 0] > 0.5) != Y[:100])
     assert ours["linear"] == pytest.approx(theirs)
@@ -242,7 +242,7 @@ def test_without_rows_sections_say_what_is_missing(fitted_forest, tmp_path):
 def test_rows_may_be_marked_by_minus_one(tmp_path):
     marked = np.where(np.arange(Y.size) % 4 == 1, Y, -1)
     model = HedgeClipperClassifier(n_estimators=10, random_state=0).fit(X, marked)
-    about = read_subject(model, X, marked, None, None, None)
+    about = read_subject(model, {"X": X, "y": marked})
     assert set(about.numbers % 4) == {0, 2, 3}
     assert "unlabeled rows 375" in Text(page_of(model, tmp_path, X=X, y=marked)).text
 
@@ -290,7 +290,7 @@ def test_rows_have_the_names_they_are_given(fitted_forest, pages, tmp_path):
 def test_rows_that_were_drawn_keep_their_names(fitted_panel, monkeypatch):
     monkeypatch.setitem(subject.MOST_ROWS, "panel", 50)
     names = [f"row {k}" for k in range(400)]
-    about = read_subject(fitted_panel, None, None, X[100:], None, None, row_names=names)
+    about = read_subject(fitted_panel, {"X_unlabeled": X[100:]}, row_names=names)
     assert about.row_names.tolist() == [f"row {k}" for k in about.numbers]
     np.testing.assert_array_equal(about.unlabeled, X[100:][about.numbers])
 

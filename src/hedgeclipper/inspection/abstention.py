@@ -81,10 +81,8 @@ class AbstentionDisplay(Display):
             Rows that it was not fitted to; votes for a `VoteAggregator`.
         y : array-like of shape (n_samples,)
             Their labels, none of them missing.
-        name : str, optional
-            Name in the legend; by default that of the estimator's class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
@@ -122,10 +120,8 @@ class AbstentionDisplay(Display):
             Probabilities of all classes, or of the second one of two.
         classes : array-like of shape (n_classes,), optional
             Labels of the columns; by default the sorted labels in y_true.
-        name : str, optional
-            Name in the legend.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
@@ -147,7 +143,8 @@ class AbstentionDisplay(Display):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         name : str, optional
-            Name in the legend, in place of the stored one.
+            Entry of the legend. `from_estimator` stores the name of the estimator's class by
+            default.
         line_kwargs : dict, optional
             Style of the curve, as of ``matplotlib.lines.Line2D``.
 

@@ -9,14 +9,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.base.inspection import inspect_estimator
-from hedgeclipper.inspection.display import (
-    BLUE,
-    MARK,
-    ORANGE,
-    Display,
-    classifier_in,
-    name_of,
-)
+from hedgeclipper.inspection.display import BLUE, MARK, ORANGE, Display, classifier_in, name_of
 from hedgeclipper.io.extras import import_extra
 
 SMALLEST_GAP = 1e-12
@@ -81,10 +74,8 @@ class ConvergenceDisplay(Display):
         ----------
         estimator : estimator
             One of this package, or a pipeline or search that ends in one.
-        name : str, optional
-            Title; by default the name of the estimator's class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
@@ -127,10 +118,8 @@ class ConvergenceDisplay(Display):
             Such as ``GameSolution.history``.
         tol : float, optional
             Relative gap at which the solver was to stop.
-        name : str, optional
-            Title.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        name, ax
+            As in `plot`.
 
         Returns
         -------

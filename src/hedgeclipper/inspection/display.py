@@ -37,7 +37,8 @@ class Display:
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         name : str, optional
-            Title or entry of the legend, in place of the stored one.
+            Title, or entry of the legend. ``from_estimator`` stores the name of the estimator's
+            class by default.
 
         Returns
         -------

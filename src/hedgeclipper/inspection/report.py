@@ -85,17 +85,8 @@ def write_report(
     path = check_output(path, force=force)
     for module in ("jinja2", "matplotlib"):
         import_extra(module, EXTRA, "write_report")
-    subject = read_subject(
-        model,
-        X,
-        y,
-        X_unlabeled,
-        votes,
-        gold,
-        row_names=row_names,
-        n_unlabeled=n_unlabeled,
-        about=about,
-    )
+    rows = {"X": X, "y": y, "X_unlabeled": X_unlabeled, "votes": votes, "gold": gold}
+    subject = read_subject(model, rows, row_names, n_unlabeled, about)
     found = compare(subject)
     heading = f"Report of a {type(subject.estimator).__name__}" if title is None else title
     with draft_of(path, force=force) as draft:
@@ -109,7 +100,7 @@ def _page(title: str, subject: Subject, found: Comparison | str) -> str:
     sections = {
         "data": row_sections.data_section(subject),
         "proportions": row_sections.proportions_section(subject),
-        "comparison": None if compared is None else row_sections.comparison_section(compared),
+        "comparison": compared,
         "margins": row_sections.margins_section(subject),
         "error": model_sections.error_section(subject, compared),
         "voters": row_sections.voters_section(subject),
@@ -125,7 +116,7 @@ def _page(title: str, subject: Subject, found: Comparison | str) -> str:
         model=subject.model,
         estimator_name=type(subject.estimator).__name__,
         found=compared,
-        reason="" if compared is not None else found,
+        no_comparison="" if compared is not None else found,
         worst=max(subject.model.certificates, key=lambda one: one.error_upper),
         sections=sections,
         version=hedgeclipper.__version__,

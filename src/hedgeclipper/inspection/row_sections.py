@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.inspection.comparison import Comparison
 from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
 from hedgeclipper.inspection.rendering import (
     NOT_KNOWN,
-    UNKNOWN,
     Cell,
     Table,
     figure,
@@ -62,33 +60,6 @@ def proportions_section(subject: Subject) -> dict[str, Any] | None:
     order = np.argsort(-predicted, kind="stable")[:MOST_BARS]
     bars = [(str(subject.classes[k]), float(predicted[k]), float(expected[k])) for k in order]
     return {"bars": bars, "n_left_out": subject.classes.size - order.size}
-
-
-def comparison_section(found: Comparison) -> dict[str, Any]:
-    """Return the errors of the model and its baselines on labels held out."""
-    methods = [found.model, *found.baselines]
-    errors = [found.error(name) for name in methods]
-    columns: list[tuple[str, list[Any]]] = [
-        ("method", methods),
-        ("error", [proportion(error) for error, _ in errors]),
-        ("± standard error", [proportion(spread) for _, spread in errors]),
-        ("error by fold", [_by_fold(found, name) for name in methods]),
-    ]
-    if found.probabilities[found.model].shape[1] == 2:
-        columns.append(("AUC", [found.auc(name) for name in methods]))
-    gains = [_gain(found, name) for name in found.baselines]
-    columns.append(("model better by, in points", [Cell(UNKNOWN, 0.0), *gains]))
-    return {"table": Table("Errors on labels held out", columns)}
-
-
-def _by_fold(found: Comparison, name: str) -> Cell:
-    by_fold = " · ".join(f"{100 * one:.0f}" for one in found.errors_by_fold(name))
-    return Cell(f"{by_fold} %", found.error(name)[0])
-
-
-def _gain(found: Comparison, baseline: str) -> Cell:
-    gain, error = found.gain(baseline)
-    return Cell(f"{100 * gain:+.1f} ± {100 * error:.1f}", gain)
 
 
 def margins_section(subject: Subject) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from hedgeclipper.base.feature_rows import is_dask
 from hedgeclipper.base.inspection import Inspection, inspect_estimator
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
+from hedgeclipper.inspection.rendering import listed
 from hedgeclipper.votes.matrix import Votes
 
 # of more unlabeled rows so many are drawn; a panel takes its time to predict
@@ -82,37 +83,29 @@ class Subject:
 
 def read_subject(
     model: Any,
-    X: Any = None,
-    y: Any = None,
-    X_unlabeled: Any = None,
-    votes: Any = None,
-    gold: Any = None,
-    *,
+    given: Mapping[str, Any],
     row_names: Sequence[str] | None = None,
     n_unlabeled: int | None = None,
     about: Mapping[str, str] | None = None,
 ) -> Subject:
-    """Return what the report is about; see `write_report` for the parameters."""
+    """Return what the report is about.
+
+    Parameters
+    ----------
+    model, row_names, n_unlabeled, about
+        As in `write_report`.
+    given : mapping of str to rows or labels
+        The other arguments of `write_report`: X, y and X_unlabeled, or votes and gold.
+    """
     steps, estimator = _opened(model)
     inspected = inspect_estimator(estimator, "A report")
     names = None if row_names is None else _as_names(row_names)
     notes = ("The steps before the classifier were kept as they were fitted.",) if steps else ()
     bare = Subject(estimator, inspected, row_names=names, notes=notes, about=about or {})
-    if bare.is_votes:
-        _refuse({"X": X, "y": y, "X_unlabeled": X_unlabeled}, "votes and gold", estimator)
-        if votes is None and gold is not None:
-            raise ValueError("gold has labels of votes. Got gold alone: pass votes, too.")
-        rows = inspected.read_rows(votes, gold)
-    else:
-        _refuse({"votes": votes, "gold": gold}, "X, y and X_unlabeled", estimator)
-        if (X is None) != (y is None):
-            raise ValueError(
-                "X and y belong together: labeled rows and their labels. Got one of them alone. "
-                "Unlabeled rows are X_unlabeled."
-            )
-        if X is None and X_unlabeled is None:
-            return bare
-        rows = inspected.read_rows(_through(steps, X), y, _through(steps, X_unlabeled))
+    given = {name: value for name, value in given.items() if value is not None}
+    rows = _read_rows(bare, steps, given)
+    if rows is None:
+        return bare
     whole = _with_unlabeled(_with_labeled(bare, rows), rows)
     return _with_predictions(_with_total(whole, n_unlabeled))
 
@@ -138,12 +131,26 @@ def _opened(model: Any) -> tuple[list[Any], Any]:
     return own + steps, estimator
 
 
-def _refuse(given: dict[str, Any], instead: str, estimator: Any) -> None:
-    found = [name for name, value in given.items() if value is not None]
-    if found:
+def _read_rows(bare: Subject, steps: list[Any], given: dict[str, Any]) -> SemiSupervisedRows | None:
+    """Return the rows that were passed, for votes by default those of the fit; None for none."""
+    wanted = ["votes", "gold"] if bare.is_votes else ["X", "y", "X_unlabeled"]
+    others = [name for name in given if name not in wanted]
+    if others:
         raise ValueError(
-            f"A report of {type(estimator).__name__} takes {instead}. Got {', '.join(found)}."
+            f"A report of {type(bare.estimator).__name__} takes {listed(wanted)}. Got "
+            f"{', '.join(others)}."
         )
+    if bare.is_votes:
+        if list(given) == ["gold"]:
+            raise ValueError("gold has labels of votes. Got gold alone: pass votes, too.")
+        return bare.model.read_rows(given.get("votes"), given.get("gold"))
+    if ("X" in given) != ("y" in given):
+        raise ValueError(
+            "X and y belong together: labeled rows and their labels. Got one of them alone. "
+            "Unlabeled rows are X_unlabeled."
+        )
+    X, X_unlabeled = (_through(steps, given.get(name)) for name in ("X", "X_unlabeled"))
+    return bare.model.read_rows(X, given.get("y"), X_unlabeled) if given else None
 
 
 def _through(steps: list[Any], X: Any) -> Any:

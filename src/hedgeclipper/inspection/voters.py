@@ -81,10 +81,8 @@ class VoterDisplay(Display):
         target : label, optional
             With more than two classes: the class whose game is drawn. By default all are, in one
             picture. A `VoteAggregator` has one game for all classes.
-        name : str, optional
-            Title; by default the name of the estimator's class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
@@ -136,10 +134,8 @@ class VoterDisplay(Display):
             Names of the voters.
         kind : str
             What a voter is called.
-        name : str, optional
-            Title.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
