@@ -25,7 +25,7 @@ from hedgeclipper import (
 )
 from hedgeclipper.inspection import subject
 from hedgeclipper.inspection.comparison import compare
-from hedgeclipper.inspection.rendering import Table, plain, proportion, render
+from hedgeclipper.inspection.rendering import environment, plain, proportion
 from hedgeclipper.inspection.subject import read_subject
 from hedgeclipper.io import atomic
 
@@ -511,10 +511,12 @@ def test_reports_are_the_same_from_run_to_run(tmp_path):
 
 
 def test_cells_sort_by_their_values():
-    table = Table("t", [("a", ["x", "y"]), ("b", [1200, float("nan")])])
-    assert table.heads == [("a", "text"), ("b", "number")]
-    assert [cell.value for _, cell in table.rows] == [1200, float("-inf")]
-    assert [cell.text for _, cell in table.rows] == ["1,200", "n/a"]
+    parts = environment().get_template("parts.html").module
+    page = parts.table("t", [("a", ["x", "y"]), ("b", [1200, float("nan")])])
+    assert 'class="text"><button type="button">a<' in page
+    assert 'class="number"><button type="button">b<' in page
+    assert 'data-value="1200" class="number">1,200<' in page
+    assert 'data-value="-inf" class="number">n/a<' in page
     assert proportion(0.5).value == 0.5
     assert plain(True).text == "yes"
     assert [plain(x).text for x in (0.5, 1234.56, 1e-5)] == ["0.500", "1,234.6", "1e-05"]
@@ -545,7 +547,7 @@ def test_only_converged_games_are_told_with_a_gap(tmp_path):
 def test_a_name_that_a_template_uses_but_nobody_gives_is_an_error():
     jinja2 = pytest.importorskip("jinja2")
     with pytest.raises(jinja2.UndefinedError):
-        render("page.html", title="no model")
+        environment().get_template("page.html").render(title="no model")
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])

@@ -1,4 +1,4 @@
-"""Templates, filters, tables and figures of the page.
+"""Templates, filters, cells of tables and figures of the page.
 
 All texts of the page are in ``templates/``; there, whatever comes from data is escaped.
 """
@@ -59,38 +59,6 @@ class Cell:
 NOT_KNOWN = Cell(UNKNOWN, float("-inf"))
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table that is sorted by a click on the head of a column.
-
-    Parameters
-    ----------
-    caption : str
-        What it shows.
-    columns : sequence of pairs
-        Head and values of each column; values that are no `Cell` are shown by `plain`.
-    """
-
-    caption: str
-    columns: Sequence[tuple[str, Sequence[Any]]]
-
-    @property
-    def heads(self) -> list[tuple[str, str]]:
-        """Name and kind of each column."""
-        names, kinds = [name for name, _ in self.columns], ("number", "text")
-        is_text = [any(cell.kind == "text" for cell in own) for own in self._cells]
-        return [(name, kinds[text]) for name, text in zip(names, is_text, strict=True)]
-
-    @property
-    def rows(self) -> list[tuple[Cell, ...]]:
-        """Cells of each row."""
-        return list(zip(*self._cells, strict=True))
-
-    @property
-    def _cells(self) -> list[list[Cell]]:
-        return [[plain(value) for value in values] for _, values in self.columns]
-
-
 def plain(value: Any) -> Cell:
     """Return a value as a cell, numbers with three digits or with one behind the point."""
     if isinstance(value, Cell):
@@ -122,23 +90,24 @@ def proportion(value: float) -> Cell:
     return Cell(per_cent(value), float(value)) if np.isfinite(value) else NOT_KNOWN
 
 
-def render(template: str, **context: Any) -> str:
-    """Return a template of the page, filled in."""
+def environment() -> Any:
+    """Return jinja2's environment of the templates, which escapes whatever is not theirs."""
     jinja2 = import_extra("jinja2", EXTRA, "write_report")
-    environment = jinja2.Environment(
+    found = jinja2.Environment(
         loader=jinja2.PackageLoader("hedgeclipper.inspection"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    found.filters |= {
         "per_cent": lambda value: per_cent(value).replace(" ", "\N{NO-BREAK SPACE}"),
         "grouped": lambda number: f"{number:,}",
+        "as_cell": plain,
         "count": count,
         "listed": listed,
     }
-    return environment.get_template(template).render(**context)
+    return found
 
 
 def count(n: int, one: str, many: str | None = None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import hedgeclipper
 from hedgeclipper.inspection import model_sections, row_sections
 from hedgeclipper.inspection.comparison import Comparison, compare
-from hedgeclipper.inspection.rendering import EXTRA, render
+from hedgeclipper.inspection.rendering import EXTRA, environment
 from hedgeclipper.inspection.subject import Subject, read_subject
 from hedgeclipper.io.atomic import check_output, draft_of
 from hedgeclipper.io.extras import import_extra
@@ -109,8 +109,8 @@ def _page(title: str, subject: Subject, found: Comparison | str) -> str:
         "convergence": model_sections.convergence_section(subject),
         "next": model_sections.next_section(subject),
     }
-    return render(
-        "page.html",
+    template = environment().get_template("page.html")
+    return template.render(
         title=title,
         subject=subject,
         model=subject.model,

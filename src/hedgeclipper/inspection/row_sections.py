@@ -11,7 +11,6 @@ from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged
 from hedgeclipper.inspection.rendering import (
     NOT_KNOWN,
     Cell,
-    Table,
     figure,
     plain,
     proportion,
@@ -97,13 +96,14 @@ def voters_section(subject: Subject) -> dict[str, Any]:
         # thousands of points would only make the page slow
         "n_plotted": len(plotted.names),
         "figure": figure(label, VoterDisplay.from_table, plotted),
-        "table": _voter_table(subject, order[:MOST_VOTERS]),
+        "columns": _voter_columns(subject, order[:MOST_VOTERS]),
     }
 
 
-def _voter_table(subject: Subject, order: np.ndarray) -> Table:
-    voters, shown = subject.model.voters, subject.model.voters.take(order)
-    columns: list[tuple[str, Any]] = [(voters.kind, shown.names)]
+def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]:
+    """Return the columns of the table of these voters, by name."""
+    shown = subject.model.voters.take(order)
+    columns: list[tuple[str, Any]] = [(shown.kind, shown.names)]
     if shown.targets is not None:
         columns.append(("class", [str(target) for target in shown.targets]))
     columns += [
@@ -115,12 +115,7 @@ def _voter_table(subject: Subject, order: np.ndarray) -> Table:
         columns.append(("± standard error", shown.errors))
     if shown.coverage is not None:
         columns.append(("awake on", [proportion(value) for value in shown.coverage]))
-    columns += [*shown.more.items(), *subject.model.describe_voters(order).items()]
-    plural = voters.plural
-    caption = f"The {order.size} {plural} with the largest contribution"
-    if order.size == len(voters.names):
-        caption = f"All {order.size} {plural}, the largest contribution first"
-    return Table(caption, columns)
+    return [*columns, *shown.more.items(), *subject.model.describe_voters(order).items()]
 
 
 def uncertain_section(subject: Subject) -> dict[str, Any] | None:
@@ -134,14 +129,14 @@ def uncertain_section(subject: Subject) -> dict[str, Any] | None:
         covered = np.flatnonzero(subject.unlabeled.counts().sum(axis=1) > 0)
     rows = covered[np.argsort(margins[covered], kind="stable")[:MOST_UNCERTAIN]]
     predicted = subject.classes[subject.probabilities[rows].argmax(axis=1)]
-    columns: list[tuple[str, Any]] = [
+    columns = [
         ("row", [_which_row(subject, row) for row in rows]),
         ("prediction", [str(label) for label in predicted]),
         ("its probability", [proportion(value) for value in best_two[rows, 0]]),
         *_values(subject, rows),
     ]
     return {
-        "table": Table("Rows whose two most probable classes are closest", columns),
+        "columns": columns,
         "n_shown": rows.size,
         "unsure": float(np.mean(best_two[:, 0] < 0.6)),
         "uncovered": 1.0 - covered.size / margins.size,
