@@ -18,7 +18,7 @@ class LiveMargins(Display):
     """A callback for long fits: draws the margins of a sample of rows after each pass.
 
     Pass it as ``callback`` to ``HedgeClipperClassifier.fit`` or `solve_game`. On a screen and in a
-    notebook the picture moves; elsewhere it can be saved from ``figure_`` at any time.
+    notebook the figure moves; elsewhere it can be saved from ``figure_`` at any time.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class LiveMargins(Display):
         self._show()
 
     def _show(self) -> None:
-        """Bring the picture up to date: in a notebook its output, elsewhere the window."""
+        """Bring the figure up to date: in a notebook its output, elsewhere the window."""
         shown = sys.modules.get("IPython.display")
         kernel = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
         if shown is None or not hasattr(kernel, "kernel"):

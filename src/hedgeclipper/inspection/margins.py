@@ -288,8 +288,8 @@ class MarginDisplay(Display):
     def _draw_curve(self, number: int, style: Mapping[str, Any]) -> Any:
         label = "all rows" if self.classes is None else f"class {self.classes[number]}"
         if self.clip_at is not None:
-            share = self.n_clipped[number] / self.counts[number].sum()
-            label += f": {per_cent(share)} clipped"
+            clipped = self.n_clipped[number] / self.counts[number].sum()
+            label += f": {per_cent(clipped)} clipped"
         whole = {
             "label": label,
             "linewidth": 1.4,
@@ -310,8 +310,8 @@ class MarginDisplay(Display):
         """Return what the label of the axis tells of rows that lie beyond it."""
         if not self.n_beyond:
             return ""
-        share = 100 * self.n_beyond / self.counts.sum()
-        return f" (the end bins also hold the {share:.2g} % beyond)"
+        beyond = 100 * self.n_beyond / self.counts.sum()
+        return f" (the end bins also hold the {beyond:.2g} % beyond)"
 
 
 def _styles(curve_kwargs: CurveStyle, n_curves: int) -> Sequence[Mapping[str, Any]]:

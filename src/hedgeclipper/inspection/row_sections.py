@@ -138,7 +138,7 @@ def uncertain_section(subject: Subject) -> dict[str, Any] | None:
     return {
         "columns": columns,
         "n_shown": rows.size,
-        "unsure": float(np.mean(best_two[:, 0] < 0.6)),
+        "below_60": float(np.mean(best_two[:, 0] < 0.6)),
         "uncovered": 1.0 - covered.size / margins.size,
     }
 

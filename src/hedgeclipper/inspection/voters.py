@@ -80,7 +80,7 @@ class VoterDisplay(Display):
             One of this package, or a pipeline or search that ends in one.
         target : label, optional
             With more than two classes: the class whose game is drawn. By default all are, in one
-            picture. A `VoteAggregator` has one game for all classes.
+            figure. A `VoteAggregator` has one game for all classes.
         name, ax
             As in `plot`.
 

@@ -27,7 +27,7 @@ from hedgeclipper.io.progress import member_reporter
 from hedgeclipper.io.sampling import draw_rows, stack_rows
 from hedgeclipper.panel.aggregation import PanelScores, aggregate
 from hedgeclipper.panel.defaults import default_panel
-from hedgeclipper.panel.held_out import HeldOutScores
+from hedgeclipper.panel.held_out import N_FOLDS, HeldOutScores
 from hedgeclipper.panel.member_frames import ColumnCodes, NamedColumns, word_columns
 from hedgeclipper.panel.member_summary import summarize
 from hedgeclipper.panel.members import (
@@ -337,7 +337,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             "fold. These labels have helped to fit the members that scored the other rows, which "
             "may flatter the panel a little."
         )
-        return HeldOut(codes[rows], 5, scores.predict, description)
+        return HeldOut(codes[rows], N_FOLDS, scores.predict, description)
 
     def _game_options(self) -> dict[str, Any]:
         names = "specialists", "loss", "tol", "max_passes"

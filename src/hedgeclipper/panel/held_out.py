@@ -1,7 +1,7 @@
 """Predictions of a panel for labeled rows whose labels are held out, without fitting members again.
 
 Members take long to fit, and the fit of the panel has scored each labeled row by members fitted
-without it. These scores are used again: only weights and calibration are found anew.
+without it. These scores are used again: only weights and calibration are found again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import numpy as np
 
 from hedgeclipper.panel.aggregation import PanelScores, aggregate
 from hedgeclipper.panel.panel_predictor import PanelPredictor
+
+N_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
