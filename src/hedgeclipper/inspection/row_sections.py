@@ -107,7 +107,7 @@ def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]
     if shown.targets is not None:
         columns.append(("class", [str(target) for target in shown.targets]))
     columns += [
-        ("contribution", [proportion(value) for value in shown.shares]),
+        ("part of the result", [proportion(value) for value in shown.shares]),
         ("weight", shown.weights),
         ("correlation", shown.correlations),
     ]
