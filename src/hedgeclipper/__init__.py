@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from hedgeclipper.inspection.convergence import ConvergenceDisplay
     from hedgeclipper.inspection.live import LiveMargins
     from hedgeclipper.inspection.margins import MarginDisplay
-    from hedgeclipper.inspection.reliability import ReliabilityDisplay
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
     from hedgeclipper.panel.classifier import HedgedVotingClassifier, NoJudgesWarning
@@ -73,7 +72,6 @@ _HOME = {
     "ConvergenceDisplay": "inspection.convergence",
     "LiveMargins": "inspection.live",
     "MarginDisplay": "inspection.margins",
-    "ReliabilityDisplay": "inspection.reliability",
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
     "MemberFailedWarning": "panel.members",
@@ -106,7 +104,6 @@ __all__ = [
     "NoJudgesWarning",
     "NoUnlabeledRowsWarning",
     "Relaxation",
-    "ReliabilityDisplay",
     "SemiSupervisedSplit",
     "ShiftWarning",
     "UnboundedGameWarning",

@@ -81,16 +81,16 @@ def test_what_comes_from_data_is_escaped():
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
 def test_shares_add_up_to_one(models, kind):
-    table = models[kind]._voter_table()
+    table = models[kind]._inspect().voters
     assert table.shares.sum() == pytest.approx(1.0)
     assert len(table.names) == table.weights.size == table.correlations.size
 
 
 def test_leaves_have_names_and_words(models):
     model = models["forest"]
-    table = model._voter_table()
+    table = model._inspect().voters
     assert len(set(table.names)) == len(table.names)
-    words = model._leaf_words(np.arange(len(table.names)))
+    words = model._inspect().describe_voters(np.arange(len(table.names)))
     leaves = model._predictor.finder.find(X.astype(np.float32))
     tree, leaf = (int(part.split()[1]) for part in table.names[3].split(", "))
     inside = np.ones(400, dtype=bool)
@@ -108,10 +108,10 @@ def test_leaves_have_names_and_words(models):
 def test_inner_nodes_and_trees_have_names_but_no_rule():
     model = HedgeClipperClassifier(n_estimators=3, specialists=("nodes", "trees"), random_state=0)
     model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
-    names = model._voter_table().names
+    names = model._inspect().voters.names
     assert {"tree 0", "tree 1", "tree 2"} <= set(names)
     assert any(name.endswith("inner node") for name in names)
-    assert model._leaf_words(np.arange(len(names))) == {}
+    assert model._inspect().describe_voters(np.arange(len(names))) == {}
 
 
 def test_more_classes_say_whose_game_it_is():
@@ -119,10 +119,14 @@ def test_more_classes_say_whose_game_it_is():
     model = HedgeClipperClassifier(n_estimators=3, random_state=0)
     model.fit(X[:100], three[:100], X_unlabeled=X[100:])
     assert "worst class against the rest" in dict_of(model)
-    table = model._voter_table()
+    table = model._inspect().voters
     assert set(table.targets) == {0, 1, 2}
     assert table.of_class(1).weights.size == model.specialist_weights_[1].size
-    assert set(model._leaf_words(np.arange(5))["votes for"]) <= {"0", "the rest", "nobody"}
+    assert set(model._inspect().describe_voters(np.arange(5))["votes for"]) <= {
+        "0",
+        "the rest",
+        "nobody",
+    }
 
 
 def dict_of(model):

@@ -1,11 +1,11 @@
-"""The pictures beside the margins: convergence, voters, abstention, reliability."""
+"""The pictures beside the margins: convergence, voters, abstention."""
 
 import sys
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from sklearn.calibration import calibration_curve
+from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -18,7 +18,6 @@ from hedgeclipper import (
     ConvergenceDisplay,
     HedgeClipperClassifier,
     HedgedVotingClassifier,
-    ReliabilityDisplay,
     VoteAggregator,
     VoterDisplay,
     solve_game,
@@ -101,7 +100,7 @@ def test_a_history_can_be_drawn_and_ticks_are_plain_text():
 def test_convergence_needs_passes_and_an_estimator_of_ours():
     with pytest.raises(ValueError, match="no pass to draw"):
         ConvergenceDisplay.from_history([], ax=new_ax())
-    with pytest.raises(TypeError, match=r"have history_. Got GaussianNB"):
+    with pytest.raises(TypeError, match=r"ConvergenceDisplay is for Hedge.* Got GaussianNB"):
         ConvergenceDisplay.from_estimator(GaussianNB().fit(X, Y), ax=new_ax())
 
 
@@ -157,7 +156,7 @@ def test_voters_without_labels_are_left_out_of_the_names():
 def test_every_voter_has_one_value():
     with pytest.raises(ValueError, match=r"one value for each voter. Got weights of shape \(2,\)"):
         VoterDisplay.from_weights([0.1], [1.0, 2.0], ax=new_ax())
-    with pytest.raises(TypeError, match=r"know their voters. Got GaussianNB"):
+    with pytest.raises(TypeError, match=r"VoterDisplay is for Hedge.* Got GaussianNB"):
         VoterDisplay.from_estimator(GaussianNB().fit(X, Y), ax=new_ax())
 
 
@@ -190,47 +189,24 @@ def test_abstention_is_for_many_classes_too(of_three):
     assert display.errors[0] == pytest.approx(error)
 
 
-@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
-def test_reliability_is_the_curve_of_scikit_learn(strategy):
-    display = ReliabilityDisplay.from_predictions(
-        LABELS, SHARES, n_bins=7, strategy=strategy, ax=new_ax()
-    )
-    true, predicted = calibration_curve(LABELS, SHARES, n_bins=7, strategy=strategy)
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_the_calibration_display_of_scikit_learn_takes_our_estimators(models, kind):
+    rows, y = rows_of(kind)
+    display = CalibrationDisplay.from_estimator(models[kind], rows, y, n_bins=7, ax=new_ax())
+    true, predicted = calibration_curve(y, models[kind].predict_proba(rows)[:, 1], n_bins=7)
     np.testing.assert_array_equal(display.prob_true, true)
     np.testing.assert_array_equal(display.prob_pred, predicted)
-    assert display.counts.size == true.size
-    assert display.counts.sum() == LABELS.size
-    np.testing.assert_allclose(display.counts @ display.prob_pred / LABELS.size, SHARES.mean())
-
-
-@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
-def test_reliability_of_each_estimator(models, kind):
-    rows, y = rows_of(kind)
-    display = ReliabilityDisplay.from_estimator(models[kind], rows, y, ax=new_ax())
-    np.testing.assert_array_equal(display.y_prob, models[kind].predict_proba(rows)[:, 1])
-    assert "class 1" in display.ax_.get_xlabel()
-    assert max(bar.get_height() for bar in display.bars_) < 0.2
 
 
 def test_a_pipeline_is_named_by_its_classifier(models):
     whole = make_pipeline(StandardScaler(with_mean=False, with_std=False).fit(X), models["forest"])
-    display = ReliabilityDisplay.from_estimator(whole, X[200:], Y[200:], ax=new_ax())
-    assert display.estimator_name == "HedgeClipperClassifier"
+    display = AbstentionDisplay.from_estimator(whole, X[200:], Y[200:], ax=new_ax())
+    assert display.name == "HedgeClipperClassifier"
     assert ConvergenceDisplay.from_estimator(whole, ax=new_ax()).name == "HedgeClipperClassifier"
 
 
-def test_of_many_classes_one_is_chosen(of_three):
-    with pytest.raises(ValueError, match=r"draws one class. Got 3, \[0, 1, 2\]: pass"):
-        ReliabilityDisplay.from_estimator(of_three, X, THREE, ax=new_ax())
-    display = ReliabilityDisplay.from_estimator(of_three, X, THREE, pos_label=2, ax=new_ax())
-    np.testing.assert_array_equal(display.y_prob, of_three.predict_proba(X)[:, 2])
-    with pytest.raises(ValueError, match=r"pos_label must be one of .* Got 7"):
-        ReliabilityDisplay.from_estimator(of_three, X, THREE, pos_label=7, ax=new_ax())
-
-
-@pytest.mark.parametrize("display", [AbstentionDisplay, ReliabilityDisplay])
-def test_labels_and_probabilities_are_checked(models, display):
-    name = display.__name__
+def test_labels_and_probabilities_are_checked(models):
+    display, name = AbstentionDisplay, "AbstentionDisplay"
     with pytest.raises(TypeError, match=f"{name} needs predict_proba. Got LinearSVC"):
         display.from_estimator(LinearSVC().fit(X, Y), X, Y, ax=new_ax())
     with pytest.raises(TypeError, match=f"{name} is for classifiers. Got StandardScaler"):
@@ -251,7 +227,6 @@ def test_labels_and_probabilities_are_checked(models, display):
         ),
         lambda ax: VoterDisplay.from_weights([0.1], [1.0], ax=ax),
         lambda ax: AbstentionDisplay.from_predictions(LABELS, SHARES, ax=ax),
-        lambda ax: ReliabilityDisplay.from_predictions(LABELS, SHARES, ax=ax),
     ],
 )
 def test_plot_draws_again_elsewhere_and_returns_itself(draw):
@@ -263,8 +238,7 @@ def test_plot_draws_again_elsewhere_and_returns_itself(draw):
 
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for display in (AbstentionDisplay, ReliabilityDisplay):
-        with pytest.raises(ImportError, match=rf"{display.__name__} needs matplotlib.*\[plots\]"):
-            display.from_predictions(LABELS, SHARES)
+    with pytest.raises(ImportError, match=r"AbstentionDisplay needs matplotlib.*\[plots\]"):
+        AbstentionDisplay.from_predictions(LABELS, SHARES)
     with pytest.raises(ImportError, match="VoterDisplay needs matplotlib"):
         VoterDisplay.from_weights([0.1], [1.0])

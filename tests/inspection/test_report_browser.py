@@ -29,13 +29,13 @@ pytestmark = pytest.mark.skipif(
 )
 TITLES = [
     "Data and settings",
-    "Predicted shares",
-    "Compared with what it is made of",
+    "Predicted class proportions",
+    "Comparison with baselines",
     "Where it hedges and where it clips",
     "How wrong it can be",
     "Which {} matter",
     "Most uncertain rows",
-    "What contradicts",
+    "Contradictions",
     "How the game was solved",
     "What to do next",
 ]

@@ -7,7 +7,9 @@ A classifier that derives from this checks its rows with `_check_rows`, and once
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,10 +29,17 @@ from hedgeclipper.base.feature_rows import (
     map_rows,
     read_labeled,
 )
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows, labeled_only, split_rows
+from hedgeclipper.base.inspection import Inspection, inspection
+from hedgeclipper.base.semi_supervised import (
+    NoUnlabeledRowsWarning,
+    SemiSupervisedRows,
+    labeled_only,
+    split_rows,
+)
 from hedgeclipper.base.summary import ShowsItself
 from hedgeclipper.io import is_batched, parquet_writer
 from hedgeclipper.io.progress import row_reporter
+from hedgeclipper.io.sampling import draw_rows
 
 
 class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
@@ -262,6 +271,35 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
             **options,
             **self._row_checks,
         )
+
+    def _draw_rows(self, X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
+        """Return so many of the unlabeled rows, drawn at random, or all if there are no more."""
+        if not is_dask(X):
+            return draw_rows(X, n_rows, random_state)
+        from hedgeclipper.io.distributed import draw_from
+
+        check = BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks)
+        return draw_from(X, n_rows, self._column_names, check, random_state)
+
+    def _inspection(self, **own: Any) -> Inspection:
+        """Return what the classifier shows of itself, given what is its own."""
+        options = {"read_rows": self._read_again, "predict_rows": self._predict_checked}
+        return inspection(self, draw_rows=self._draw_rows, **options, **own)
+
+    def _read_again(self, X: Any, y: Any, X_unlabeled: Any) -> SemiSupervisedRows:
+        """Return rows like those of ``fit``, checked as these were; X and y may be None."""
+        if X is None:
+            rows = self._check_more(X_unlabeled, "X_unlabeled")
+            return SemiSupervisedRows(None, np.empty(0), None, rows, None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoUnlabeledRowsWarning)
+            # on a copy, since the check of a fit stores what it finds
+            return copy(self)._check_rows(X, y, X_unlabeled, None)
+
+    def _predict_checked(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return probabilities and decisions for rows that were checked before."""
+        awake = self._predictor.awake(rows, self.n_jobs)
+        return self._predictor.probabilities(awake), self._predictor.decision(awake)
 
     def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
         """Return the output of the awake predictions of rows, shape (n_samples, n_games)."""

@@ -1,7 +1,7 @@
 """What a fitted estimator tells of itself: its voters, and a summary beside scikit-learn's diagram.
 
 An estimator that derives from `ShowsItself` has ``classes_``, ``n_labeled_``, ``n_unlabeled_``,
-``certificate_`` and ``_voter_table()`` once it is fitted.
+``certificate_`` and ``_inspect()`` once it is fitted.
 """
 
 from __future__ import annotations
@@ -52,6 +52,11 @@ class VoterTable:
     errors: np.ndarray | None = None
     targets: list | None = None
     more: dict[str, list] = field(default_factory=dict)
+
+    @property
+    def plural(self) -> str:
+        """What several voters are called."""
+        return "leaves" if self.kind == "leaf" else f"{self.kind}s"
 
     def of_class(self, target: Any) -> VoterTable:
         """Return the voters in the game of a class."""
@@ -113,14 +118,13 @@ def main_figures(estimator: Any) -> list[tuple[str, str]]:
     worst = max(certificates, key=lambda one: one.error_upper)
     classes = [str(label) for label in estimator.classes_[:MOST_CLASSES]]
     classes += ["..."] * (estimator.classes_.size > MOST_CLASSES)
-    table = estimator._voter_table()
+    table = estimator._inspect().voters
     heaviest = table.names[int(np.argmax(table.shares))] if table.names else "none"
-    plural = {"leaf": "leaves"}.get(table.kind, f"{table.kind}s")
     return [
         ("labeled rows", f"{estimator.n_labeled_:,}"),
         ("unlabeled rows", f"{estimator.n_unlabeled_:,}"),
         ("classes", ", ".join(classes)),
-        (plural, f"{len(table.names):,}, most from {heaviest}"),
+        (table.plural, f"{len(table.names):,}, most from {heaviest}"),
         ("worst class against the rest" if len(certificates) > 1 else "error", worst.describe()),
         ("passes", str(np.sum(estimator.n_iter_))),
     ]

@@ -235,7 +235,8 @@ def _pipeline(preparation: ColumnPreparation | None, estimator: Any) -> Pipeline
 
 def report_writer() -> Any:
     """Return the function that writes reports, before anything long is done."""
-    import_extra("matplotlib", "plots", "A report")
+    for module in ("jinja2", "matplotlib"):
+        import_extra(module, "report", "A report")
     return import_module("hedgeclipper.inspection.report").write_report
 
 

@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.feature_rows import BatchCheck, RowBatches, is_dask, parse_bytes
+from hedgeclipper.base.inspection import Inspection
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning
 from hedgeclipper.base.summary import VoterTable, shares_of
 from hedgeclipper.forest.growing import (
@@ -490,6 +491,17 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             callback(PassView(record, awake, span, self.classes_[game], is_one_of_many))
 
         return watch
+
+    def _inspect(self) -> Inspection:
+        """Return what summaries, displays and the report need."""
+        n_trees, score = self._predictor.finder.n_trees, self.shift_score_
+        return self._inspection(
+            kind="forest",
+            description=f"forest of {n_trees:,} tree{'s' * (n_trees != 1)}, its leaves reweighted",
+            make_voters=self._voter_table,
+            describe_voters=self._leaf_words,
+            shift_score=score if score > SHIFT_THRESHOLD else None,
+        )
 
     def _voter_table(self) -> VoterTable:
         """Return the specialists of all games, for summaries."""

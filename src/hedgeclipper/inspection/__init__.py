@@ -1,15 +1,15 @@
-"""Pictures of a fitted model; matplotlib is imported only here, and only when something is drawn.
+"""Displays of a fitted model, and the report; matplotlib and jinja2 are imported only when needed.
 
-Each is a class as scikit-learn has them for plots: ``from_estimator`` and others compute, ``plot``
-draws, and ``ax_`` and ``figure_`` are where.
+Displays are classes as in scikit-learn: ``from_estimator`` and others compute and draw, ``plot``
+draws again, and ``ax_`` and ``figure_`` are where. A section of the report is a template in
+``templates/``, named after its id, and a function that gathers its data.
 """
 
 from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.convergence import ConvergenceDisplay
-from hedgeclipper.inspection.displays import per_cent
+from hedgeclipper.inspection.display import per_cent
 from hedgeclipper.inspection.live import LiveMargins
 from hedgeclipper.inspection.margins import MarginDisplay
-from hedgeclipper.inspection.reliability import ReliabilityDisplay
 from hedgeclipper.inspection.voters import VoterDisplay
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "ConvergenceDisplay",
     "LiveMargins",
     "MarginDisplay",
-    "ReliabilityDisplay",
     "VoterDisplay",
     "per_cent",
 ]

@@ -1,37 +1,44 @@
-"""What not answering on unsure rows is worth."""
+"""The error if the classifier abstains on the least certain rows."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.bounds.intervals import wilson_bounds
-from hedgeclipper.inspection.displays import BLUE, MARK, axes_for, name_of, need_matplotlib
-from hedgeclipper.inspection.row_labels import check_shares, probabilities_of
+from hedgeclipper.inspection.display import (
+    BLUE,
+    MARK,
+    Display,
+    check_labels,
+    check_probabilities,
+    name_of,
+)
 
-NAME = "AbstentionDisplay"
-LEAST_ANSWERED = 5
+FEWEST_PREDICTED = 5
 DELTA = 0.05
 
 
-class AbstentionDisplay:
-    """Error on the rows that are answered, against the share that is not.
+@dataclass(eq=False, repr=False)
+class AbstentionDisplay(Display):
+    """Error on the rows that are predicted, against the proportion on which one abstains.
 
-    Rows are given up in the order of the probability of their most probable class, the least sure
-    first. Use `from_estimator` or `from_predictions` to make one.
+    Rows are left out in the order of the probability of their most probable class, the least
+    certain first. Use `from_estimator` or `from_predictions` to make one.
 
     Parameters
     ----------
     abstained : ndarray of shape (n_points,)
-        Share of rows without an answer, ascending from 0.
+        Proportion of rows without a prediction, ascending from 0.
     errors : ndarray of shape (n_points,)
-        Share of wrong answers among the others.
+        Proportion of wrong predictions among the others.
     lower, upper : ndarray of shape (n_points,)
-        Wilson's interval of each at 95 %, point by point.
+        Wilson's confidence interval of each at 95 %, point by point.
     thresholds : ndarray of shape (n_points,)
-        The least probability at which an answer is given.
+        The least probability at which there is a prediction.
     name : str or None
         What is drawn, for the legend.
 
@@ -45,29 +52,20 @@ class AbstentionDisplay:
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> shares = [0.1, 0.2, 0.3, 0.55, 0.6, 0.8, 0.9, 0.95]
+    >>> probabilities = [0.1, 0.2, 0.3, 0.55, 0.6, 0.8, 0.9, 0.95]
     >>> ax = Figure().subplots()
-    >>> display = AbstentionDisplay.from_predictions([0, 0, 0, 0, 1, 1, 1, 1], shares, ax=ax)
-    >>> display.errors[:2].tolist()  # the only error is the least sure answer
+    >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> display = AbstentionDisplay.from_predictions(y, probabilities, ax=ax)
+    >>> display.errors[:2].tolist()  # the only error is the least certain prediction
     [0.125, 0.0]
     """
 
-    def __init__(
-        self,
-        abstained: np.ndarray,
-        errors: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        thresholds: np.ndarray,
-        *,
-        name: str | None = None,
-    ):
-        self.abstained = abstained
-        self.errors = errors
-        self.lower = lower
-        self.upper = upper
-        self.thresholds = thresholds
-        self.name = name
+    abstained: np.ndarray
+    errors: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    thresholds: np.ndarray
+    name: str | None = None
 
     @classmethod
     def from_estimator(
@@ -83,19 +81,24 @@ class AbstentionDisplay:
             Rows that it was not fitted to; votes for a `VoteAggregator`.
         y : array-like of shape (n_samples,)
             Their labels, none of them missing.
-        name : str, optional
-            Name in the legend; by default that of the estimator's class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
         AbstentionDisplay
         """
-        need_matplotlib(NAME)
-        y, shares, classes = probabilities_of(estimator, X, y, NAME)
-        name = name_of(estimator) if name is None else name
-        return cls.from_predictions(y, shares, classes=classes, name=name, ax=ax)
+        cls._need_matplotlib()
+        classes = cls._classes_of(estimator)
+        if not hasattr(estimator, "predict_proba"):
+            raise TypeError(
+                f"{cls.__name__} needs predict_proba. Got {type(estimator).__name__}, which has "
+                "none."
+            )
+        y, y_prob = check_labels(y, classes), estimator.predict_proba(X)
+        return cls.from_predictions(
+            y, y_prob, classes=classes, name=name_of(estimator, name), ax=ax
+        )
 
     @classmethod
     def from_predictions(
@@ -117,32 +120,31 @@ class AbstentionDisplay:
             Probabilities of all classes, or of the second one of two.
         classes : array-like of shape (n_classes,), optional
             Labels of the columns; by default the sorted labels in y_true.
-        name : str, optional
-            Name in the legend.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
         AbstentionDisplay
         """
-        need_matplotlib(NAME)
+        cls._need_matplotlib()
         y_true = column_or_1d(y_true)
-        shares, classes = check_shares(y_true, y_prob, classes)
-        best, is_wrong = shares.max(axis=1), classes[shares.argmax(axis=1)] != y_true
-        return cls(*_curve(best, is_wrong), name=name).plot(ax)
+        y_prob, classes = check_probabilities(y_true, y_prob, classes)
+        is_wrong = classes[y_prob.argmax(axis=1)] != y_true
+        return cls(**_curve(y_prob.max(axis=1), is_wrong), name=name).plot(ax)
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, line_kwargs: dict[str, Any] | None = None
     ) -> AbstentionDisplay:
-        """Draw the curve with its intervals, and the error where all rows are answered.
+        """Draw the curve with its intervals, and the error if every row is predicted.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         name : str, optional
-            Name in the legend, in place of the stored one.
+            Entry of the legend. `from_estimator` stores the name of the estimator's class by
+            default.
         line_kwargs : dict, optional
             Style of the curve, as of ``matplotlib.lines.Line2D``.
 
@@ -150,22 +152,14 @@ class AbstentionDisplay:
         -------
         self
         """
-        self.ax_ = axes_for(ax, NAME)
-        self.figure_ = self.ax_.figure
+        self._use_axes(ax)
         name = self.name if name is None else name
         style = {"color": BLUE, "drawstyle": "steps-post", "label": name, **(line_kwargs or {})}
         (self.line_,) = self.ax_.plot(self.abstained, self.errors, **style)
-        self.ax_.fill_between(
-            self.abstained,
-            self.lower,
-            self.upper,
-            step="post",
-            color=self.line_.get_color(),
-            alpha=0.15,
-            linewidth=0,
-        )
+        band = {"color": self.line_.get_color(), "alpha": 0.15, "linewidth": 0}
+        self.ax_.fill_between(self.abstained, self.lower, self.upper, step="post", **band)
         self.ax_.axhline(self.errors[0], color=MARK, linewidth=1.0, linestyle=":")
-        self.ax_.set(xlabel="share of rows without an answer", ylabel="error on the others")
+        self.ax_.set(xlabel="proportion of rows abstained on", ylabel="error on the others")
         self.ax_.set_xlim(0.0, 1.0)
         self.ax_.set_ylim(bottom=0.0)
         if name is not None:
@@ -173,17 +167,29 @@ class AbstentionDisplay:
         return self
 
 
-def _curve(best: np.ndarray, is_wrong: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return shares given up, errors, their intervals, and thresholds; equals go together."""
+def _curve(best: np.ndarray, is_wrong: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the arrays of the display, by name; rows with equal probabilities go together.
+
+    Parameters
+    ----------
+    best : ndarray of shape (n_samples,)
+        Probability of the most probable class.
+    is_wrong : ndarray of shape (n_samples,), bool
+        Whether that class is wrong.
+    """
     order = np.argsort(-best, kind="stable")
     best, wrong = best[order], np.cumsum(is_wrong[order])
     n_rows = best.size
     ends = np.append(np.flatnonzero(np.diff(best) < 0), n_rows - 1)
-    ends = ends[(ends + 1 >= LEAST_ANSWERED) | (ends == n_rows - 1)][::-1]
-    n_answered = ends + 1.0
-    errors = wrong[ends] / n_answered
-    low, high = wilson_bounds(1.0 - 2.0 * errors, n_answered, DELTA / 2)
-    # bounds may miss an error of 0 or 1 by rounding
-    lower = np.minimum((1.0 - high) / 2.0, errors)
-    upper = np.maximum((1.0 - low) / 2.0, errors)
-    return 1.0 - n_answered / n_rows, errors, lower, upper, best[ends]
+    ends = ends[(ends + 1 >= FEWEST_PREDICTED) | (ends == n_rows - 1)][::-1]
+    n_predicted = ends + 1.0
+    errors = wrong[ends] / n_predicted
+    low, high = wilson_bounds(1.0 - 2.0 * errors, n_predicted, DELTA / 2)
+    return {
+        "abstained": 1.0 - n_predicted / n_rows,
+        "errors": errors,
+        # bounds may miss an error of 0 or 1 by rounding
+        "lower": np.minimum((1.0 - high) / 2.0, errors),
+        "upper": np.maximum((1.0 - low) / 2.0, errors),
+        "thresholds": best[ends],
+    }

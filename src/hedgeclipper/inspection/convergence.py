@@ -1,29 +1,22 @@
-"""How the slack fell, and the gap to the best that can be, pass by pass."""
+"""Slack and duality gap of a game, pass by pass."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.inspection.displays import (
-    BLUE,
-    MARK,
-    ORANGE,
-    axes_for,
-    classifier_in,
-    name_of,
-    need_matplotlib,
-)
+from hedgeclipper.base.inspection import inspect_estimator
+from hedgeclipper.inspection.display import BLUE, MARK, ORANGE, Display, classifier_in, name_of
 from hedgeclipper.io.extras import import_extra
 
-NAME = "ConvergenceDisplay"
 SMALLEST_GAP = 1e-12
 
 
-class ConvergenceDisplay:
+@dataclass(eq=False, repr=False)
+class ConvergenceDisplay(Display):
     """Slack and duality gap after each full pass over the rows.
 
     Use `from_estimator` or `from_history` to make one.
@@ -64,22 +57,12 @@ class ConvergenceDisplay:
     True
     """
 
-    def __init__(
-        self,
-        passes: list[np.ndarray],
-        slacks: list[np.ndarray],
-        gaps: list[np.ndarray],
-        *,
-        names: list[str],
-        tol: float | None = None,
-        name: str | None = None,
-    ):
-        self.passes = passes
-        self.slacks = slacks
-        self.gaps = gaps
-        self.names = names
-        self.tol = tol
-        self.name = name
+    passes: list[np.ndarray]
+    slacks: list[np.ndarray]
+    gaps: list[np.ndarray]
+    names: list[str]
+    tol: float | None = None
+    name: str | None = None
 
     @classmethod
     def from_estimator(
@@ -90,11 +73,9 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimator : estimator
-            One of this package, which has ``history_``; or a pipeline or search that ends in one.
-        name : str, optional
-            Title; by default the name of the estimator's class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            One of this package, or a pipeline or search that ends in one.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
@@ -110,21 +91,13 @@ class ConvergenceDisplay:
         >>> display.gap_ax_ is None  # the game of votes has no gap
         True
         """
-        check_is_fitted(estimator)
-        classifier = classifier_in(estimator)
-        if not hasattr(classifier, "history_"):
-            raise TypeError(
-                "ConvergenceDisplay is for estimators of hedgeclipper, which have history_. Got "
-                f"{type(classifier).__name__}."
-            )
-        histories, names = [classifier.history_], [""]
-        if isinstance(classifier.history_, list):
-            histories, names = classifier.history_, [str(label) for label in classifier.classes_]
+        inspected = inspect_estimator(classifier_in(estimator), cls.__name__)
+        has_gaps = any(np.isfinite(record.dual) for game in inspected.histories for record in game)
         return cls._of(
-            histories,
-            names,
-            tol=classifier.tol if _has_gaps(histories) else None,
-            name=name_of(estimator) if name is None else name,
+            inspected.histories,
+            [str(label) for label in inspected.classes] if inspected.is_one_vs_rest else [""],
+            tol=inspected.tol if has_gaps else None,
+            name=name_of(estimator, name),
             ax=ax,
         )
 
@@ -145,10 +118,8 @@ class ConvergenceDisplay:
             Such as ``GameSolution.history``.
         tol : float, optional
             Relative gap at which the solver was to stop.
-        name : str, optional
-            Title.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
@@ -158,9 +129,9 @@ class ConvergenceDisplay:
 
     @classmethod
     def _of(
-        cls, histories: list[Sequence[Any]], names: list[str], *, ax: Any, **options: Any
+        cls, histories: Sequence[Sequence[Any]], names: list[str], *, ax: Any, **options: Any
     ) -> ConvergenceDisplay:
-        need_matplotlib(NAME)
+        cls._need_matplotlib()
         if not all(len(history) for history in histories):
             raise ValueError("There is no pass to draw: the history is empty.")
         slacks = [np.array([record.primal for record in history]) for history in histories]
@@ -174,34 +145,17 @@ class ConvergenceDisplay:
         )
         return display.plot(ax)
 
-    def plot(self, ax: Any = None, *, name: str | None = None) -> ConvergenceDisplay:
-        """Draw the slack, and the gap on axes of its own.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        name : str, optional
-            Title, in place of the stored one.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = axes_for(ax, NAME)
-        self.figure_ = self.ax_.figure
-        games = list(zip(self.passes, self.slacks, self.names, strict=True))
+    def _draw(self, name: str | None) -> None:
+        """Draw the slack, and the gap on axes of its own."""
+        style = {"color": BLUE, "marker": "o", "markersize": 4, "alpha": self._alpha}
         self.slack_lines_ = [
-            self.ax_.plot(passes, slacks, color=BLUE, marker="o", markersize=4, alpha=self._alpha)[
-                0
-            ]
-            for passes, slacks, _ in games
+            self.ax_.plot(passes, slacks, **style)[0]
+            for passes, slacks in zip(self.passes, self.slacks, strict=True)
         ]
-        self.ax_.set(xlabel="pass over the rows", title=self.name if name is None else name)
+        self.ax_.set(xlabel="pass over the rows", title=name)
         self.ax_.set_ylabel("slack", color=BLUE)
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self._draw_gaps()
-        return self
 
     @property
     def _alpha(self) -> float:
@@ -230,10 +184,6 @@ class ConvergenceDisplay:
         """Have whole decades on the axis, in plain numbers."""
         low, high = np.log10(self.gap_ax_.get_ylim())
         self.gap_ax_.set_ylim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))
-        ticker = import_extra("matplotlib.ticker", "plots", NAME)
+        ticker = import_extra("matplotlib.ticker", "plots", type(self).__name__)
         self.gap_ax_.yaxis.set_major_formatter(ticker.FuncFormatter(lambda gap, _: f"{gap:.0e}"))
         self.gap_ax_.yaxis.set_minor_formatter(ticker.NullFormatter())
-
-
-def _has_gaps(histories: list[Sequence[Any]]) -> bool:
-    return any(np.isfinite(record.dual) for history in histories for record in history)

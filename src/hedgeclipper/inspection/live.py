@@ -10,17 +10,15 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.game.track import PassView
-from hedgeclipper.inspection.displays import axes_for
+from hedgeclipper.inspection.display import Display
 from hedgeclipper.inspection.margins import MarginDisplay
 
-NAME = "LiveMargins"
 
-
-class LiveMargins:
+class LiveMargins(Display):
     """A callback for long fits: draws the margins of a sample of rows after each pass.
 
     Pass it as ``callback`` to ``HedgeClipperClassifier.fit`` or `solve_game`. On a screen and in a
-    notebook the picture moves; elsewhere it can be saved from ``figure_`` at any time.
+    notebook the figure moves; elsewhere it can be saved from ``figure_`` at any time.
 
     Parameters
     ----------
@@ -78,12 +76,11 @@ class LiveMargins:
             check_consistent_length(X, y)
             self.y = column_or_1d(y)[rows]
         self.target, self.n_drawn_ = target, 0
-        self.ax_ = axes_for(ax, NAME)
-        self.figure_ = self.ax_.figure
+        self._use_axes(ax)
         self._handle: Any = None
 
     def __call__(self, view: PassView) -> None:
-        """Draw what the weights after a pass say of the sample."""
+        """Draw the margins of the sample under the weights after a pass."""
         if self.target is None:
             self.target = view.target
         if view.target != self.target:
@@ -102,7 +99,7 @@ class LiveMargins:
         self._show()
 
     def _show(self) -> None:
-        """Bring the picture up to date: in a notebook its output, elsewhere the window."""
+        """Bring the figure up to date: in a notebook its output, elsewhere the window."""
         shown = sys.modules.get("IPython.display")
         kernel = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
         if shown is None or not hasattr(kernel, "kernel"):

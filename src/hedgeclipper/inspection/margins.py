@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import assert_all_finite, check_consistent_length
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
-from hedgeclipper.inspection.bins import Span, bin_edges, check_span, count_outside, gathered_counts
-from hedgeclipper.inspection.displays import (
+from hedgeclipper.inspection.display import (
     BAND,
     BLUE,
     MARK,
     ORANGE,
-    axes_for,
+    Display,
+    check_labels,
+    check_two_classes,
     classifier_in,
+    listed,
     name_of,
-    need_matplotlib,
     per_cent,
 )
-from hedgeclipper.inspection.row_labels import check_against, classes_of, listed, two_classes_in
 
 # height of the axes over the highest bin, so that the legend hides nothing
 HEADROOM = 1.5
-NAME = "MarginDisplay"
+# proportions of the rows below and above the drawn range, where the range is not given
+LEFT_OUT = 0.005
+PADDING = 0.05
+ROUNDING = 1e-9
 
+Span = tuple[float, float]
 CurveStyle = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 
 
-class MarginDisplay:
+@dataclass(eq=False, repr=False)
+class MarginDisplay(Display):
     """Distribution of the awake prediction, in each of two classes where these are known.
 
     The paper's Figure 2: where the game clips, where it hedges, and how far the classes are apart.
@@ -58,7 +64,7 @@ class MarginDisplay:
     densities : ndarray, like counts
         Density of each class; each integrates to one.
     clipped_share : float
-        Share of clipped rows among all rows.
+        Proportion of clipped rows among all rows.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     curves_ : list of matplotlib StepPatch
@@ -78,30 +84,19 @@ class MarginDisplay:
     'class 1: 66.7 % clipped'
     """
 
-    # an Okabe-Ito pair; line style and hatch tell the classes apart without color
+    # an Okabe-Ito pair; line style and hatch distinguish the classes without color
     STYLES: ClassVar[tuple[dict[str, Any], dict[str, Any]]] = (
         {"edgecolor": ORANGE, "facecolor": (ORANGE, 0.10), "linestyle": "--", "hatch": "//"},
         {"edgecolor": BLUE, "facecolor": (BLUE, 0.28), "linestyle": "-"},
     )
 
-    def __init__(
-        self,
-        bin_edges: np.ndarray,
-        counts: np.ndarray,
-        *,
-        classes: np.ndarray | None,
-        n_clipped: np.ndarray,
-        n_beyond: int,
-        clip_at: Span | None = (-1.0, 1.0),
-        name: str | None = None,
-    ):
-        self.bin_edges = bin_edges
-        self.counts = counts
-        self.classes = classes
-        self.n_clipped = n_clipped
-        self.n_beyond = n_beyond
-        self.clip_at = clip_at
-        self.name = name
+    bin_edges: np.ndarray
+    counts: np.ndarray
+    classes: np.ndarray | None
+    n_clipped: np.ndarray
+    n_beyond: int
+    clip_at: Span | None = (-1.0, 1.0)
+    name: str | None = None
 
     @property
     def densities(self) -> np.ndarray:
@@ -110,7 +105,7 @@ class MarginDisplay:
 
     @property
     def clipped_share(self) -> float:
-        """Share of clipped rows among all rows."""
+        """Proportion of clipped rows among all rows."""
         return float(self.n_clipped.sum() / self.counts.sum())
 
     @classmethod
@@ -120,13 +115,9 @@ class MarginDisplay:
         X: Any,
         y: Any = None,
         *,
-        bins: Any = 50,
-        limits: Span | None = None,
         clip_at: Span | str | None = "auto",
         name: str | None = None,
-        ax: Any = None,
-        legend: bool = True,
-        curve_kwargs: CurveStyle = None,
+        **options: Any,
     ) -> MarginDisplay:
         """Draw the awake predictions of a fitted classifier of two classes.
 
@@ -139,22 +130,15 @@ class MarginDisplay:
             Rows; votes for a `VoteAggregator`.
         y : array-like of shape (n_samples,), optional
             Their labels, none of them missing. Without them all rows are one curve.
-        bins : int or array of edges
-            Number of bins, or their edges.
-        limits : tuple of two floats, optional
-            First and last edge. By default half a per cent of the rows lies beyond either.
         clip_at : tuple of two floats, "auto" or None
             Where clipping starts. "auto" asks the game that was played: -1 and +1, moved by what
             the class balance adds to ``decision_function``. Log loss clips nothing, nor do other
             classifiers with a ``decision_function``; 2 p - 1 ends at -1 and +1.
         name : str, optional
             Title of the legend; by default the name of the estimator's class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool
-            Whether to draw a legend.
-        curve_kwargs : dict or list of two dicts, optional
-            Style of the outlines, as of ``matplotlib.patches.StepPatch``.
+        **options : dict
+            ``bins``, ``limits``, ``ax``, ``legend`` and ``curve_kwargs``, as in
+            `from_predictions`.
 
         Returns
         -------
@@ -173,23 +157,20 @@ class MarginDisplay:
         >>> int(display.counts.sum())
         800
         """
-        need_matplotlib(NAME)
-        check_is_fitted(estimator)
-        classes = _two_classes_of(estimator)
-        y = None if y is None else check_against(column_or_1d(y), classes)
+        cls._need_matplotlib()
+        classes = cls._classes_of(estimator)
+        if classes.size != 2:
+            raise ValueError(
+                f"MarginDisplay is for two classes. Got an estimator with {classes.size}, "
+                f"{listed(classes)}. Fit one class against the rest, or pass that class's column "
+                "of decision_function, which is log-odds, to from_predictions with clip_at=None."
+            )
+        y = None if y is None else check_labels(y, classes)
         awake, own_clip_at = _awake_predictions(estimator, X)
-        return cls.from_predictions(
-            y,
-            awake,
-            pos_label=classes[1],
-            bins=bins,
-            limits=limits,
-            clip_at=own_clip_at if isinstance(clip_at, str) and clip_at == "auto" else clip_at,
-            name=name_of(estimator) if name is None else name,
-            ax=ax,
-            legend=legend,
-            curve_kwargs=curve_kwargs,
-        )
+        if isinstance(clip_at, str) and clip_at == "auto":
+            clip_at = own_clip_at
+        options |= {"pos_label": classes[1], "clip_at": clip_at, "name": name_of(estimator, name)}
+        return cls.from_predictions(y, awake, **options)
 
     @classmethod
     def from_predictions(
@@ -213,13 +194,17 @@ class MarginDisplay:
         y_true : array-like of shape (n_samples,) or None
             Labels of two classes; None where they are not known.
         awake_predictions : array-like of shape (n_samples,)
-            Awake predictions (m); positive ones speak for the positive class.
+            Awake predictions (m); positive ones vote for the positive class.
         pos_label : label, optional
             The positive class; by default the greater label.
-        bins, limits, name, ax, legend, curve_kwargs
-            As in `from_estimator`.
-        clip_at : tuple of two floats or None
+        bins : int or array of edges, default=50
+            Number of bins, or their edges.
+        limits : tuple of two floats, optional
+            First and last edge. By default half a per cent of the rows lies beyond either.
+        clip_at : tuple of two floats or None, default=(-1, 1)
             Where clipping starts; None where nothing is clipped.
+        name, ax, legend, curve_kwargs
+            As in `plot`.
 
         Returns
         -------
@@ -235,21 +220,21 @@ class MarginDisplay:
         >>> display.densities.tolist(), display.n_beyond
         ([[0.5, 0.5], [0.5, 0.5]], 1)
         """
-        need_matplotlib(NAME)
+        cls._need_matplotlib()
         awake = _check_awake(awake_predictions)
         classes, of_class = None, [awake]
         if y_true is not None:
             y_true = column_or_1d(y_true)
             check_consistent_length(y_true, awake)
-            classes = two_classes_in(y_true, pos_label)
+            classes = check_two_classes(y_true, pos_label)
             of_class = [awake[y_true == label] for label in classes]
-        clip_at = check_span(clip_at, "clip_at")
-        edges = bin_edges(awake, bins, check_span(limits, "limits"), clip_at)
+        clip_at = _check_span(clip_at, "clip_at")
+        edges = _bin_edges(awake, bins, _check_span(limits, "limits"), clip_at)
         display = cls(
             edges,
-            np.array([gathered_counts(values, edges) for values in of_class]),
+            np.array([_counts_in_bins(values, edges) for values in of_class]),
             classes=classes,
-            n_clipped=np.array([count_outside(values, clip_at) for values in of_class]),
+            n_clipped=np.array([count_clipped(values, clip_at) for values in of_class]),
             n_beyond=int(np.sum((awake < edges[0]) | (awake > edges[-1]))),
             clip_at=clip_at,
             name=name,
@@ -289,8 +274,7 @@ class MarginDisplay:
         >>> display.plot(second).ax_ is second
         True
         """
-        self.ax_ = axes_for(ax, NAME)
-        self.figure_ = self.ax_.figure
+        self._use_axes(ax)
         styles = _styles(curve_kwargs, len(self.counts))
         self.curves_ = [self._draw_curve(number, style) for number, style in enumerate(styles)]
         self.clip_lines_ = self._draw_hedged_region() if self.clip_at is not None else []
@@ -304,8 +288,8 @@ class MarginDisplay:
     def _draw_curve(self, number: int, style: Mapping[str, Any]) -> Any:
         label = "all rows" if self.classes is None else f"class {self.classes[number]}"
         if self.clip_at is not None:
-            share = self.n_clipped[number] / self.counts[number].sum()
-            label += f": {per_cent(share)} clipped"
+            clipped = self.n_clipped[number] / self.counts[number].sum()
+            label += f": {per_cent(clipped)} clipped"
         whole = {
             "label": label,
             "linewidth": 1.4,
@@ -323,11 +307,11 @@ class MarginDisplay:
         return [self.ax_.axvline(low, label=label, **mark), self.ax_.axvline(high, **mark)]
 
     def _note_on_end_bins(self) -> str:
-        """Return what the picture must say of rows that lie beyond it."""
+        """Return what the label of the axis tells of rows that lie beyond it."""
         if not self.n_beyond:
             return ""
-        share = 100 * self.n_beyond / self.counts.sum()
-        return f" (the end bins also hold the {share:.2g} % beyond)"
+        beyond = 100 * self.n_beyond / self.counts.sum()
+        return f" (the end bins also hold the {beyond:.2g} % beyond)"
 
 
 def _styles(curve_kwargs: CurveStyle, n_curves: int) -> Sequence[Mapping[str, Any]]:
@@ -340,18 +324,6 @@ def _styles(curve_kwargs: CurveStyle, n_curves: int) -> Sequence[Mapping[str, An
             f"{len(curve_kwargs)}."
         )
     return curve_kwargs
-
-
-def _two_classes_of(estimator: Any) -> np.ndarray:
-    """Return the classes of a fitted classifier, or raise if there are not two."""
-    classes = classes_of(estimator, NAME)
-    if len(classes) != 2:
-        raise ValueError(
-            f"MarginDisplay is for two classes. Got an estimator with {len(classes)}, "
-            f"{listed(classes)}. Fit one class against the rest, or pass that class's column of "
-            "decision_function, which is log-odds, to from_predictions with clip_at=None."
-        )
-    return classes
 
 
 def _check_awake(awake_predictions: Any) -> np.ndarray:
@@ -368,10 +340,10 @@ def _check_awake(awake_predictions: Any) -> np.ndarray:
 def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]:
     """Return the awake predictions of rows, and where they are clipped, if at all."""
     if hasattr(estimator, "decision_function"):
-        return estimator.decision_function(X), _clip_at(classifier_in(estimator))
+        return estimator.decision_function(X), hedged_range_of(classifier_in(estimator))
     if hasattr(estimator, "predict_proba"):
         classifier = classifier_in(estimator)
-        span = _clip_at(classifier) if hasattr(classifier, "hedged_range_") else (-1.0, 1.0)
+        span = hedged_range_of(classifier) if hasattr(classifier, "hedged_range_") else (-1.0, 1.0)
         return 2.0 * estimator.predict_proba(X)[:, 1] - 1.0, span
     raise TypeError(
         "MarginDisplay needs decision_function or predict_proba. Got "
@@ -379,7 +351,66 @@ def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]
     )
 
 
-def _clip_at(classifier: Any) -> Span | None:
+def hedged_range_of(classifier: Any) -> Span | None:
     """Return where the classifier's game starts to clip; None where it never does."""
     span = getattr(classifier, "hedged_range_", None)
     return span if span is not None and np.isfinite(span).all() else None
+
+
+def _check_span(span: Any, name: str) -> Span | None:
+    """Return two ascending finite numbers, or None."""
+    if span is None:
+        return None
+    try:
+        low, high = (float(end) for end in span)
+    except (TypeError, ValueError):
+        low, high = np.nan, np.nan
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise ValueError(f"{name} must be two finite numbers, the smaller one first. Got {span!r}.")
+    return low, high
+
+
+def _bin_edges(
+    awake: np.ndarray, bins: Any, limits: Span | None, clip_at: Span | None
+) -> np.ndarray:
+    """Return ascending edges: given ones, or so many bins within the limits.
+
+    Parameters
+    ----------
+    awake : ndarray of shape (n_samples,)
+        Awake predictions.
+    bins : int or array of edges
+        Number of bins, or their edges.
+    limits, clip_at : tuple of two floats or None
+        First and last edge, and where clipping starts.
+    """
+    if np.ndim(bins) == 0:
+        if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
+            raise ValueError(f"bins must be a positive integer or an array of edges. Got {bins!r}.")
+        return np.linspace(*(limits or _usual_limits(awake, clip_at)), int(bins) + 1)
+    edges = np.asarray(bins, dtype=float)
+    if limits is not None:
+        raise ValueError(f"bins already has the edges: leave out limits. Got limits={limits!r}.")
+    if edges.ndim != 1 or edges.size < 2 or not np.all(np.diff(edges) > 0):
+        raise ValueError(f"bins, as edges, must be two or more and ascending. Got {bins!r}.")
+    assert_all_finite(edges, input_name="bins")
+    return edges
+
+
+def _usual_limits(awake: np.ndarray, clip_at: Span | None) -> Span:
+    """Return a range that leaves out few rows and shows where clipping starts."""
+    ends = [*np.quantile(awake, [LEFT_OUT, 1.0 - LEFT_OUT]), *(clip_at or ())]
+    low, high = float(min(ends)), float(max(ends))
+    is_point = high - low <= ROUNDING * max(abs(low), abs(high), 1.0)
+    padding = 0.5 if is_point else PADDING * (high - low)
+    return low - padding, high + padding
+
+
+def _counts_in_bins(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Return how many values are in each bin; those beyond count in the end bins."""
+    return np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0]
+
+
+def count_clipped(values: np.ndarray, clip_at: Span | None) -> int:
+    """Return how many values are clipped; the kink counts as clipped."""
+    return 0 if clip_at is None else int(np.sum((values <= clip_at[0]) | (values >= clip_at[1])))

@@ -1,230 +1,131 @@
-"""The sections about the model: its error, what contradicts, and how it was solved."""
+"""What the sections about the model show: error, contradictions, solver, and what to do next."""
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
+from sklearn.calibration import CalibrationDisplay
 
-from hedgeclipper.base.summary import certificates_of
-from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.forest.classifier import SHIFT_THRESHOLD
+from hedgeclipper.game.equations import relative_gap
 from hedgeclipper.inspection.abstention import AbstentionDisplay
-from hedgeclipper.inspection.compare import Comparison
+from hedgeclipper.inspection.comparison import Comparison
 from hedgeclipper.inspection.convergence import ConvergenceDisplay
-from hedgeclipper.inspection.figures import figure
-from hedgeclipper.inspection.markup import (
-    Markup,
-    Section,
-    beside,
-    bullets,
-    paragraph,
-    tag,
-    together,
-)
-from hedgeclipper.inspection.reliability import ReliabilityDisplay
-from hedgeclipper.inspection.subject import Subject
-from hedgeclipper.inspection.words import bound_words, count, listed, per_cent
+from hedgeclipper.inspection.display import BLUE
+from hedgeclipper.inspection.rendering import figure
+from hedgeclipper.inspection.subject import SEED, Subject
 
-STOPS = {
-    "converged": "it came within its tolerance",
-    "exact": "it was solved exactly",
-    "max_passes": "it ran out of passes",
-    "stalled": "it made no more headway",
-    "unbounded": "the problem has no minimum",
-    "at_reach": "weights grew to the largest size",
-}
-NOT_OF_ALL_CLASSES = (
-    "That is no bound on how often the most probable of all classes is wrong, which can be more."
-)
+FEW_LABELS = 50
+N_SUGGESTED = 10
+CALIBRATION_BINS = 5
+# part of the height that the bars of the counts take
+BAR_HEIGHT = 0.18
 
 
-def error_section(subject: Subject, found: Comparison | str) -> Section:
-    """Return the estimate and the guarantee of the error, kept apart."""
-    certificates = certificates_of(subject.estimator)
-    boxes = tag("div", _estimate(subject, certificates, found), _guarantee(subject, certificates))
-    parts = [Markup(boxes.replace("<div>", '<div class="boxes">', 1))]
-    if isinstance(subject.estimator.certificate_, list):
-        words = f"Bounds are for one class against the rest at a time. {NOT_OF_ALL_CLASSES}"
-        parts.append(paragraph(words))
-    if not isinstance(found, str):
-        parts.append(_held_back_figures(subject, found))
-    return Section("error", "How wrong it can be", together(parts))
+def error_section(subject: Subject, found: Comparison | None) -> dict[str, Any]:
+    """Return the bounds on the error, and figures of predictions while labels were held out."""
+    certificates = list(enumerate(subject.model.certificates))
+    return {
+        "estimates": [(k, one) for k, one in certificates if one.kind == "estimate"],
+        "guarantees": [(k, one) for k, one in certificates if one.is_guarantee],
+        "doubts": sorted({(one.kind, one.reason.rstrip(".")) for _, one in certificates}),
+        "figures": {} if found is None else _held_out_figures(subject, found),
+    }
 
 
-def _estimate(subject: Subject, certificates: list[Certificate], found: Comparison | str) -> Markup:
-    items = [
-        f"{_whose(subject, k)}error on {count(one.n_unlabeled, 'unlabeled row')}: "
-        f"{bound_words(one)}, as far as what the labels say of the {_voters(subject)} is right."
-        for k, one in enumerate(certificates)
-        if one.kind == "estimate"
-    ]
-    if not isinstance(found, str):
-        error, spread = found.error(found.ours)
-        items.append(f"By cross-validation: {per_cent(error)} ± {per_cent(spread)}.")
-    if not items:
-        items = ["There is none."]
-    text = "What to expect. Nothing is claimed of how often an estimate is wrong."
-    return tag("section", tag("h3", "Estimate"), paragraph(text), bullets(items), class_="box")
-
-
-def _guarantee(subject: Subject, certificates: list[Certificate]) -> Markup:
-    held = [
-        f"{_whose(subject, k)}error on these {count(one.n_unlabeled, 'unlabeled row')}: "
-        f"{bound_words(one)}, with {100 * (one.confidence_level or 0):g} % confidence."
-        for k, one in enumerate(certificates)
-        if one.is_guarantee
-    ]
-    if held:
-        text = (
-            "What holds whatever the labels are, if labeled rows were drawn like the unlabeled "
-            "ones and no voter was fitted to those that judge it."
-        )
-        body = [paragraph(text), bullets(held)]
-    else:
-        body = [
-            paragraph("There is none."),
-            bullets(sorted({_why_not(one) for one in certificates})),
-            paragraph(how_to_guarantee(subject)),
-        ]
-    return tag("section", tag("h3", "Guarantee"), *body, class_="box")
-
-
-def _why_not(certificate: Certificate) -> str:
-    what = "void" if certificate.kind == "void" else "an estimate"
-    return f"The bound is {what}: {certificate.reason.rstrip('.')}."
-
-
-def how_to_guarantee(subject: Subject) -> str:
-    """Return which settings would make the bound a guarantee."""
-    if subject.is_votes:
-        return (
-            "For one, draw rows at random, label them, and fit with --confidence-level 0.95 at the "
-            "command line, confidence_level=0.95 in Python. It takes hundreds of labels."
-        )
-    return (
-        "For one, fit with --confidence-level 0.95 at the command line, confidence_level=0.95 in "
-        "Python: labels are then held out, and must be a simple random sample of the rows. It "
-        "takes hundreds of labels."
-    )
-
-
-def _whose(subject: Subject, game: int) -> str:
-    if isinstance(subject.estimator.certificate_, list):
-        return f"Class {subject.classes[game]} against the rest: "
-    return ""
-
-
-def _voters(subject: Subject) -> str:
-    return "trees" if not (subject.is_panel or subject.is_votes) else f"{subject.voters.kind}s"
-
-
-def _held_back_figures(subject: Subject, found: Comparison) -> Markup:
-    """Return whether probabilities hold, and what not answering is worth, on labels held back."""
-    y = subject.classes[found.codes]
-
-    def abstain(ax: Any) -> None:
-        AbstentionDisplay.from_predictions(y, found.ours.shares, classes=subject.classes, ax=ax)
-
-    pictures = [
-        figure(
-            abstain,
-            "Error against the share of rows without an answer",
-            "If the least sure rows are left unanswered, the error on the others; shaded, what "
-            "chance allows at 95 %.",
-        )
-    ]
+def _held_out_figures(subject: Subject, found: Comparison) -> dict[str, str]:
+    y, probabilities = subject.classes[found.codes], found.probabilities[found.model]
+    label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
+    svg = figure(label, draw.from_predictions, y, probabilities, classes=subject.classes)
+    figures = {"abstention": svg}
     if subject.classes.size == 2:
-
-        def rely(ax: Any) -> None:
-            shares = found.ours.shares[:, 1]
-            ReliabilityDisplay.from_predictions(y, shares, pos_label=subject.classes[1], ax=ax)
-            ax.get_legend().remove()
-
-        caption = "On the diagonal probabilities are what they say. Bars count the rows."
-        pictures.append(figure(rely, "Observed frequency against predicted probability", caption))
-    about = f"What was said of the {found.codes.size:,} labeled rows while these were held back:"
-    return together([paragraph(about), tag("div", *pictures, class_="figures")])
+        label, positive = "Observed frequency against predicted probability", subject.classes[1]
+        figures["calibration"] = figure(label, _draw_calibration, y, probabilities[:, 1], positive)
+    return figures
 
 
-def contradiction_section(subject: Subject) -> Section:
-    """Return what does not go together."""
-    found = [*_void(subject), *_blamed(subject), *_doubtful(subject), *_shift(subject)]
-    body = bullets(found) if found else paragraph("Nothing was found that contradicts itself.")
-    return Section("contradictions", "What contradicts", body)
-
-
-def _void(subject: Subject) -> list[str]:
-    return [
-        f"{_whose(subject, k)}the bound on the error is void. {one.reason}"
-        for k, one in enumerate(certificates_of(subject.estimator))
-        if one.kind == "void"
-    ]
-
-
-def _blamed(subject: Subject) -> list[str]:
-    """Return the voters whose bounds had to give way to those of others."""
-    if not subject.is_votes:
-        return []
-    blamed = subject.estimator._fitted.contradicts
-    if not blamed.any():
-        return []
-    return [
-        "What the labels say of these voters cannot all be true of the unlabeled rows, and had to "
-        f"give way: {listed(subject.estimator.voters_[blamed])}. Labels may be wrong, or drawn "
-        "from other rows."
-    ]
-
-
-def _doubtful(subject: Subject) -> list[str]:
-    """Return the voters who are against the labels, or against all others."""
-    voters, found = subject.voters, []
-    if voters.kind == "leaf" or voters.kind == "specialist":
-        return []
-    errors = voters.errors if voters.errors is not None else 0.0
-    against = np.flatnonzero(voters.correlations + errors < 0)
-    if against.size:
-        names = listed([voters.names[k] for k in against])
-        found.append(f"More often wrong than right on labels they have not seen: {names}.")
-    agreement = np.array(voters.more.get("agreement", []), dtype=float)
-    apart = np.flatnonzero(agreement < 0)
-    if apart.size:
-        names = listed([voters.names[k] for k in apart])
-        found.append(f"Against the mean of the others on unlabeled rows: {names}.")
-    return found
-
-
-def _shift(subject: Subject) -> list[str]:
-    score = getattr(subject.estimator, "shift_score_", 0.0)
-    if score <= SHIFT_THRESHOLD:
-        return []
-    return [
-        "The unlabeled rows fall into the leaves in other shares than the labeled ones, far "
-        f"beyond chance (score {score:.0f}, up to 3 is usual). What the labels say may not hold "
-        "for them."
-    ]
-
-
-def convergence_section(subject: Subject) -> Section:
-    """Return how the solver came to its end."""
-    model = subject.estimator
-    reasons = np.atleast_1d(model.stop_reason_).tolist()
-    passes = int(np.sum(model.n_iter_))
-    ends = listed(sorted({STOPS[reason] for reason in reasons}))
-    games = "" if len(reasons) == 1 else f" in {len(reasons)} games, one for each class"
-    words = f"{count(passes, 'pass', 'passes')} over the rows{games}; it stopped since {ends}."
-    if passes < 2:
-        more = "There is nothing to draw."
-        return Section("convergence", "How the game was solved", paragraph(words, more))
-
-    def draw(ax: Any) -> None:
-        ConvergenceDisplay.from_estimator(model, name="", ax=ax)
-
-    caption = (
-        "The slack is what was made small; no weights can make it smaller by more than the gap. "
-        "Dotted: the gap at which to stop."
+def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
+    """Draw scikit-learn's calibration curve of a class, and how many rows are in each bin."""
+    options = {"n_bins": CALIBRATION_BINS, "pos_label": label, "ax": ax, "color": BLUE}
+    CalibrationDisplay.from_predictions(y, probabilities, **options)
+    ax.get_legend().remove()
+    counts, edges = np.histogram(probabilities, CALIBRATION_BINS, (0.0, 1.0))
+    middles, heights = (edges[:-1] + edges[1:]) / 2, BAR_HEIGHT * counts / counts.max()
+    bars = ax.bar(middles, heights, 0.03, color=BLUE, alpha=0.3)
+    # one number is enough to read all bars by
+    labels = [""] * counts.size
+    labels[counts.argmax()] = f"{counts.max():,} rows"
+    ax.bar_label(bars, labels, padding=2, fontsize="small")
+    ax.set(
+        xlabel=f"predicted probability of class {label}",
+        ylabel=f"observed frequency of class {label}",
+        xlim=(-0.02, 1.02),
+        ylim=(0.0, 1.02),
     )
-    if subject.is_votes:
-        caption = "What was made small: loss beyond the opening's, against the worst labels."
-    picture = figure(draw, "Slack and gap after each pass", caption)
-    return Section("convergence", "How the game was solved", beside(paragraph(words), picture))
+
+
+def contradictions_section(subject: Subject) -> dict[str, Any]:
+    """Return void bounds, relaxed voters, voters against labels or others, and a shift."""
+    model, voters = subject.model, subject.model.voters
+    against, apart = [], []
+    if model.kind != "forest":
+        errors = voters.errors if voters.errors is not None else 0.0
+        against = np.flatnonzero(voters.correlations + errors < 0).tolist()
+        agreement = np.array(voters.more.get("agreement", []), dtype=float)
+        apart = np.flatnonzero(agreement < 0).tolist()
+    return {
+        "void": [(k, one) for k, one in enumerate(model.certificates) if one.kind == "void"],
+        "relaxed": model.contradicting,
+        "against_labels": [voters.names[k] for k in against],
+        "against_others": [voters.names[k] for k in apart],
+        "shift_score": model.shift_score,
+    }
+
+
+def convergence_section(subject: Subject) -> dict[str, Any]:
+    """Return how the solver stopped, and a figure of its passes."""
+    model = subject.model
+    games = zip(model.histories, model.stop_reasons, strict=True)
+    last = [history[-1] for history, reason in games if reason == "converged" and len(history)]
+    gaps = [relative_gap(max(one.primal - one.dual, 0.0), one.primal) for one in last]
+    svg = None
+    if model.n_passes > 1:
+        draw = ConvergenceDisplay.from_estimator
+        svg = figure("Slack and gap after each pass", draw, subject.estimator, name="")
+    return {
+        "stop_reasons": sorted(set(model.stop_reasons)),
+        "gap": max(gaps) if gaps and np.isfinite(gaps).all() else None,
+        "figure": svg,
+    }
+
+
+def next_section(subject: Subject) -> dict[str, Any]:
+    """Return what decides which advice is given."""
+    model = subject.model
+    rarest = None
+    if subject.y is not None:
+        counts = np.unique(subject.y, return_counts=True)[1]
+        rarest = int(counts.min()) if counts.size == subject.classes.size else 0
+    # SGD takes a given number of passes, whether it has converged or not
+    is_sgd = getattr(subject.estimator, "method", "") == "sgd"
+    has_rows = subject.has_own_unlabeled and subject.probabilities is not None
+    return {
+        "rarest": rarest if rarest is None or rarest < FEW_LABELS else None,
+        "has_rows": has_rows,
+        "suggested": _suggested(subject) if has_rows and subject.is_votes else None,
+        "out_of_passes": "max_passes" in model.stop_reasons and not is_sgd,
+        "has_guarantee": any(one.is_guarantee for one in model.certificates),
+    }
+
+
+def _suggested(subject: Subject) -> tuple[str, bool]:
+    """Return rows of the fit to label next, by name if they have one, and whether they have."""
+    model, fitted = copy(subject.estimator), subject.model.votes
+    if model.random_state is None:
+        # the same report from run to run
+        model.random_state = SEED
+    rows = model.suggest_labels(min(N_SUGGESTED, fitted.n_rows))
+    names = subject.row_names if subject.unlabeled is fitted else fitted.rows
+    named = rows if names is None else names[rows]
+    return ", ".join(str(name) for name in named), names is not None

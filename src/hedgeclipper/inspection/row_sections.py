@@ -1,4 +1,4 @@
-"""The sections about rows: how sure the model is of them, and which are nearest to a toss-up."""
+"""What the sections about data, rows and voters show; their texts are in the templates."""
 
 from __future__ import annotations
 
@@ -7,165 +7,162 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.inspection.figures import figure
-from hedgeclipper.inspection.margins import MarginDisplay
-from hedgeclipper.inspection.markup import (
+from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
+from hedgeclipper.inspection.rendering import (
     NOT_KNOWN,
     Cell,
-    Markup,
-    Section,
-    beside,
-    paragraph,
+    figure,
     plain,
-    share,
-    table,
-    tag,
-    together,
+    proportion,
+    whole,
 )
 from hedgeclipper.inspection.subject import Subject
-from hedgeclipper.inspection.words import per_cent
+from hedgeclipper.inspection.voters import VoterDisplay
 
+LONGEST_VALUE = 90
+MOST_BARS = 12
 MOST_UNCERTAIN, MOST_COLUMNS = 15, 4
+MOST_VOTERS, MOST_POINTS = 25, 1_000
 
 
-def which_rows(subject: Subject) -> str:
-    """Return in words which rows were predicted."""
-    n_rows = len(subject.shares) if subject.shares is not None else 0
-    if not subject.has_own_unlabeled:
-        return f"the {n_rows:,} labeled rows, there being no others,"
-    if subject.n_unlabeled == n_rows:
-        return f"the {n_rows:,} unlabeled rows"
-    total = "the unlabeled rows" if subject.n_unlabeled is None else f"{subject.n_unlabeled:,}"
-    return f"{n_rows:,} unlabeled rows drawn at random from {total}"
+def data_section(subject: Subject) -> dict[str, Any]:
+    """Return labels by class, and the parameters that differ from the default."""
+    labels = []
+    if subject.y is not None:
+        labels = [f"{np.sum(subject.y == k):,} of class {k}" for k in subject.classes]
+    default = type(subject.estimator)().get_params(deep=False)
+    own = subject.estimator.get_params(deep=False)
+    return {
+        "labels": labels,
+        "n_columns": None if subject.is_votes else subject.estimator.n_features_in_,
+        "changed": [
+            (name, _written(value))
+            for name, value in own.items()
+            if repr(value) != repr(default[name])
+        ],
+    }
 
 
-def without_rows() -> Markup:
-    """Return that there are no rows to speak of."""
-    return tag(
-        "p",
-        "The report was made without unlabeled rows: pass X_unlabeled, or rows with y = -1; at "
-        "the command line --unlabeled, or rows without a target.",
-        class_="missing",
-    )
+def _written(value: Any) -> str:
+    """Return a value as it is written in Python, cut off where it is long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
 
 
-def margins_section(subject: Subject) -> Section:
-    """Return how awake predictions are distributed, hedged and clipped."""
-    title = "Where it hedges and where it clips"
-    if subject.shares is None:
-        return Section("margins", title, without_rows())
-    if subject.classes.size > 2:
-        return Section("margins", title, _sureness(subject, subject.shares.max(axis=1)))
-    span = subject.estimator.hedged_range_
-    clip_at = span if np.isfinite(span).all() else None
-    found: dict[str, MarginDisplay] = {}
-
-    def draw(ax: Any) -> None:
-        found["display"] = MarginDisplay.from_predictions(
-            None, subject.awake, clip_at=clip_at, legend=False, ax=ax, bins=40
-        )
-        ax.set_xlabel("twice the probability, less one" if subject.is_votes else "awake prediction")
-
-    caption = (
-        f"Right means class {subject.classes[1]}, left class {subject.classes[0]}. The end bins "
-        "also hold what lies beyond."
-    )
-    if clip_at is not None:
-        caption += " Shaded: hedged. Beyond the dotted lines: clipped."
-    picture = figure(draw, "Histogram of the awake predictions", caption)
-    return Section("margins", title, beside(_margin_words(found["display"], subject), picture))
+def proportions_section(subject: Subject) -> dict[str, Any] | None:
+    """Return the classes with how many rows are predicted to be of each, most frequent first."""
+    if subject.probabilities is None:
+        return None
+    codes = subject.probabilities.argmax(axis=1)
+    predicted = np.bincount(codes, minlength=subject.classes.size) / codes.size
+    expected = subject.probabilities.mean(axis=0)
+    order = np.argsort(-predicted, kind="stable")[:MOST_BARS]
+    bars = [(str(subject.classes[k]), float(predicted[k]), float(expected[k])) for k in order]
+    return {"bars": bars, "n_left_out": subject.classes.size - order.size}
 
 
-def _margin_words(display: MarginDisplay, subject: Subject) -> Markup:
-    about = f"The sum of the weighted votes for {which_rows(subject)}."
-    if display.clip_at is None:
-        return paragraph(about, "For this loss the game clips nothing: no answer is ever certain.")
-    clipped = per_cent(display.clipped_share)
-    return paragraph(
-        about,
-        f"The game clips {clipped}, for which its answer is as sure as can be, and hedges the "
-        "others in between.",
-        "Probabilities are calibrated in its place." if subject.is_panel else "",
-    )
+def margins_section(subject: Subject) -> dict[str, Any] | None:
+    """Return the histogram of awake predictions, or with many classes of the best probability."""
+    if subject.probabilities is None:
+        return None
+    if subject.awake is None:
+        name, best = "probability of the most probable class", subject.probabilities.max(axis=1)
+        return {"figure": figure(f"Histogram of the {name}", _draw_histogram, best, None, name)}
+    clip_at = hedged_range_of(subject.estimator)
+    name = "twice the probability, less one" if subject.is_votes else "awake prediction"
+    label = "Histogram of the awake predictions"
+    n_clipped = count_clipped(subject.awake, clip_at)
+    return {
+        "figure": figure(label, _draw_histogram, subject.awake, clip_at, name),
+        "clipped": None if clip_at is None else n_clipped / subject.awake.size,
+    }
 
 
-def _sureness(subject: Subject, best: np.ndarray) -> Markup:
-    def draw(ax: Any) -> None:
-        MarginDisplay.from_predictions(None, best, clip_at=None, bins=40, legend=False, ax=ax)
-        ax.set_xlabel("probability of the most probable class")
-
-    words = f"With {subject.classes.size} classes: how sure the model is of {which_rows(subject)}."
-    return figure(draw, "Histogram of the probability of the most probable class", words)
+def _draw_histogram(values: np.ndarray, clip_at: Any, name: str, *, ax: Any) -> None:
+    MarginDisplay.from_predictions(None, values, clip_at=clip_at, bins=40, legend=False, ax=ax)
+    ax.set_xlabel(name)
 
 
-def uncertain_section(subject: Subject) -> Section:
-    """Return the rows that are nearest to a toss-up."""
-    title = "Most uncertain rows"
-    if subject.shares is None:
-        return Section("uncertain", title, without_rows())
-    best_two = np.sort(subject.shares, axis=1)[:, ::-1][:, :2]
-    margins = best_two[:, 0] - best_two[:, 1]
-    heard = _has_votes(subject)
-    rows = heard[np.argsort(margins[heard], kind="stable")[:MOST_UNCERTAIN]]
-    columns, values = _shown_values(subject, rows)
-    body = [
-        [
-            _which_row(subject, row),
-            str(subject.classes[subject.shares[row].argmax()]),
-            share(best_two[row, 0]),
-            *own,
-        ]
-        for row, own in zip(rows, values, strict=True)
+def voters_section(subject: Subject) -> dict[str, Any]:
+    """Return which voters matter: a figure, and a table that can be sorted."""
+    voters = subject.model.voters
+    order = np.argsort(-voters.shares, kind="stable")
+    heaviest = np.cumsum(voters.shares[order])
+    plotted = voters.take(order[:MOST_POINTS])
+    label = f"Weight of each {voters.kind} against its correlation with labels"
+    return {
+        "n_with_weight": int(np.sum(voters.weights != 0)),
+        "n_half": int(np.searchsorted(heaviest, heaviest[-1] / 2)) + 1 if heaviest.size else 0,
+        # thousands of points would only make the page slow
+        "n_plotted": len(plotted.names),
+        "figure": figure(label, VoterDisplay.from_table, plotted),
+        "columns": _voter_columns(subject, order[:MOST_VOTERS]),
+    }
+
+
+def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]:
+    """Return the columns of the table of these voters, by name."""
+    shown = subject.model.voters.take(order)
+    columns: list[tuple[str, Any]] = [(shown.kind, shown.names)]
+    if shown.targets is not None:
+        columns.append(("class", [str(target) for target in shown.targets]))
+    columns += [
+        ("part of the result", [proportion(value) for value in shown.shares]),
+        ("weight", shown.weights),
+        ("correlation", shown.correlations),
     ]
-    heads = ["row", "prediction", "its probability", *columns]
-    words = f"The {len(body)} of {which_rows(subject)} on which a label would decide most."
-    n_near = int(np.sum(best_two[:, 0] < 0.6))
-    more = f"{per_cent(n_near / len(margins))} have no class with a probability of 60 %."
-    if heard.size < margins.size:
-        silent = per_cent(1.0 - heard.size / margins.size)
-        more += f" {silent} have no vote at all, get the class frequencies, and are not listed."
-    if subject.numbers is not None and subject.row_names is None:
-        more += f" Rows are counted from 0 in {subject.numbered_in}."
-    shown = table("Rows nearest to a toss-up", heads, body)
-    return Section("uncertain", title, together([paragraph(words, more), shown]))
+    if shown.errors is not None:
+        columns.append(("± standard error", shown.errors))
+    if shown.coverage is not None:
+        columns.append(("awake on", [proportion(value) for value in shown.coverage]))
+    return [*columns, *shown.more.items(), *subject.model.describe_voters(order).items()]
 
 
-def _has_votes(subject: Subject) -> np.ndarray:
-    """Return the numbers of the rows of which somebody has said something."""
+def uncertain_section(subject: Subject) -> dict[str, Any] | None:
+    """Return the rows whose two most probable classes are closest."""
+    if subject.probabilities is None:
+        return None
+    best_two = np.sort(subject.probabilities, axis=1)[:, ::-1][:, :2]
+    margins = best_two[:, 0] - best_two[:, 1]
+    covered = np.arange(margins.size)
     if subject.is_votes:
-        return np.flatnonzero(subject.unlabeled.counts().sum(axis=1) > 0)
-    return np.arange(subject.unlabeled.shape[0])
-
-
-def _shown_values(subject: Subject, rows: np.ndarray) -> tuple[list[str], list[list[Any]]]:
-    """Return names and values of a few columns, where columns have names; votes for voters."""
-    if subject.is_votes:
-        counts = subject.unlabeled.counts()[rows]
-        names = [f"votes for {label}" for label in subject.classes[:MOST_COLUMNS]]
-        return names, [[int(n) for n in own[:MOST_COLUMNS]] for own in counts]
-    if not hasattr(subject.estimator, "feature_names_in_"):
-        return [], [[] for _ in rows]
-    names = subject.estimator.feature_names_in_.tolist()
-    X = subject.unlabeled
-    if hasattr(X, "iloc"):
-        part = X.iloc[rows, :MOST_COLUMNS].to_numpy(dtype=object)
-    else:
-        part = X[rows][:, :MOST_COLUMNS]
-        part = part.toarray() if sparse.issparse(part) else part
-    values = [[_as_it_is(value) for value in own] for own in part]
-    return [str(name) for name in names[:MOST_COLUMNS]], values
+        covered = np.flatnonzero(subject.unlabeled.counts().sum(axis=1) > 0)
+    rows = covered[np.argsort(margins[covered], kind="stable")[:MOST_UNCERTAIN]]
+    predicted = subject.classes[subject.probabilities[rows].argmax(axis=1)]
+    columns = [
+        ("row", [_which_row(subject, row) for row in rows]),
+        ("prediction", [str(label) for label in predicted]),
+        ("its probability", [proportion(value) for value in best_two[rows, 0]]),
+        *_values(subject, rows),
+    ]
+    return {
+        "columns": columns,
+        "n_shown": rows.size,
+        "below_60": float(np.mean(best_two[:, 0] < 0.6)),
+        "uncovered": 1.0 - covered.size / margins.size,
+    }
 
 
 def _which_row(subject: Subject, row: int) -> Cell:
-    """Return what a row is called, or its number."""
+    """Return the name of a row, or its number."""
     if subject.row_names is not None:
         return plain(subject.row_names[row])
-    return NOT_KNOWN if subject.numbers is None else _as_it_is(subject.numbers[row])
+    return NOT_KNOWN if subject.numbers is None else whole(subject.numbers[row])
 
 
-def _as_it_is(value: Any) -> Cell:
-    """Return a value of the data: whole numbers with all their digits."""
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if is_number and np.isfinite(value) and value == int(value):
-        return Cell(str(int(value)), int(value))
-    return plain(value)
+def _values(subject: Subject, rows: np.ndarray) -> list[tuple[str, list[Cell]]]:
+    """Return a few columns of the rows, where columns have names; of votes the counts."""
+    if subject.is_votes:
+        names = [f"votes for {label}" for label in subject.classes]
+        part = subject.unlabeled.counts()[rows]
+    elif hasattr(subject.estimator, "feature_names_in_"):
+        names, X = subject.estimator.feature_names_in_.tolist(), subject.unlabeled
+        if hasattr(X, "iloc"):
+            part = X.iloc[rows, :MOST_COLUMNS].to_numpy(dtype=object)
+        else:
+            part = X[rows][:, :MOST_COLUMNS]
+            part = part.toarray() if sparse.issparse(part) else part
+    else:
+        return []
+    shown = range(min(MOST_COLUMNS, len(names)))
+    return [(str(names[k]), [whole(value) for value in part[:, k]]) for k in shown]

@@ -1,45 +1,40 @@
-"""Who has how much weight, and what the labels say of them."""
+"""Weights of the voters, and their correlations with the labels."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.inspection.displays import (
-    BLUE,
-    MARK,
-    axes_for,
-    classifier_in,
-    name_of,
-    need_matplotlib,
-)
+from hedgeclipper.base.inspection import inspect_estimator
+from hedgeclipper.base.summary import VoterTable
+from hedgeclipper.inspection.display import BLUE, MARK, Display, classifier_in, name_of
 
-NAME = "VoterDisplay"
 MOST_NAMES = 8
 SMALL, LARGE = 12.0, 120.0
 MANY = 60
-# room of a name, as shares of the axes
+# room of a name, in proportion to the axes
 NAME_WIDTH, NAME_HEIGHT = 0.4, 0.06
 
 
-class VoterDisplay:
+@dataclass(eq=False, repr=False)
+class VoterDisplay(Display):
     """Weight of each voter against its correlation with the labels.
 
-    Voters are the members of a panel, the leaves of a forest, or those who gave votes. Use
-    `from_estimator` or `from_weights` to make one.
+    Voters are the members of a panel, the leaves of a forest, or the columns of a matrix of votes.
+    Use `from_estimator` or `from_weights` to make one.
 
     Parameters
     ----------
     correlations : ndarray of shape (n_voters,)
-        What the labels say of each voter; NaN where they say nothing.
+        Correlation of each voter with the labels; NaN where no label is known.
     weights : ndarray of shape (n_voters,)
         Weights.
     errors : ndarray of shape (n_voters,) or None
         Standard errors of the correlations.
     sizes : ndarray of shape (n_voters,) or None
-        Sizes of the points, the share of rows on which each is awake for instance.
+        Sizes of the points, the proportion of rows on which each is awake for instance.
     voters : list of str or None
         Names of the voters.
     kind : str
@@ -65,24 +60,13 @@ class VoterDisplay:
     ['b', 'a']
     """
 
-    def __init__(
-        self,
-        correlations: np.ndarray,
-        weights: np.ndarray,
-        *,
-        errors: np.ndarray | None = None,
-        sizes: np.ndarray | None = None,
-        voters: list[str] | None = None,
-        kind: str = "voter",
-        name: str | None = None,
-    ):
-        self.correlations = correlations
-        self.weights = weights
-        self.errors = errors
-        self.sizes = sizes
-        self.voters = voters
-        self.kind = kind
-        self.name = name
+    correlations: np.ndarray
+    weights: np.ndarray
+    errors: np.ndarray | None = None
+    sizes: np.ndarray | None = None
+    voters: list[str] | None = None
+    kind: str = "voter"
+    name: str | None = None
 
     @classmethod
     def from_estimator(
@@ -96,26 +80,24 @@ class VoterDisplay:
             One of this package, or a pipeline or search that ends in one.
         target : label, optional
             With more than two classes: the class whose game is drawn. By default all are, in one
-            picture. A `VoteAggregator` has one game for all classes.
-        name : str, optional
-            Title; by default the name of the estimator's class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            figure. A `VoteAggregator` has one game for all classes.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
         VoterDisplay
         """
-        check_is_fitted(estimator)
-        classifier = classifier_in(estimator)
-        if not hasattr(classifier, "_voter_table"):
-            raise TypeError(
-                "VoterDisplay is for estimators of hedgeclipper, which know their voters. Got "
-                f"{type(classifier).__name__}."
-            )
-        table = classifier._voter_table()
+        table = inspect_estimator(classifier_in(estimator), cls.__name__).voters
         if target is not None:
             table = table.of_class(target)
+        return cls.from_table(table, name=name_of(estimator, name), ax=ax)
+
+    @classmethod
+    def from_table(
+        cls, table: VoterTable, *, name: str | None = None, ax: Any = None
+    ) -> VoterDisplay:
+        """Draw the voters of a table, as `Inspection` has them."""
         return cls.from_weights(
             table.correlations,
             table.weights,
@@ -123,7 +105,7 @@ class VoterDisplay:
             sizes=table.coverage,
             voters=table.names,
             kind=table.kind,
-            name=name_of(estimator) if name is None else name,
+            name=name,
             ax=ax,
         )
 
@@ -145,23 +127,21 @@ class VoterDisplay:
         Parameters
         ----------
         correlations, weights : array-like of shape (n_voters,)
-            What the labels say of each voter, NaN for nothing, and its weight.
+            Correlation of each voter with the labels, NaN where no label is known, and its weight.
         errors, sizes : array-like of shape (n_voters,), optional
             Standard errors of the correlations, and sizes of the points.
         voters : list of str, optional
             Names of the voters.
         kind : str
             What a voter is called.
-        name : str, optional
-            Title.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        name, ax
+            As in `plot`.
 
         Returns
         -------
         VoterDisplay
         """
-        need_matplotlib(NAME)
+        cls._need_matplotlib()
         given = {"correlations": correlations, "weights": weights, "errors": errors, "sizes": sizes}
         arrays: dict[str, Any] = {
             k: None if v is None else np.asarray(v, dtype=float) for k, v in given.items()
@@ -176,24 +156,10 @@ class VoterDisplay:
         names = None if voters is None else [str(voter) for voter in voters]
         return cls(**arrays, voters=names, kind=kind, name=name).plot(ax)
 
-    def plot(self, ax: Any = None, *, name: str | None = None) -> VoterDisplay:
-        """Draw a point for each voter, and the names of the heaviest.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        name : str, optional
-            Title, in place of the stored one.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = axes_for(ax, NAME)
-        self.figure_ = self.ax_.figure
+    def _draw(self, name: str | None) -> None:
+        """Draw a point for each voter, and the names of the heaviest."""
         is_many = self.weights.size > MANY
-        # zero is worth a line where somebody is below it
+        # zero is worth a line where some voter is below it
         if np.any(self.weights < 0):
             self.ax_.axhline(0.0, color=MARK, linewidth=0.6)
         if np.any(self.correlations < 0):
@@ -213,9 +179,8 @@ class VoterDisplay:
         self.ax_.set(
             xlabel=f"correlation of the {self.kind} with the labels",
             ylabel=f"weight of the {self.kind}",
-            title=self.name if name is None else name,
+            title=name,
         )
-        return self
 
     def _areas(self) -> np.ndarray:
         """Return the area of each point, in proportion to its size."""

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
-from hedgeclipper.base.feature_rows import BatchCheck, is_dask
+from hedgeclipper.base.inspection import HeldOut, Inspection
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.summary import VoterTable
 from hedgeclipper.bounds.certificate import Certificate
@@ -26,6 +26,7 @@ from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import member_reporter
 from hedgeclipper.io.sampling import draw_rows, stack_rows
 from hedgeclipper.panel.defaults import default_panel
+from hedgeclipper.panel.held_out import N_FOLDS, HeldOutScores
 from hedgeclipper.panel.member_frames import ColumnCodes, NamedColumns, word_columns
 from hedgeclipper.panel.member_summary import summarize
 from hedgeclipper.panel.member_votes import REGIONS
@@ -304,6 +305,45 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         frame = pandas.concat(parts, ignore_index=True)
         return frame.sort_values("share", ascending=False, ignore_index=True)
 
+    def _inspect(self) -> Inspection:
+        """Return what summaries, displays and the report need."""
+        n_members = len(self.members_)
+        return self._inspection(
+            kind="panel",
+            description=f"panel of {n_members:,} classifier{'s' * (n_members != 1)}",
+            make_voters=self._voter_table,
+            hold_out=self._hold_out,
+        )
+
+    def _hold_out(self, X_unlabeled: Any) -> HeldOut:
+        """Return how to predict labeled rows by weights that were found without their labels."""
+        codes, weights = self._judges
+        rows = np.flatnonzero(~np.isnan(self.out_of_fold_).any(axis=(1, 2)))
+        labeled = self.out_of_fold_[rows]
+        scores = HeldOutScores(
+            labeled=labeled,
+            # as in a fit without unlabeled rows
+            unlabeled=labeled
+            if X_unlabeled is None
+            else self._predictor.scores(X_unlabeled, self.n_jobs),
+            codes=codes[rows],
+            weights=np.ones(rows.size) if weights is None else weights[rows],
+            games=self._games(),
+            predictor=self._predictor,
+            options=self._game_options(),
+        )
+        description = (
+            "Each member's score of a row is out of fold, by a member fitted without the row; "
+            "weights and calibration of the panel were found again without the labels of the "
+            "fold. These labels have helped to fit the members that scored the other rows, which "
+            "may flatter the panel a little."
+        )
+        return HeldOut(codes[rows], N_FOLDS, scores.predict, description)
+
+    def _game_options(self) -> dict[str, Any]:
+        names = "regions", "loss", "tol", "max_passes"
+        return {name: getattr(self, name) for name in names}
+
     def _voter_table(self) -> VoterTable:
         """Return the members in all games, for summaries."""
         parts, n_members = self._summaries, len(self.members_)
@@ -359,13 +399,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     def _draw(self, X: Any, random_state: np.random.RandomState) -> Any:
         """Return the unlabeled rows that play."""
         most = max(ROWS_FOR_VIEWS, min(ROWS_IN_GAME, ENTRIES_IN_GAME // self.n_features_in_))
-        if is_dask(X):
-            from hedgeclipper.io.distributed import draw_from
-
-            check = BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks)
-            drawn = draw_from(X, most, self._column_names, check, random_state)
-        else:
-            drawn = draw_rows(X, most, random_state)
+        drawn = self._draw_rows(X, most, random_state)
         if drawn.shape[0] == 0:
             raise ValueError(
                 "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
@@ -469,13 +503,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             weights=np.ones(judges.size) if weights is None else weights[judges],
             unlabeled=scores[:, :, column],
         )
-        found = aggregate(
-            said,
-            regions=self.regions,
-            loss=self.loss,
-            tol=self.tol,
-            max_passes=self.max_passes,
-        )
+        found = aggregate(said, **self._game_options())
         hard = HardVotes(
             labeled=_signs(said.labeled - 0.5),
             signs=_signs(said.is_positive - 0.5),

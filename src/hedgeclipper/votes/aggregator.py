@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.semi_supervised import ShiftWarning, labeled_only
+from hedgeclipper.base.inspection import Inspection, inspection
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning, labeled_only
 from hedgeclipper.base.summary import ShowsItself, VoterTable, shares_of
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES
@@ -39,6 +40,7 @@ from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.suggestion import most_useful
 from hedgeclipper.votes.vote_certificate import Judge, SubgroupBounds
 from hedgeclipper.votes.vote_game import play
+from hedgeclipper.votes.vote_labels import class_codes
 from hedgeclipper.votes.vote_predictor import VotePredictor
 from hedgeclipper.votes.vote_sources import read_votes
 from hedgeclipper.votes.voter_summary import summarize_voters
@@ -360,6 +362,37 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             fitted.contradicts,
             self.classes_,
         )
+
+    def _inspect(self) -> Inspection:
+        """Return what summaries, displays and the report need."""
+        n_voters = self.voters_.size
+        return inspection(
+            self,
+            kind="votes",
+            description=f"aggregate of the votes of {n_voters:,} voter{'s' * (n_voters != 1)}",
+            make_voters=self._voter_table,
+            read_rows=self._read_again,
+            predict_rows=self._predict_votes,
+            contradicting=[str(name) for name in self.voters_[self._fitted.contradicts]],
+            votes=self._fitted.unlabeled,
+        )
+
+    def _read_again(self, votes: Any, gold: Any) -> SemiSupervisedRows:
+        """Return the votes and gold labels of the fit, or others that have the same classes."""
+        known = self._fitted.gold(self.classes_)
+        if votes is not None:
+            read = read_votes(votes, self.abstain_label, self.classes_)
+            labels = np.full(read.n_rows, None) if gold is None else gold
+            known = read_gold(self._fitted.aligned(read), labels)
+        y = self.classes_[class_codes(known.labels, self.classes_, "gold")]
+        if known.has_unlabeled:
+            return SemiSupervisedRows(known.labeled, y, None, known.rest, known.marked)
+        return SemiSupervisedRows(known.labeled, y, None, known.labeled, np.zeros(y.size, bool))
+
+    def _predict_votes(self, votes: Votes) -> tuple[np.ndarray, np.ndarray]:
+        """Return probabilities, and twice that of the second class less one."""
+        probabilities = self.predict_proba(votes)
+        return probabilities, 2.0 * probabilities[:, 1] - 1.0
 
     def _voter_table(self) -> VoterTable:
         """Return the voters, for summaries; correlation is 0 for a guess, and 1 if always right."""

@@ -1,0 +1,165 @@
+"""What a fitted estimator shows of itself: one object for summaries, displays and the report.
+
+Each estimator has a method ``_inspect`` that returns an `Inspection`; others call
+`inspect_estimator`, and read nothing private of an estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows
+from hedgeclipper.base.summary import VoterTable, certificates_of
+from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.game.track import PassRecord
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """A way to predict labeled rows without the use of their own labels.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_labeled,)
+        Classes of the labeled rows.
+    n_folds : int
+        Into how many folds to split them.
+    predict : callable
+        From the numbers of the rows to learn from, and of those held out, to the probabilities of
+        the latter by method: the model itself, first, and its baselines.
+    description : str
+        What is done with each fold.
+    """
+
+    codes: np.ndarray
+    n_folds: int
+    predict: Callable[[np.ndarray, np.ndarray], dict[str, np.ndarray]]
+    description: str
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """All that summaries, displays and the report need of a fitted estimator.
+
+    Parameters
+    ----------
+    kind : {"forest", "panel", "votes"}
+        Which of the three estimators it is.
+    description : str
+        What it is, in a few words.
+    classes : ndarray of shape (n_classes,)
+        Class labels.
+    n_labeled, n_unlabeled : int
+        Rows of the fit.
+    tol : float
+        Relative gap at which the solver was to stop.
+    certificates : list of Certificate
+        One, or one for each class against the rest.
+    histories : list of sequence of PassRecord
+        Passes of the solver, likewise.
+    n_passes : int
+        Passes over the rows in all games.
+    stop_reasons : list of str
+        Why it stopped, likewise.
+    make_voters : callable
+        Returns the table of the voters; use ``voters``.
+    read_rows : callable
+        Returns rows like those of the fit, checked as these were; arguments as in ``fit``.
+    predict_rows : callable
+        From rows that were read to probabilities of shape (n_samples, n_classes), and to what
+        `MarginDisplay` draws of two classes, shape (n_samples,).
+    draw_rows : callable or None
+        From rows that were read, a number and a RandomState to so many rows drawn at random.
+    describe_voters : callable
+        From numbers of voters to more columns of the table, by name.
+    hold_out : callable or None
+        From unlabeled rows, or None, to the `HeldOut` of an estimator that need not be fitted
+        again for it.
+    contradicting : list of str
+        Names of the voters whose bounds had to be relaxed.
+    shift_score : float or None
+        How much the unlabeled rows differ from the labeled ones, if that is significant.
+    votes : Votes or None
+        Unlabeled votes of the fit, where rows are votes.
+    """
+
+    kind: str
+    description: str
+    classes: np.ndarray
+    n_labeled: int
+    n_unlabeled: int
+    tol: float
+    certificates: list[Certificate]
+    histories: list[Sequence[PassRecord]]
+    n_passes: int
+    stop_reasons: list[str]
+    make_voters: Callable[[], VoterTable]
+    read_rows: Callable[..., SemiSupervisedRows]
+    predict_rows: Callable[[Any], tuple[np.ndarray, np.ndarray]]
+    draw_rows: Callable[[Any, int, np.random.RandomState], Any] | None = None
+    describe_voters: Callable[[np.ndarray], dict[str, list]] = lambda voters: {}
+    hold_out: Callable[[Any], HeldOut] | None = None
+    contradicting: Sequence[str] = ()
+    shift_score: float | None = None
+    votes: Any = None
+
+    @cached_property
+    def voters(self) -> VoterTable:
+        """The voters with their weights and correlations."""
+        return self.make_voters()
+
+    @property
+    def is_one_vs_rest(self) -> bool:
+        """Whether there is a game, and a certificate, for each class against the rest."""
+        return len(self.certificates) > 1
+
+
+def inspection(estimator: Any, **own: Any) -> Inspection:
+    """Return the inspection of an estimator, with the results that all have alike filled in.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted estimator of this package.
+    **own : dict
+        The other fields of `Inspection`.
+    """
+    certificates = certificates_of(estimator)
+    is_one_vs_rest = len(certificates) > 1
+    return Inspection(
+        classes=estimator.classes_,
+        n_labeled=estimator.n_labeled_,
+        n_unlabeled=estimator.n_unlabeled_,
+        tol=estimator.tol,
+        certificates=certificates,
+        histories=list(estimator.history_) if is_one_vs_rest else [estimator.history_],
+        n_passes=int(np.sum(estimator.n_iter_)),
+        stop_reasons=np.atleast_1d(estimator.stop_reason_).tolist(),
+        **own,
+    )
+
+
+def inspect_estimator(estimator: Any, wanted_by: str) -> Inspection:
+    """Return the inspection of a fitted estimator, or raise if it has none.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator of this package.
+    wanted_by : str
+        What needs it, as the user would call it.
+    """
+    if not hasattr(estimator, "_inspect"):
+        raise TypeError(
+            f"{wanted_by} is for HedgeClipperClassifier, HedgedVotingClassifier or "
+            f"VoteAggregator, or a pipeline or search that ends in one. Got "
+            f"{type(estimator).__name__}."
+        )
+    check_is_fitted(estimator)
+    return estimator._inspect()

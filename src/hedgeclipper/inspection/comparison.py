@@ -1,0 +1,195 @@
+"""Errors of the model and of its baselines on labels that were held out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+from hedgeclipper.base.inspection import HeldOut
+from hedgeclipper.inspection.rendering import count
+from hedgeclipper.inspection.subject import SEED, Subject, size_of, take
+
+FEWEST_LABELS = 6
+FOLDS_OF_REFITS = 3
+# each fit, or weighing, sees no more unlabeled rows than this
+MOST_ROWS = 4_000
+
+
+class Skipped(Exception):
+    """There is no comparison; the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Predictions of the model and its baselines for every labeled row, made without its label.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_labeled,)
+        Classes of the labeled rows.
+    folds : list of ndarray
+        Numbers of the rows of each fold.
+    probabilities : dict of str to ndarray of shape (n_labeled, n_classes)
+        Probabilities, or proportions of votes, by the name of the method: the model itself, first,
+        what it is made of, and simple ways to combine that.
+    description : str
+        How labels were held out.
+    """
+
+    codes: np.ndarray
+    folds: list[np.ndarray]
+    probabilities: dict[str, np.ndarray]
+    description: str
+
+    @property
+    def model(self) -> str:
+        """The name of the model among the methods."""
+        return next(iter(self.probabilities))
+
+    @property
+    def baselines(self) -> list[str]:
+        """The names of the others."""
+        return list(self.probabilities)[1:]
+
+    @property
+    def best_baseline(self) -> str:
+        """The baseline with the lowest error."""
+        return min(self.baselines, key=lambda name: self.error(name)[0])
+
+    @property
+    def verdict(self) -> int:
+        """1 if the model is significantly better than the best baseline, -1 if worse, else 0."""
+        gain, error = self.gain(self.best_baseline)
+        return 0 if abs(gain) <= 2 * error else 1 if gain > 0 else -1
+
+    def wrong(self, name: str) -> np.ndarray:
+        """Return on which rows a method is wrong, shape (n_labeled,)."""
+        return (self.probabilities[name].argmax(axis=1) != self.codes).astype(float)
+
+    def error(self, name: str) -> tuple[float, float]:
+        """Return the error of a method and its standard error over the rows."""
+        error = float(self.wrong(name).mean())
+        return error, float(np.sqrt(error * (1.0 - error) / self.codes.size))
+
+    def errors_by_fold(self, name: str) -> list[float]:
+        """Return the error of a method on each fold."""
+        wrong = self.wrong(name)
+        return [float(wrong[fold].mean()) for fold in self.folds]
+
+    def auc(self, name: str) -> float:
+        """Return the mean over the folds of the area under the ROC curve, for two classes."""
+        scores = self.probabilities[name][:, 1]
+        areas = [roc_auc_score(self.codes[fold], scores[fold]) for fold in self.folds]
+        return float(np.mean(areas))
+
+    def gain(self, over: str) -> tuple[float, float]:
+        """Return by how much the model's error is lower, row by row, and the standard error."""
+        gains = self.wrong(over) - self.wrong(self.model)
+        return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(gains.size))
+
+
+def compare(subject: Subject) -> Comparison | str:
+    """Return the comparison, or why there is none."""
+    try:
+        unlabeled, n_rows = _some_unlabeled(subject)
+        hold_out = subject.model.hold_out
+        held_out = _refits(subject, unlabeled) if hold_out is None else hold_out(unlabeled)
+        folds = _folds(held_out, subject.classes)
+        found = [held_out.predict(train, test) for train, test in folds]
+    except Skipped as reason:
+        return str(reason)
+    tests = [test for _, test in folds]
+    probabilities = {
+        name: _in_row_order([part[name] for part in found], tests) for name in found[0]
+    }
+    seen = count(n_rows, "unlabeled row") if n_rows else "no unlabeled rows"
+    description = (
+        f"{len(folds)} stratified folds of {held_out.codes.size:,} labeled rows, shuffled, each "
+        f"with {seen}. {held_out.description}"
+    )
+    return Comparison(held_out.codes, tests, probabilities, description)
+
+
+def _folds(held_out: HeldOut, classes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    counts = np.bincount(held_out.codes, minlength=classes.size)
+    fewest = int(counts.min())
+    if fewest < FEWEST_LABELS:
+        raise Skipped(
+            f"Class {classes[counts.argmin()]} has {count(fewest, 'labeled row')}, and a "
+            f"comparison by cross-validation takes {FEWEST_LABELS} of each class at least: with "
+            "fewer, its standard errors would be too large."
+        )
+    splitter = StratifiedKFold(held_out.n_folds, shuffle=True, random_state=SEED)
+    return list(splitter.split(np.zeros((held_out.codes.size, 1)), held_out.codes))
+
+
+def _in_row_order(parts: list[np.ndarray], folds: list[np.ndarray]) -> np.ndarray:
+    """Return predictions for the rows of each fold in the order of all rows."""
+    whole = np.empty((sum(fold.size for fold in folds), parts[0].shape[1]))
+    for part, fold in zip(parts, folds, strict=True):
+        whole[fold] = part
+    return whole
+
+
+def _some_unlabeled(subject: Subject) -> tuple[Any, int]:
+    """Return unlabeled rows for a fit, and how many; None where there are none of their own."""
+    if subject.unlabeled is None or not subject.has_own_unlabeled:
+        return None, 0
+    n_rows = size_of(subject.unlabeled)
+    if n_rows <= MOST_ROWS:
+        return subject.unlabeled, n_rows
+    drawn = np.random.RandomState(SEED).choice(n_rows, MOST_ROWS, replace=False)
+    return take(subject.unlabeled, np.sort(drawn)), MOST_ROWS
+
+
+def _refits(subject: Subject, unlabeled: Any) -> HeldOut:
+    """Return a way to hold labels out that fits the model again without each fold."""
+    labeled, y = subject.labeled, subject.y
+    if y is None:
+        raise Skipped(
+            "The report was made without labeled rows: pass "
+            f"{'votes and gold' if subject.is_votes else 'X and y'} to it."
+        )
+
+    def predict(train: np.ndarray, test: np.ndarray) -> dict[str, np.ndarray]:
+        model = _unfitted(subject.estimator)
+        try:
+            with warnings.catch_warnings():
+                # few labels, no unlabeled rows: the fit of the model itself has warned
+                warnings.simplefilter("ignore")
+                model.fit(take(labeled, train), y[train], unlabeled)
+                return _predictions(model, take(labeled, test), subject)
+        except ValueError as error:
+            raise Skipped(f"The model cannot be fitted to {train.size} labels: {error}") from error
+
+    description = (
+        "Each row is predicted by a fit without its fold. Fits to fewer labels are a little worse "
+        "than the model itself."
+    )
+    return HeldOut(np.searchsorted(subject.classes, y), FOLDS_OF_REFITS, predict, description)
+
+
+def _unfitted(estimator: Any) -> Any:
+    """Return the model as it was before its fit."""
+    parameters = {**estimator.get_params(deep=False), "random_state": SEED}
+    if "verbose" in parameters:
+        parameters["verbose"] = 0
+    return type(estimator)(**parameters)
+
+
+def _predictions(model: Any, rows: Any, subject: Subject) -> dict[str, np.ndarray]:
+    """Return probabilities by the model and by its baseline."""
+    if not subject.is_votes:
+        alone = model.estimator_.predict_proba(rows)
+        return {"this model": model.predict_proba(rows), "its forest alone": alone}
+    # a fold may not know every class
+    whole = np.zeros((rows.n_rows, subject.classes.size))
+    whole[:, np.searchsorted(subject.classes, model.classes_)] = model.predict_proba(rows)
+    # rows without a vote count as all classes alike
+    counts = rows.counts() + 1e-6
+    return {"this model": whole, "majority vote": counts / counts.sum(axis=1, keepdims=True)}
