@@ -62,5 +62,5 @@ def test_the_commands_of_a_page_run(folder, page):
 
 def test_the_extra_of_the_command_line_brings_what_its_reports_need():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert "hedgeclipper[io,report]" in extras["optional-dependencies"]["cli"]
+    assert "hedgeclipper[datasets,io,report]" in extras["optional-dependencies"]["cli"]
     assert "--report" in commands("README.md")[0]

@@ -75,11 +75,12 @@ def test_the_best_slack_never_rises(models, kind):
     assert np.all(np.diff(slacks) <= 0)
 
 
-def test_votes_have_a_curve_for_the_slack_alone(models):
-    display = ConvergenceDisplay.from_estimator(models["votes"], ax=new_ax())
-    assert display.passes[0].tolist() == list(range(1, models["votes"].n_iter_ + 1))
-    assert display.gap_lines_ == []
-    assert display.tol is None
+def test_votes_have_both_curves_too(models):
+    model = models["votes"]
+    display = ConvergenceDisplay.from_estimator(model, ax=new_ax())
+    assert display.passes[0].tolist() == list(range(1, model.n_iter_ + 1))
+    assert len(display.slack_lines_) == len(display.gap_lines_) == 1
+    assert display.tol == model.tol
 
 
 def test_each_class_has_its_game(of_three):

@@ -14,6 +14,7 @@ import hedgeclipper
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
+    LeafGame,
     MarginDisplay,
     VoteAggregator,
     cost_weighted_loss,
@@ -160,7 +161,7 @@ def test_from_estimator_is_from_predictions_of_decision_function(model):
     [
         {},
         {"loss": "zero_one"},
-        {"bound": "plug_in", "unlabeled_weight": 1.0},
+        {"bound": "plug_in", "game": LeafGame(unlabeled_weight=1.0)},
         {"loss": cost_weighted_loss(3.0, 1.0)},
     ],
 )
