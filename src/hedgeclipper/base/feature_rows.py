@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from hedgeclipper.base.semi_supervised import UNLABELED
 from hedgeclipper.io import (
+    as_classes,
     as_source,
     as_table,
     frame_names,
@@ -211,7 +212,7 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
             "labeled rows of each class."
         )
     stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
-    return stack(rows), _whole_numbers(np.concatenate(labels)), source
+    return stack(rows), as_classes(np.concatenate(labels), f"Column {label!r}"), source
 
 
 def _check_marks(classes: set, label: str) -> None:
@@ -222,13 +223,6 @@ def _check_marks(classes: set, label: str) -> None:
             "where its label is missing (null or NaN): write that in place of -1, or number the "
             "classes from 0 if -1 is one."
         )
-
-
-def _whole_numbers(labels: np.ndarray) -> np.ndarray:
-    """Return labels as int64 where they are whole numbers; files give them as float64."""
-    if labels.dtype.kind == "f" and np.all(labels == np.round(labels)):
-        return labels.astype(np.int64)
-    return labels.astype(str) if labels.dtype.kind == "O" else labels
 
 
 def map_rows(

@@ -15,7 +15,7 @@ from hedgeclipper.io.arrays import (
 from hedgeclipper.io.as_source import as_source, is_batched
 from hedgeclipper.io.column_names import listed, positions_of
 from hedgeclipper.io.frames import as_table, frame_columns, frame_names, is_frame, is_pandas
-from hedgeclipper.io.label_columns import missing_labels
+from hedgeclipper.io.label_columns import as_classes, as_plain_array, is_missing, missing_labels
 from hedgeclipper.io.source import Source
 from hedgeclipper.io.writer import parquet_writer
 
@@ -24,6 +24,8 @@ __all__ = [
     "BatchSource",
     "MappedSource",
     "Source",
+    "as_classes",
+    "as_plain_array",
     "as_rows",
     "as_source",
     "as_table",
@@ -32,6 +34,7 @@ __all__ = [
     "frame_names",
     "is_batched",
     "is_frame",
+    "is_missing",
     "is_pandas",
     "listed",
     "missing_labels",

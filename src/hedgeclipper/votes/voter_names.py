@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.io import listed
-from hedgeclipper.votes.distinct import first_seen, is_missing
+from hedgeclipper.io import is_missing, listed
+from hedgeclipper.votes.distinct import first_seen
 from hedgeclipper.votes.vote_labels import first_repeated
 
 
