@@ -29,8 +29,9 @@ _FAST = 1
 
 _OUR_TYPES = {
     "votes.aggregator": ["VoteAggregator", "_Fitted"],
-    "cli.columns": ["ColumnPreparation", "DateNumbers", "PlainNumbers", "PlainText"],
-    "cli.plans": ["ColumnPlan"],
+    "base.columns": ["ColumnEncoder"],
+    "base.column_plans": ["ColumnPlan"],
+    "base.feature_rows": ["BatchCheck"],
     "forest.classifier": ["HedgeClipperClassifier"],
     "bounds.certificate": ["Certificate"],
     "game.losses": ["LogLoss", "PiecewiseLinearLoss", "SquareLoss"],
@@ -40,7 +41,7 @@ _OUR_TYPES = {
     "forest.leaf_predictor": ["LeafPredictor"],
     "forest.leaf_stream": ["LeafStream"],
     "panel.calibration": ["Calibration"],
-    "panel.member_frames": ["ColumnCodes", "NamedColumns", "_as_numbers", "_as_text"],
+    "panel.member_frames": ["NamedColumns"],
     "panel.panel_predictor": ["MemberVotes", "PanelGame", "PanelPredictor"],
     "panel.scales": ["VoteScale"],
     "panel.spreading": ["SmoothSpreading"],

@@ -36,8 +36,8 @@ def test_without_unlabeled_rows_the_labeled_ones_take_their_place():
 
 
 def test_minus_one_among_strings_marks_unlabeled_rows_too():
-    is_known = np.array([True, True, False, True, True, False])
-    y = np.where(is_known, ["a", "b", "c", "a", "b", "c"], -1)
+    y = np.array(["a", "b", "c", "a", "b", "c"], dtype="<U5")
+    y[[2, 5]] = -1  # NumPy makes a string of it
     assert y[2] == "-1"
     rows = split_rows(X, y, None, None)
     assert rows.y_labeled.tolist() == ["a", "b", "a", "b"]

@@ -210,8 +210,8 @@ def test_all_rows_labeled_and_a_class_that_is_minus_one(command):
     frame.to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
     assert command.code == 0
-    assert "the labels are kept as text" in command.err
-    assert hedgeclipper.load("m.skops").classes_.tolist() == ["-1", "1"]
+    assert "note: All rows are labeled, so that nothing is learned beyond them" in command.err
+    assert hedgeclipper.load("m.skops").classes_.tolist() == [-1, 1]
 
 
 def test_a_guarantee(command):

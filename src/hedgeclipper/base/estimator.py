@@ -8,14 +8,17 @@ A classifier that derives from this checks its rows with `_check_rows`, and once
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
+from sklearn.metrics import accuracy_score
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.feature_rows import (
     BatchCheck,
     RowBatches,
@@ -27,9 +30,17 @@ from hedgeclipper.base.feature_rows import (
     map_rows,
     read_labeled,
 )
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows, labeled_only, split_rows
+from hedgeclipper.base.semi_supervised import (
+    NOTHING_TO_SCORE,
+    SemiSupervisedRows,
+    is_in_memory,
+    is_unlabeled,
+    label_values,
+    labeled_only,
+    split_rows,
+)
 from hedgeclipper.base.summary import ShowsItself
-from hedgeclipper.io import is_batched, parquet_writer
+from hedgeclipper.io import as_classes, frame_with, is_batched, parquet_writer
 from hedgeclipper.io.progress import row_reporter
 
 
@@ -92,6 +103,40 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
             Class labels.
         """
         return self._map_rows(X, "predict", self._classes_of)
+
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy of ``predict`` on the labeled rows; unlabeled ones are not scored.
+
+        So ``cross_val_score(model, X, y)`` is right for a y that marks unlabeled rows. Scorers by
+        name, such as ``scoring="roc_auc"``, take every row for a labeled one: pass
+        ``cv=SemiSupervisedSplit()`` with these.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files
+            Rows, as in ``fit``.
+        y : array-like of shape (n_samples,)
+            Labels. Rows whose label is missing, or -1 where that is no class of the model, are
+            unlabeled; if all are, this is an error.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Proportion of the labeled rows that are classified correctly.
+        """
+        check_is_fitted(self)
+        labels = label_values(y)
+        known = ~is_unlabeled(labels, self._knows_minus_one())
+        if not known.any():
+            raise ValueError(NOTHING_TO_SCORE)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        predicted = np.asarray(self.predict(X))
+        check_consistent_length(predicted, labels)
+        return accuracy_score(
+            as_classes(labels[known], "y"), predicted[known], sample_weight=weights
+        )
 
     def predict_to(self, path, X):
         """Write predictions to a Parquet file, batch by batch, in the order of the rows.
@@ -166,21 +211,48 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
             )
         X = check_table(self, X, self._keeps_frames, **checks)
         self._column_names = self._known_names()
+        minus_one_is_class = X_unlabeled is not None or self._knows_minus_one()
+        if is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0:
+            X_unlabeled = None
         if X_unlabeled is not None:
             X_unlabeled = self._check_unlabeled(X_unlabeled)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        rows = split_rows(X, y, X_unlabeled, sample_weight)
+        rows = split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
         return rows
 
     def _check_unlabeled(self, X: Any) -> Any:
-        """Return the unlabeled rows, checked; their names are kept if labeled ones have none."""
+        """Return the unlabeled rows, checked, with the columns of a frame in the known order.
+
+        If labeled rows have no names of columns, those of the unlabeled ones are kept.
+        """
         columns = self._column_names
-        rows = self._check_more(X, "X_unlabeled")
+        rows = self._check_more(X if columns is None else frame_with(X, columns), "X_unlabeled")
         if columns is None:
             self._column_names = column_names(X, rows)
         return rows
+
+    def _encode_columns(
+        self, rows: SemiSupervisedRows
+    ) -> tuple[SemiSupervisedRows, BatchCheck | None]:
+        """Return rows as numbers, and what makes such rows of others; None if all were numbers.
+
+        How columns are encoded is learned from labeled rows and from unlabeled ones in memory.
+        """
+        if not self._keeps_frames:
+            return rows, None
+        more = rows.X_unlabeled if rows.in_memory and rows.has_unlabeled else None
+        encoder = ColumnEncoder().fit(rows.X_labeled, X_unlabeled=more)
+        prepare = BatchCheck("X", len(encoder.names_out_), self._row_checks, encoder)
+        X, X_unlabeled = prepare(rows.X_labeled), rows.X_unlabeled
+        if rows.in_memory:
+            X_unlabeled = prepare(X_unlabeled)
+        return replace(rows, X_labeled=X, X_unlabeled=X_unlabeled), prepare
+
+    def _knows_minus_one(self) -> bool:
+        """Return whether a fit has learned that -1 is a class."""
+        return hasattr(self, "_predictor") and bool(is_unlabeled(self.classes_).any())
 
     def _known_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)

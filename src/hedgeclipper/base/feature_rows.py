@@ -20,11 +20,12 @@ from sklearn.utils.validation import validate_data
 from hedgeclipper.base.semi_supervised import UNLABELED
 from hedgeclipper.io import (
     as_classes,
+    as_frame,
     as_source,
     as_table,
     frame_names,
     is_batched,
-    is_pandas,
+    is_frame,
     missing_labels,
 )
 
@@ -96,7 +97,7 @@ def check_rows(
     once : bool
         Whether they are read only once, so that an iterator of batches will do.
     keep_frames : bool
-        Whether a frame of pandas stays one.
+        Whether a frame stays one.
     checks : dict
         Parameters of scikit-learn's ``check_array``.
     """
@@ -124,7 +125,7 @@ def check_rows(
 
 
 def check_table(estimator: Any, X: Any, keep_frames: bool, **checks: Any) -> Any:
-    """Return rows in memory as an array or CSR matrix, or a frame of pandas if it is to be kept.
+    """Return rows in memory as an array or CSR matrix, or as a frame if it is to be kept.
 
     Of a frame that is kept only the names and the number of columns are checked.
 
@@ -135,12 +136,13 @@ def check_table(estimator: Any, X: Any, keep_frames: bool, **checks: Any) -> Any
     X : array-like, sparse matrix or frame
         Rows.
     keep_frames : bool
-        Whether a frame of pandas stays one.
+        Whether a frame stays one.
     checks : dict
         Parameters of scikit-learn's ``validate_data``.
     """
-    if keep_frames and is_pandas(X):
-        return validate_data(estimator, X, reset=checks.get("reset", True), skip_check_array=True)
+    if keep_frames and is_frame(X):
+        X, reset = as_frame(X), checks.get("reset", True)
+        return validate_data(estimator, X, reset=reset, skip_check_array=True)
     return with_short_indices(validate_data(estimator, as_table(X), **checks))
 
 
@@ -169,14 +171,29 @@ def column_names(X: Any, rows: Any) -> list[str] | None:
 
 @dataclass(frozen=True)
 class BatchCheck:
-    """Checks a batch of rows as scikit-learn would, and that it has the right number of columns."""
+    """Makes numbers of rows, checks them as scikit-learn would, and the number of columns.
+
+    Parameters
+    ----------
+    name : str
+        What to call the rows in errors.
+    n_features : int
+        Number of columns that they must have in the end.
+    checks : dict
+        Parameters of scikit-learn's ``check_array``.
+    encoder : ColumnEncoder or None
+        Encodes the columns of frames that do not hold numbers only.
+    """
 
     name: str
     n_features: int
     checks: dict[str, Any]
+    encoder: Any = None
 
     def __call__(self, batch: Any) -> Any:
-        """Return the batch as the trees want it."""
+        """Return the rows as an array or CSR matrix."""
+        if self.encoder is not None:
+            batch = self.encoder.transform(batch)
         rows = check_array(batch, input_name=self.name, ensure_min_samples=0, **self.checks)
         if rows.shape[1] != self.n_features:
             raise ValueError(

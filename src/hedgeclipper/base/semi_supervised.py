@@ -155,7 +155,7 @@ def is_unlabeled(y: Any, minus_one_is_class: bool = False) -> np.ndarray:
     """Return which rows are unlabeled: their label is missing, or -1.
 
     Missing labels are None, NaN, NaT and ``pandas.NA``. Among strings, "-1" counts as -1, since
-    ``numpy.where(is_known, strings, -1)`` makes it that.
+    NumPy makes that of it where -1 is put into an array of strings.
 
     Parameters
     ----------

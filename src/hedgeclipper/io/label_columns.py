@@ -34,13 +34,13 @@ def missing_labels(labels: np.ndarray) -> np.ndarray:
 def as_plain_array(values: Any) -> np.ndarray:
     """Return an array-like as an array in which each entry keeps its own type.
 
-    In a list, a string beside numbers does not make strings of these, nor NaN numbers of
+    In a list, a string beside numbers does not make strings of these, nor NaN or -1 numbers of
     booleans. What a masked array hides is None.
     """
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.filled(values.astype(object), None)
     array = np.asarray(values)
-    is_changed = array.dtype.kind in "US" or (array.dtype.kind == "f" and array.ndim == 1)
+    is_changed = array.dtype.kind in "US" or (array.dtype.kind in "if" and array.ndim == 1)
     if is_changed and not hasattr(values, "dtype"):
         return np.asarray(values, dtype=object)
     return array
