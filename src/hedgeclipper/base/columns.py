@@ -6,7 +6,6 @@ decided from labeled and unlabeled rows together; `hedgeclipper.base.column_plan
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -178,21 +177,13 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         X : frame
             Rows.
         """
-        columns = _arrays(X, self.names_of("dates"))
-        return {
-            plan.name: int(
-                np.sum(
-                    np.isnat(as_dates(columns[plan.name], plan.date_format))
-                    & ~missing_labels(columns[plan.name])
-                )
-            )
-            for plan in self.plans_
-            if plan.kind == "dates"
-        }
-
-    def as_records(self):
-        """Return the plans as dicts, for JSON."""
-        return [asdict(plan) for plan in self.plans_]
+        columns, lost = _arrays(X, self.names_of("dates")), {}
+        for plan in self.plans_:
+            if plan.kind == "dates":
+                values = columns[plan.name]
+                unread = np.isnat(as_dates(values, plan.date_format)) & ~missing_labels(values)
+                lost[plan.name] = int(unread.sum())
+        return lost
 
 
 def needs_encoding(X: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ def fit(asked: Fit, output: Output) -> None:
         "n_unlabeled": rows.n_unlabeled,
         "in_memory": rows.in_memory,
         "classes": {str(label): count for label, count in classes.items()},
-        "columns": [] if rows.preparation is None else rows.preparation.as_records(),
+        "columns": [asdict(p) for p in rows.preparation.plans_] if rows.preparation else [],
         "certificates": [bound_as_record(bound) for bound in _certificates(estimator)],
     }
     if write_report is not None and asked.report is not None:

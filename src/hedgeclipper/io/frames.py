@@ -13,12 +13,10 @@ from narwhals import dependencies as libraries
 from hedgeclipper.io import arrow_columns
 from hedgeclipper.io.column_names import (
     are_names,
-    not_labels,
-    not_numbers,
     positions_of,
     wanted_positions,
 )
-from hedgeclipper.io.label_columns import as_labels, missing_labels
+from hedgeclipper.io.label_columns import missing_labels
 from hedgeclipper.io.source import Request, converted
 
 
@@ -134,7 +132,7 @@ def frame_block(frame: Any, request: Request, place: str) -> Block:
     names = _names(frame)
     positions = wanted_positions(names, _hidden(frame), request, place)
     request.check_width(len(positions), place)
-    read = _words if request.words else _numbers
+    read = arrow_columns.words_of if request.words else arrow_columns.numbers_of
     columns = [
         read(_column(frame, position), f"Column {names[position]!r} of {place}")
         for position in positions
@@ -143,7 +141,7 @@ def frame_block(frame: Any, request: Request, place: str) -> Block:
     labels = None
     if request.label is not None:
         column = _column(frame, positions_of([request.label], names, place)[0])
-        labels = _labels(column, f"Column {request.label!r} of {place}")
+        labels = arrow_columns.labels_of(column, f"Column {request.label!r} of {place}")
     return Block(rows, labels, [names[p] for p in positions] if are_names(names) else None)
 
 
@@ -169,28 +167,3 @@ def _column(frame: Any, position: int) -> Any:
         return arrow_columns.decoded(frame.column(position))
     column = frame.iloc[:, position] if is_pandas(frame) else frame.to_series(position)
     return nw.from_native(column, series_only=True)
-
-
-def _numbers(column: Any, place: str) -> np.ndarray:
-    if not isinstance(column, nw.Series):
-        return arrow_columns.numbers_of(column, place)
-    if column.dtype == nw.Boolean and column.null_count():
-        column = column.cast(nw.Float64)
-    values = column.to_numpy()
-    if values.dtype.kind not in "biuf":
-        raise not_numbers(place, column.to_native().dtype)
-    return values
-
-
-def _words(column: Any, place: str) -> np.ndarray:
-    is_arrow = not isinstance(column, nw.Series)
-    return arrow_columns.words_of(column, place) if is_arrow else np.asarray(column)
-
-
-def _labels(column: Any, place: str) -> np.ndarray:
-    if not isinstance(column, nw.Series):
-        return arrow_columns.labels_of(column, place)
-    values = np.asarray(column)
-    if values.dtype.kind not in "biufOUT":
-        raise not_labels(place, column.to_native().dtype)
-    return as_labels(values, place)
