@@ -211,7 +211,8 @@ def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
     if not is_frame(X):
         raise TypeError(
             "Rows must be a frame with named columns, as those of fit, of which some hold strings, "
-            f"categories or dates. Got {type(X).__name__}."
+            f"categories or dates. Got {type(X).__name__}. Pass a frame, or encode the columns "
+            "first."
         )
     columns = frame_arrays(X, names)
     missing = [name for name in names or () if name not in columns]

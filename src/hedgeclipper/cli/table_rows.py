@@ -17,7 +17,7 @@ from hedgeclipper.cli.errors import CommandError
 from hedgeclipper.cli.output import Output
 from hedgeclipper.cli.row_names import RowNames
 from hedgeclipper.cli.table_files import MISSING_WORDS, Files
-from hedgeclipper.cli.targets import as_target, clean_words, whole_numbers
+from hedgeclipper.cli.targets import as_classes, clean_words, whole_numbers
 from hedgeclipper.io import Source, missing_labels
 from hedgeclipper.io.progress import row_reporter
 
@@ -186,7 +186,7 @@ def _in_batches(
         preparation = _encoder(target).fit_plain(names, counts.missing())
     numbered = _numbered_batches(source, text_labels, others)
     n_read = [_n_rows(read) for read in (source, others) if read is not None]
-    y = as_target(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
+    y = as_classes(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
     return TableRows(
         _stacked(parts, names),
         y,
@@ -299,7 +299,7 @@ def _in_memory(
         column = frame[target]
         labels = clean_words(column.astype(object).where(column.notna(), None).to_numpy())
     known = ~missing_labels(labels)
-    y = as_target(labels[known].tolist())
+    y = as_classes(labels[known].tolist())
     others = None if more is None else more.frame()[names]
     if preparation is None:
         try:

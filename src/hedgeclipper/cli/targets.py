@@ -45,23 +45,10 @@ def whole_numbers(words: np.ndarray) -> np.ndarray:
     return words
 
 
-def as_target(labels: Any, are_boolean: bool = False) -> np.ndarray:
-    """Return labels as `as_classes` does, but numbers that are not whole as text.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_labeled,)
-        As a file has them, none missing.
-    are_boolean : bool
-        Whether they are booleans that were read as numbers.
-    """
-    classes = as_classes(labels, are_boolean)
-    # classifiers would take such numbers for measured ones
-    return classes.astype(str) if classes.dtype.kind == "f" else classes
-
-
 def as_classes(labels: Any, are_boolean: bool = False) -> np.ndarray:
-    """Return labels of which none is missing as booleans, whole numbers, numbers or text.
+    """Return labels of which none is missing as booleans, whole numbers or text.
+
+    Numbers that are not whole are text, since classifiers would take them for measured ones.
 
     Parameters
     ----------
@@ -79,7 +66,7 @@ def as_classes(labels: Any, are_boolean: bool = False) -> np.ndarray:
         classes = values.astype(str)
     if classes.dtype.kind == "U" and set(np.char.lower(classes)) <= {"true", "false"}:
         return np.char.lower(classes) == "true"
-    return classes
+    return classes.astype(str) if classes.dtype.kind == "f" else classes
 
 
 def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:

@@ -71,7 +71,7 @@ def words_of(column: Any, place: str) -> np.ndarray:
 
 def decoded(column: Any) -> Any:
     """Return a column of plain values in the place of one of Arrow with a dictionary."""
-    kind = getattr(column, "type", None)
+    kind: Any = getattr(column, "type", None)
     return column.cast(kind.value_type) if str(kind).startswith("dictionary") else column
 
 

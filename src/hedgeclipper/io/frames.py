@@ -85,7 +85,8 @@ def frame_arrays(frame: Any, names: Sequence[Any] | None = None) -> dict[Any, np
 def _array(column: Any) -> np.ndarray:
     values = np.asarray(column)
     if getattr(column, "dtype", None) in (nw.Categorical, nw.Enum) and values.dtype.kind != "O":
-        values = np.where(missing_labels(values), None, as_text(values))
+        missing, values = missing_labels(values), as_text(values)
+        values[missing] = None
     return values.astype(object) if values.dtype.kind in "UST" else values
 
 
