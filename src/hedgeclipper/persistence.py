@@ -29,8 +29,9 @@ _FAST = 1
 
 _OUR_TYPES = {
     "votes.aggregator": ["VoteAggregator", "_Fitted"],
-    "cli.columns": ["ColumnPreparation", "DateNumbers", "PlainNumbers", "PlainText"],
-    "cli.plans": ["ColumnPlan"],
+    "base.columns": ["ColumnEncoder"],
+    "base.column_plans": ["ColumnPlan"],
+    "base.feature_rows": ["BatchCheck"],
     "forest.classifier": ["HedgeClipperClassifier"],
     "bounds.certificate": ["Certificate"],
     "game.losses": ["LogLoss", "PiecewiseLinearLoss", "SquareLoss"],
@@ -46,7 +47,7 @@ _OUR_TYPES = {
     "forest.leaf_predictor": ["LeafPredictor"],
     "forest.leaf_stream": ["LeafStream"],
     "forest.settings": ["LeafGame", "LeafStorage"],
-    "panel.member_frames": ["ColumnCodes", "NamedColumns", "_as_numbers", "_as_text"],
+    "panel.member_frames": ["NamedColumns"],
     "panel.member_votes": ["MemberVotes", "VoteScale"],
     "panel.panel_game": ["Calibration", "PanelGame"],
     "panel.panel_predictor": ["PanelPredictor"],

@@ -40,10 +40,13 @@ def test_without_unlabeled_rows_the_labeled_ones_take_their_place():
     assert rows.X_unlabeled is X
 
 
-def test_names_are_never_unlabeled():
-    with pytest.warns(NoUnlabeledRowsWarning):
-        rows = split_rows(X, ["a", "b", "-1", "a", "b", "-1"], None, None)
-    assert rows.y_labeled.size == 6
+def test_minus_one_among_strings_marks_unlabeled_rows_too():
+    y = np.array(["a", "b", "c", "a", "b", "c"], dtype="<U5")
+    y[[2, 5]] = -1  # NumPy makes a string of it
+    assert y[2] == "-1"
+    rows = split_rows(X, y, None, None)
+    assert rows.y_labeled.tolist() == ["a", "b", "a", "b"]
+    assert split_rows(X, y, X, None).y_labeled.size == 6
 
 
 def test_rows_without_weight_are_dropped():

@@ -237,7 +237,7 @@ def test_string_labels_of_frames(column):
 
 def test_labels_of_no_one_kind():
     frame = pd.DataFrame({"a": [1.0, 2.0], "y": pd.Series([1, "dog"], dtype=object)})
-    with pytest.raises(TypeError, match="'y' of votes must hold either numbers or strings"):
+    with pytest.raises(TypeError, match="'y' of votes must hold either all numbers, all bool"):
         as_source(frame, label="y")
     frame["y"] = [2**60, 2**60 + 1]
     with pytest.raises(ValueError, match=r"beyond 2\*\*53"):

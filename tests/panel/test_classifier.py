@@ -720,5 +720,5 @@ def test_the_default_panel_encodes_words():
     model.fit(words[:30], Y[:30], X_unlabeled=words[200:400])
     np.testing.assert_array_equal(model.predict(words[T]), Y[T])  # column c has the labels
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(words[T]), Y[T])
-    with pytest.raises(ValueError, match="Column 'day' must have numbers, text or categories"):
-        model.fit(words.assign(day=pd.Timestamp(0))[:30], Y[:30])
+    with pytest.raises(ValueError, match=r"Column 'span' must have numbers, .* Got timedelta64"):
+        model.fit(words.assign(span=pd.Timedelta(1, "D"))[:30], Y[:30])

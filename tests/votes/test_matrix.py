@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from hedgeclipper.votes import Votes, distinct
+from hedgeclipper.io import is_missing
+from hedgeclipper.votes import Votes
 
 NAN = np.nan
 NUMBERS = np.array([[0, 1, -1], [2, -1, -1], [-1, -1, -1], [0, 0, -1]])
@@ -727,8 +728,8 @@ def test_votes_cannot_be_changed():
 
 
 def test_what_stands_for_nothing():
-    assert all(map(distinct.is_missing, [None, NAN, np.float32(NAN), pd.NA, pd.NaT]))
-    assert not any(map(distinct.is_missing, [0, "", "nan", False, -1.0]))
+    assert all(map(is_missing, [None, NAN, np.float32(NAN), pd.NA, pd.NaT]))
+    assert not any(map(is_missing, [0, "", "nan", False, -1.0]))
 
 
 def large_sparse():

@@ -10,34 +10,48 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
+from sklearn.metrics import accuracy_score
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.feature_rows import (
     BatchCheck,
     RowBatches,
     RowSlices,
-    check_rows,
-    check_table,
-    column_names,
     is_dask,
-    map_rows,
     read_labeled,
+    with_short_indices,
 )
 from hedgeclipper.base.inspection import Inspection, inspection
 from hedgeclipper.base.semi_supervised import (
+    NOTHING_TO_SCORE,
     NoUnlabeledRowsWarning,
     SemiSupervisedRows,
+    is_in_memory,
+    is_unlabeled,
+    label_values,
     labeled_only,
     split_rows,
 )
 from hedgeclipper.base.summary import ShowsItself
-from hedgeclipper.io import is_batched, parquet_writer
+from hedgeclipper.io import (
+    as_classes,
+    as_frame,
+    as_source,
+    as_table,
+    frame_names,
+    frame_with,
+    is_batched,
+    is_frame,
+    parquet_writer,
+)
 from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.io.sampling import draw_rows
 
@@ -102,6 +116,40 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         """
         return self._map_rows(X, "predict", self._classes_of)
 
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy of ``predict`` on the labeled rows; unlabeled ones are not scored.
+
+        So ``cross_val_score(model, X, y)`` is right for a y that marks unlabeled rows. Scorers by
+        name, such as ``scoring="roc_auc"``, take every row for a labeled one: pass
+        ``cv=SemiSupervisedSplit()`` with these.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files
+            Rows, as in ``fit``.
+        y : array-like of shape (n_samples,)
+            Labels. Rows whose label is missing, or -1 where that is no class of the model, are
+            unlabeled; if all are, this is an error.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Proportion of the labeled rows that are classified correctly.
+        """
+        check_is_fitted(self)
+        labels = label_values(y)
+        known = ~is_unlabeled(labels, self._knows_minus_one())
+        if not known.any():
+            raise ValueError(NOTHING_TO_SCORE)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        predicted = np.asarray(self.predict(X))
+        check_consistent_length(predicted, labels)
+        return accuracy_score(
+            as_classes(labels[known], "y"), predicted[known], sample_weight=weights
+        )
+
     def predict_to(self, path, X):
         """Write predictions to a Parquet file, batch by batch, in the order of the rows.
 
@@ -155,7 +203,7 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
     def _check_rows(
         self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any
     ) -> SemiSupervisedRows:
-        self._row_checks = checks = self._checks()
+        self._row_checks = self._checks()
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
@@ -173,23 +221,50 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
                 "Labeled rows in files need the name of their column of labels as y. Got "
                 f"{type(X).__name__} for X and {type(y).__name__} for y."
             )
-        X = check_table(self, X, self._keeps_frames, **checks)
+        X = self._check_table(X)
         self._column_names = self._known_names()
+        minus_one_is_class = X_unlabeled is not None or self._knows_minus_one()
+        if is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0:
+            X_unlabeled = None
         if X_unlabeled is not None:
             X_unlabeled = self._check_unlabeled(X_unlabeled)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        rows = split_rows(X, y, X_unlabeled, sample_weight)
+        rows = split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
         return rows
 
     def _check_unlabeled(self, X: Any) -> Any:
-        """Return the unlabeled rows, checked; their names are kept if labeled ones have none."""
+        """Return the unlabeled rows, checked, with the columns of a frame in the known order.
+
+        If labeled rows have no names of columns, those of the unlabeled ones are kept.
+        """
         columns = self._column_names
-        rows = self._check_more(X, "X_unlabeled")
-        if columns is None:
-            self._column_names = column_names(X, rows)
+        rows = self._check_more(X if columns is None else frame_with(X, columns), "X_unlabeled")
+        if columns is None and isinstance(rows, RowBatches):
+            self._column_names = rows.source.column_names
+        elif columns is None:
+            self._column_names = frame_names(X._meta if is_dask(X) else X)
         return rows
+
+    def _encode_columns(
+        self, rows: SemiSupervisedRows
+    ) -> tuple[SemiSupervisedRows, BatchCheck | None]:
+        """Return rows as numbers, and what makes such rows of others; None if all were numbers.
+
+        How columns are encoded is learned from labeled and unlabeled rows together.
+        """
+        if not self._keeps_frames:
+            return rows, None
+        more = rows.X_unlabeled if rows.has_unlabeled else None
+        encoder = ColumnEncoder().fit(rows.X_labeled, X_unlabeled=more)
+        prepare = BatchCheck("X", len(encoder.names_out_), self._row_checks, encoder)
+        parts = {name: prepare(getattr(rows, name)) for name in ("X_labeled", "X_unlabeled")}
+        return replace(rows, **parts), prepare
+
+    def _knows_minus_one(self) -> bool:
+        """Return whether a fit has learned that -1 is a class."""
+        return hasattr(self, "_predictor") and bool(is_unlabeled(self.classes_).any())
 
     def _known_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
@@ -253,24 +328,46 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
                 f"{name} must be rows that can be read here. Got a Dask collection: {instead}, or "
                 "pass its files."
             )
-        rows = self._check_once(X, name)
+        rows = self._check_more(X, name, once=True)
         return rows if isinstance(rows, RowBatches) else RowSlices(rows)
 
-    def _check_once(self, X: Any, name: str) -> Any:
-        """Return rows that are read once, checked as those of ``fit`` were."""
-        return self._check_more(X, name, once=True)
+    def _check_more(self, X: Any, name: str, once: bool = False) -> Any:
+        """Return rows, checked as the labeled ones were: a table, `RowBatches`, or Dask's.
 
-    def _check_more(self, X: Any, name: str, **options: Any) -> Any:
-        """Return rows, checked as the labeled ones were."""
-        return check_rows(
-            self,
-            X,
-            name=name,
-            columns=self._column_names,
-            keep_frames=self._keeps_frames,
-            **options,
-            **self._row_checks,
-        )
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, files, re-iterable of batches, or Dask collection
+            Rows.
+        name : str
+            What to call them in errors.
+        once : bool
+            Whether they are read only once, so that an iterator of batches will do.
+        """
+        if isinstance(X, (list, tuple)) and X and is_dask(X[0]):
+            raise TypeError(
+                f"{name} is a list of Dask collections. Got {type(X[0]).__name__} in it. Make one "
+                "of them: dask.dataframe.from_delayed or concat, dask.array.concatenate."
+            )
+        width = self.n_features_in_
+        if is_dask(X):
+            from hedgeclipper.io.distributed import check_collection
+
+            check_collection(X, name, width)
+            return X
+        if not is_batched(X):
+            return self._check_table(X, reset=False)
+        options = {"columns": self._column_names, "n_columns": width, "dtype": np.float32}
+        source = as_source(X, name=name, once=once, **options)
+        return RowBatches(source, BatchCheck(name, width, self._row_checks))
+
+    def _check_table(self, X: Any, reset: bool = True) -> Any:
+        """Return rows in memory as an array or CSR matrix, or as a frame if it is to be kept.
+
+        Of a frame that is kept only the names and the number of columns are checked.
+        """
+        if self._keeps_frames and is_frame(X):
+            return validate_data(self, as_frame(X), reset=reset, skip_check_array=True)
+        return with_short_indices(validate_data(self, as_table(X), reset=reset, **self._row_checks))
 
     def _draw_rows(self, X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
         """Return so many of the unlabeled rows, drawn at random, or all if there are no more."""
@@ -302,13 +399,22 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         return self._predictor.probabilities(awake), self._predictor.decision(awake)
 
     def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
-        """Return the output of the awake predictions of rows, shape (n_samples, n_games)."""
+        """Return the output of awake predictions, shape (n_samples, n_games); lazy for Dask."""
         check_is_fitted(self)
+        rows = self._check_more(X, "X", once=True)
+        if is_dask(rows):
+            from hedgeclipper.io.distributed import map_partitions
+
+            return map_partitions(self, method, rows, self._column_names)
 
         def work(part: Any) -> np.ndarray:
             return output(self._predictor.awake(part, self.n_jobs))
 
-        return map_rows(self, self._check_once(X, "X"), method, work, self._column_names)
+        if not isinstance(rows, RowBatches):
+            return work(rows)
+        parts = [work(batch) for batch in rows]
+        nothing = np.empty((0, self.n_features_in_), np.float32)
+        return np.concatenate(parts) if parts else work(nothing)
 
     def _classes_of(self, awake: np.ndarray) -> np.ndarray:
         return self.classes_[self._predictor.classes(awake)]

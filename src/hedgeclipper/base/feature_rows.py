@@ -15,17 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing, check_array
-from sklearn.utils.validation import validate_data
 
 from hedgeclipper.base.semi_supervised import UNLABELED
-from hedgeclipper.io import (
-    as_source,
-    as_table,
-    frame_names,
-    is_batched,
-    is_pandas,
-    missing_labels,
-)
+from hedgeclipper.io import as_classes, as_source, missing_labels
 
 ROWS_PER_SLICE = 1 << 16
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -70,79 +62,6 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__") and hasattr(X, "dask")
 
 
-def check_rows(
-    estimator: Any,
-    X: Any,
-    *,
-    name: str,
-    columns: list[str] | None,
-    once: bool = False,
-    keep_frames: bool = False,
-    **checks: Any,
-) -> Any:
-    """Return the rows for a fitted estimator: an array or CSR matrix, `RowBatches`, or Dask's.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Knows ``n_features_in_``.
-    X : array-like, sparse matrix, frame, files, re-iterable of batches, or Dask collection
-        Rows.
-    name : str
-        What to call them in errors.
-    columns : list of str or None
-        Names by which batches are matched, where they are known.
-    once : bool
-        Whether they are read only once, so that an iterator of batches will do.
-    keep_frames : bool
-        Whether a frame of pandas stays one.
-    checks : dict
-        Parameters of scikit-learn's ``check_array``.
-    """
-    if isinstance(X, (list, tuple)) and X and is_dask(X[0]):
-        raise TypeError(
-            f"{name} is a list of Dask collections. Got {type(X[0]).__name__} in it. Make one of "
-            "them: dask.dataframe.from_delayed or concat, dask.array.concatenate."
-        )
-    if is_dask(X):
-        from hedgeclipper.io.distributed import check_collection
-
-        check_collection(X, name, estimator.n_features_in_)
-        return X
-    if not is_batched(X):
-        return check_table(estimator, X, keep_frames, reset=False, **checks)
-    source = as_source(
-        X,
-        name=name,
-        columns=columns,
-        n_columns=estimator.n_features_in_,
-        dtype=np.float32,
-        once=once,
-    )
-    return RowBatches(source, BatchCheck(name, estimator.n_features_in_, checks))
-
-
-def check_table(estimator: Any, X: Any, keep_frames: bool, **checks: Any) -> Any:
-    """Return rows in memory as an array or CSR matrix, or a frame of pandas if it is to be kept.
-
-    Of a frame that is kept only the names and the number of columns are checked.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Who takes the rows.
-    X : array-like, sparse matrix or frame
-        Rows.
-    keep_frames : bool
-        Whether a frame of pandas stays one.
-    checks : dict
-        Parameters of scikit-learn's ``validate_data``.
-    """
-    if keep_frames and is_pandas(X):
-        return validate_data(estimator, X, reset=checks.get("reset", True), skip_check_array=True)
-    return with_short_indices(validate_data(estimator, as_table(X), **checks))
-
-
 def with_short_indices(X: Any) -> Any:
     """Return a CSR matrix with indices of 32 bits if these will do, as trees demand; else X."""
     if not sparse.issparse(X) or X.indices.dtype == np.int32 or X.nnz > np.iinfo(np.int32).max:
@@ -151,31 +70,31 @@ def with_short_indices(X: Any) -> Any:
     return type(X)((X.data, indices, indptr), shape=X.shape)
 
 
-def column_names(X: Any, rows: Any) -> list[str] | None:
-    """Return the names of the columns of rows; None where they have none.
+@dataclass(frozen=True)
+class BatchCheck:
+    """Makes numbers of rows, checks them as scikit-learn would, and the number of columns.
 
     Parameters
     ----------
-    X : array-like, sparse matrix, frame, files, re-iterable of batches, or Dask collection
-        Rows as they were passed.
-    rows : as `check_rows` returns it
-        The same rows, checked.
+    name : str
+        What to call the rows in errors.
+    n_features : int
+        Number of columns that they must have in the end.
+    checks : dict
+        Parameters of scikit-learn's ``check_array``.
+    encoder : ColumnEncoder or None
+        Encodes the columns of frames that do not hold numbers only.
     """
-    if isinstance(rows, RowBatches):
-        return rows.source.column_names
-    return frame_names(X._meta if is_dask(X) else X)
-
-
-@dataclass(frozen=True)
-class BatchCheck:
-    """Checks a batch of rows as scikit-learn would, and that it has the right number of columns."""
 
     name: str
     n_features: int
     checks: dict[str, Any]
+    encoder: Any = None
 
     def __call__(self, batch: Any) -> Any:
-        """Return the batch as the trees want it."""
+        """Return the rows as an array or CSR matrix."""
+        if self.encoder is not None:
+            batch = self.encoder.transform(batch)
         rows = check_array(batch, input_name=self.name, ensure_min_samples=0, **self.checks)
         if rows.shape[1] != self.n_features:
             raise ValueError(
@@ -211,7 +130,7 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
             "labeled rows of each class."
         )
     stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
-    return stack(rows), _whole_numbers(np.concatenate(labels)), source
+    return stack(rows), as_classes(np.concatenate(labels), f"Column {label!r}"), source
 
 
 def _check_marks(classes: set, label: str) -> None:
@@ -222,46 +141,6 @@ def _check_marks(classes: set, label: str) -> None:
             "where its label is missing (null or NaN): write that in place of -1, or number the "
             "classes from 0 if -1 is one."
         )
-
-
-def _whole_numbers(labels: np.ndarray) -> np.ndarray:
-    """Return labels as int64 where they are whole numbers; files give them as float64."""
-    if labels.dtype.kind == "f" and np.all(labels == np.round(labels)):
-        return labels.astype(np.int64)
-    return labels.astype(str) if labels.dtype.kind == "O" else labels
-
-
-def map_rows(
-    estimator: Any,
-    X: Any,
-    method: str,
-    work: Callable[[Any], np.ndarray],
-    columns: list[str] | None,
-) -> Any:
-    """Return the work on rows: at once for an array, batch by batch, or lazily for Dask.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Whose ``method`` is called on the parts of a Dask collection.
-    X : as `check_rows` returns it
-        Rows.
-    method : str
-        Name of the method that does the same for rows of any form.
-    work : callable
-        From an array of rows to predictions.
-    columns : list of str or None
-        Names by which the columns of a Dask frame are matched, where they are known.
-    """
-    if is_dask(X):
-        from hedgeclipper.io.distributed import map_partitions
-
-        return map_partitions(estimator, method, X, columns)
-    if isinstance(X, RowBatches):
-        parts = [work(batch) for batch in X]
-        nothing = np.empty((0, estimator.n_features_in_), np.float32)
-        return np.concatenate(parts) if parts else work(nothing)
-    return work(X)
 
 
 def parse_bytes(size: int | str) -> int:

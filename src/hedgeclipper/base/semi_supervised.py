@@ -13,9 +13,14 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
-from hedgeclipper.io import is_pandas
+from hedgeclipper.io import as_classes, as_plain_array, is_frame, missing_labels
+from hedgeclipper.io.sampling import stack_rows
 
 UNLABELED = -1
+NOTHING_TO_SCORE = (
+    "All rows are unlabeled (y is -1 or missing): there is nothing to score. Pass rows that have "
+    "labels, and in a cross-validation cv=SemiSupervisedSplit()."
+)
 
 
 class NoUnlabeledRowsWarning(UserWarning):
@@ -28,10 +33,10 @@ class ShiftWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class SemiSupervisedRows:
-    """Rows with labels, rows without, and where the latter stand in what was passed.
+    """Labeled rows, unlabeled rows, and where the latter stand in what was passed.
 
-    ``marked`` is the mask of the rows that were marked as unlabeled in y; None where unlabeled
-    rows came as a set of their own.
+    ``marked`` is the mask of the rows that y marks as unlabeled; None where unlabeled rows were
+    passed as a set of their own.
     """
 
     X_labeled: Any
@@ -43,12 +48,11 @@ class SemiSupervisedRows:
     @property
     def in_memory(self) -> bool:
         """Whether the unlabeled rows are an array, CSR matrix or frame."""
-        X = self.X_unlabeled
-        return isinstance(X, np.ndarray) or sparse.issparse(X) or is_pandas(X)
+        return is_in_memory(self.X_unlabeled)
 
     @property
     def has_unlabeled(self) -> bool:
-        """Whether there are unlabeled rows, or labeled ones stand in for them."""
+        """Whether there are unlabeled rows; if not, the labeled ones are reused in their place."""
         return self.marked is None or bool(self.marked.any())
 
     def without_weightless(self) -> SemiSupervisedRows:
@@ -64,46 +68,67 @@ class SemiSupervisedRows:
         )
 
 
-def split_rows(X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> SemiSupervisedRows:
+def is_in_memory(X: Any) -> bool:
+    """Return whether rows are an array, CSR matrix or frame."""
+    return isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X)
+
+
+def split_rows(
+    X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, minus_one_is_class: bool = False
+) -> SemiSupervisedRows:
     """Return labeled and unlabeled rows.
 
-    Without ``X_unlabeled``, y = -1 marks unlabeled rows, as in ``sklearn.semi_supervised``. With
-    it, -1 is a class like any other. Without unlabeled rows of either kind, the labeled ones take
-    their place.
+    Rows whose label is missing (None, NaN, NaT, ``pandas.NA``) are unlabeled. Without
+    ``X_unlabeled`` so are those with y = -1, as in ``sklearn.semi_supervised``; with it, -1 is a
+    class like any other. Without unlabeled rows of any kind, the labeled ones are reused in their
+    place.
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
+    X : array, CSR matrix or frame of shape (n_samples, n_features)
         Rows, checked.
     y : array-like of shape (n_samples,)
         Labels.
-    X_unlabeled : array or CSR matrix, optional
-        Unlabeled rows, checked.
+    X_unlabeled : array, CSR matrix, frame, batches or Dask collection, optional
+        Unlabeled rows, checked. Those that y marks come before them.
     sample_weight : ndarray of shape (n_samples,), optional
         Weights of the rows; those of unlabeled ones are not used.
+    minus_one_is_class : bool, default=False
+        Whether -1 is a class also without ``X_unlabeled``.
     """
-    y = column_or_1d(y, warn=True)
+    y = label_values(y)
     check_consistent_length(X, y)
-    if y.dtype.kind == "f":
-        assert_all_finite(y, input_name="y")
-    if X_unlabeled is not None:
-        return SemiSupervisedRows(X, y, sample_weight, X_unlabeled, None)
-    marked = is_unlabeled(y)
-    if not marked.any():
-        return labeled_only(X, y, sample_weight, "pass X_unlabeled, or mark them with y = -1")
+    marked = is_unlabeled(y, minus_one_is_class or X_unlabeled is not None)
     labeled, unlabeled = np.flatnonzero(~marked), np.flatnonzero(marked)
-    _check_classes_left(y[labeled], y.size)
+    known = y[labeled]
+    if known.dtype.kind == "f":
+        assert_all_finite(known, input_name="y")
+    if known.dtype.kind == "O" or unlabeled.size:
+        known = as_classes(known, "y")
+    if unlabeled.size == 0:
+        if X_unlabeled is not None:
+            return SemiSupervisedRows(X, known, sample_weight, X_unlabeled, None)
+        return labeled_only(X, known, sample_weight, "pass X_unlabeled, or mark them with y = -1")
+    _check_classes_left(known, y.size)
     weights = None if sample_weight is None else sample_weight[labeled]
-    X_labeled, X_rest = _safe_indexing(X, labeled), _safe_indexing(X, unlabeled)
-    return SemiSupervisedRows(X_labeled, y[labeled], weights, X_rest, marked)
+    X_labeled, rest = _safe_indexing(X, labeled), _safe_indexing(X, unlabeled)
+    if X_unlabeled is None:
+        return SemiSupervisedRows(X_labeled, known, weights, rest, marked)
+    if not is_in_memory(X_unlabeled):
+        raise ValueError(
+            f"y has {unlabeled.size} missing labels, and X_unlabeled is not in memory "
+            f"({type(X_unlabeled).__name__}), so that these rows cannot be added to it. Pass "
+            "labeled rows only as X and y."
+        )
+    return SemiSupervisedRows(X_labeled, known, weights, stack_rows(rest, X_unlabeled), None)
 
 
 def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> SemiSupervisedRows:
-    """Warn that no row is unlabeled, and return labeled rows in the place of unlabeled ones.
+    """Warn that no row is unlabeled, and return labeled rows reused as unlabeled ones.
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
+    X : array, CSR matrix or frame of shape (n_samples, n_features)
         Rows, all with labels.
     y : ndarray of shape (n_samples,)
         Labels; -1 is a class here.
@@ -121,11 +146,39 @@ def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> Semi
     return SemiSupervisedRows(X, y, sample_weight, X, np.zeros(y.shape, dtype=bool))
 
 
-def is_unlabeled(y: np.ndarray) -> np.ndarray:
-    """Return which labels are -1, the mark of an unlabeled row."""
-    if y.dtype.kind in "US":
-        return np.zeros(y.shape, dtype=bool)
-    return np.asarray(y == UNLABELED, dtype=bool)
+def label_values(y: Any) -> np.ndarray:
+    """Return labels as an array of shape (n_samples,), in which missing ones are as they came."""
+    return column_or_1d(as_plain_array(y), warn=True)
+
+
+def is_unlabeled(y: Any, minus_one_is_class: bool = False) -> np.ndarray:
+    """Return which rows are unlabeled: their label is missing, or -1.
+
+    Missing labels are None, NaN, NaT and ``pandas.NA``. Among strings, "-1" counts as -1, since
+    NumPy makes that of it where -1 is put into an array of strings.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels.
+    minus_one_is_class : bool, default=False
+        Whether -1 is a class, so that only missing labels count.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+        The mask.
+    """
+    labels = label_values(y)
+    unlabeled = missing_labels(labels)
+    if not minus_one_is_class:
+        known = labels[~unlabeled]
+        if known.dtype.kind in "OUS":
+            marks = [label in (UNLABELED, str(UNLABELED)) for label in known.tolist()]
+        else:
+            marks = known == UNLABELED
+        unlabeled[~unlabeled] = marks
+    return unlabeled
 
 
 def _check_classes_left(y: np.ndarray, n_samples: int) -> None:
@@ -133,17 +186,18 @@ def _check_classes_left(y: np.ndarray, n_samples: int) -> None:
     if classes.size < 2:
         found = f"one class, {classes[0]}," if classes.size else "no class"
         raise ValueError(
-            f"y has {found} once -1 is read as 'unlabeled' ({y.size} of {n_samples} rows are "
-            "left). Encode the classes as 0 and 1, or pass the unlabeled rows as X_unlabeled, in "
-            "which case -1 is a class."
+            f"y has {found} once -1 and missing labels are read as 'unlabeled' ({y.size} of "
+            f"{n_samples} rows are left). Encode the classes as 0 and 1, or pass the unlabeled "
+            "rows as X_unlabeled, in which case -1 is a class."
         )
 
 
 class SemiSupervisedSplit:
     """Cross-validation that scores labeled rows and trains on all unlabeled ones.
 
-    Every split trains on some labeled rows and on all rows with y = -1, and tests on the other
-    labeled rows, so that a grid search over a semi-supervised classifier does the right thing.
+    Every split trains on some labeled rows and on all unlabeled ones, those with y = -1 or with a
+    missing label, and tests on the other labeled rows, so that a grid search over a semi-supervised
+    classifier does the right thing with any scorer.
 
     Parameters
     ----------
@@ -177,18 +231,19 @@ class SemiSupervisedSplit:
         X : array-like of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
-            Labels, -1 for unlabeled rows.
+            Labels; -1 or a missing one for unlabeled rows.
         groups : array-like of shape (n_samples,), optional
             Groups of the rows, for a splitter that takes them.
         """
-        y = column_or_1d(y)
+        y = label_values(y)
         marked = is_unlabeled(y)
         labeled, unlabeled = np.flatnonzero(~marked), np.flatnonzero(marked)
         if labeled.size == 0:
-            raise ValueError("All rows are unlabeled (y = -1): there is nothing to score.")
+            raise ValueError(NOTHING_TO_SCORE)
+        known = as_classes(y[labeled], "y")
         own_groups = None if groups is None else np.asarray(groups)[labeled]
         placeholder = np.zeros((labeled.size, 1))
-        for train, test in self._splitter(y[labeled]).split(placeholder, y[labeled], own_groups):
+        for train, test in self._splitter(known).split(placeholder, known, own_groups):
             yield np.sort(np.concatenate([labeled[train], unlabeled])), labeled[test]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

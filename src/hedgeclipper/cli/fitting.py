@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from hedgeclipper.base.semi_supervised import is_unlabeled
-from hedgeclipper.cli.columns import ColumnPreparation
+from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.cli.errors import CommandError, ExitCode, check_outputs
 from hedgeclipper.cli.output import Output, bound_as_record, file_size
 from hedgeclipper.cli.table_files import Files
@@ -74,7 +73,7 @@ def fit(asked: Fit, output: Output) -> None:
         "n_unlabeled": rows.n_unlabeled,
         "in_memory": rows.in_memory,
         "classes": {str(label): count for label, count in classes.items()},
-        "columns": [] if rows.preparation is None else rows.preparation.as_records(),
+        "columns": [asdict(p) for p in rows.preparation.plans_] if rows.preparation else [],
         "certificates": [bound_as_record(bound) for bound in _certificates(estimator)],
     }
     if write_report is not None and asked.report is not None:
@@ -142,12 +141,12 @@ def load_table_model(path: Path) -> Pipeline:
     return model
 
 
-def preparation_of(model: Pipeline) -> ColumnPreparation | None:
+def preparation_of(model: Pipeline) -> ColumnEncoder | None:
     """Return what a model does with columns; None for LibSVM, whose columns are numbers."""
     return model.named_steps.get("columns")
 
 
-def check_kind(files: Files, preparation: ColumnPreparation | None, model_path: Path) -> None:
+def check_kind(files: Files, preparation: ColumnEncoder | None, model_path: Path) -> None:
     """Raise if rows have numbered columns and the model wants named ones, or the other way."""
     if files.is_libsvm != (preparation is None):
         wanted = "LibSVM" if preparation is None else "CSV, Parquet or Arrow"
@@ -214,21 +213,17 @@ def _estimator(asked: Fit, verbose: int) -> Any:
 
 def _fitted(estimator: Any, rows: TableRows, output: Output) -> Any:
     X, X_unlabeled = rows.prepared()
-    y = rows.y
     if X_unlabeled is None:
         output.note(
             "All rows are labeled, so that nothing is learned beyond them: pass --unlabeled, or "
             "rows whose target is empty."
         )
-    if X_unlabeled is None and is_unlabeled(y).any():
-        # without unlabeled rows -1 would mark some
-        output.note("All rows are labeled and -1 is a class: the labels are kept as text.")
-        y = y.astype(str)
-    output.say(f"Fitting to {y.size:,} labeled and {rows.n_unlabeled:,} unlabeled rows ...")
-    return estimator.fit(X, y, X_unlabeled=X_unlabeled)
+        X_unlabeled = X[:0]  # says that -1 is a class
+    output.say(f"Fitting to {rows.y.size:,} labeled and {rows.n_unlabeled:,} unlabeled rows ...")
+    return estimator.fit(X, rows.y, X_unlabeled=X_unlabeled)
 
 
-def _pipeline(preparation: ColumnPreparation | None, estimator: Any) -> Pipeline:
+def _pipeline(preparation: ColumnEncoder | None, estimator: Any) -> Pipeline:
     steps = [] if preparation is None else [("columns", preparation)]
     return Pipeline([*steps, ("model", estimator)])
 

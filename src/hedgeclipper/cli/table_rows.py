@@ -12,13 +12,12 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.random import sample_without_replacement
 
-from hedgeclipper.cli.columns import ColumnPreparation
+from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
 from hedgeclipper.cli.errors import CommandError
 from hedgeclipper.cli.output import Output
-from hedgeclipper.cli.plans import kind_of
 from hedgeclipper.cli.row_names import RowNames
 from hedgeclipper.cli.table_files import MISSING_WORDS, Files
-from hedgeclipper.cli.targets import as_target, clean_words, whole_numbers
+from hedgeclipper.cli.targets import as_classes, clean_words, whole_numbers
 from hedgeclipper.io import Source, missing_labels
 from hedgeclipper.io.progress import row_reporter
 
@@ -37,7 +36,7 @@ class TableRows:
         Unlabeled rows; None if there are none.
     n_unlabeled : int
         Their number.
-    preparation : ColumnPreparation or None
+    preparation : ColumnEncoder or None
         What is done with the columns, fitted; None for LibSVM, whose columns are numbers.
     numbered : function that returns an iterator
         Reads batches of unlabeled rows, and the numbers of these among all rows of the files.
@@ -49,7 +48,7 @@ class TableRows:
     y: np.ndarray
     X_unlabeled: Any
     n_unlabeled: int
-    preparation: ColumnPreparation | None
+    preparation: ColumnEncoder | None
     numbered: Callable[[], Iterator[tuple[Any, np.ndarray]]]
     names: RowNames
 
@@ -67,10 +66,10 @@ class TableRows:
         """Return labeled and unlabeled rows as an estimator wants them."""
         if self.preparation is None:
             return self.X, self.X_unlabeled
-        X = _finite(self.preparation.transform(self.X))
+        X = self.preparation.transform(self.X)
         if self.X_unlabeled is None or not self.in_memory:
             return X, self.X_unlabeled
-        return X, _finite(self.preparation.transform(self.X_unlabeled))
+        return X, self.preparation.transform(self.X_unlabeled)
 
     def sample(self, n_rows: int) -> tuple[Any, list[str]]:
         """Return at most so many unlabeled rows, drawn at random, and their names."""
@@ -96,7 +95,7 @@ def read_rows(
     target: str | None,
     output: Output,
     drop: Sequence[str] = (),
-    preparation: ColumnPreparation | None = None,
+    preparation: ColumnEncoder | None = None,
 ) -> TableRows:
     """Return the rows of files, in batches where all columns are numbers.
 
@@ -112,7 +111,7 @@ def read_rows(
         Where to say how far it is, and what was taken as missing.
     drop : sequence of str
         Columns to leave out.
-    preparation : ColumnPreparation, optional
+    preparation : ColumnEncoder, optional
         What is done with the columns, where a model knows already.
     """
     if target is None:
@@ -184,10 +183,10 @@ def _in_batches(
         raise CommandError(f"{data.place} has no rows.", "Pass a file with rows.")
     preparation = None
     if names is not None:
-        preparation = ColumnPreparation(target).fit_plain(names, counts.missing())
+        preparation = _encoder(target).fit_plain(names, counts.missing())
     numbered = _numbered_batches(source, text_labels, others)
     n_read = [_n_rows(read) for read in (source, others) if read is not None]
-    y = as_target(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
+    y = as_classes(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
     return TableRows(
         _stacked(parts, names),
         y,
@@ -197,6 +196,10 @@ def _in_batches(
         numbered,
         _names(data, more, n_read),
     )
+
+
+def _encoder(target: str | None) -> ColumnEncoder:
+    return ColumnEncoder(target).set_output(transform="pandas")
 
 
 def _n_rows(source: Any) -> dict[str, int]:
@@ -233,12 +236,6 @@ class _Counts:
     def missing(self) -> list[int]:
         """Return the number of missing values of each column."""
         return np.asarray(self._missing).tolist()
-
-
-def _finite(frame: pd.DataFrame) -> pd.DataFrame:
-    with np.errstate(over="ignore"):
-        _check_finite(frame.to_numpy(dtype=np.float32), list(frame.columns))
-    return frame
 
 
 def _check_finite(rows: np.ndarray, names: Sequence[str]) -> None:
@@ -288,32 +285,13 @@ def _stacked(parts: list[Any], names: list[str] | None) -> Any:
     return pd.DataFrame(np.concatenate(parts), columns=names)
 
 
-def _check_kinds(one: pd.DataFrame, other: pd.DataFrame, data: Files, more: Any) -> None:
-    """Raise if a column holds numbers in some files and something else in others."""
-    for name in one.columns:
-        columns = [column.dropna() for column in (one[name], other[name])]
-        kinds = {kind_of(column) == "numbers" for column in columns if len(column)}
-        if len(kinds) > 1:
-            raise CommandError(
-                f"Column {name!r} holds numbers only in one of {data.place} and {more.place}.",
-                "Write it in the same way in all files.",
-            )
-
-
-def _check_use(preparation: ColumnPreparation) -> None:
-    plans = preparation.plans_
-    if all(plan.kind == "left out" for plan in plans):
-        reasons = "; ".join(f"{plan.name!r}: {plan.what}" for plan in plans[:3])
-        raise CommandError(f"No column can be used ({reasons}).", "Add columns to learn from.")
-
-
 def _in_memory(
     data: Files,
     more: Files | None,
     names: list[str],
     target: str,
     text_labels: np.ndarray | None,
-    preparation: ColumnPreparation | None,
+    preparation: ColumnEncoder | None,
 ) -> TableRows:
     frame = data.frame()
     labels = text_labels
@@ -321,16 +299,15 @@ def _in_memory(
         column = frame[target]
         labels = clean_words(column.astype(object).where(column.notna(), None).to_numpy())
     known = ~missing_labels(labels)
-    y = as_target(labels[known].tolist())
-    others = [] if more is None else [more.frame()[names]]
-    for other in others:
-        _check_kinds(frame[names], other, data, more)
-    rest = [frame[names][~known], *others]
-    unlabeled = pd.concat(rest, ignore_index=True)
+    y = as_classes(labels[known].tolist())
+    others = None if more is None else more.frame()[names]
     if preparation is None:
-        everything = pd.concat([frame[names], *others], ignore_index=True)
-        preparation = ColumnPreparation(target).fit(everything)
-        _check_use(preparation)
+        try:
+            preparation = _encoder(target).fit(frame[names], X_unlabeled=others)
+        except MixedColumnError as error:
+            places = f"{data.place} and {more.place if more else ''}"
+            raise MixedColumnError(error.column, places) from None
+    unlabeled = pd.concat([frame[names][~known], others], ignore_index=True)
     n_more = len(unlabeled) - int(np.sum(~known))
     numbers = np.append(np.flatnonzero(~known), len(frame) + np.arange(n_more))
     n_read = [files.n_rows for files in (data, more) if files is not None]

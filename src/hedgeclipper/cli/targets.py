@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from hedgeclipper.cli.errors import CommandError
+from hedgeclipper.io import as_classes as typed_labels
 from hedgeclipper.io import listed
 
 MANY_CLASSES = 20
@@ -45,23 +45,10 @@ def whole_numbers(words: np.ndarray) -> np.ndarray:
     return words
 
 
-def as_target(labels: Any, are_boolean: bool = False) -> np.ndarray:
-    """Return labels as `as_classes` does, but numbers that are not whole as text.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_labeled,)
-        As a file has them, none missing.
-    are_boolean : bool
-        Whether they are booleans that were read as numbers.
-    """
-    classes = as_classes(labels, are_boolean)
-    # classifiers would take such numbers for measured ones
-    return classes.astype(str) if classes.dtype.kind == "f" else classes
-
-
 def as_classes(labels: Any, are_boolean: bool = False) -> np.ndarray:
-    """Return labels of which none is missing as booleans, whole numbers, numbers or text.
+    """Return labels of which none is missing as booleans, whole numbers or text.
+
+    Numbers that are not whole are text, since classifiers would take them for measured ones.
 
     Parameters
     ----------
@@ -70,18 +57,16 @@ def as_classes(labels: Any, are_boolean: bool = False) -> np.ndarray:
     are_boolean : bool
         Whether they are booleans that were read as numbers.
     """
-    labels = pd.Series(labels).infer_objects()
+    values = np.asarray(labels, dtype=object)
     if are_boolean:
-        return labels.to_numpy(dtype=bool)
-    if labels.dtype.kind == "f" and (labels == labels.round()).all():
-        return labels.astype(np.int64).to_numpy()
-    if labels.dtype.kind in "biuf":
-        return labels.to_numpy(labels.dtype.name.lower())
-    words = labels.astype(str)
-    truths = {"true": True, "false": False}
-    if set(words.str.lower()) <= set(truths):
-        return words.str.lower().map(truths).to_numpy(bool)
-    return words.to_numpy(dtype=str)
+        return values.astype(bool)
+    try:
+        classes = typed_labels(values, "The target")
+    except TypeError:  # of several kinds
+        classes = values.astype(str)
+    if classes.dtype.kind == "U" and set(np.char.lower(classes)) <= {"true", "false"}:
+        return np.char.lower(classes) == "true"
+    return classes.astype(str) if classes.dtype.kind == "f" else classes
 
 
 def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:

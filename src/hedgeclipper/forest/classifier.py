@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.feature_rows import BatchCheck, RowBatches, is_dask, parse_bytes
 from hedgeclipper.base.inspection import Inspection
@@ -216,12 +217,14 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features), or files
-            Rows.
+            Rows. Columns of frames may also hold strings, categories, booleans and dates.
         y : array-like of shape (n_samples,), or str
-            Labels. Without ``X_unlabeled``, -1 marks unlabeled rows. Where X is files, the name of
-            their column of labels; a row whose label is missing is unlabeled.
+            Labels: numbers, strings or booleans. Rows whose label is missing (None, NaN, NaT or
+            ``pandas.NA``) are unlabeled, and without ``X_unlabeled`` so are those marked by -1.
+            Where X is files, the name of their column of labels.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
-            Unlabeled rows; every label in y, -1 too, is then a class. Batches may be any
+            Unlabeled rows; -1 in y is then a class, and an empty X_unlabeled says no more than
+            that. Columns of frames are matched by name, whatever their order. Batches may be any
             object that can be iterated over again, or a function that returns a fresh iterable.
             Files are Parquet, Arrow, CSV or LibSVM: a path, a folder, a glob or a list; they are
             read in batches on each pass, and columns are matched by name. To choose columns, pass
@@ -238,8 +241,9 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         self._validate_params()
         self.__dict__.pop("_predictor", None)
         self._check_settings(X_unlabeled)
+        self._keeps_frames = needs_encoding(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
-        rows = given.without_weightless()
+        rows, prepare = self._encode_columns(given.without_weightless())
         codes = self._encode(rows.y_labeled)
         random_state = check_random_state(self.random_state)
         grown = self._grow(rows, codes, random_state)
@@ -261,12 +265,12 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
                         leaves,
                         counts,
                         report=report,
-                        watch=self._watcher(callback, grown.finder, k),
+                        watch=self._watcher(callback, grown.finder, k, prepare),
                     )
                     for knowledge, k in zip(known, self._games(), strict=True)
                 ]
             stream = LeafStream(known, leaves if given.has_unlabeled else None, solutions)
-            predictor = self._make_predictor(grown.finder, solutions)
+            predictor = self._make_predictor(grown.finder, solutions, prepare)
             labels = self._transduce(predictor, leaves, given) if given.in_memory else None
         self.estimator_, self._stream = grown.model, stream
         self.n_labeled_, self.n_unlabeled_ = codes.size, leaves.n_samples
@@ -296,7 +300,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         """
         if y is not None and not hasattr(self, "_predictor"):
             return self.fit(X_unlabeled, y)
-        finder = self._require_predictor().finder
+        finder, prepare = self._require_predictor().finder, self._predictor.prepare
         instead = "pass X.partitions[0].compute() and so on, one after the other"
         batches = self._batches(X_unlabeled, "X_unlabeled", instead)
         if y is not None:
@@ -306,11 +310,12 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
                 UserWarning,
                 stacklevel=2,
             )
-        stream = self._stream.grown(finder.find(batch, self.n_jobs) for batch in batches)
+        rows = batches if prepare is None else map(prepare, batches)
+        stream = self._stream.grown(finder.find(batch, self.n_jobs) for batch in rows)
         with pass_reporter(self.verbose, self.tol) as report:
             solutions = stream.play(report)
         self._stream, self.n_unlabeled_ = stream, stream.n_seen
-        self._store(self._make_predictor(finder, solutions), solutions, None)
+        self._store(self._make_predictor(finder, solutions, prepare), solutions, None)
         return self
 
     def for_prediction(self) -> HedgeClipperClassifier:
@@ -474,7 +479,11 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             )
 
     def _watcher(
-        self, callback: Callable[[PassView], None] | None, finder: LeafFinder, game: int
+        self,
+        callback: Callable[[PassView], None] | None,
+        finder: LeafFinder,
+        game: int,
+        prepare: BatchCheck | None,
     ) -> Callable[[PassRecord, np.ndarray, float], None] | None:
         """Return what shows a callback the leaf scores at work; None without a callback."""
         if callback is None:
@@ -485,6 +494,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
 
             def awake(X: Any) -> np.ndarray:
                 rows = self._check_more(X, "X")
+                rows = rows if prepare is None else prepare(rows)
                 return finder.sum_scores(rows, leaf_scores[:, None], self.n_jobs)[:, 0] + offset
 
             span, is_one_of_many = (low + offset, high + offset), self.classes_.size > 2
@@ -530,7 +540,10 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         leaves = [own[self._kept[g][v - starts[g]]] for v, g in zip(voters, games, strict=True)]
         if min(leaves, default=-1) < 0 or not isinstance(finder, PackedTrees):
             return {}
+        prepare = self._predictor.prepare
         names = getattr(self, "feature_names_in_", None)
+        if prepare is not None:
+            names = prepare.encoder.names_out_
         positive = [str(self.classes_[k]) for k in self._games()]
         negative = [str(self.classes_[0]) if len(positive) == 1 else "the rest"] * len(positive)
         signs = self._predictor.leaf_scores[leaves, games]
@@ -542,13 +555,16 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             "rows where": [leaf_rule(finder, leaf, names) for leaf in leaves],
         }
 
-    def _make_predictor(self, finder: LeafFinder, solutions: list[LeafSolution]) -> LeafPredictor:
+    def _make_predictor(
+        self, finder: LeafFinder, solutions: list[LeafSolution], prepare: BatchCheck | None
+    ) -> LeafPredictor:
         return LeafPredictor(
             finder=finder,
             leaf_scores=np.column_stack([s.leaf_scores for s in solutions]),
             offsets=np.array([s.offset for s in solutions]),
             priors=np.array([s.prior for s in solutions]),
             loss=resolve_loss(self.loss),
+            prepare=prepare,
         )
 
     def _store(

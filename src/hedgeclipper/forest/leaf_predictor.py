@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
+from hedgeclipper.base.feature_rows import BatchCheck
 from hedgeclipper.forest.leaves import sum_scores
 from hedgeclipper.forest.trees import LeafFinder
 from hedgeclipper.game.losses import BinaryLoss
@@ -33,6 +34,8 @@ class LeafPredictor:
         Share of the class that the labels were weighted away from; 1/2 where they were not.
     loss : Loss
         Its link turns awake predictions into predictions.
+    prepare : BatchCheck or None
+        Makes arrays of frames whose columns are encoded.
     """
 
     finder: LeafFinder
@@ -40,6 +43,7 @@ class LeafPredictor:
     offsets: np.ndarray
     priors: np.ndarray
     loss: BinaryLoss
+    prepare: BatchCheck | None = None
 
     @property
     def n_games(self) -> int:
@@ -54,6 +58,7 @@ class LeafPredictor:
 
     def awake(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return the awake predictions of rows, shape (n_samples, n_games)."""
+        X = X if self.prepare is None else self.prepare(X)
         return self.finder.sum_scores(X, self.leaf_scores, n_jobs) + self.offsets
 
     def awake_in(self, leaves: np.ndarray) -> np.ndarray:

@@ -14,8 +14,18 @@ from hedgeclipper.io.arrays import (
 )
 from hedgeclipper.io.as_source import as_source, is_batched
 from hedgeclipper.io.column_names import listed, positions_of
-from hedgeclipper.io.frames import as_table, frame_columns, frame_names, is_frame, is_pandas
-from hedgeclipper.io.label_columns import missing_labels
+from hedgeclipper.io.frames import (
+    as_frame,
+    as_table,
+    as_text,
+    frame_arrays,
+    frame_columns,
+    frame_names,
+    frame_with,
+    is_frame,
+    is_pandas,
+)
+from hedgeclipper.io.label_columns import as_classes, as_plain_array, is_missing, missing_labels
 from hedgeclipper.io.source import Source
 from hedgeclipper.io.writer import parquet_writer
 
@@ -24,14 +34,21 @@ __all__ = [
     "BatchSource",
     "MappedSource",
     "Source",
+    "as_classes",
+    "as_frame",
+    "as_plain_array",
     "as_rows",
     "as_source",
     "as_table",
+    "as_text",
     "cut",
+    "frame_arrays",
     "frame_columns",
     "frame_names",
+    "frame_with",
     "is_batched",
     "is_frame",
+    "is_missing",
     "is_pandas",
     "listed",
     "missing_labels",

@@ -1,4 +1,4 @@
-"""Columns of Arrow as arrays: nulls are NaN, booleans 0 and 1, dictionaries are decoded.
+"""Columns of Arrow, or of narwhals, as arrays: what is missing is NaN, dictionaries are decoded.
 
 pyarrow is imported when it is asked for and not before.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from hedgeclipper.io.column_names import not_labels, not_numbers
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.io.label_columns import as_labels
+from hedgeclipper.io.label_columns import as_labels, missing_labels
 
 _FITS_FLOAT32 = {"bool", "int8", "int16", "uint8", "uint16", "halffloat", "float", "null"}
 _NUMBERS = _FITS_FLOAT32 | {"int32", "int64", "uint32", "uint64", "double"}
@@ -44,45 +44,39 @@ def _plain(kind: Any) -> str:
 
 
 def numbers_of(column: Any, place: str) -> np.ndarray:
-    """Return an Arrow column as numbers of its own type, or as floats where it has nulls."""
-    if not holds_numbers(column.type):
-        raise not_numbers(place, column.type)
-    column = decoded(column)
-    kind = str(column.type)
-    if kind == "null":
-        return np.full(len(column), np.nan, dtype=np.float32)
-    if kind == "bool":
-        column = column.cast("uint8")
-    values = column.to_numpy(zero_copy_only=False) if _is_array(column) else column.to_numpy()
-    return values.astype(bool) if kind == "bool" and values.dtype == np.uint8 else values
+    """Return a column as numbers of its own type, or as floats where it has missing values."""
+    values = np.asarray(decoded(column))
+    if values.dtype.kind == "O":
+        missing = missing_labels(values)
+        if all(isinstance(value, (bool, np.bool_)) for value in values[~missing]):
+            return np.where(missing, np.nan, values).astype(np.float64)
+    if values.dtype.kind not in "biuf":
+        raise not_numbers(place, _type(column))
+    return values
 
 
 def labels_of(column: Any, place: str) -> np.ndarray:
-    """Return an Arrow column as labels: float64 with NaN, or str with None."""
-    if holds_numbers(column.type):
-        return as_labels(numbers_of(column, place), place)
-    if not holds_words(column.type):
-        raise not_labels(place, column.type)
-    column = decoded(column)
-    return column.to_numpy(zero_copy_only=False) if _is_array(column) else column.to_numpy()
+    """Return a column as labels: float64 with NaN, or str with None."""
+    values = np.asarray(decoded(column))
+    if values.dtype.kind not in "biufOUT":
+        raise not_labels(place, _type(column))
+    return as_labels(values, place)
 
 
 def words_of(column: Any, place: str) -> np.ndarray:
-    """Return an Arrow column as objects: words, or numbers, with None or NaN for a missing one."""
-    if not holds_words(column.type):
-        return numbers_of(column, place).astype(object)
-    return labels_of(column, place)
+    """Return a column of strings as objects, or of numbers; a missing value is None or NaN."""
+    values = np.asarray(decoded(column))
+    return values if values.dtype.kind in "OUT" else numbers_of(column, place)
 
 
 def decoded(column: Any) -> Any:
-    """Return a column of plain values in the place of one with a dictionary."""
-    is_dictionary = str(column.type).startswith("dictionary")
-    return column.cast(column.type.value_type) if is_dictionary else column
+    """Return a column of plain values in the place of one of Arrow with a dictionary."""
+    kind: Any = getattr(column, "type", None)
+    return column.cast(kind.value_type) if str(kind).startswith("dictionary") else column
 
 
-def _is_array(column: Any) -> bool:
-    """Return whether it is one array and not several chunks, which take no such options."""
-    return not hasattr(column, "chunks")
+def _type(column: Any) -> Any:
+    return column.type if hasattr(column, "type") else column.to_native().dtype
 
 
 def index_names(schema: Any) -> list[str]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+from narwhals import dependencies as libraries
 
 from hedgeclipper.io import arrow_columns
 from hedgeclipper.io.column_names import (
     are_names,
-    not_labels,
-    not_numbers,
     positions_of,
     wanted_positions,
 )
-from hedgeclipper.io.label_columns import as_labels
+from hedgeclipper.io.label_columns import missing_labels
 from hedgeclipper.io.source import Request, converted
 
 
@@ -31,17 +31,23 @@ class Block:
 
 def is_frame(data: Any) -> bool:
     """Return whether the data is a table of pandas, polars or Arrow."""
-    return _library(data) in _LIBRARIES and len(getattr(data, "shape", ())) == 2
+    return is_pandas(data) or libraries.is_polars_dataframe(data) or _is_arrow(data)
 
 
 def is_pandas(data: Any) -> bool:
     """Return whether the data is a frame of pandas."""
-    return is_frame(data) and _library(data) == "pandas"
+    return libraries.is_pandas_dataframe(data)
+
+
+def _is_arrow(data: Any) -> bool:
+    return libraries.is_pyarrow_table(data) or (
+        type(data).__module__.startswith("pyarrow") and len(getattr(data, "shape", ())) == 2
+    )
 
 
 def frame_names(data: Any) -> list[str] | None:
     """Return the names of a frame's columns; None where it has none, and for other data."""
-    names = list(_LIBRARIES[_library(data)].names(data)) if is_frame(data) else []
+    names = _names(data) if is_frame(data) else []
     return names if names and are_names(names) else None
 
 
@@ -51,39 +57,92 @@ def frame_columns(frame: Any) -> list[tuple[Any, Any]]:
     ``numpy.asarray`` makes an array of such a column, whatever the library. What is missing is
     None, NaN or ``pandas.NA`` in it.
     """
-    library = _LIBRARIES[_library(frame)]
-    hidden = library.hidden(frame)
+    hidden = _hidden(frame)
     return [
-        (name, library.plain(library.column(frame, position)))
-        for position, name in enumerate(library.names(frame))
+        (name, _column(frame, position))
+        for position, name in enumerate(_names(frame))
         if name not in hidden
     ]
 
 
+def frame_arrays(frame: Any, names: Sequence[Any] | None = None) -> dict[Any, np.ndarray]:
+    """Return the columns of a frame as arrays by name.
+
+    Numbers and booleans are numbers, as objects if some booleans are missing; dates are
+    datetime64 in UTC; strings, and categories of whatever kind, are objects, as is all else.
+
+    Parameters
+    ----------
+    frame : frame of pandas, polars or Arrow
+        Rows.
+    names : sequence, optional
+        The columns wanted; those that are not there are left out.
+    """
+    columns = frame_columns(as_table(frame))
+    return {name: _array(column) for name, column in columns if names is None or name in names}
+
+
+def _array(column: Any) -> np.ndarray:
+    values = np.asarray(column)
+    if getattr(column, "dtype", None) in (nw.Categorical, nw.Enum) and values.dtype.kind != "O":
+        missing, values = missing_labels(values), as_text(values)
+        values[missing] = None
+    return values.astype(object) if values.dtype.kind in "UST" else values
+
+
+def as_text(values: np.ndarray) -> np.ndarray:
+    """Return a column as strings, whole numbers without a point, and "" for what is missing."""
+    texts = [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in np.where(missing_labels(values), "", values.astype(object))
+    ]
+    return np.array(texts, dtype=object)
+
+
+def frame_with(frame: Any, names: Sequence[str]) -> Any:
+    """Return the columns of a frame that are asked for, in this order, or the frame without names.
+
+    Parameters
+    ----------
+    frame : any
+        Rows; those that are no frame, or have no names, are returned as they are.
+    names : sequence of str
+        The columns; one that is not there is an error.
+    """
+    found = frame_names(frame)
+    if found is None or found == list(names):
+        return frame
+    positions_of(names, found, "X_unlabeled")
+    return frame.select(list(names)) if hasattr(frame, "select") else frame[list(names)]
+
+
 def as_table(data: Any) -> Any:
     """Return a record batch of Arrow as a table, whose names scikit-learn sees; else the data."""
-    if _library(data) != "pyarrow":
+    if not _is_arrow(data) or libraries.is_pyarrow_table(data):
         return data
-    pa = arrow_columns.pyarrow()
-    return pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+    return arrow_columns.pyarrow().Table.from_batches([data])
+
+
+def as_frame(frame: Any) -> Any:
+    """Return a frame whose rows can be picked by number: a table of Arrow becomes one of pandas."""
+    return as_table(frame).to_pandas(date_as_object=False) if _is_arrow(frame) else frame
 
 
 def frame_block(frame: Any, request: Request, place: str) -> Block:
     """Return the columns of a frame that were asked for, and its labels, as arrays."""
-    library = _LIBRARIES[_library(frame)]
-    names = library.names(frame)
-    positions = wanted_positions(names, library.hidden(frame), request, place)
+    names = _names(frame)
+    positions = wanted_positions(names, _hidden(frame), request, place)
     request.check_width(len(positions), place)
-    values = library.words if request.words else library.numbers
+    read = arrow_columns.words_of if request.words else arrow_columns.numbers_of
     columns = [
-        values(library.column(frame, position), f"Column {names[position]!r} of {place}")
+        read(_column(frame, position), f"Column {names[position]!r} of {place}")
         for position in positions
     ]
     rows = converted(_side_by_side(columns, frame.shape[0]), request.dtype, place)
     labels = None
     if request.label is not None:
-        column = library.column(frame, positions_of([request.label], names, place)[0])
-        labels = library.labels(column, f"Column {request.label!r} of {place}")
+        column = _column(frame, positions_of([request.label], names, place)[0])
+        labels = arrow_columns.labels_of(column, f"Column {request.label!r} of {place}")
     return Block(rows, labels, [names[p] for p in positions] if are_names(names) else None)
 
 
@@ -95,85 +154,17 @@ def _side_by_side(columns: list[np.ndarray], n_rows: int) -> np.ndarray:
     return rows
 
 
-def _library(data: Any) -> str:
-    """Return the library of a frame, also where its class is derived from one; "" for others."""
-    modules = (kind.__module__.partition(".")[0] for kind in type(data).__mro__)
-    return next((module for module in modules if module in _LIBRARIES), "")
+def _names(frame: Any) -> list[Any]:
+    return list(frame.schema.names if _is_arrow(frame) else frame.columns)
 
 
-def _pandas_numbers(column: Any, place: str) -> np.ndarray:
-    kind = getattr(column.dtype, "categories", column).dtype
-    if kind.kind not in "biuf":
-        raise not_numbers(place, column.dtype)
-    if isinstance(column.dtype, np.dtype):
-        return column.to_numpy()
-    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+def _hidden(frame: Any) -> list[str]:
+    return arrow_columns.index_names(frame.schema) if _is_arrow(frame) else []
 
 
-def _pandas_labels(column: Any, place: str) -> np.ndarray:
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
-        return as_labels(column.to_numpy(), place)
-    if column.dtype.kind not in "biufO":
-        raise not_labels(place, column.dtype)
-    return as_labels(column.to_numpy(dtype=object, na_value=None), place)
-
-
-def _polars_numbers(column: Any, place: str) -> np.ndarray:
-    is_boolean = str(column.dtype) == "Boolean"
-    if not is_boolean and (not column.dtype.is_numeric() or column.dtype.is_decimal()):
-        raise not_numbers(place, column.dtype)
-    return (column.cast(float) if is_boolean and column.has_nulls() else column).to_numpy()
-
-
-def _polars_labels(column: Any, place: str) -> np.ndarray:
-    if str(column.dtype).startswith(("String", "Categorical", "Enum")):
-        return np.array(column.to_list(), dtype=object)
-    if str(column.dtype) != "Boolean" and not column.dtype.is_numeric():
-        raise not_labels(place, column.dtype)
-    return as_labels(_polars_numbers(column, place), place)
-
-
-def _words(column: Any, place: str) -> np.ndarray:
-    return np.asarray(column)
-
-
-@dataclass(frozen=True)
-class _Library:
-    names: Callable[[Any], list[Any]]
-    hidden: Callable[[Any], list[str]]
-    column: Callable[[Any, int], Any]
-    plain: Callable[[Any], Any]
-    numbers: Callable[[Any, str], np.ndarray]
-    words: Callable[[Any, str], np.ndarray]
-    labels: Callable[[Any, str], np.ndarray]
-
-
-_LIBRARIES = {
-    "pandas": _Library(
-        names=lambda frame: list(frame.columns),
-        hidden=lambda frame: [],
-        column=lambda frame, position: frame.iloc[:, position],
-        plain=lambda column: column,
-        numbers=_pandas_numbers,
-        words=_words,
-        labels=_pandas_labels,
-    ),
-    "polars": _Library(
-        names=lambda frame: list(frame.columns),
-        hidden=lambda frame: [],
-        column=lambda frame, position: frame.to_series(position),
-        plain=lambda column: column,
-        numbers=_polars_numbers,
-        words=_words,
-        labels=_polars_labels,
-    ),
-    "pyarrow": _Library(
-        names=lambda table: table.schema.names,
-        hidden=lambda table: arrow_columns.index_names(table.schema),
-        column=lambda table, position: table.column(position),
-        plain=arrow_columns.decoded,
-        numbers=arrow_columns.numbers_of,
-        words=arrow_columns.words_of,
-        labels=arrow_columns.labels_of,
-    ),
-}
+def _column(frame: Any, position: int) -> Any:
+    """Return a column by its place, since names may be there twice: of Arrow, or of narwhals."""
+    if _is_arrow(frame):
+        return arrow_columns.decoded(frame.column(position))
+    column = frame.iloc[:, position] if is_pandas(frame) else frame.to_series(position)
+    return nw.from_native(column, series_only=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.frames import is_pandas
 
 Draw = tuple[np.ndarray, Any]
 
@@ -18,7 +19,7 @@ def draw_rows(X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
 
     Parameters
     ----------
-    X : ndarray, CSR matrix or frame of pandas, or iterable of these
+    X : ndarray, CSR matrix or frame of pandas or polars, or iterable of these
         Rows. Those in memory keep their order.
     n_rows : int
         How many to draw.
@@ -53,9 +54,10 @@ def merge_draws(one: Draw | None, other: Draw, n_rows: int) -> Draw:
 
 def stack_rows(above: Any, below: Any) -> Any:
     """Return rows one below the other; CSR if one of them is, and frames make a frame."""
-    if hasattr(above, "iloc"):
-        pandas = import_extra("pandas", "io", "A frame")
-        return pandas.concat([above, below], ignore_index=True)
+    if hasattr(above, "columns"):
+        library = nw.get_native_namespace(above)
+        options = {"ignore_index": True} if is_pandas(above) else {"how": "vertical_relaxed"}
+        return library.concat([above, below], **options)
     if sparse.issparse(above) or sparse.issparse(below):
         return sparse.vstack([above, below], format="csr")
     return np.concatenate([above, below])

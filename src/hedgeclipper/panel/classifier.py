@@ -15,19 +15,20 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
 from threadpoolctl import threadpool_limits
 
+from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.inspection import HeldOut, Inspection
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.summary import VoterTable
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.losses import BinaryLoss
-from hedgeclipper.io import is_pandas
+from hedgeclipper.io import is_frame
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import member_reporter
 from hedgeclipper.io.sampling import draw_rows, stack_rows
 from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.panel.held_out import N_FOLDS, HeldOutScores
-from hedgeclipper.panel.member_frames import ColumnCodes, NamedColumns, word_columns
+from hedgeclipper.panel.member_frames import NamedColumns
 from hedgeclipper.panel.member_summary import summarize
 from hedgeclipper.panel.member_votes import REGIONS
 from hedgeclipper.panel.members import (
@@ -77,9 +78,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     estimators : list of (str, classifier) or None
         Names and classifiers, as for scikit-learn's ``VotingClassifier``; "drop" in place of a
         classifier leaves it out. Those whose ``fit`` takes ``X_unlabeled``, and scikit-learn's
-        semi-supervised ones, learn from unlabeled rows too. Where X is a frame of pandas, they get
-        frames. None is a varied panel that suits the rows; text and categories in a frame become
-        codes. In a pipeline that ends in one of scikit-learn's semi-supervised classifiers, all
+        semi-supervised ones, learn from unlabeled rows too. Where X is a frame, they get frames.
+        None is a varied panel that suits the rows; strings, categories and dates in a frame are
+        encoded. In a pipeline that ends in one of scikit-learn's semi-supervised classifiers, all
         steps get the unlabeled rows, marked by -1.
     cv : int, splitter, list of splits or "prefit"
         How labeled rows are held back to judge a member; a number is cut down to that of the
@@ -229,14 +230,16 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features), or files
-            Rows.
+            Rows. Columns of frames may also hold strings, categories, booleans and dates.
         y : array-like of shape (n_samples,), or str
-            Labels. Without ``X_unlabeled``, -1 marks unlabeled rows. Where X is files, the name of
-            their column of labels; a row whose label is missing is unlabeled.
+            Labels: numbers, strings or booleans. Rows whose label is missing (None, NaN, NaT or
+            ``pandas.NA``) are unlabeled, and without ``X_unlabeled`` so are those marked by -1.
+            Where X is files, the name of their column of labels.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
-            Unlabeled rows; every label in y, -1 too, is then a class. Of more than 200,000 so many
-            are drawn at random to play, fewer beyond 500 columns (100 million entries, and 10,000
-            rows at least), and members learn from 5,000 of these.
+            Unlabeled rows; -1 in y is then a class, and an empty X_unlabeled says no more than
+            that. Columns of frames are matched by name, whatever their order. Of more than 200,000
+            rows so many are drawn at random to play, fewer beyond 500 columns (100 million entries,
+            and 10,000 rows at least), and members learn from 5,000 of these.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
 
@@ -247,7 +250,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self._validate_params()
         self.__dict__.pop("_predictor", None)
         estimators = self._check_estimators()
-        self._keeps_frames = is_pandas(X) and (estimators is not None or bool(word_columns(X)))
+        self._keeps_frames = is_frame(X) if estimators is not None else needs_encoding(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows = given.without_weightless()
         codes = self._encode(rows.y_labeled)
@@ -256,9 +259,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         drawn = rows.X_labeled
         if given.has_unlabeled:
             drawn = self._draw(rows.X_unlabeled, np.random.RandomState(seed))
-        prepare = self._preparation(rows.X_labeled, drawn)
-        if prepare is not None:
-            rows, drawn = replace(rows, X_labeled=prepare(rows.X_labeled)), prepare(drawn)
+        rows, prepare = self._encode_columns(replace(rows, X_unlabeled=drawn))
+        drawn = rows.X_unlabeled
         members = self._members(estimators, rows, codes, drawn, seed, random_state)
         members, scores = score_members(
             members, drawn, self.classes_.size, self._member_labels(), n_jobs=self.n_jobs
@@ -407,14 +409,12 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             )
         return drawn
 
-    def _preparation(self, X_labeled: Any, drawn: Any) -> Any:
-        """Return what makes of rows those that members want; None where nothing is to be done."""
-        if not self._keeps_frames:
-            return None
-        named = NamedColumns(list(X_labeled.columns))
-        if self.estimators is not None:
-            return named
-        return ColumnCodes.of(stack_rows(X_labeled, named(drawn)))
+    def _encode_columns(self, rows: SemiSupervisedRows) -> tuple[SemiSupervisedRows, Any]:
+        """Return rows as members want them, and what makes such rows of others."""
+        if self.estimators is None or not self._keeps_frames:
+            return super()._encode_columns(rows)
+        prepare = NamedColumns(list(rows.X_labeled.columns))
+        return replace(rows, X_unlabeled=prepare(rows.X_unlabeled)), prepare
 
     def _members(
         self,

@@ -13,16 +13,6 @@ BLOCK = 1 << 20
 _SHORT_TABLE = 1 << 16
 
 
-def is_missing(value: Any) -> bool:
-    """Return whether a value stands for none: None, NaN, NaT or ``pandas.NA``."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except TypeError:  # pandas.NA refuses to be true or false
-        return True
-
-
 def first_seen(values: np.ndarray, place: str) -> tuple[list[Any], np.ndarray]:
     """Return the different values in the order in which they appear, and the number of each.
 

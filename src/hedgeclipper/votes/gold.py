@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.base.semi_supervised import is_unlabeled
-from hedgeclipper.io import missing_labels
-from hedgeclipper.votes.distinct import is_missing
+from hedgeclipper.base.semi_supervised import is_unlabeled, label_values
 from hedgeclipper.votes.matrix import Votes, all_voters
-from hedgeclipper.votes.vote_labels import as_plain_array, class_codes, seen_classes
+from hedgeclipper.votes.vote_labels import class_codes, seen_classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +35,7 @@ class Gold:
 
     @property
     def has_unlabeled(self) -> bool:
-        """Whether there are rows without gold labels; the others stand in for them if not."""
+        """Whether there are rows without gold labels; if not, the others are reused as such."""
         return self.rest.n_rows > 0
 
     def coded(self) -> tuple[Votes, np.ndarray, Votes]:
@@ -50,7 +48,7 @@ class Gold:
         codes : ndarray of shape (n_labeled,)
             Positions of their labels among the classes.
         unlabeled : Votes
-            Votes on the other rows, or those that stand in for them.
+            Votes on the other rows; the labeled ones again if there are no others.
         """
         if not self.labels:
             raise ValueError(
@@ -108,16 +106,16 @@ def read_gold(
     minus_one_is_class : bool
         Whether -1 is a label also without ``others``.
     """
-    labels = as_plain_array(y)
+    labels = label_values(y)
     _check_order(votes, y)
     if labels.shape != (votes.n_rows,):
         raise ValueError(
             f"y must have one entry for each of the {votes.n_rows} rows of votes. Got shape "
             f"{labels.shape}."
         )
-    marked = _missing(labels)
+    marked = is_unlabeled(labels, minus_one_is_class=True)
     if others is None and not minus_one_is_class:
-        marked[~marked] = _marks(labels[~marked], votes, has_missing=bool(marked.any()))
+        marked = _marks(labels, votes, missing=marked)
     labeled, rest = votes.take(~marked), votes.take(marked)
     known = labels[~marked].tolist()
     if others is None:
@@ -138,23 +136,14 @@ def _check_order(votes: Votes, y: Any) -> None:
         )
 
 
-def _marks(labels: np.ndarray, votes: Votes, *, has_missing: bool) -> np.ndarray:
-    """Return which rows have -1 for want of a label, or "-1" among words."""
-    is_mark = is_unlabeled(labels)
-    if labels.dtype.kind in "OUS":
-        is_mark |= np.asarray(labels == "-1", dtype=bool)
-    is_class = any(label in (-1, "-1") for label in votes.classes.tolist())
-    if not is_class or not is_mark.any():
-        return is_mark
-    if not has_missing:
-        raise ValueError(
-            "-1 is a class of the votes, and in y it marks rows without a label. Pass a missing "
-            "label (None or NaN) for these, or their votes as L_unlabeled."
-        )
-    return np.zeros_like(is_mark)
-
-
-def _missing(labels: np.ndarray) -> np.ndarray:
-    if labels.dtype.kind != "O":
-        return missing_labels(labels)
-    return np.array([is_missing(label) for label in labels], dtype=bool)
+def _marks(labels: np.ndarray, votes: Votes, missing: np.ndarray) -> np.ndarray:
+    """Return which rows have no label, where -1 stands for none unless it is a class of votes."""
+    unlabeled = is_unlabeled(labels)
+    if not is_unlabeled(votes.classes).any() or np.array_equal(unlabeled, missing):
+        return unlabeled
+    if missing.any():
+        return missing
+    raise ValueError(
+        "-1 is a class of the votes, and in y it marks rows without a label. Pass a missing "
+        "label (None or NaN) for these, or their votes as L_unlabeled."
+    )

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.io import as_table, frame_columns, is_frame, positions_of
+from hedgeclipper.io import as_plain_array, as_table, frame_columns, is_frame, positions_of
 from hedgeclipper.votes.readers import Reading, check_shape, from_triplets
-from hedgeclipper.votes.vote_labels import LabelNumbers, as_plain_array
+from hedgeclipper.votes.vote_labels import LabelNumbers
 from hedgeclipper.votes.voter_names import VoterNames, number_names
 
 _REPEATED = ("error", "first", "last")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.io import frame_columns, is_pandas, positions_of
+from hedgeclipper.io import as_plain_array, frame_columns, is_pandas, positions_of
 from hedgeclipper.votes.distinct import BLOCK
-from hedgeclipper.votes.vote_labels import LabelNumbers, as_plain_array
+from hedgeclipper.votes.vote_labels import LabelNumbers
 from hedgeclipper.votes.voter_names import VoterNames
 
 _STORED_AS_SAID = ("csr", "csc", "coo", "lil", "dok")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from hedgeclipper.io import listed
-from hedgeclipper.votes.distinct import BLOCK, distinct, is_missing, whole_numbers
+from hedgeclipper.io import as_classes, as_plain_array, is_missing, listed
+from hedgeclipper.votes.distinct import BLOCK, distinct, whole_numbers
 
 _NO_VOTE = -1
 
@@ -109,32 +108,8 @@ def given_classes(classes: Any) -> np.ndarray:
 
 
 def _label_array(labels: list[Any], place: str) -> np.ndarray:
-    kinds = {_kind(label) for label in labels}
-    if kinds == {"string"}:
-        return np.array([str(label) for label in labels])
-    if kinds == {"boolean"}:
-        return np.array(labels, dtype=bool)
-    if kinds <= {"boolean", "number"}:
-        return _integers(labels, place)
-    found = ", ".join(sorted({type(label).__name__ for label in labels}))
-    raise TypeError(
-        f"{place} must hold either all numbers, all booleans or all strings. Got {found}. Encode "
-        "the classes in one way."
-    )
-
-
-def _kind(label: Any) -> str:
-    if isinstance(label, str):
-        return "string"
-    if isinstance(label, (bool, np.bool_)):
-        return "boolean"
-    return "number" if isinstance(label, Real) else "other"
-
-
-def _integers(labels: list[Any], place: str) -> np.ndarray:
-    if all(isinstance(label, (Integral, np.bool_)) for label in labels):
-        return np.array(labels, dtype=np.int64)
-    return whole_numbers(np.array(labels, dtype=np.float64), place)
+    classes = as_classes(labels, place)
+    return whole_numbers(classes, place) if classes.dtype.kind == "f" else classes
 
 
 def class_codes(labels: Sequence[Any], classes: np.ndarray, place: str) -> np.ndarray:
@@ -157,19 +132,6 @@ def class_codes(labels: Sequence[Any], classes: np.ndarray, place: str) -> np.nd
             f"{listed(classes.tolist())}. Correct these votes, or add the class to the others."
         )
     return np.array([code_of[label] for label in labels], dtype=np.intp)
-
-
-def as_plain_array(values: Any) -> np.ndarray:
-    """Return an array-like as an array in which a word beside numbers has not made words of them.
-
-    What a masked array hides is None.
-    """
-    if isinstance(values, np.ma.MaskedArray):
-        return np.ma.filled(values.astype(object), None)
-    array = np.asarray(values)
-    if array.dtype.kind in "US" and not hasattr(values, "dtype"):
-        return np.asarray(values, dtype=object)
-    return array
 
 
 def first_repeated(values: Iterable[Any]) -> Any:

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
-from hedgeclipper.io import listed
-from hedgeclipper.votes.distinct import first_seen, is_missing
+from hedgeclipper.io import is_missing, listed
+from hedgeclipper.votes.distinct import first_seen
 from hedgeclipper.votes.vote_labels import first_repeated
 
 
@@ -134,6 +135,7 @@ def _factorized(column: Any, place: str) -> tuple[list[Any], np.ndarray]:
 
     A missing name may be among the different ones or have the number -1.
     """
+    column = nw.to_native(column, pass_through=True)
     if hasattr(column, "factorize"):  # pandas
         numbers, different = column.factorize()
         return different.tolist(), numbers

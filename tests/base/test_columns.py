@@ -1,0 +1,248 @@
+import pickle
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hedgeclipper.base.column_plans import MOST_VALUES, plan_column
+from hedgeclipper.base.columns import ColumnEncoder, different_names, needs_encoding
+from hedgeclipper.io import as_text, frame_arrays
+
+
+def plan(values, **options):
+    return plan_column("x", frame_arrays(pd.DataFrame({"x": pd.Series(values, **options)}))["x"])
+
+
+def encoder(rows, **options):
+    return ColumnEncoder("y").set_output(transform="pandas").fit(rows, **options)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "what"),
+    [
+        ([1, 2, 3], "numbers", "as they are"),
+        ([1.0, None], "numbers", "as they are; 1 missing, marked in a column of their own"),
+        ([True, False, None], "numbers", "as they are; 1 missing, marked in a column of their own"),
+        (
+            ["a", "b", None],
+            "categories",
+            "2 values, a column of 0 and 1 for each; 1 missing are a value",
+        ),
+        ([1, "a", 2], "categories", "3 values"),
+        (["2020-01-31", "2021-12-01"], "dates", "read as ISO8601"),
+        (["31/01/2020", "01/12/2021"], "dates", "read as %d/%m/%Y"),
+        (["01/31/2020", "12/01/2021"], "dates", "read as %m/%d/%Y"),
+        (["2020-01-31T10:00", None], "dates", "read as ISO8601; 1 missing"),
+        (["2020-01-31", "soon"], "categories", "2 values"),
+        ([None, None], "left out", "all values are missing"),
+        (["a", "a"], "left out", "the same value everywhere"),
+        ([[1], [2]], "left out", "cannot be used"),
+        ([f"text {k}" for k in range(60)], "left out", "text of its own in most rows (60 values)"),
+        ([f"w{k}" for k in range(60)] * 3, "categories", "for each of the 49 most common"),
+    ],
+)
+def test_what_is_done_with_a_column(values, kind, what):
+    found = plan(values)
+    assert found.kind == kind
+    assert what in found.what
+
+
+def test_dates_of_pandas_and_categories():
+    assert plan(pd.to_datetime(["2020-01-31", None])).what == "day, month and weekday; 1 missing"
+    assert plan(["a", "b"], dtype="category").kind == "categories"
+
+
+def test_numbers_words_and_dates_become_columns_of_numbers():
+    rows = pd.DataFrame(
+        {
+            "n": [1.0, np.nan, 3.0],
+            "w": ["a", None, "b"],
+            "d": ["1970-01-02", "1970-02-01", None],
+            "id": ["p", "p", "p"],
+        }
+    )
+    out = encoder(rows).transform(rows)
+    assert list(out) == ["n", "n_missing", "w_", "w_a", "w_b", "d_day", "d_month", "d_weekday"]
+    assert {dtype.kind for dtype in out.dtypes} == {"f"}
+    np.testing.assert_array_equal(out["n_missing"], [0, 1, 0])
+    np.testing.assert_array_equal(out["w_"], [0, 1, 0])
+    np.testing.assert_array_equal(out["d_day"], [1, 31, np.nan])
+    np.testing.assert_array_equal(out["d_weekday"], [4, 6, np.nan])
+
+
+def test_rows_of_another_kind_than_those_it_was_fitted_to():
+    rows = pd.DataFrame({"n": [1, 2], "w": ["1", "b"]})
+    columns = encoder(rows)
+    numbers = pd.DataFrame({"w": [1.0, 7.0], "y": [0, 1], "n": ["3", "4"]})
+    np.testing.assert_array_equal(columns.transform(numbers), [[3, 1, 0], [4, 0, 0]])
+    with pytest.raises(ValueError, match="Column 'n' must hold numbers"):
+        columns.transform(rows.assign(n="many"))
+    with pytest.raises(ValueError, match="lack 1 of the columns that the model knows: 'w'"):
+        columns.transform(rows.drop(columns="w"))
+
+
+def test_plain_columns_keep_order_and_names():
+    columns = ColumnEncoder("y").set_output(transform="pandas").fit_plain(["a", "b"], [0, 3])
+    assert columns.is_plain_
+    assert [plan.what for plan in columns.plans_] == [
+        "as they are",
+        "as they are; 3 missing stay so",
+    ]
+    out = columns.transform(pd.DataFrame({"b": [1], "y": [9], "a": [2]}))
+    assert out.to_dict("list") == {"a": [2.0], "b": [1.0]}
+    assert columns.get_feature_names_out().tolist() == ["a", "b"]
+
+
+def test_whole_numbers_are_words_without_a_point():
+    assert as_text(np.array([1.0, 2.5, np.nan])).tolist() == ["1", "2.5", ""]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"score": [1.0, None, 2.0], "score_missing": [3.0, 4.0, 5.0]},
+        {"job": ["a", "b", "a"], "job_a": [1.0, 2.0, 3.0]},
+        {"job": ["a_b", "c", "c"], "job_a": ["b", "c", "c"]},
+        {"seen": ["2020-01-31", "2021-12-01", None], "seen_day": [1.0, 2.0, 3.0]},
+        {"job": ["a", "b", "a"], "job_a": [1.0, 2.0, 3.0], "job_a_2": [4.0, 5.0, 6.0]},
+    ],
+)
+def test_new_columns_never_take_the_name_of_another(columns):
+    rows = pd.DataFrame(columns)
+    prepared = encoder(rows)
+    out = prepared.transform(rows)
+    assert len(set(out)) == out.shape[1] == prepared.get_feature_names_out().size
+    for name in prepared.names_of("numbers"):
+        np.testing.assert_array_equal(out[name], rows[name])
+
+
+def test_different_names():
+    assert different_names(["a", "a", "a_2", "a"]) == ["a", "a_2", "a_2_2", "a_3"]
+
+
+FRAME = pd.DataFrame(
+    {
+        "size": [1.0, np.nan, 3.0, 4.0],
+        "town": ["Ulm", "Bern", None, "Ulm"],
+        "count": pd.array([1, None, 3, 4], dtype="Int64"),
+        "kind": pd.Categorical([7, 8, 7, None]),
+        "old": [True, False, True, False],
+        "number": np.array([1, 2, 3, 4], dtype=object),
+        "mixed": np.array([1, "a", 2.5, None], dtype=object),
+    }
+)
+NAMES = [
+    *("size", "count", "old", "number", "size_missing", "count_missing"),
+    *("town_", "town_Bern", "town_Ulm", "kind_", "kind_7", "kind_8"),
+    *("mixed_", "mixed_1", "mixed_2.5", "mixed_a"),
+]
+
+
+def test_numbers_stay_and_strings_and_categories_become_a_column_for_each_value():
+    found = encoder(FRAME).transform(FRAME)
+    assert list(found) == NAMES
+    numbers = [[1, 1, 1, 1], [np.nan, np.nan, 0, 2], [3, 3, 1, 3], [4, 4, 0, 4]]
+    np.testing.assert_array_equal(found.iloc[:, :4], numbers)
+    np.testing.assert_array_equal(found["count_missing"], [0, 1, 0, 0])
+    np.testing.assert_array_equal(found["town_Ulm"], [1, 0, 0, 1])
+    np.testing.assert_array_equal(found["kind_"], [0, 0, 0, 1])
+    again = pickle.loads(pickle.dumps(encoder(FRAME)))
+    pd.testing.assert_frame_equal(again.transform(FRAME), found)
+
+
+def test_new_categories_are_none_of_those_known():
+    found = ColumnEncoder().fit(FRAME[["town"]]).transform(pd.DataFrame({"town": ["Rome"]}))
+    np.testing.assert_array_equal(found, [[0, 0, 0]])
+
+
+def test_of_many_values_the_rare_ones_share_a_column():
+    words = [f"w{k}" for k in range(200)]
+    frame = pd.DataFrame({"word": (words + words[:20] * 3) * 2})
+    found = ColumnEncoder().fit(frame).transform(frame)
+    assert found.shape == (520, MOST_VALUES)
+    np.testing.assert_array_equal(found.sum(axis=1), 1)
+
+
+def of_pandas(columns):
+    return pd.DataFrame(columns)
+
+
+def of_polars(columns):
+    return pytest.importorskip("polars").DataFrame(columns, strict=False)
+
+
+def of_arrow(columns):
+    return pytest.importorskip("pyarrow").table(columns)
+
+
+DAYS = [date(1970, 1, 2), date(1970, 2, 1), None, date(2024, 2, 29)]
+TIMES = [datetime(1970, 1, 2, 12), datetime(1970, 2, 1, 12), None, datetime(2024, 2, 29, 12)]
+
+
+@pytest.mark.parametrize("frame_of", [of_pandas, of_polars, of_arrow])
+@pytest.mark.parametrize(
+    ("values", "day"),
+    [
+        (DAYS, 31.0),
+        (TIMES, 31.5),
+        ([time and time.replace(tzinfo=UTC) for time in TIMES], 31.5),
+        ([day and day.isoformat() for day in DAYS], 31.0),
+        ([time and time.isoformat() + "+01:00" for time in TIMES], 31.5 - 1 / 24),
+        ([day and day.strftime("%d.%m.%Y") for day in DAYS], 31.0),
+    ],
+)
+def test_dates_are_the_same_in_every_form(frame_of, values, day):
+    rows = frame_of({"d": values})
+    found = ColumnEncoder().fit(rows).transform(rows)
+    np.testing.assert_allclose(found[1], [day, 2, 6])
+    np.testing.assert_array_equal(found[2], [np.nan] * 3)
+    np.testing.assert_array_equal(found[3, 1:], [2, 3])
+
+
+@pytest.mark.parametrize("frame_of", [of_pandas, of_polars, of_arrow])
+def test_frames_of_every_library_are_encoded_alike(frame_of):
+    columns = {
+        "n": [1, 2, None, 4],
+        "w": ["a", None, "b", "a"],
+        "t": [True, None, False, True],
+        "d": DAYS,
+    }
+    rows = frame_of(columns)
+    known = ColumnEncoder().fit(pd.DataFrame(columns))
+    assert ColumnEncoder().fit(rows).names_out_ == known.names_out_
+    np.testing.assert_array_equal(
+        ColumnEncoder().fit(rows).transform(rows), known.transform(pd.DataFrame(columns))
+    )
+    np.testing.assert_array_equal(known.transform(rows), known.transform(pd.DataFrame(columns)))
+
+
+def test_more_rows_to_learn_from():
+    one, other = pd.DataFrame({"w": ["a", "b"]}), pd.DataFrame({"x": [1, 2], "w": ["c", None]})
+    found = ColumnEncoder().fit(one, X_unlabeled=other)
+    assert found.names_out_ == ["w_", "w_a", "w_b", "w_c"]
+    with pytest.raises(ValueError, match="Column 'w' holds numbers only in one of X and X_unl"):
+        ColumnEncoder().fit(one, X_unlabeled=pd.DataFrame({"w": [1, 2]}))
+
+
+def test_dates_that_cannot_be_read_are_missing_and_counted():
+    rows = pd.DataFrame({"d": ["2020-01-31", "2021-12-01", None]})
+    known, new = ColumnEncoder().fit(rows), pd.DataFrame({"d": ["soon", "2020-02-01", None]})
+    assert known.n_lost_dates(new) == {"d": 1}
+    assert np.isnan(known.transform(new)[:, 0]).tolist() == [True, False, True]
+
+
+def test_numbers_too_large_for_float32_are_named():
+    rows = pd.DataFrame({"n": [1.0, 2.0], "w": ["a", "b"]})
+    with pytest.raises(ValueError, match="Column 'n' has an infinite number, or one too large"):
+        ColumnEncoder().fit(rows).transform(rows.assign(n=1e300))
+
+
+def test_which_frames_need_encoding():
+    assert needs_encoding(FRAME)
+    assert not needs_encoding(FRAME[["size", "count", "old", "number"]])
+    assert not needs_encoding(FRAME[["size"]].to_numpy())
+    with pytest.raises(ValueError, match=r"Column 'span' must have numbers, .* Got timedelta64"):
+        needs_encoding(FRAME.assign(span=timedelta(1)))
+    with pytest.raises(TypeError, match="must be a frame with named columns"):
+        ColumnEncoder().fit(FRAME).transform(np.ones((2, 7)))
