@@ -76,11 +76,11 @@ def test_the_best_slack_never_rises(models, kind):
     assert np.all(np.diff(slacks) <= 0)
 
 
-def test_votes_have_a_curve_for_the_slack_alone(models):
+def test_votes_have_a_curve_for_the_slack_and_one_for_the_gap(models):
     display = ConvergenceDisplay.from_estimator(models["votes"], ax=new_ax())
     assert display.passes[0].tolist() == list(range(1, models["votes"].n_iter_ + 1))
-    assert display.gap_lines_ == []
-    assert display.tol is None
+    assert len(display.slack_lines_) == len(display.gap_lines_) == 1
+    assert display.tol == models["votes"].tol
 
 
 def test_each_class_has_its_game(of_three):

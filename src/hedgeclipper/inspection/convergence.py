@@ -107,8 +107,8 @@ class ConvergenceDisplay:
         >>> votes = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
         >>> model = VoteAggregator().fit(votes, [0, 1, -1, -1, -1, -1])
         >>> display = ConvergenceDisplay.from_estimator(model, ax=Figure().subplots())
-        >>> display.gap_ax_ is None  # the game of votes has no gap
-        True
+        >>> len(display.slack_lines_), len(display.gap_lines_)
+        (1, 1)
         """
         check_is_fitted(estimator)
         classifier = classifier_in(estimator)
