@@ -9,9 +9,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from hedgeclipper import (
@@ -204,6 +207,21 @@ CASES = [
     ),
     *((default_panel, frame) for frame in (of_nullable_pandas, of_polars)),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_members():
+    """Two members in place of the default ones, for speed."""
+
+    def members(*_, **__):
+        return [
+            ("trees", RandomForestClassifier(10, random_state=0)),
+            ("linear", make_pipeline(SimpleImputer(), LogisticRegression(max_iter=1000))),
+        ]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hedgeclipper.panel.classifier.default_panel", members)
+        yield
 
 
 @pytest.fixture(scope="module")

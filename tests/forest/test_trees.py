@@ -114,6 +114,7 @@ def test_xgboost_forests_and_early_stopping(n_classes):
         np.testing.assert_allclose(difference - difference.mean(axis=0), 0, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 def test_lightgbm_early_stopping():
     lightgbm = pytest.importorskip("lightgbm")
     model = lightgbm.LGBMClassifier(n_estimators=50, verbose=-1)

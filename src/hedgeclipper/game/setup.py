@@ -36,7 +36,7 @@ def set_up_game(
     resolved_loss = resolve_loss(loss, abstain_cost)
     alpha = check_positive("unlabeled_weight", unlabeled_weight)
     bound = np.inf if cap is None else check_positive("cap", cap, hint=" Pass None for no cap.")
-    strength = _nonnegative("ridge", ridge)
+    strength = check_positive("ridge", ridge, or_zero=True)
     specialists: Specialists = as_vote_matrix(votes, participation)
     p = specialists.n_voters
     b, eps = _check_knowledge(label_correlations, widths, p)
@@ -143,14 +143,10 @@ def _numbers(name: str, value: Any) -> np.ndarray:
     return array.astype(float)
 
 
-def check_positive(name: str, value: Any, hint: str = "") -> float:
+def check_positive(name: str, value: Any, hint: str = "", *, or_zero: bool = False) -> float:
     """Return the parameter as a float if it is a positive finite number, else raise."""
-    if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
-        raise ValueError(f"The '{name}' parameter must be a positive number.{hint} Got {value!r}.")
-    return float(value)
-
-
-def _nonnegative(name: str, value: Any) -> float:
-    if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value >= 0):
-        raise ValueError(f"The '{name}' parameter must be a number >= 0. Got {value!r}.")
+    is_number = isinstance(value, (int, float, np.number)) and np.isfinite(value)
+    if not (is_number and (value > 0 or (or_zero and value == 0))):
+        wanted = "a number >= 0" if or_zero else "a positive number"
+        raise ValueError(f"The '{name}' parameter must be {wanted}.{hint} Got {value!r}.")
     return float(value)

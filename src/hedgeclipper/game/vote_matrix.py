@@ -40,7 +40,10 @@ class Specialists(Protocol):
         """Whether a pass reads memory only."""
 
     def blocks(self) -> Iterator[Any]:
-        """Yield the awake votes in blocks of rows that know ``block @ w`` and ``z @ block``."""
+        """Yield the awake votes in blocks of rows that know ``block @ w`` and ``z @ block``.
+
+        Scores ``block @ w`` and labels z have shape (rows,), or (rows, classes) with many classes.
+        """
 
     def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
         """Return the sum of the results of the work on each block; blocks may run side by side.

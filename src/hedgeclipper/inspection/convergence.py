@@ -88,8 +88,8 @@ class ConvergenceDisplay(Display):
         >>> votes = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
         >>> model = VoteAggregator().fit(votes, [0, 1, -1, -1, -1, -1])
         >>> display = ConvergenceDisplay.from_estimator(model, ax=Figure().subplots())
-        >>> display.gap_ax_ is None  # the game of votes has no gap
-        True
+        >>> len(display.slack_lines_), len(display.gap_lines_)
+        (1, 1)
         """
         inspected = inspect_estimator(classifier_in(estimator), cls.__name__)
         has_gaps = any(np.isfinite(record.dual) for game in inspected.histories for record in game)

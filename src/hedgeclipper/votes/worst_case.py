@@ -21,8 +21,8 @@ from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge
 from hedgeclipper.votes.vote_game import scores_of, solve_ballots, weight_terms
 
-MAX_PASSES, TOL = 150, 1e-3
-REACH = 2.0
+MAX_PASSES, TOL = 200, 1e-2
+HIGHEST_PRICE = 1.0
 CONTRADICTION = 0.01
 
 
@@ -61,7 +61,7 @@ def largest_mean(
     knowledge : Knowledge
         Bounds.
     """
-    weights = _sought(gains[sampled], sample, knowledge.on(sample), REACH)
+    weights = _sought(gains[sampled], sample, knowledge.on(sample))
     sought = proved(gains, ballots, knowledge, weights)
     plain = WorstCase(float(row_maxima(gains).mean()), np.zeros_like(weights))
     return sought if sought.bound < plain.bound else plain
@@ -94,7 +94,7 @@ def total_violation(ballots: Ballots, knowledge: Knowledge) -> WorstCase:
         Bounds; they are held against these rows.
     """
     here = knowledge.on(ballots)
-    return _violation(ballots, here, _sought(_nothing(ballots), ballots, here, 1.0))
+    return _violation(ballots, here, _sought(_nothing(ballots), ballots, here))
 
 
 def _violation(ballots: Ballots, knowledge: Knowledge, prices: np.ndarray) -> WorstCase:
@@ -149,7 +149,7 @@ def proved_violation(sample: Ballots, ballots: Ballots, knowledge: Knowledge) ->
     return everywhere if everywhere.bound < found.bound else found
 
 
-def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, reach: float) -> np.ndarray:
-    """Return weights of at most that size that prove a low bound on the mean gain."""
-    terms, limits = weight_terms(knowledge, reach), {"tol": TOL, "max_passes": MAX_PASSES}
+def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge) -> np.ndarray:
+    """Return weights, none larger than the highest price, that prove a low bound on the mean."""
+    terms, limits = weight_terms(knowledge, HIGHEST_PRICE), {"tol": TOL, "max_passes": MAX_PASSES}
     return -solve_ballots(ballots, knowledge, terms, gains, LargestScore(), **limits).weights
