@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
+from hedgeclipper.base.summary import is_fitted
 from hedgeclipper.base.threads import n_workers
 from hedgeclipper.forest.leaf_correlations import Labeled, LeafValues
 from hedgeclipper.forest.trees import LeafFinder, leaf_finder
@@ -152,15 +152,6 @@ def grow_trees(
     finder = leaf_finder(model)
     bags = np.tile(is_grown.astype(float), (finder.n_trees, 1))
     return GrownTrees(model, finder, bags, bags == 0, "holdout")
-
-
-def is_fitted(estimator: Any) -> bool:
-    """Return whether the ensemble has been fitted before."""
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return False
-    return True
 
 
 def _check_columns(model: Any, X: Any) -> None:

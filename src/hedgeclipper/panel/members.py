@@ -482,7 +482,7 @@ def _tell_of_failed(errors: dict[str, str], n_left: int) -> None:
         raise ValueError(f"All members have failed, so there is no panel:\n{listed}")
     for name, error in errors.items():
         warnings.warn(
-            f"Member {name!r} has failed and is left out: {error}. Mend it, or name "
+            f"Member {name!r} has failed and is left out: {error}. Fix it, or name "
             "members without it.",
             MemberFailedWarning,
             stacklevel=4,
