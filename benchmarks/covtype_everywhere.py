@@ -36,7 +36,7 @@ class Fit:
     auc: float
     slack: float
     gap: float
-    n_passes: int
+    n_iter: int
     seconds: float
 
 
@@ -80,7 +80,7 @@ def render(fits: list[Fit]) -> str:
     rows = [["place", "AUC", "slack", "gap", "passes", "seconds"]]
     for fit in fits:
         cells = [f"{fit.auc:.6f}", f"{fit.slack:.6f}", f"{fit.gap:.6f}"]
-        rows.append([fit.place, *cells, str(fit.n_passes), f"{fit.seconds:.1f}"])
+        rows.append([fit.place, *cells, str(fit.n_iter), f"{fit.seconds:.1f}"])
     auc, slack = (np.ptp(values) for values in ([f.auc for f in fits], [f.slack for f in fits]))
     gap = max(fit.gap for fit in fits)
     verdicts = [

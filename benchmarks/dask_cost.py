@@ -54,7 +54,7 @@ class Costs:
     one_partition: float
     growing: float
     whole: float
-    n_passes: int
+    n_iter: int
     sent: int
     returned: int
 
@@ -120,7 +120,7 @@ def measure(n_workers: int, n_rows: int) -> Costs:
         seconds = interleaved(passes, N_ROUNDS)
         model = HedgeClipperClassifier(forest(), random_state=0)
         with (
-            calls_timed(DaskLeaves, "sum_blocks") as n_passes,
+            calls_timed(DaskLeaves, "sum_blocks") as n_iter,
             calls_timed(hedgeclipper.forest.classifier, "grow_trees") as growing,
         ):
             started = time.perf_counter()
@@ -136,7 +136,7 @@ def measure(n_workers: int, n_rows: int) -> Costs:
         one_partition=seconds["tiny"] / N_TINY,
         growing=sum(growing),
         whole=whole,
-        n_passes=len(n_passes),
+        n_iter=len(n_iter),
         sent=len(cloudpickle.dumps((theta, loss))),
         returned=returned,
     )
@@ -159,7 +159,7 @@ def measured_table(found: list[Costs]) -> list[list[str]]:
     for costs in found:
         n_partitions = costs.n_rows // ROWS_PER_PARTITION
         find, one_pass = one.foretell(costs.n_rows, costs.n_workers, n_partitions)
-        whole = costs.growing + find + costs.n_passes * one_pass
+        whole = costs.growing + find + costs.n_iter * one_pass
         measured = [f"{costs.find:.2f}", f"{costs.one_pass:.3f}", f"{costs.whole:.1f}"]
         foretold = [f"{find:.2f}", f"{one_pass:.3f}", f"{whole:.1f}"]
         pairs = zip(measured, foretold, strict=True)
@@ -173,14 +173,14 @@ def words(one: Costs) -> str:
     find, one_pass = one.foretell(FAR_ROWS, FAR_WORKERS, partitions)
     moved = one.sent * FAR_WORKERS + one.returned * partitions
     seconds_moved = moved / FAR_WORKERS / NETWORK_BYTES_PER_SECOND
-    total = find + one.n_passes * (one_pass + seconds_moved)
+    total = find + one.n_iter * (one_pass + seconds_moved)
     return (
         f"Measured with {one.n_rows:,} rows and {one.n_specialists:,} specialists: "
         f"{1e9 * one.find_per_row:,.0f} s of a worker to find the leaves of 10^9 rows, "
         f"{1e9 * one.pass_per_row:,.0f} s for a pass over them, and "
         f"{1e3 * one.one_partition:.1f} ms for each partition in a pass. A pass sends "
         f"{one.sent:,} bytes to each worker and each partition returns "
-        f"{one.returned:,}. The fit took {one.n_passes} passes, those that count rows, add up "
+        f"{one.returned:,}. The fit took {one.n_iter} passes, those that count rows, add up "
         "the vote and bound the error among them; steps on a sample are taken where you are.\n\n"
         f"On paper, 10^10 rows on {FAR_WORKERS} workers in {partitions:,} partitions of a million: "
         f"{FAR_ROWS / FAR_WORKERS * 200 / 1e9:.0f} GB of leaf numbers for each worker; "

@@ -90,7 +90,7 @@ def fit_panels(X, y, labeled, unlabeled, settings: str) -> list[Panel]:
                 labeled.size,
                 alpha_column(alpha),
                 model.decision_function(rows),
-                model.hedged_range_,
+                model.hedged_range_[0],
             )
         )
     assert all(np.allclose(forests[0], forest) for forest in forests), "alpha changed the forest"

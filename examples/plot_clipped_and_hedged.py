@@ -30,7 +30,7 @@ plt.show()
 # %%
 # Sorted by how far the vote is from the middle of the band: the surer, the more often right.
 
-low, high = model.hedged_range_
+low, high = model.hedged_range_[0]
 vote = model.decision_function(X[new])
 is_right = model.predict(X[new]) == y[new]
 is_clipped = (vote <= low) | (vote >= high)

@@ -36,15 +36,15 @@ def passes_of(solver: str, game: str) -> tuple[int, ...]:
     return SGD_PASSES if solver == "sgd" else MANY_PASSES
 
 
-def name(game: str, solver: str, n_passes: int) -> str:
-    return f"{at(game, solver)}, {n_passes} passes"
+def name(game: str, solver: str, n_iter: int) -> str:
+    return f"{at(game, solver)}, {n_iter} passes"
 
 
 def settings() -> dict[str, Any]:
     parameters: dict[str, dict[str, Any]] = {PAPERS: {"as_in_paper": True, "cap": 1.0}, GAME: {}}
     return {
         name(game, solver, n): hedgeclipper(
-            method=solver, max_passes=n, tol=NEVER, **parameters[game]
+            method=solver, max_iter=n, tol=NEVER, **parameters[game]
         )
         for game in (PAPERS, GAME)
         for solver in SOLVERS

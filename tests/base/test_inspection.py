@@ -34,7 +34,7 @@ def test_an_inspection_has_what_the_estimator_has(kind, n_classes):
     assert found.n_labeled == model.n_labeled_
     assert len(found.certificates) == len(found.histories) == len(found.stop_reasons) == n_games
     assert found.is_one_vs_rest == (n_games > 1)
-    assert found.n_passes == np.sum(model.n_iter_)
+    assert found.n_iter == np.sum(model.n_iter_)
     rows = VOTES[:50] if kind == "votes" else X[:50]
     rows = np.minimum(rows, n_classes - 1) if kind == "votes" else rows
     given = (rows, None) if kind == "votes" else (None, None, rows)

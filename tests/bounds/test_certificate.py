@@ -49,12 +49,12 @@ def extreme_error(votes, b, widths, g, sign):
     st.integers(1, 4),
 )
 def test_with_true_correlations_never_violated_at_any_alpha_loss_and_iterate(
-    seed, rule, alpha, loss, max_passes
+    seed, rule, alpha, loss, max_iter
 ):
     votes, z = drawn_votes(np.random.default_rng(seed), 40, 4)
     b = true_correlations(votes, z)
     solution = solve_game(
-        votes, b, unlabeled_weight=alpha, loss=loss, method="batch", max_passes=max_passes
+        votes, b, unlabeled_weight=alpha, loss=loss, method="batch", max_iter=max_iter
     )
     bound = certificate(solution, votes, b, rule=rule)
     error = error_of(rule, solution, votes, z)

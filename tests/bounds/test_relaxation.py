@@ -65,12 +65,12 @@ def test_a_solution_never_claims_a_contradiction_that_is_none(game):
 def test_stopping_early_leaves_a_bracket_that_says_so():
     rng = np.random.default_rng(0)
     votes, b = rng.choice([-1.0, 1.0], (30, 6)), np.full(6, 0.7)
-    early, whole = (smallest_relaxation(votes, b, max_passes=n) for n in (1, 300))
+    early, whole = (smallest_relaxation(votes, b, max_iter=n) for n in (1, 300))
     assert whole.is_exact
     assert not early.is_exact
     assert early.lower < whole.lower <= early.upper
-    with pytest.raises(ValueError, match="'max_passes' parameter"):
-        smallest_relaxation(votes, b, max_passes=0)
+    with pytest.raises(ValueError, match="'max_iter' parameter"):
+        smallest_relaxation(votes, b, max_iter=0)
 
 
 def test_rounding_is_no_contradiction():

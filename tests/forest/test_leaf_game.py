@@ -58,7 +58,7 @@ def leaf_game(kinds, **changes):
     """Return the setting of a game of 5 trees on 60 rows, the game, and its dense votes."""
     options = {
         "game": LeafGame(unlabeled_weight=1.5), "bound": "shrunk", "delta": None,
-        "loss": "square", "tol": 1e-3, "max_passes": 100, "is_guarantee": False, "n_jobs": None,
+        "loss": "square", "tol": 1e-3, "max_iter": 100, "is_guarantee": False, "n_jobs": None,
         "seed": 0,
     }  # fmt: skip
     grown = grow_trees(

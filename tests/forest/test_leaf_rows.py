@@ -36,10 +36,10 @@ class Batches:
     n_rows = None
 
     def __init__(self, sizes=(1, 30_000, 0, 9_999)):
-        self.sizes, self.n_passes = sizes, 0
+        self.sizes, self.n_iter = sizes, 0
 
     def __iter__(self):
-        self.n_passes += 1
+        self.n_iter += 1
         start = 0
         for size in self.sizes:
             yield X[start : start + size]
@@ -79,11 +79,11 @@ def test_kept_leaves_are_read_once_and_recomputed_ones_on_every_pass():
     rows = kept("disk", batches=batches)
     whole(rows)
     rows.close()
-    assert batches.n_passes == 1
+    assert batches.n_iter == 1
     batches = Batches()
     rows = kept("recompute", batches=batches)
     whole(rows)
-    assert batches.n_passes == 2  # the first one counts the rows
+    assert batches.n_iter == 2  # the first one counts the rows
 
 
 def test_small_batches_become_even_blocks():

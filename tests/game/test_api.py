@@ -134,8 +134,8 @@ def test_permuted_voters_permute_the_predictions_of_a_strictly_convex_game():
     rng = np.random.default_rng(1)
     votes, b = rng.uniform(-1, 1, (200, 6)), rng.uniform(0, 0.4, 6)
     order = rng.permutation(6)
-    ours = solve_game(votes[:, order], b[order], ridge=1.0, tol=1e-9, max_passes=5000)
-    theirs = solve_game(votes, b, ridge=1.0, tol=1e-9, max_passes=5000)
+    ours = solve_game(votes[:, order], b[order], ridge=1.0, tol=1e-9, max_iter=5000)
+    theirs = solve_game(votes, b, ridge=1.0, tol=1e-9, max_iter=5000)
     np.testing.assert_allclose(ours.weights, theirs.weights[order], atol=1e-4)
 
 
@@ -172,7 +172,7 @@ def test_many_rows_start_from_a_sample_and_end_within_tol():
     b = (votes * z[:, None]).mean(axis=0)
     solution = solve_game(votes, b)
     assert solution.stop_reason == "converged"
-    assert solution.n_passes <= 8
+    assert solution.n_iter <= 8
     assert solution.worst_case_correlation >= b.max() - 2e-3
 
 
@@ -214,7 +214,7 @@ def test_without_cap_a_weak_voter_is_not_overlooked(method):
     strong = np.where(rng.random(4000) < 0.8, z, -z)
     votes = np.column_stack([strong, 0.01 * z * rng.random(4000)])
     b = (votes * z[:, None]).mean(axis=0) * [1.0, 0.999]
-    ours = solve_game(votes, b, cap=None, method=method, random_state=0, max_passes=5000)
+    ours = solve_game(votes, b, cap=None, method=method, random_state=0, max_iter=5000)
     theirs = solve_game(votes, b, cap=1000.0, method="exact")
     assert theirs.weights[1] > 10
     assert ours.objective - theirs.objective <= ours.duality_gap + 1e-9
@@ -241,7 +241,7 @@ def test_without_cap_a_consistent_game_has_the_value_of_the_large_box(method):
 
 def test_log_loss_of_one_voter_is_its_accuracy():
     votes, b = np.ones((10, 1)), 0.6
-    solution = solve_game(votes, [b], loss="log", cap=10.0, tol=1e-8, max_passes=5000)
+    solution = solve_game(votes, [b], loss="log", cap=10.0, tol=1e-8, max_iter=5000)
     assert solution.weights[0] == pytest.approx(2 * np.arctanh(b), abs=1e-3)
     assert (1 + solution.predictions(votes)[0]) / 2 == pytest.approx((1 + b) / 2, abs=1e-4)
     entropy = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
@@ -279,19 +279,19 @@ def test_verbose_prints_a_line_per_pass(capsys):
     rng = np.random.default_rng(6)
     solution = solve_game(rng.uniform(-1, 1, (5000, 5)), [0.1] * 5, verbose=1)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == solution.n_passes
-    assert lines[-1].startswith(f"pass {solution.n_passes:4d}  slack ")
+    assert len(lines) == solution.n_iter
+    assert lines[-1].startswith(f"pass {solution.n_iter:4d}  slack ")
 
 
 def test_max_passes_is_kept():
     rng = np.random.default_rng(7)
     votes, b = rng.uniform(-1, 1, (2000, 40)), rng.uniform(0, 0.2, 40)
     for method in ("batch", "stream"):
-        solution = solve_game(votes, b, method=method, tol=1e-9, max_passes=6, random_state=0)
-        assert solution.stop_reason == "max_passes"
-        assert solution.n_passes == 6
-    assert solve_game(votes, b, method="stream", max_passes=1).n_passes == 1
+        solution = solve_game(votes, b, method=method, tol=1e-9, max_iter=6, random_state=0)
+        assert solution.stop_reason == "max_iter"
+        assert solution.n_iter == 6
+    assert solve_game(votes, b, method="stream", max_iter=1).n_iter == 1
     hard = rng.choice([-1.0, 1.0], (500, 30))
-    for max_passes in (13, 14, 25):
-        solution = solve_game(hard, [0.2] * 30, tol=1e-9, method="batch", max_passes=max_passes)
-        assert solution.n_passes <= max_passes
+    for max_iter in (13, 14, 25):
+        solution = solve_game(hard, [0.2] * 30, tol=1e-9, method="batch", max_iter=max_iter)
+        assert solution.n_iter <= max_iter

@@ -14,7 +14,7 @@ def game_of(n=2000, p=20, seed=0, **options):
 def test_tighter_tolerance_gives_a_smaller_gap():
     gaps = []
     for tol in (1e-2, 1e-4, 1e-6):
-        progress = Progress(tol, max_passes=3000)
+        progress = Progress(tol, max_iter=3000)
         assert solve_batch(game_of(), progress, np.zeros(20)) == "converged"
         gaps.append(progress.gap)
     assert gaps[2] <= 1e-6 * abs(progress.primal)
@@ -27,17 +27,17 @@ def test_where_all_is_clipped_the_corner_is_found_at_once():
     votes = np.where(rng.random((3000, 200)) < 0.7, z[:, None], -z[:, None])
     game, progress = set_up_game(votes, np.full(200, 0.4)), Progress(1e-6, 500)
     assert solve_batch(game, progress, np.zeros(200)) == "converged"
-    assert progress.n_passes < 40
+    assert progress.n_iter < 40
 
 
 @pytest.mark.parametrize("loss", ["zero_one", "log"])
 def test_unreachable_tolerance_ends_at_rounding_instead_of_looping(loss):
     """It stalls, unless rounding brings both sides of the game together."""
-    progress = Progress(tol=1e-300, max_passes=10**6)
+    progress = Progress(tol=1e-300, max_iter=10**6)
     reason = solve_batch(game_of(200, 5, loss=loss), progress, np.zeros(5))
     assert reason == ("converged" if progress.gap == 0 else "stalled")
     assert progress.gap <= 1e-6
-    assert progress.n_passes < 10_000
+    assert progress.n_iter < 10_000
 
 
 def test_runs_away_only_along_a_contradiction():

@@ -10,7 +10,7 @@ from hedgeclipper.game.track import Progress
 
 
 def solved(game):
-    progress = Progress(tol=1e-3, max_passes=500)
+    progress = Progress(tol=1e-3, max_iter=500)
     return solve_exact(game, progress), progress
 
 
@@ -27,7 +27,7 @@ def test_anchor_takes_rounds_until_its_square_is_known_well_enough():
     votes, b = rng.uniform(-1, 1, (50, 4)), rng.uniform(0, 0.3, 4)
     reason, progress = solved(set_up_game(votes, b, ridge=2.0, anchor=0.3))
     assert reason == "exact"
-    assert progress.n_passes > 1
+    assert progress.n_iter > 1
     assert progress.gap <= 1e-6
 
 

@@ -83,7 +83,7 @@ def test_every_dual_value_is_below_every_primal_value_and_both_meet(seed, name, 
     thetas, labels = rng.uniform(-2, 2, (10, 4)), rng.dirichlet(np.ones(3), (10, 15))
     evaluations = [game.evaluate(theta, 0.1) for theta in thetas]
     duals = [dual_value(game, z)[0] for z in labels] + [seen.dual for seen in evaluations]
-    progress = Progress(tol=1e-5, max_passes=3000)
+    progress = Progress(tol=1e-5, max_iter=3000)
     assert solve_batch(game, progress, np.zeros(4)) == "converged"
     assert max(duals) <= progress.primal + 1e-10
     assert progress.dual <= min(seen.primal for seen in evaluations) + 1e-10
@@ -132,7 +132,7 @@ def test_an_offset_made_by_weights_is_as_good_as_these_weights(name):
 def test_with_an_offset_both_sides_meet_too_and_its_weight_stays_1(name):
     rng = np.random.default_rng(0)
     game = with_offset(random_game(0, LOSSES[name]), rng.normal(size=(15, 3)))
-    progress = Progress(tol=1e-5, max_passes=3000)
+    progress = Progress(tol=1e-5, max_iter=3000)
     first = np.append(np.zeros(4), 1.0)
     assert solve_batch(game, progress, first) == "converged"
     assert progress.best.theta[-1] == pytest.approx(1.0)
@@ -163,7 +163,7 @@ def test_log_loss_of_scores_m_and_0_is_the_game_of_two_classes(widths):
     )
     scores = np.stack([votes, np.zeros_like(votes)], axis=1)
     many = Game(DenseScores(scores), halved, MULTICLASS_LOSSES["log"], baseline=np.log(2))
-    found = [Progress(tol=1e-9, max_passes=500) for _ in range(2)]
+    found = [Progress(tol=1e-9, max_iter=500) for _ in range(2)]
     for game, progress in zip((two, many), found, strict=True):
         assert solve_batch(game, progress, np.zeros(3)) == "converged"
     assert found[0].best.theta == pytest.approx(found[1].best.theta, abs=1e-4)
@@ -172,10 +172,10 @@ def test_log_loss_of_scores_m_and_0_is_the_game_of_two_classes(widths):
 
 
 @pytest.mark.parametrize(
-    ("tol", "max_passes", "reason"),
-    [(1e-3, 500, "converged"), (1e-3, 2, "max_passes"), (-1.0, 5000, "stalled")],
+    ("tol", "max_iter", "reason"),
+    [(1e-3, 500, "converged"), (1e-3, 2, "max_iter"), (-1.0, 5000, "stalled")],
 )
-def test_why_the_solver_stops(tol, max_passes, reason):
+def test_why_the_solver_stops(tol, max_iter, reason):
     """No gap is below 0, so that at tol = -1 the optimizer goes on until rounding stops it."""
-    progress = Progress(tol, max_passes)
+    progress = Progress(tol, max_iter)
     assert solve_batch(random_game(1, MULTICLASS_LOSSES["log"]), progress, np.zeros(4)) == reason

@@ -23,9 +23,9 @@ def test_stochastic_passes_come_near_the_optimum():
     rng = np.random.default_rng(1)
     votes, b = rng.uniform(-1, 1, (100_000, 10)), rng.uniform(0, 0.3, 10)
     game = set_up_game(votes, b)
-    progress = Progress(1e-9, max_passes=3)
+    progress = Progress(1e-9, max_iter=3)
     solve_stream(game, progress, np.zeros(10), rng)
-    full = Progress(1e-4, max_passes=500)
+    full = Progress(1e-4, max_iter=500)
     solve_stream(game, full, np.zeros(10), rng)
     assert progress.primal == pytest.approx(full.primal, rel=0.05)
 
@@ -44,12 +44,12 @@ def test_the_papers_steps_alone_stop_early_and_stay_within_reach():
     votes = np.array([[1.0, -1.0]] * 3000)
     game = set_up_game(votes, [0.9, 0.9], cap=None)
     progress = Progress(1e-3, 500)
-    assert solve_sgd(game, progress, np.zeros(2), np.random.default_rng(0)) == "max_passes"
+    assert solve_sgd(game, progress, np.zeros(2), np.random.default_rng(0)) == "max_iter"
     assert 0 < progress.best.theta.max() <= 1000
-    assert progress.n_passes == 11
+    assert progress.n_iter == 11
     once = Progress(1e-3, 1)
     solve_sgd(game, once, np.zeros(2), np.random.default_rng(0))
-    assert once.n_passes == 1
+    assert once.n_iter == 1
 
 
 def test_the_papers_steps_respect_widths():

@@ -12,7 +12,7 @@ def game_of():
 
 
 def test_progress_keeps_the_best_of_both_sides():
-    game, progress = game_of(), Progress(tol=1e-3, max_passes=100)
+    game, progress = game_of(), Progress(tol=1e-3, max_iter=100)
     solve_batch(game, progress, np.zeros(20))
     primals = [record.primal for record in progress.history]
     duals = [record.dual for record in progress.history]
@@ -22,7 +22,7 @@ def test_progress_keeps_the_best_of_both_sides():
 
 
 def test_nothing_is_best_before_the_first_pass():
-    progress = Progress(tol=1e-3, max_passes=100)
+    progress = Progress(tol=1e-3, max_iter=100)
     assert progress.gap == np.inf
     assert not progress.is_over
     with pytest.raises(RuntimeError, match="No pass"):
@@ -30,11 +30,11 @@ def test_nothing_is_best_before_the_first_pass():
 
 
 def test_restart_forgets_both_sides_but_not_the_count():
-    game, progress = game_of(), Progress(tol=1e-3, max_passes=100)
+    game, progress = game_of(), Progress(tol=1e-3, max_iter=100)
     progress.add(game.evaluate(np.zeros(20), 0.3))
     progress.restart()
     assert progress.gap == np.inf
-    assert progress.n_passes == 1
+    assert progress.n_iter == 1
 
 
 def test_every_pass_is_reported():

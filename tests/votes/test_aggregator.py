@@ -513,7 +513,7 @@ def test_the_guarantee_holds_in_19_of_20_draws_of_labels():
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_an_update_gives_what_a_fit_to_all_rows_gives(loss):
-    part = VoteAggregator(loss=loss, tol=1e-8, max_passes=5000).fit(L[:300], Y[:300])
+    part = VoteAggregator(loss=loss, tol=1e-8, max_iter=5000).fit(L[:300], Y[:300])
     part.update(L[300:450]).update(L[450:], Y[450:])
     whole = clone(part).fit(L, Y)
     same_model(part, whole, abs=0.01 if loss == "zero_one" else 2e-3)
@@ -526,7 +526,7 @@ def test_an_update_with_labels_and_with_new_voters():
     y = np.where(np.arange(600) % 6 == 0, TRUTH, -1)
     frame = pd.DataFrame(np.where(L < 0, np.nan, L)).rename(columns="v{}".format)
     frame.iloc[:300, 4:] = np.nan
-    model = VoteAggregator(tol=1e-8, max_passes=5000)
+    model = VoteAggregator(tol=1e-8, max_iter=5000)
     part = clone(model).fit(frame.iloc[:300, :4], y[:300]).update(frame.iloc[300:], y[300:])
     whole = clone(model).fit(frame, y)
     assert part.voters_.tolist() == [f"v{i}" for i in range(6)]
@@ -536,9 +536,9 @@ def test_an_update_with_labels_and_with_new_voters():
 
 def test_rows_that_stood_in_for_unlabeled_ones_do_so_no_more_after_an_update():
     with pytest.warns(NoUnlabeledRowsWarning):
-        model = VoteAggregator(tol=1e-8, max_passes=5000).fit(L[:60], TRUTH[:60])
+        model = VoteAggregator(tol=1e-8, max_iter=5000).fit(L[:60], TRUTH[:60])
     model.update(L[60:])
-    same_model(model, VoteAggregator(tol=1e-8, max_passes=5000).fit(L, Y), abs=2e-3)
+    same_model(model, VoteAggregator(tol=1e-8, max_iter=5000).fit(L, Y), abs=2e-3)
     assert model.transduction_.size == 540
 
 
@@ -616,8 +616,8 @@ def test_rows_drawn_by_chance_hardly_ever_give_a_warning():
 
 
 def test_passes_are_not_more_than_allowed_and_the_model_says_so():
-    model = fitted(opening=None, loss="zero_one", max_passes=2)
-    assert (model.n_iter_, model.stop_reason_) == (2, "max_passes")
+    model = fitted(opening=None, loss="zero_one", max_iter=2)
+    assert (model.n_iter_, model.stop_reason_) == (2, "max_iter")
     assert model.slack_ == pytest.approx(model.history_[-1].primal, abs=0.01)
     assert fitted(opening=None).stop_reason_ == "converged"
 
@@ -791,7 +791,7 @@ def test_bad_votes_or_labels(votes, y, message):
         ("opening", "majority", "opening"),
         ("specialists", "none", "specialists"),
         ("tol", 0.0, "tol"),
-        ("max_passes", 0, "max_passes"),
+        ("max_iter", 0, "max_iter"),
     ],
 )
 def test_bad_parameters(parameter, value, message):

@@ -176,7 +176,7 @@ def _no_ridge(monkeypatch):
 
 
 def solved(unlabeled, knowledge, opening, name, **options):
-    options = {"n_labeled": 8, "tol": 1e-9, "max_passes": 20_000, **options}
+    options = {"n_labeled": 8, "tol": 1e-9, "max_iter": 20_000, **options}
     return play(unlabeled, knowledge, opening, LOSSES[name], **options)
 
 
@@ -251,18 +251,18 @@ def test_square_loss_is_the_quadratic_program():
 @given(
     seed=st.integers(0, 10_000),
     name=st.sampled_from(sorted(LOSSES)),
-    max_passes=st.sampled_from([1, 3, 50]),
+    max_iter=st.sampled_from([1, 3, 50]),
     bound=st.sampled_from(["wilson", "plug_in"]),
     far=st.booleans(),
 )
 def test_the_value_is_never_above_0_wherever_the_solver_starts_and_stops(
-    seed, name, max_passes, bound, far
+    seed, name, max_iter, bound, far
 ):
     unlabeled, _, knowledge = instance(seed, bound=bound)
     rng = np.random.default_rng(seed)
     opening = np.log(rng.dirichlet(np.ones(3), 12))
     start = 20 * rng.normal(size=knowledge.is_used.size) if far else None
-    found = solved(unlabeled, knowledge, opening, name, max_passes=max_passes, start=start)
+    found = solved(unlabeled, knowledge, opening, name, max_iter=max_iter, start=start)
     assert found.slack <= 0
     assert np.all(np.isfinite(found.weights))
 
@@ -280,12 +280,12 @@ def test_the_objective_is_within_the_gap_of_the_least_one(name):
     assert fine.slack <= fine.objective <= 0
 
 
-@pytest.mark.parametrize(("max_passes", "reason"), [(200, "converged"), (2, "max_passes")])
-def test_why_the_game_stops(max_passes, reason):
+@pytest.mark.parametrize(("max_iter", "reason"), [(200, "converged"), (2, "max_iter")])
+def test_why_the_game_stops(max_iter, reason):
     unlabeled, _, knowledge = instance(0)
-    found = solved(unlabeled, knowledge, even(unlabeled), "log", tol=1e-3, max_passes=max_passes)
+    found = solved(unlabeled, knowledge, even(unlabeled), "log", tol=1e-3, max_iter=max_iter)
     assert found.stop_reason == reason
-    assert len(found.history) == found.n_passes <= max_passes
+    assert len(found.history) == found.n_iter <= max_iter
     assert found.history[-1].primal == found.objective
     assert found.history[-1].primal - found.history[-1].dual == pytest.approx(found.duality_gap)
 
@@ -307,7 +307,7 @@ def test_the_prediction_beats_the_opening_by_the_value_if_the_bounds_hold(seed, 
     ]
     knowledge = replace(own, voters=parts[0], votes=parts[1], classes=parts[2])
     opening = np.log(rng.dirichlet(np.ones(3), 12))
-    found = solved(unlabeled, knowledge, opening, name, max_passes=30)
+    found = solved(unlabeled, knowledge, opening, name, max_iter=30)
     loss = LOSSES[name]
     after = loss.link(loss.scores(opening) + scores_of(unlabeled, found.weights))
     rows = np.arange(12)

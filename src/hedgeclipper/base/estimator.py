@@ -430,7 +430,3 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         names = [name for name in self._kept_for_prediction if hasattr(self, name)]
         copy.__dict__.update({name: getattr(self, name) for name in names})
         return copy
-
-    def _per_class(self, values: list) -> Any:
-        """Return the one value of two classes, or the list of more."""
-        return values[0] if self.classes_.size == 2 else values

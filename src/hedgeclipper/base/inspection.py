@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.summary import VoterTable, certificates_of
 from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.game.solution import Solution
 from hedgeclipper.game.track import PassRecord
 
 
@@ -63,7 +64,7 @@ class Inspection:
         One, or one for each class against the rest.
     histories : list of sequence of PassRecord
         Passes of the solver, likewise.
-    n_passes : int
+    n_iter : int
         Passes over the rows in all games.
     stop_reasons : list of str
         Why it stopped, likewise.
@@ -97,7 +98,7 @@ class Inspection:
     tol: float
     certificates: list[Certificate]
     histories: list[Sequence[PassRecord]]
-    n_passes: int
+    n_iter: int
     stop_reasons: list[str]
     make_voters: Callable[[], VoterTable]
     read_rows: Callable[..., SemiSupervisedRows]
@@ -120,6 +121,37 @@ class Inspection:
         return len(self.certificates) > 1
 
 
+def store_games(
+    estimator: Any,
+    games: Sequence[Solution],
+    certificates: Sequence[Certificate],
+    hedged_ranges: Sequence[tuple[float, float]],
+) -> None:
+    """Store what all estimators tell of their games, in arrays with an entry for each game.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Where to store it.
+    games : sequence of Solution
+        What the solver returned: one for two classes, or one per class for more.
+    certificates : sequence of Certificate
+        One for each game.
+    hedged_ranges : sequence of pairs of floats
+        Between which awake predictions each hedges.
+    """
+    estimator.slack_ = np.array([game.slack for game in games])
+    estimator.duality_gap_ = np.array([game.duality_gap for game in games])
+    estimator.n_iter_ = np.array([game.n_iter for game in games])
+    estimator.stop_reason_ = np.array([game.stop_reason for game in games])
+    estimator.history_ = [game.history for game in games]
+    estimator.hedged_range_ = np.array(hedged_ranges)
+    bounds = [certificate.error_upper for certificate in certificates]
+    is_one = len(games) == 1
+    estimator.certificate_ = certificates[0] if is_one else list(certificates)
+    estimator.worst_case_error_ = bounds[0] if is_one else bounds
+
+
 def inspection(estimator: Any, **own: Any) -> Inspection:
     """Return the inspection of an estimator, with the results that all have alike filled in.
 
@@ -131,16 +163,15 @@ def inspection(estimator: Any, **own: Any) -> Inspection:
         The other fields of `Inspection`.
     """
     certificates = certificates_of(estimator)
-    is_one_vs_rest = len(certificates) > 1
     return Inspection(
         classes=estimator.classes_,
         n_labeled=estimator.n_labeled_,
         n_unlabeled=estimator.n_unlabeled_,
         tol=estimator.tol,
         certificates=certificates,
-        histories=list(estimator.history_) if is_one_vs_rest else [estimator.history_],
-        n_passes=int(np.sum(estimator.n_iter_)),
-        stop_reasons=np.atleast_1d(estimator.stop_reason_).tolist(),
+        histories=list(estimator.history_),
+        n_iter=int(np.sum(estimator.n_iter_)),
+        stop_reasons=estimator.stop_reason_.tolist(),
         **own,
     )
 

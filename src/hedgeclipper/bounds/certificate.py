@@ -36,7 +36,7 @@ from hedgeclipper.game.terms import WeightTerms
 from hedgeclipper.game.track import Progress
 
 RULES = ("randomized", "hard")
-MAX_PASSES = 40
+MAX_ITER = 40
 ROWS_FOR_PROOF = 20_000
 ROUNDING = 1e-6
 
@@ -196,7 +196,7 @@ def certify(
     *,
     rule: str,
     knowledge: Any,
-    max_passes: int = MAX_PASSES,
+    max_iter: int = MAX_ITER,
     both_ends: bool = True,
 ) -> Certificate:
     """Return bounds on the error of any rule, given a game that says what is known.
@@ -213,17 +213,17 @@ def certify(
         What to call the rule.
     knowledge : LabelCorrelations or anything else
         Where the game's correlations come from, for telling a guarantee from an estimate.
-    max_passes : int
+    max_iter : int
         Passes over the rows for each end.
     both_ends : bool
         Whether to look for a lower bound, and for a contradiction, too; it is 0 otherwise.
     """
     witness = np.clip(witness, game.terms.lower, game.terms.upper)
     void = _contradiction(game, witness) if both_ends else None
-    upper = (1.0 + _least(game, lambda rows: -predict(rows), witness, max_passes)) / 2.0
+    upper = (1.0 + _least(game, lambda rows: -predict(rows), witness, max_iter)) / 2.0
     lower = 0.0
     if both_ends:
-        lower = (1.0 - _least(game, predict, np.zeros(witness.size), max_passes)) / 2.0
+        lower = (1.0 - _least(game, predict, np.zeros(witness.size), max_iter)) / 2.0
     if void is None and (lower > upper + ROUNDING or upper < -ROUNDING):
         void = "The correlations contradict each other: the bounds cross."
     doubt = void or _doubt(game, knowledge)
@@ -246,7 +246,7 @@ def _contradiction(game: Game, witness: np.ndarray) -> str | None:
 
 
 def _least(
-    game: Game, column: Callable[[Any], np.ndarray], start: np.ndarray, max_passes: int
+    game: Game, column: Callable[[Any], np.ndarray], start: np.ndarray, max_iter: int
 ) -> float:
     """Return an upper bound on the mean of z times the column.
 
@@ -270,10 +270,10 @@ def _least(
     stride = game.specialists.n_samples // ROWS_FOR_PROOF
     sample = beside.specialists.thinned(stride) if stride >= 8 else None
     if sample is None:
-        progress = Progress(tol=1e-2, max_passes=max_passes)
+        progress = Progress(tol=1e-2, max_iter=max_iter)
         solve_batch(beside, progress, theta)
         return progress.primal
-    on_sample = Progress(tol=1e-2, max_passes=max_passes)
+    on_sample = Progress(tol=1e-2, max_iter=max_iter)
     solve_batch(replace(beside, specialists=sample), on_sample, theta)
     return beside.primal(on_sample.best.theta)
 

@@ -54,18 +54,18 @@ def smallest_relaxation(
     participation: Any = None,
     widths: Any = None,
     class_balance: Any = None,
-    max_passes: int = 300,
+    max_iter: int = 300,
 ) -> Relaxation:
     """Return by how much all correlations must be lowered so that some labels have them.
 
     With ``widths`` or a class balance, intervals are widened instead. Small problems are solved by
-    linear programs, large ones up to the bracket that ``max_passes`` over the rows give.
+    linear programs, large ones up to the bracket that ``max_iter`` over the rows give.
 
     Parameters
     ----------
     votes, label_correlations, participation, widths, class_balance
         As in `solve_game`.
-    max_passes : int
+    max_iter : int
         Passes over the rows at most.
 
     Examples
@@ -85,10 +85,10 @@ def smallest_relaxation(
         class_balance=class_balance,
         loss=absolute_loss(),
     )
-    check_positive("max_passes", max_passes)
+    check_positive("max_iter", max_iter)
     search = _Search(game, is_small(game))
     for _ in range(MAX_ROUNDS):
-        if search.n_passes >= max_passes or not search.improve(max_passes - search.n_passes):
+        if search.n_iter >= max_iter or not search.improve(max_iter - search.n_iter):
             break
     return search.result()
 
@@ -104,19 +104,19 @@ class _Search:
         self.game, self.by_program = game, by_program
         self.coverage = game.specialists.coverage
         self.best: Contradiction | None = None
-        self.lower, self.upper, self.n_passes = 0.0, np.inf, 0
+        self.lower, self.upper, self.n_iter = 0.0, np.inf, 0
 
-    def improve(self, max_passes: int) -> bool:
+    def improve(self, max_iter: int) -> bool:
         """Play with the correlations lowered by ``lower``; return whether that raised it."""
         terms = self.game.terms
         lowered = replace(terms, width=terms.width + self.lower * self.coverage)
-        progress = Progress(1e-3, max_passes, report=self._note_labels)
+        progress = Progress(1e-3, max_iter, report=self._note_labels)
         relaxed = replace(self.game, terms=lowered)
         if self.by_program:
             solve_exact(relaxed, progress)
         else:
             solve_batch(relaxed, progress, np.clip(0.0, terms.lower, terms.upper))
-        self.n_passes += progress.n_passes
+        self.n_iter += progress.n_iter
         proof = find_contradiction(self.game, progress.best.theta, progress.best.mean_size)
         if proof is None or proof.excess <= self.lower * (1 + 1e-9):
             return False

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.feature_rows import BatchCheck, RowBatches, is_dask, parse_bytes
-from hedgeclipper.base.inspection import Inspection
+from hedgeclipper.base.inspection import Inspection, store_games
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning
 from hedgeclipper.base.summary import VoterTable, shares_of
 from hedgeclipper.forest.growing import (
@@ -90,7 +90,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         What the game is played for.
     tol : float
         Relative duality gap to stop at.
-    max_passes : int
+    max_iter : int
         Passes over the unlabeled rows at most.
     game : LeafGame or None
         How the game is set up and solved, where the defaults do not do: see `LeafGame`.
@@ -109,27 +109,26 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         Class labels.
     estimator_ : estimator
         The fitted ensemble.
-    specialist_weights_ : ndarray of shape (n_specialists,) or list of these
-        theta, one array per class with more than two classes.
-    label_correlations_, coverage_ : ndarray or list
+    specialist_weights_ : list of ndarray of shape (n_specialists,)
+        theta in each game: there is one for two classes, or one for each class against the rest.
+    label_correlations_, coverage_ : list of ndarray
         b, and share of the unlabeled rows, of each specialist.
-    unlabeled_weight_ : float or list
+    unlabeled_weight_ : ndarray of shape (n_games,)
         alpha.
-    hedged_range_ : tuple of two floats or list of these
+    hedged_range_ : ndarray of shape (n_games, 2)
         Between which awake predictions the game hedges; beyond, it clips. With two classes these
         are values of ``decision_function``.
-    slack_, duality_gap_, n_iter_, stop_reason_
-        What the solver reached, in how many passes, and why it stopped; lists with more than two
-        classes.
-    history_ : tuple of PassRecord or list of these
+    slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
+        What the solver reached, in how many passes, and why it stopped.
+    history_ : list of tuple of PassRecord
         Both sides of the game after each full pass; see `ConvergenceDisplay`.
     certificate_ : Certificate or list of these
         Bound on the error of ``predict`` on the unlabeled rows, from what is known of the trees,
         and whether it is a guarantee or an estimate. For more than two classes there is one per
         class, each by itself, on the error of telling it from the rest by the sign of its awake
         prediction.
-    worst_case_error_, worst_case_correlation_ : float or list
-        Its upper bound, and the correlation that belongs to it.
+    worst_case_error_ : float or list
+        Its upper bound.
     n_labeled_, n_unlabeled_ : int
         Number of labeled and of unlabeled rows.
     shift_score_ : float
@@ -155,7 +154,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_passes": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "game": [LeafGame, None],
         "storage": [LeafStorage, None],
         "n_jobs": [Integral, None],
@@ -174,7 +173,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         confidence_level=None,
         loss="square",
         tol=1e-2,
-        max_passes=100,
+        max_iter=100,
         game=None,
         storage=None,
         n_jobs=None,
@@ -189,7 +188,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         self.confidence_level = confidence_level
         self.loss = loss
         self.tol = tol
-        self.max_passes = max_passes
+        self.max_iter = max_iter
         self.game = game
         self.storage = storage
         self.n_jobs = n_jobs
@@ -431,7 +430,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             delta=None if level is None else 1.0 - level,
             loss=self.loss,
             tol=self.tol,
-            max_passes=self.max_passes,
+            max_iter=self.max_iter,
             is_guarantee=held_out and rows.weight_labeled is None and rows.has_unlabeled,
             n_jobs=self.n_jobs,
             seed=random_state.randint(np.iinfo(np.int32).max),
@@ -515,9 +514,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
 
     def _voter_table(self) -> VoterTable:
         """Return the specialists of all games, for summaries."""
-        per_game: list[Any] = [self.specialist_weights_, self.label_correlations_, self.coverage_]
-        if self.classes_.size == 2:
-            per_game = [[values] for values in per_game]
+        per_game = self.specialist_weights_, self.label_correlations_, self.coverage_
         weights, correlations, coverage = (np.concatenate(values) for values in per_game)
         table = leaf_table(self._predictor.finder, self._kinds())
         names = [specialist_names(self._predictor.finder, table, keep) for keep in self._kept]
@@ -572,23 +569,17 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     ) -> None:
         self._predictor, self._labels = predictor, labels
         self._kept = [s.setting.keep for s in solutions]
-        per_class = self._per_class
-        games = [s.game for s in solutions]
-        self.specialist_weights_ = per_class([g.weights for g in games])
-        self.n_specialists_ = per_class([g.weights.size for g in games])
-        self.label_correlations_ = per_class([s.setting.label_correlations for s in solutions])
-        self.coverage_ = per_class([s.setting.coverage for s in solutions])
-        self.hedged_range_ = per_class(self._predictor.hedged_ranges)
-        self.unlabeled_weight_ = per_class([g.unlabeled_weight for g in games])
-        self.slack_ = per_class([g.slack for g in games])
-        self.duality_gap_ = per_class([g.duality_gap for g in games])
-        self.n_iter_ = per_class([g.n_passes for g in games])
-        self.stop_reason_ = per_class([g.stop_reason for g in games])
-        self.history_ = per_class([g.history for g in games])
-        self.certificate_ = per_class([s.certificate for s in solutions])
-        bounds = [s.certificate.error_upper for s in solutions]
-        self.worst_case_error_ = per_class(bounds)
-        self.worst_case_correlation_ = per_class([1.0 - 2.0 * bound for bound in bounds])
+        store_games(
+            self,
+            [s.game for s in solutions],
+            [s.certificate for s in solutions],
+            predictor.hedged_ranges,
+        )
+        self.unlabeled_weight_ = np.array([s.game.unlabeled_weight for s in solutions])
+        self.specialist_weights_ = [s.game.weights for s in solutions]
+        self.n_specialists_ = np.array([s.game.weights.size for s in solutions])
+        self.label_correlations_ = [s.setting.label_correlations for s in solutions]
+        self.coverage_ = [s.setting.coverage for s in solutions]
 
     def _transduce(
         self, predictor: LeafPredictor, leaves: LeafRows, rows: SemiSupervisedRows

@@ -58,7 +58,7 @@ class LeafGameOptions:
     delta: float | None
     loss: str | Loss
     tol: float
-    max_passes: int
+    max_iter: int
     is_guarantee: bool
     n_jobs: int | None
     seed: int
@@ -368,7 +368,7 @@ def _play(
     start: np.ndarray | None,
     report: Callable[..., None] | None,
 ) -> GameSolution:
-    progress = Progress(options.tol, options.max_passes, report=report)
+    progress = Progress(options.tol, options.max_iter, report=report)
     own = options.game
     return play(game, progress, own.method, options.seed, own.batch_size, start)
 
@@ -422,7 +422,7 @@ def _certificate(
         np.append(np.maximum(b, 0.0) / n_trees, 0.0),
         rule="hard",
         knowledge=bounds,
-        max_passes=CERTIFICATE_PASSES,
+        max_iter=CERTIFICATE_PASSES,
         both_ends=False,
     )
 

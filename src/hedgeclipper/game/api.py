@@ -42,7 +42,7 @@ def solve_game(
     abstain_cost: float | None = None,
     method: str = "auto",
     tol: float = 1e-3,
-    max_passes: int = 500,
+    max_iter: int = 500,
     random_state: Any = None,
     verbose: int = 0,
     callback: Callable[[PassView], None] | None = None,
@@ -94,7 +94,7 @@ def solve_game(
     tol : float
         Stop when the duality gap is at most tol times the objective (which counts as at least
         0.001).
-    max_passes : int
+    max_iter : int
         Stop after so many passes over the rows.
     random_state : int, Generator or None
         Order of the stochastic steps.
@@ -124,8 +124,8 @@ def solve_game(
     """
     if method not in METHODS:
         raise ValueError(f"The 'method' parameter must be one of {METHODS}. Got {method!r}.")
-    if not (isinstance(max_passes, Integral) and max_passes >= 1):
-        raise ValueError(f"The 'max_passes' parameter must be at least 1. Got {max_passes!r}.")
+    if not (isinstance(max_iter, Integral) and max_iter >= 1):
+        raise ValueError(f"The 'max_iter' parameter must be at least 1. Got {max_iter!r}.")
     check_positive("tol", tol)
     game = set_up_game(
         votes,
@@ -142,7 +142,7 @@ def solve_game(
     )
     with pass_reporter(verbose, tol) as reporter:
         report = telling_all(reporter, None if callback is None else _viewer(game, callback))
-        return play(game, Progress(tol, max_passes, report), method, random_state)
+        return play(game, Progress(tol, max_iter, report), method, random_state)
 
 
 def telling_all(*reports: Callable[..., None] | None) -> Callable[..., None] | None:

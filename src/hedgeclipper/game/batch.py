@@ -27,7 +27,7 @@ FIRST_REACH = 10.0
 def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
     """Minimize the slack from ``theta`` on; the result is in ``progress``.
 
-    Returns why it stopped: "converged", "max_passes", "stalled", "unbounded", or "at_reach" where
+    Returns why it stopped: "converged", "max_iter", "stalled", "unbounded", or "at_reach" where
     weights without a cap have grown to ``REACH``.
     """
     if game.is_boxed:
@@ -36,8 +36,8 @@ def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
     near = progress.best
     if runs_away(game, near):
         return "unbounded"
-    if progress.n_passes >= progress.max_passes:
-        return "max_passes"
+    if progress.n_iter >= progress.max_iter:
+        return "max_iter"
     progress.restart()
     reason = _descend(game.within(REACH), progress, near.theta)
     if runs_away(game, progress.best):
@@ -65,7 +65,7 @@ def warm_start(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
     sample = game.specialists.thinned(stride)
     if sample is None:
         return theta
-    start = Progress(progress.tol, max_passes=min(50, progress.max_passes))
+    start = Progress(progress.tol, max_iter=min(50, progress.max_iter))
     _descend(replace(game, specialists=sample), start, theta)
     progress.eps, progress.curvature = start.eps, start.curvature
     return _settle(game, progress, start.best.theta)
@@ -78,7 +78,7 @@ def _settle(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
     """
     seen = game.evaluate(theta, progress.eps)
     progress.add(seen)
-    if progress.n_passes >= progress.max_passes:
+    if progress.n_iter >= progress.max_iter:
         return theta
     step = 1.0 / (game.specialists.coverage * progress.curvature)
     slope = game.terms.slope(theta, seen.tilt)
@@ -90,13 +90,13 @@ def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
     """Run stages of L-BFGS-B, smoothing less when smoothing is most of what is left."""
     patience = FIRST_PATIENCE
     while not progress.is_over:
-        last, n_passes = _stage(game, progress, theta, patience)
+        last, n_iter = _stage(game, progress, theta, patience)
         if progress.is_over:
             break
         theta = last.theta
         if last.smoothing_gap > last.weights_gap:
             progress.eps *= _shrinkage(last, progress)
-        elif n_passes >= patience:
+        elif n_iter >= patience:
             patience *= 2
             theta = _better_response(game, progress, last)
         elif game.loss.is_smooth:
@@ -105,7 +105,7 @@ def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
             progress.eps /= 2
         if progress.eps < SMALLEST_WIDTH:
             return "stalled"
-    return "converged" if progress.is_converged else "max_passes"
+    return "converged" if progress.is_converged else "max_iter"
 
 
 def _better_response(game: Game, progress: Progress, last: Evaluation) -> np.ndarray:

@@ -30,7 +30,7 @@ INFEASIBLE = 2
 def solve_exact(game: Game, progress: Progress) -> str:
     """Solve the game as a linear program; the result is in ``progress``.
 
-    Returns why it stopped: "exact" or "unbounded", "max_passes" where the anchor's square needs
+    Returns why it stopped: "exact" or "unbounded", "max_iter" where the anchor's square needs
     more points than there may be passes, or "stalled" where the program's rounding leaves a gap.
     """
     if not isinstance(game.loss, PiecewiseLinearLoss):
@@ -40,7 +40,7 @@ def solve_exact(game: Game, progress: Progress) -> str:
         )
     program = _AdversaryProgram(game, game.loss)
     is_anchored = bool(np.any(game.terms.curvature > 0))
-    while progress.n_passes < progress.max_passes:
+    while progress.n_iter < progress.max_iter:
         result = program.solve()
         if result.status == INFEASIBLE:
             solve_exact(game.within(UNBOUNDED_REACH), progress)
@@ -51,7 +51,7 @@ def solve_exact(game: Game, progress: Progress) -> str:
         if not is_anchored:
             return "stalled"
         program.add_points(program.best_response(result))
-    return "max_passes"
+    return "max_iter"
 
 
 class _AdversaryProgram:

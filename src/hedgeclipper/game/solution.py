@@ -29,10 +29,10 @@ class Solution:
     duality_gap : float
         The objective is at most this much above its minimum; over weights up to 1000 where there is
         neither a cap nor a ridge, and infinite if the problem is unbounded.
-    n_passes : int
+    n_iter : int
         Passes of the solver over the rows, stochastic ones included; the first check of the votes
         and a start on a sample of them are not.
-    stop_reason : {"converged", "exact", "max_passes", "stalled", "unbounded", "at_reach"}
+    stop_reason : {"converged", "exact", "max_iter", "stalled", "unbounded", "at_reach"}
         Why the solver stopped. "unbounded" and "at_reach" need a cap or a ridge: the slack has no
         minimum, or it lies at weights beyond 1000.
     history : tuple of PassRecord
@@ -43,7 +43,7 @@ class Solution:
     slack: float
     objective: float
     duality_gap: float
-    n_passes: int
+    n_iter: int
     stop_reason: str
     history: tuple[PassRecord, ...] = field(repr=False)
 
@@ -53,7 +53,7 @@ class GameSolution(Solution):
     """Weights of the voters and what they guarantee on the rows of a game of two classes.
 
     Its other parameters are those of `Solution`: ``weights``, ``slack``, ``objective``,
-    ``duality_gap``, ``n_passes``, ``stop_reason`` and ``history``.
+    ``duality_gap``, ``n_iter``, ``stop_reason`` and ``history``.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class GameSolution(Solution):
     def __str__(self) -> str:
         lines = [
             f"{self.weights.size} voters, {np.count_nonzero(self.weights)} with weight; "
-            f"{self.stop_reason} after {self.n_passes} pass{'es' * (self.n_passes > 1)}, "
+            f"{self.stop_reason} after {self.n_iter} pass{'es' * (self.n_iter > 1)}, "
             f"relative gap {relative_gap(self.duality_gap, self.objective):.1e}",
             f"worst-case correlation {self.worst_case_correlation:.4f}, worst-case error "
             f"{self.worst_case_error:.4f}, if the given correlations hold on these rows",
@@ -159,7 +159,7 @@ def solution_fields(
         "slack": progress.primal - game.terms.pull(theta),
         "objective": progress.primal,
         "duality_gap": np.inf if stop_reason == "unbounded" else progress.gap,
-        "n_passes": progress.n_passes,
+        "n_iter": progress.n_iter,
         "stop_reason": stop_reason,
         "history": tuple(progress.history),
     }

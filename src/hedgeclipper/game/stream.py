@@ -52,7 +52,7 @@ def solve_sgd(
     bounded, walk = game.within(REACH), PaperWalk(theta.copy())
     _take_passes(bounded, progress, walk, rng, SGD_PASSES, minibatch)
     progress.add(bounded.evaluate(walk.result, SMOOTHING))
-    return "converged" if progress.is_converged else "max_passes"
+    return "converged" if progress.is_converged else "max_iter"
 
 
 def _take_passes(
@@ -60,17 +60,17 @@ def _take_passes(
     progress: Progress,
     walk: AdaGradWalk | PaperWalk,
     rng: np.random.Generator,
-    n_passes: int,
+    n_iter: int,
     minibatch: int,
 ) -> None:
     """Let the walk take stochastic passes, and leave one; blocks are in order, their parts not."""
-    for _ in range(min(n_passes, progress.max_passes - 1)):
+    for _ in range(min(n_iter, progress.max_iter - 1)):
         walk.start_pass()
         for block in game.specialists.blocks():
             starts = np.arange(0, block.shape[0], minibatch)
             for start in rng.permutation(starts):
                 walk.step(game, block[start : start + minibatch])
-        progress.n_passes += 1
+        progress.n_iter += 1
 
 
 def _slope(game: Game, rows: Any, theta: np.ndarray, eps: float) -> np.ndarray:

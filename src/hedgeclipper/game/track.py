@@ -22,13 +22,13 @@ REACH = 1000.0
 class PassRecord:
     """The best primal and the best dual value known after a pass."""
 
-    n_passes: int
+    n_iter: int
     primal: float
     dual: float
 
     def __str__(self) -> str:
         gap = f", gap {max(self.primal - self.dual, 0.0):.2g}" if np.isfinite(self.dual) else ""
-        return f"pass {self.n_passes}: slack {self.primal:+.4f}{gap}"
+        return f"pass {self.n_iter}: slack {self.primal:+.4f}{gap}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +64,12 @@ class Progress:
     """
 
     tol: float
-    max_passes: int
+    max_iter: int
     report: Callable[[PassRecord, Evaluation], None] | None = None
     eps: float = FIRST_WIDTH
     curvature: float = 1.0
     dual: float = -np.inf
-    n_passes: int = 0
+    n_iter: int = 0
     history: list[PassRecord] = field(default_factory=list)
     _best: Evaluation | None = None
 
@@ -98,15 +98,15 @@ class Progress:
     @property
     def is_over(self) -> bool:
         """Whether to stop, for either reason."""
-        return self.is_converged or self.n_passes >= self.max_passes
+        return self.is_converged or self.n_iter >= self.max_iter
 
     def add(self, evaluation: Evaluation) -> None:
         """Take in the result of a pass."""
-        self.n_passes += 1
+        self.n_iter += 1
         if evaluation.primal < self.primal:
             self._best = evaluation
         self.dual = max(self.dual, evaluation.dual)
-        record = PassRecord(self.n_passes, self.primal, self.dual)
+        record = PassRecord(self.n_iter, self.primal, self.dual)
         self.history.append(record)
         if self.report is not None:
             self.report(record, evaluation)

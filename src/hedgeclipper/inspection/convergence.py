@@ -137,7 +137,7 @@ class ConvergenceDisplay(Display):
         slacks = [np.array([record.primal for record in history]) for history in histories]
         duals = [np.array([record.dual for record in history]) for history in histories]
         display = cls(
-            [np.array([record.n_passes for record in history]) for history in histories],
+            [np.array([record.n_iter for record in history]) for history in histories],
             slacks,
             [np.maximum(high - low, 0.0) for high, low in zip(slacks, duals, strict=True)],
             names=names,

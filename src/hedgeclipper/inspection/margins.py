@@ -352,9 +352,9 @@ def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]
 
 
 def hedged_range_of(classifier: Any) -> Span | None:
-    """Return where the classifier's game starts to clip; None where it never does."""
-    span = getattr(classifier, "hedged_range_", None)
-    return span if span is not None and np.isfinite(span).all() else None
+    """Return where the game of two classes starts to clip; None where it never does."""
+    spans = getattr(classifier, "hedged_range_", None)
+    return tuple(spans[0]) if spans is not None and np.isfinite(spans[0]).all() else None
 
 
 def _check_span(span: Any, name: str) -> Span | None:

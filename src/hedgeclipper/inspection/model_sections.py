@@ -90,7 +90,7 @@ def convergence_section(subject: Subject) -> dict[str, Any]:
     last = [history[-1] for history, reason in games if reason == "converged" and len(history)]
     gaps = [relative_gap(max(one.primal - one.dual, 0.0), one.primal) for one in last]
     svg = None
-    if model.n_passes > 1:
+    if model.n_iter > 1:
         draw = ConvergenceDisplay.from_estimator
         svg = figure("Slack and gap after each pass", draw, subject.estimator, name="")
     return {
@@ -114,7 +114,7 @@ def next_section(subject: Subject) -> dict[str, Any]:
         "rarest": rarest if rarest is None or rarest < FEW_LABELS else None,
         "has_rows": has_rows,
         "suggested": _suggested(subject) if has_rows and subject.is_votes else None,
-        "out_of_passes": "max_passes" in model.stop_reasons and not is_sgd,
+        "out_of_passes": "max_iter" in model.stop_reasons and not is_sgd,
         "has_guarantee": any(one.is_guarantee for one in model.certificates),
     }
 

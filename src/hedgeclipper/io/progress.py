@@ -51,17 +51,17 @@ class PassReporter(_Reporter):
         """Show a pass; a first pass starts the count anew."""
         gap = max(record.primal - record.dual, 0.0)
         relative = gap / max(abs(record.primal), 1e-3)
-        if record.n_passes == 1 or not math.isfinite(self.first):
+        if record.n_iter == 1 or not math.isfinite(self.first):
             self.first, self.started = relative, time.perf_counter()
         seconds = time.perf_counter() - self.started
         done = _share_done(self.first, relative, self.tol)
         text = f"slack {record.primal:+.6f}  gap {gap:.2e}  {seconds:6.1f} s"
         if self.bar is not None:
-            self._show_bar(done, f"pass {record.n_passes}  {text}")
+            self._show_bar(done, f"pass {record.n_iter}  {text}")
             return
         left = f"{seconds * (1 - done) / done:.0f} s left" if 0.05 < done < 1 else "..."
         ending = "done" if done == 1 else left
-        print(f"pass {record.n_passes:4d}  {text}  {ending}", file=sys.stderr, flush=True)
+        print(f"pass {record.n_iter:4d}  {text}  {ending}", file=sys.stderr, flush=True)
 
 
 def pass_reporter(verbose: int, tol: float) -> AbstractContextManager:

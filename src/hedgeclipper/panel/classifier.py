@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
-from hedgeclipper.base.inspection import HeldOut, Inspection
+from hedgeclipper.base.inspection import HeldOut, Inspection, store_games
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.summary import VoterTable
 from hedgeclipper.bounds.certificate import Certificate
@@ -102,7 +102,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         What the game is played for.
     tol : float
         Relative duality gap to stop at.
-    max_passes : int
+    max_iter : int
         Passes over the unlabeled rows at most, in each of three games.
     n_jobs : int or None
         Members fitted, or scoring rows, at a time, each in one thread; None is 1 and -1 as many as
@@ -120,20 +120,22 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     members_ : dict of str to classifier
         Fitted members; unless they came fitted, their classes are 0, 1, ... in the order of
         ``classes_``.
-    weights_ : dict of str to float, or list of these
-        Weight of each member, regions included; one dict per class for more than two.
+    member_names_ : ndarray of shape (n_members,)
+        Names of the members.
+    weights_ : ndarray of shape (n_games, n_members)
+        Weight of each member, regions included; there is one game for two classes, or one for each
+        class against the rest.
     certificate_ : Certificate or list of these
         Bound on the error of ``predict`` on the unlabeled rows that played, and whether it is a
         guarantee or an estimate. For more than two classes there is one per class, on the error of
         telling it from the rest.
-    worst_case_error_, worst_case_correlation_ : float or list
-        Its upper bound, and the correlation that belongs to it.
-    slack_, duality_gap_, n_iter_, stop_reason_
-        What the solver reached in the last game, in how many passes, and why it stopped; lists for
-        more than two classes.
-    history_ : tuple of PassRecord or list of these
-        Both sides of the last game after each full pass; see `ConvergenceDisplay`.
-    hedged_range_ : tuple of two floats or list of these
+    worst_case_error_ : float or list
+        Its upper bound.
+    slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
+        What the solver reached in the last game, in how many passes, and why it stopped.
+    history_ : list of tuple of PassRecord
+        Both sides of the last game of each class after each full pass; see `ConvergenceDisplay`.
+    hedged_range_ : ndarray of shape (n_games, 2)
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
         Probabilities are calibrated in its place.
     out_of_fold_ : ndarray of shape (n_labeled, n_members, n_games)
@@ -169,7 +171,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         "regions": [StrOptions(set(REGIONS)), None],
         "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_passes": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -186,7 +188,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         regions=None,
         loss="square",
         tol=1e-3,
-        max_passes=200,
+        max_iter=200,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -198,7 +200,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self.regions = regions
         self.loss = loss
         self.tol = tol
-        self.max_passes = max_passes
+        self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -343,7 +345,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         return HeldOut(codes[rows], N_FOLDS, scores.predict, description)
 
     def _game_options(self) -> dict[str, Any]:
-        names = "regions", "loss", "tol", "max_passes"
+        names = "regions", "loss", "tol", "max_iter"
         return {name: getattr(self, name) for name in names}
 
     def _voter_table(self) -> VoterTable:
@@ -559,23 +561,14 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self._predictor = predictor
         self._summaries = [one.summary for one in played]
         self.n_unlabeled_ = scores.shape[0]
-        per_class = self._per_class
-        self.weights_ = per_class(
-            [dict(zip(s["member"], s["weight"], strict=True)) for s in self._summaries]
+        self.member_names_ = np.array(predictor.names, dtype=object)
+        self.weights_ = np.array([one.summary["weight"] for one in played])
+        store_games(
+            self,
+            [one.solution.game for one in played],
+            [one.certificate for one in played],
+            [one.game.hedged_range(one.solution.game.loss) for one in played],
         )
-        games = [one.solution.game for one in played]
-        self.slack_ = per_class([game.slack for game in games])
-        self.duality_gap_ = per_class([game.duality_gap for game in games])
-        self.n_iter_ = per_class([game.n_passes for game in games])
-        self.stop_reason_ = per_class([game.stop_reason for game in games])
-        self.history_ = per_class([game.history for game in games])
-        self.hedged_range_ = per_class(
-            [one.game.hedged_range(one.solution.game.loss) for one in played]
-        )
-        self.certificate_ = per_class([one.certificate for one in played])
-        bounds = [one.certificate.error_upper for one in played]
-        self.worst_case_error_ = per_class(bounds)
-        self.worst_case_correlation_ = per_class([1.0 - 2.0 * bound for bound in bounds])
 
 
 def _may_take_nan(model: Any) -> bool:

@@ -72,7 +72,7 @@ def certify_panel(votes: HardVotes, level: float | None, is_guarantee: bool) -> 
         return block.block[:, -1]
 
     start = np.append(np.maximum(bounds.lower, 0.0) / bounds.lower.size, 0.0)
-    return certify(game, predict, start, rule="hard", knowledge=bounds, max_passes=PASSES)
+    return certify(game, predict, start, rule="hard", knowledge=bounds, max_iter=PASSES)
 
 
 def _known(votes: HardVotes, level: float | None) -> tuple[LabelCorrelations, float, float]:

@@ -68,7 +68,7 @@ def aggregate(
     regions: str | None = None,
     loss: str | Loss = "square",
     tol: float = 1e-3,
-    max_passes: int = 200,
+    max_iter: int = 200,
 ) -> Aggregate:
     """Weigh the members and calibrate their vote.
 
@@ -76,7 +76,7 @@ def aggregate(
     ----------
     scores : PanelScores
         Scores and labels.
-    regions, loss, tol, max_passes
+    regions, loss, tol, max_iter
         As in `HedgedVotingClassifier`.
     """
     make_votes = MemberVotes([VoteScale.of(own) for own in scores.unlabeled.T], regions)
@@ -87,7 +87,7 @@ def aggregate(
         make_votes(scores.unlabeled),
         scores.unlabeled.shape[1],
     )
-    solution = play_panel_game(votes, loss, tol=tol, max_passes=max_passes)
+    solution = play_panel_game(votes, loss, tol=tol, max_iter=max_iter)
     calibration = calibrate(
         awake_predictions(votes.labeled, solution.weights),
         scores.is_positive,

@@ -111,7 +111,7 @@ class PanelSolution:
 
 
 def play_panel_game(
-    votes: ScoredVotes, loss: str | Loss, *, tol: float = 1e-3, max_passes: int = 200
+    votes: ScoredVotes, loss: str | Loss, *, tol: float = 1e-3, max_iter: int = 200
 ) -> PanelSolution:
     """Weigh the members.
 
@@ -121,7 +121,7 @@ def play_panel_game(
         Votes and labels.
     loss : str or Loss
         What the game is played for.
-    tol, max_passes
+    tol, max_iter
         Where to stop, as in `solve_game`.
     """
     is_known = votes.is_known
@@ -133,7 +133,7 @@ def play_panel_game(
     def solve(correlations: np.ndarray) -> GameSolution:
         edge = setting.specialists.coverage * np.clip(correlations, -1.0, 1.0)
         game = replace(setting, terms=replace(setting.terms, edge=edge))
-        return play(game, Progress(tol, max_passes), "batch")
+        return play(game, Progress(tol, max_iter), "batch")
 
     game, share = solve(lowered), _labels_share(votes)
     for _ in range(CORRECTIONS):

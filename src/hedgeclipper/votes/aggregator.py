@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.inspection import Inspection, inspection
+from hedgeclipper.base.inspection import Inspection, inspection, store_games
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning, labeled_only
 from hedgeclipper.base.summary import ShowsItself, VoterTable, shares_of
 from hedgeclipper.bounds.certificate import Certificate
@@ -126,7 +126,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     tol : float
         Stop when the duality gap of the game is at most tol times its value (which counts as at
         least 0.001).
-    max_passes : int
+    max_iter : int
         Passes over the rows at most.
     random_state : int, RandomState or None
         Draws the rows that the game is played on where there are more than 50,000, and rows to
@@ -155,21 +155,21 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     class_weights_ : ndarray of shape (n_classes,)
         Log-odds of the classes before a vote is heard, which votes have to make up for; see
         ``vote_weights_``.
-    slack_ : float
+    slack_ : ndarray of shape (1,)
         Value of the game: loss beyond the opening's against the worst labels, on the rows it was
         played on; never above 0. It is that of the predictions where all rows have votes: to those
         without one the game has an answer too, but they get the class frequencies.
-    duality_gap_ : float
+    duality_gap_ : ndarray of shape (1,)
         The game's value is at most this much above the least one.
-    n_iter_ : int
+    n_iter_ : ndarray of shape (1,)
         Passes over the rows.
-    stop_reason_ : str
-        Why the game stopped: "converged" if the duality gap came within ``tol``, "max_passes", or
+    stop_reason_ : ndarray of shape (1,)
+        Why the game stopped: "converged" if the duality gap came within ``tol``, "max_iter", or
         "stalled" where rounding errors leave a larger gap.
-    hedged_range_ : tuple of two floats
+    hedged_range_ : ndarray of shape (1, 2)
         Between which values of twice a probability, less one, the game hedges; infinite for log
         loss, which never clips.
-    history_ : tuple of PassRecord
+    history_ : list of one tuple of PassRecord
         The least value of the game known after each pass; see `ConvergenceDisplay`.
     n_labeled_, n_unlabeled_ : int
         Number of rows with and without gold labels.
@@ -192,7 +192,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         "abstain_label": "no_validation",
         "abstain_cost": [Interval(Real, 0, 1, closed="neither"), None],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_passes": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
 
@@ -213,7 +213,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         abstain_label=-1,
         abstain_cost=None,
         tol=1e-3,
-        max_passes=200,
+        max_iter=200,
         random_state=None,
     ):
         self.loss = loss
@@ -225,7 +225,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         self.abstain_label = abstain_label
         self.abstain_cost = abstain_cost
         self.tol = tol
-        self.max_passes = max_passes
+        self.max_iter = max_iter
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -566,7 +566,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             MULTICLASS_LOSSES[self.loss],
             n_labeled=evidence.codes.size,
             tol=self.tol,
-            max_passes=self.max_passes,
+            max_iter=self.max_iter,
             start=start,
         )
 
@@ -582,12 +582,9 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         self.n_features_in_ = labeled.n_voters
         self.n_labeled_, self.n_unlabeled_ = labeled.n_rows, unlabeled.n_rows
         self.class_balance_ = balance
-        self.certificate_, self.worst_case_error_ = certificate, certificate.error_upper
         self.weights_ = predictor.game_weights(unlabeled.shape)
         self.class_weights_ = predictor.class_weights(unlabeled.shape)
-        self.slack_, self.n_iter_, self.history_ = game.slack, game.n_passes, game.history
-        self.duality_gap_, self.stop_reason_ = game.duality_gap, game.stop_reason
-        self.hedged_range_ = predictor.loss.hedged_range
+        store_games(self, [game], [certificate], [predictor.loss.hedged_range])
         self.silent_ = unlabeled.n_votes == 0
         self._fitted, self._predictor = fitted, predictor
 

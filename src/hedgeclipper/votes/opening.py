@@ -26,7 +26,7 @@ from hedgeclipper.votes.vote_game import play, vote_table
 
 KINDS = ("agreement", "votes")
 FIRST_SHARES, VARIANCES = (0.25, 0.75, 0.0), (0.25, 0.25, 0.05)
-TOL, MAX_PASSES = 1e-4, 100
+TOL, MAX_ITER = 1e-4, 100
 MOST_LOG_ODDS = 10.0
 VARIANCE_OF_BIAS = 1.0
 
@@ -149,7 +149,7 @@ def _game_from_nothing(ballots: Ballots, knowledge: Knowledge, n_labeled: int) -
         MULTICLASS_LOSSES["log"],
         n_labeled=n_labeled,
         tol=TOL,
-        max_passes=MAX_PASSES,
+        max_iter=MAX_ITER,
     )
     classes = parted(found.weights, *ballots.shape[:2])[2]
     return Voice(classes, vote_table(found.weights, ballots.shape))

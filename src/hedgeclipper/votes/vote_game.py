@@ -119,7 +119,7 @@ def solve_ballots(
     loss: MulticlassLoss,
     *,
     tol: float,
-    max_passes: int,
+    max_iter: int,
     start: np.ndarray | None = None,
     baseline: float = 0.0,
 ) -> Solution:
@@ -135,7 +135,7 @@ def solve_ballots(
         Added to the scores, as one more voter whose weight is fixed at 1.
     loss : MulticlassLoss
         What is played for.
-    tol, max_passes
+    tol, max_iter
         Where to stop, as in `solve_game`.
     start : ndarray of shape (n_weights,), optional
         Weights to start from; 0 if not given.
@@ -147,7 +147,7 @@ def solve_ballots(
     beside = ExtendedSpecialists(voters, lambda _: column)
     game, progress = (
         Game(beside, terms.and_offset(), loss, baseline=baseline),
-        Progress(tol, max_passes),
+        Progress(tol, max_iter),
     )
     first = np.append(np.clip(first, terms.lower, terms.upper), 1.0)
     reason = solve_batch(game, progress, first)
@@ -176,7 +176,7 @@ def play(
     n_labeled : int
         Number of labels; the ridge falls with it.
     **limits
-        ``tol``, ``max_passes`` and ``start``, as in `solve_ballots`.
+        ``tol``, ``max_iter`` and ``start``, as in `solve_ballots`.
     """
     scores, terms = (
         loss.scores(opening),

@@ -21,7 +21,7 @@ from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge
 from hedgeclipper.votes.vote_game import scores_of, solve_ballots, weight_terms
 
-MAX_PASSES, TOL = 200, 1e-2
+MAX_ITER, TOL = 200, 1e-2
 HIGHEST_PRICE = 1.0
 CONTRADICTION = 0.01
 
@@ -151,5 +151,5 @@ def proved_violation(sample: Ballots, ballots: Ballots, knowledge: Knowledge) ->
 
 def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge) -> np.ndarray:
     """Return weights, none larger than the highest price, that prove a low bound on the mean."""
-    terms, limits = weight_terms(knowledge, HIGHEST_PRICE), {"tol": TOL, "max_passes": MAX_PASSES}
+    terms, limits = weight_terms(knowledge, HIGHEST_PRICE), {"tol": TOL, "max_iter": MAX_ITER}
     return -solve_ballots(ballots, knowledge, terms, gains, LargestScore(), **limits).weights
