@@ -29,8 +29,7 @@ _FAST = 1
 
 _OUR_TYPES = {
     "votes.aggregator": ["VoteAggregator", "_Fitted"],
-    "base.columns": ["ColumnEncoder"],
-    "base.column_plans": ["ColumnPlan"],
+    "base.columns": ["ColumnEncoder", "ColumnPlan"],
     "base.feature_rows": ["BatchCheck"],
     "forest.classifier": ["HedgeClipperClassifier"],
     "bounds.certificate": ["Certificate"],
