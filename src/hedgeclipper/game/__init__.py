@@ -1,4 +1,4 @@
 """The paper's equations and their solvers, for two classes and for many.
 
-terms, losses -> equations (primal, dual, one pass) -> batch, exact, stream -> solution -> api.
+losses, specialists -> equations (objective, primal, dual, one pass) -> batch, exact, stream -> solution -> setup, solve.
 """
