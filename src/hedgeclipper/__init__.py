@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hedgeclipper.inspection.margins import MarginDisplay
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
-    from hedgeclipper.panel.classifier import HedgedVotingClassifier, NoJudgesWarning
+    from hedgeclipper.panel.classifier import HedgedVotingClassifier, NoHeldOutRowsWarning
     from hedgeclipper.panel.members import MemberFailedWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import ContradictionWarning, VoteAggregator
@@ -78,7 +78,7 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
     "HedgedVotingClassifier": "panel.classifier",
-    "NoJudgesWarning": "panel.classifier",
+    "NoHeldOutRowsWarning": "panel.classifier",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",
 }
@@ -100,7 +100,7 @@ __all__ = [
     "MarginDisplay",
     "MemberFailedWarning",
     "ModelFileError",
-    "NoJudgesWarning",
+    "NoHeldOutRowsWarning",
     "NoUnlabeledRowsWarning",
     "Relaxation",
     "SemiSupervisedSplit",

@@ -381,8 +381,7 @@ def test_paper_settings():
 @pytest.mark.parametrize("method", ["stream", "sgd"])
 def test_batch_size_is_that_of_the_stochastic_steps(method):
     small, large, again = (
-        fitted(game=LeafGame(method=method, batch_size=size), max_iter=3)
-        for size in (64, 1024, 64)
+        fitted(game=LeafGame(method=method, batch_size=size), max_iter=3) for size in (64, 1024, 64)
     )
     assert not np.array_equal(small.specialist_weights_, large.specialist_weights_)
     np.testing.assert_array_equal(again.specialist_weights_, small.specialist_weights_)
