@@ -27,8 +27,7 @@ from hedgeclipper.game.multiclass_losses import (
     MulticlassSquareLoss,
     MulticlassZeroOneLoss,
 )
-from hedgeclipper.game.solution import Solution
-from hedgeclipper.game.track import PassRecord
+from hedgeclipper.game.solution import PassRecord, Solution
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.panel.member_frames import NamedColumns
 from hedgeclipper.panel.member_votes import MemberVotes, VoteScale
