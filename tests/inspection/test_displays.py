@@ -78,7 +78,7 @@ def test_the_best_slack_never_rises(models, kind):
 def test_votes_have_both_curves_too(models):
     model = models["votes"]
     display = ConvergenceDisplay.from_estimator(model, ax=new_ax())
-    assert display.passes[0].tolist() == list(range(1, model.n_iter_ + 1))
+    assert display.passes[0].tolist() == list(range(1, model.n_iter_[0] + 1))
     assert len(display.slack_lines_) == len(display.gap_lines_) == 1
     assert display.tol == model.tol
 
