@@ -26,9 +26,9 @@ from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import Evidence, gather_evidence
 from hedgeclipper.votes.gold import Gold, read_gold
 from hedgeclipper.votes.knowledge import (
+    CONSTRAINTS,
     ESTIMATES,
     GUARANTEE,
-    CONSTRAINTS,
     Knowledge,
     learn_from_labels,
 )
@@ -453,10 +453,10 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         for. Bounds with labels chosen here are estimates, and may hold less often than those with
         random ones, since earlier labels decide where later ones are drawn. What is gained is
         small where there are many rows to each label. As rows that voters disagree on are chosen
-        more often, a fit may warn of it (``ShiftWarning``). With a ``confidence_level`` the rows
-        are a plain random draw, since nothing else leaves the guarantee in force, and so they are
-        with ``initial_model=None``. Once labeled, put the labels into ``y`` and fit again: to ``partial_fit``
-        they would be new rows.
+        more often, a fit may warn of it (``ShiftWarning``). With a ``confidence_level``, and with
+        ``initial_model=None``, the rows are a simple random sample, since nothing else leaves the
+        guarantee in force. Once labeled, put the labels into ``y`` and fit again: to
+        ``partial_fit`` they would be new rows.
 
         Parameters
         ----------
