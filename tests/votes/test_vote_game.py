@@ -10,7 +10,7 @@ from scipy.optimize import linprog, minimize
 from scipy.special import logsumexp, softmax
 
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES as LOSSES
-from hedgeclipper.game.short_rows import row_favorites, row_maxima, row_sums, soft_maximum
+from hedgeclipper.game.multiclass_losses import row_favorites, row_maxima, row_sums, soft_maximum
 from hedgeclipper.votes import agreement, vote_game
 from hedgeclipper.votes.agreement import find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots

@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.summary import VoterTable, certificates_of
 from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.game.solution import Solution
-from hedgeclipper.game.track import PassRecord
+from hedgeclipper.game.solution import PassRecord, Solution
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ from hedgeclipper.forest.rules import leaf_rule
 from hedgeclipper.forest.settings import LeafGame, LeafStorage
 from hedgeclipper.forest.trees import LeafFinder, PackedTrees
 from hedgeclipper.game.losses import BinaryLoss, resolve_loss
-from hedgeclipper.game.track import PassRecord, PassView
+from hedgeclipper.game.solution import PassRecord, PassView
 from hedgeclipper.io.progress import pass_reporter, row_reporter
 
 SHIFT_THRESHOLD = 8.0

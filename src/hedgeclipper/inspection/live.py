@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
-from hedgeclipper.game.track import PassView
+from hedgeclipper.game.solution import PassView
 from hedgeclipper.inspection.display import Display
 from hedgeclipper.inspection.margins import MarginDisplay
 

@@ -52,8 +52,8 @@ ROWS_IN_GAME, ENTRIES_IN_GAME = 200_000, 10**8
 SHARE_HELD_OUT = 0.5
 
 
-class NoJudgesWarning(UserWarning):
-    """Too few labels to judge the members: all of them weigh the same."""
+class NoHeldOutRowsWarning(UserWarning):
+    """Some class has no held-out rows to score the members on: all members weigh the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -481,10 +481,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         judged = codes[_judging(members)]
         if np.unique(judged).size < self.classes_.size:
             warnings.warn(
-                "No labeled row of some class can judge the members, since each is needed to fit "
-                "them: all members weigh the same in its game. Label two rows of each class at "
-                "least.",
-                NoJudgesWarning,
+                "Some class has no held-out row to score the members on, since each of its labels "
+                "is needed to fit them: all members weigh the same in its game. Label at least two "
+                "rows of each class.",
+                NoHeldOutRowsWarning,
                 stacklevel=3,
             )
 

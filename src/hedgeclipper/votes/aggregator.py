@@ -18,8 +18,7 @@ from hedgeclipper.base.inspection import Inspection, inspection, store_games
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning, labeled_only
 from hedgeclipper.base.summary import ShowsItself, VoterTable, shares_of
 from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES
-from hedgeclipper.game.short_rows import row_favorites, row_maxima
+from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_favorites, row_maxima
 from hedgeclipper.game.solution import Solution
 from hedgeclipper.io import listed
 from hedgeclipper.io.extras import import_extra

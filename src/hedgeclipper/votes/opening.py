@@ -17,8 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES
-from hedgeclipper.game.short_rows import row_sums, soft_maximum
+from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_sums, soft_maximum
 from hedgeclipper.votes.agreement import find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge, parted
