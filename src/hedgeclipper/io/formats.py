@@ -55,9 +55,9 @@ class TableFile:
     def table(self, names: list[str], missing: Sequence[str] | None = None) -> Any:
         """Return all rows in one table; in CSV the strings of ``missing`` mean a missing value."""
         schema, _ = self.head()
-        fields = [schema.field(name) for name in names]
+        schema = pyarrow().schema([schema.field(name) for name in names])
         batches = self.batches(names, None, _ROWS_PER_BATCH)
-        return pyarrow().Table.from_batches(batches, pyarrow().schema(fields))
+        return pyarrow().Table.from_batches((batch.select(names) for batch in batches), schema)
 
     def _check(self, data: Any) -> None:
         with table_damage_named(self.place):
