@@ -476,7 +476,7 @@ def test_the_path_comes_back_and_home_is_known(fitted_votes, tmp_path, monkeypat
 
 def test_a_game_that_ran_out_of_passes_is_told_of(tmp_path):
     votes, gold = some_votes()
-    model = VoteAggregator(opening=None, max_iter=1).fit(votes, gold)
+    model = VoteAggregator(initial_model=None, max_iter=1).fit(votes, gold)
     words = Text(page_of(model, tmp_path)).text
     assert "stopped at max_iter before it converged" in words
     assert "The solver ran out of passes" in words
