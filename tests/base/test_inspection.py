@@ -157,7 +157,9 @@ def test_a_part_of_a_table_keeps_its_columns():
 def fitted(kind, n_classes):
     y = THREE_Y if n_classes == 3 else np.minimum(THREE_Y, 1)
     if kind == "votes":
-        return VoteAggregator().fit(np.minimum(THREE_VOTES, n_classes - 1), np.where(THREE_X[:, 0] > 0, y, -1))
+        return VoteAggregator().fit(
+            np.minimum(THREE_VOTES, n_classes - 1), np.where(THREE_X[:, 0] > 0, y, -1)
+        )
     model = {
         "forest": HedgeClipperClassifier(n_estimators=5, random_state=0),
         "panel": HedgedVotingClassifier(MEMBERS, random_state=0),

@@ -6,8 +6,8 @@ from hedgeclipper import (
     HedgeClipperClassifier,
     LeafGame,
     NoUnlabeledRowsWarning,
-    VoteAggregator,
     SemiSupervisedSplit,
+    VoteAggregator,
 )
 from hedgeclipper.base.semi_supervised import split_rows
 
