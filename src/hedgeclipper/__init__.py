@@ -28,18 +28,17 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
     from hedgeclipper.forest.settings import LeafGame, LeafStorage
-    from hedgeclipper.game.api import UnboundedGameWarning, solve_game
-    from hedgeclipper.game.contradiction import Contradiction
-    from hedgeclipper.game.label_correlations import LabelCorrelations
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
-    from hedgeclipper.game.solution import GameSolution
+    from hedgeclipper.game.setup import LabelCorrelations
+    from hedgeclipper.game.solution import Contradiction, GameSolution
+    from hedgeclipper.game.solve import UnboundedGameWarning, solve_game
     from hedgeclipper.inspection.abstention import AbstentionDisplay
     from hedgeclipper.inspection.convergence import ConvergenceDisplay
     from hedgeclipper.inspection.live import LiveMargins
     from hedgeclipper.inspection.margins import MarginDisplay
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
-    from hedgeclipper.panel.classifier import HedgedVotingClassifier, NoJudgesWarning
+    from hedgeclipper.panel.classifier import HedgedVotingClassifier, NoHeldOutRowsWarning
     from hedgeclipper.panel.members import MemberFailedWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import ContradictionWarning, VoteAggregator
@@ -51,13 +50,13 @@ _HOME = {
     "ContradictionWarning": "votes.aggregator",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
-    "LabelCorrelations": "game.label_correlations",
+    "LabelCorrelations": "game.setup",
     "lower_bounds": "bounds.intervals",
-    "UnboundedGameWarning": "game.api",
-    "solve_game": "game.api",
+    "UnboundedGameWarning": "game.solve",
+    "solve_game": "game.solve",
     "Certificate": "bounds.certificate",
     "certificate": "bounds.certificate",
-    "Contradiction": "game.contradiction",
+    "Contradiction": "game.solution",
     "Relaxation": "bounds.relaxation",
     "smallest_relaxation": "bounds.relaxation",
     "Loss": "game.losses",
@@ -79,7 +78,7 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
     "HedgedVotingClassifier": "panel.classifier",
-    "NoJudgesWarning": "panel.classifier",
+    "NoHeldOutRowsWarning": "panel.classifier",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",
 }
@@ -101,7 +100,7 @@ __all__ = [
     "MarginDisplay",
     "MemberFailedWarning",
     "ModelFileError",
-    "NoJudgesWarning",
+    "NoHeldOutRowsWarning",
     "NoUnlabeledRowsWarning",
     "Relaxation",
     "SemiSupervisedSplit",

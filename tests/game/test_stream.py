@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from hedgeclipper.game.setup import set_up_game
+from hedgeclipper.game.solution import Progress
 from hedgeclipper.game.stream import AdaGradWalk, solve_sgd, solve_stream
-from hedgeclipper.game.track import Progress
 
 
 def test_steps_stay_in_the_box_and_shrink_towards_zero_width():

@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from hedgeclipper import (
     HedgedVotingClassifier,
     MemberFailedWarning,
-    NoJudgesWarning,
+    NoHeldOutRowsWarning,
     NoUnlabeledRowsWarning,
     SemiSupervisedSplit,
 )
@@ -112,7 +112,7 @@ EXPECTED = {
 
 
 @pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
-@pytest.mark.filterwarnings("ignore::hedgeclipper.NoJudgesWarning")
+@pytest.mark.filterwarnings("ignore::hedgeclipper.NoHeldOutRowsWarning")
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
@@ -165,8 +165,10 @@ def test_many_rows_are_predicted_in_parts(monkeypatch):
 def test_one_who_guesses_gets_little():
     guess = KNeighborsClassifier(1)
     members = [*quick(), ("guess", make_pipeline(StandardScaler(), Shuffled(guess)))]
-    weights = fitted(estimators=members).weights_
-    assert weights["guess"] < 0.5 * max(weights.values())
+    model = fitted(estimators=members)
+    assert model.member_names_.tolist() == ["linear", "bayes", "tree", "guess"]
+    (weights,) = model.weights_
+    assert weights[3] < 0.5 * weights.max()
 
 
 class Shuffled(ClassifierMixin, BaseEstimator):
@@ -429,14 +431,14 @@ def test_too_few_labels_to_hold_some_out(share, level):
 
 def test_one_label_in_a_class_may_be_held_out_or_not():
     easy, rows = few((7, 1))
-    with pytest.warns(NoJudgesWarning):
+    with pytest.warns(NoHeldOutRowsWarning):
         fitted(rows=easy, labeled=rows, holdout=0.25, random_state=0)
 
 
 # Certificate.
 
 
-def test_guarantee_only_with_delta_and_labels_of_their_own():
+def test_guarantee_only_with_confidence_level_and_labels_of_their_own():
     labeled = slice(0, 800)
     some = {"rows": X, "labeled": labeled}
     assert fitted(**some).certificate_.kind == "estimate"
@@ -453,7 +455,6 @@ def test_guarantee_only_with_delta_and_labels_of_their_own():
     assert bound.n_unlabeled == model.n_unlabeled_ == 700
     error = np.mean(model.transduction_ != Y[800:])
     assert error <= bound.error_upper == model.worst_case_error_ < 0.6
-    assert model.worst_case_correlation_ == pytest.approx(1 - 2 * bound.error_upper)
 
 
 def test_no_guarantee_with_weights_or_without_unlabeled_rows():
@@ -494,9 +495,9 @@ def test_ten_labels_and_four(n_each):
 @pytest.mark.parametrize("regions", [None, "signs", "bins"])
 def test_one_label_in_a_class(regions):
     easy, rows = few((5, 1))
-    with pytest.warns(NoJudgesWarning, match="all members weigh the same"):
+    with pytest.warns(NoHeldOutRowsWarning, match="all members weigh the same"):
         model = fitted(rows=easy, labeled=rows, regions=regions)
-    weights = list(model.weights_.values())
+    (weights,) = model.weights_
     assert weights[0] > 0
     np.testing.assert_allclose(weights, weights[0], rtol=1e-3)
     assert model.member_summary()["auc"].isna().all()
@@ -600,20 +601,20 @@ def test_regions(regions, y):
     model = fitted(y, regions=regions)
     assert_as_good_as_members(model, X, y)
     assert not np.array_equal(model.decision_function(X), fitted(y).decision_function(X))
-    weights = model.weights_ if y is Y else model.weights_[0]
-    assert list(weights) == ["linear", "bayes", "tree"]
+    assert model.weights_.shape == (1 if y is Y else 3, 3)
 
 
 @pytest.mark.parametrize("loss", ["square", "zero_one", "log"])
 def test_losses(loss):
     model = fitted(loss=loss)
-    assert model.stop_reason_ == "converged"
-    assert model.duality_gap_ <= 1e-3 * max(abs(model.slack_), 1e-3)
+    assert model.stop_reason_.tolist() == ["converged"]
+    assert model.duality_gap_[0] <= 1e-3 * max(abs(model.slack_[0]), 1e-3)
     assert_as_good_as_members(model, X, Y)
 
 
 def test_summary():
-    summary = fitted().member_summary()
+    model = fitted()
+    summary = model.member_summary()
     assert summary.columns.tolist() == [
         "member",
         "weight",
@@ -626,7 +627,8 @@ def test_summary():
     assert sorted(summary["member"]) == ["bayes", "linear", "tree"]
     assert summary["share"].is_monotonic_decreasing
     assert summary["share"].sum() == pytest.approx(1)
-    assert dict(zip(summary["member"], summary["weight"], strict=True)) == fitted().weights_
+    by_name = summary.set_index("member")["weight"]
+    np.testing.assert_array_equal(by_name[model.member_names_], model.weights_[0])
 
 
 def test_jobs_do_not_change_the_result_and_seeds_do():
@@ -640,7 +642,7 @@ def test_pickle():
     model = fitted(regions="signs")
     again = pickle.loads(pickle.dumps(model))
     assert_same(again, model)
-    assert again.weights_ == model.weights_
+    np.testing.assert_array_equal(again.weights_, model.weights_)
     pd.testing.assert_frame_equal(again.member_summary(), model.member_summary())
 
 

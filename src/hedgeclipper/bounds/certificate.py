@@ -25,15 +25,11 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.game.batch import solve_batch
-from hedgeclipper.game.contradiction import find_contradiction
-from hedgeclipper.game.equations import Game
-from hedgeclipper.game.extended import ExtendedSpecialists
-from hedgeclipper.game.label_correlations import LabelCorrelations
+from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import absolute_loss
-from hedgeclipper.game.setup import set_up_game
-from hedgeclipper.game.solution import GameSolution
-from hedgeclipper.game.terms import WeightTerms
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.setup import LabelCorrelations, set_up_game
+from hedgeclipper.game.solution import GameSolution, Progress, find_contradiction
+from hedgeclipper.game.specialists import ExtendedSpecialists
 
 RULES = ("randomized", "hard")
 MAX_ITER = 40
@@ -182,7 +178,7 @@ def certificate(
     witness = both if game.has_balance else solution.weights
 
     def predict(block: Any) -> np.ndarray:
-        votes = block.block if game.has_balance else block
+        votes = block.votes if game.has_balance else block
         mean = solution.loss.link(votes @ solution.weights + solution.balance_weight)
         return np.sign(mean) if rule == "hard" else mean
 

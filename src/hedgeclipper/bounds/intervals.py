@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from hedgeclipper.game.label_correlations import LabelCorrelations
-from hedgeclipper.game.vote_matrix import VoteMatrix, as_vote_matrix
+from hedgeclipper.game.setup import LabelCorrelations
+from hedgeclipper.game.specialists import VoteMatrix, as_vote_matrix
 
 METHODS = ("plug_in", "wilson", "transductive")
 

@@ -16,12 +16,17 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.game.batch import solve_batch
-from hedgeclipper.game.contradiction import NEGLIGIBLE, Contradiction, find_contradiction
 from hedgeclipper.game.equations import Evaluation, Game
 from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import absolute_loss
 from hedgeclipper.game.setup import check_positive, is_small, set_up_game
-from hedgeclipper.game.track import PassRecord, Progress
+from hedgeclipper.game.solution import (
+    NEGLIGIBLE,
+    Contradiction,
+    PassRecord,
+    Progress,
+    find_contradiction,
+)
 
 MAX_ROUNDS = 50
 

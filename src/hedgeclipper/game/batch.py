@@ -13,8 +13,7 @@ import numpy as np
 from scipy.optimize import fmin_l_bfgs_b
 
 from hedgeclipper.game.equations import Evaluation, Game, scale_of
-from hedgeclipper.game.terms import SplitWeights
-from hedgeclipper.game.track import REACH, Progress
+from hedgeclipper.game.solution import REACH, Progress
 
 MEMORY, MEMORY_OF_MANY, MANY_VOTERS = 10, 5, 5_000
 SMALLEST_WIDTH = 1e-9
@@ -124,6 +123,45 @@ def _shrinkage(last: Evaluation, progress: Progress) -> float:
     """Return the factor that brings what smoothing costs to a third of the gap allowed."""
     allowed = progress.tol * scale_of(last.primal)
     return float(np.clip(allowed / (3.0 * max(last.smoothing_gap, 1e-300)), 0.1, 0.5))
+
+
+class SplitWeights:
+    """Variables for the optimizer: weights scaled by ``scale``, free signs split in two halves.
+
+    A weight that may be negative becomes the difference of two nonnegative variables, so that its
+    width term, a multiple of its size, is linear.
+    """
+
+    def __init__(self, lower: np.ndarray, upper: np.ndarray, scale: np.ndarray):
+        self.scale = scale
+        self.is_free = lower < 0
+        free = self.is_free
+        lowest = np.concatenate([np.maximum(lower, 0.0) * scale, np.zeros(int(free.sum()))])
+        highest = np.concatenate([upper * scale, -lower[free] * scale[free]])
+        self.bounds = list(zip(lowest.tolist(), highest.tolist(), strict=True))
+
+    def divide(self, theta: np.ndarray) -> np.ndarray:
+        """Return the variables for theta."""
+        scaled = theta * self.scale
+        return np.concatenate([np.maximum(scaled, 0.0), np.maximum(-scaled[self.is_free], 0.0)])
+
+    def join(self, x: np.ndarray) -> np.ndarray:
+        """Return theta for the variables."""
+        scaled = x[: self.scale.size].copy()
+        scaled[self.is_free] -= x[self.scale.size :]
+        return scaled / self.scale
+
+    def size(self, x: np.ndarray) -> np.ndarray:
+        """Return positive plus negative part, which is abs(theta) at the optimum."""
+        scaled = x[: self.scale.size].copy()
+        scaled[self.is_free] += x[self.scale.size :]
+        return scaled / self.scale
+
+    def gradient(self, slope: np.ndarray, width: np.ndarray) -> np.ndarray:
+        """Return the gradient with respect to the variables."""
+        positive = (slope + width) / self.scale
+        negative = (width - slope) / self.scale
+        return np.concatenate([positive, negative[self.is_free]])
 
 
 class _StageOver(Exception):

@@ -20,12 +20,12 @@ largest, and too large by eps * log K at most.
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import reduce
 
 import numpy as np
 from scipy.special import entr
 
 from hedgeclipper.game.losses import Loss
-from hedgeclipper.game.short_rows import row_maxima, row_sums, soft_maximum
 
 LEAST_LOG = -20.0
 
@@ -166,3 +166,31 @@ def _by_number_of_classes(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _level(m: np.ndarray) -> np.ndarray:
     """Return the level above which the scores add up to 1, shape (n_rows, 1)."""
     return row_maxima(_by_number_of_classes(m)[1])[:, None]
+
+
+def row_sums(values: np.ndarray) -> np.ndarray:
+    """Return the sum of each row, shape (n_rows,)."""
+    return reduce(np.add, values.T)
+
+
+def row_maxima(values: np.ndarray) -> np.ndarray:
+    """Return the largest value of each row, shape (n_rows,)."""
+    return reduce(np.maximum, values.T)
+
+
+def row_favorites(values: np.ndarray) -> np.ndarray:
+    """Return the column of the largest value of each row, the first of several; shape (n_rows,)."""
+    best, favorites = values[:, 0], np.zeros(len(values), dtype=np.intp)
+    for number in range(1, values.shape[1]):
+        favorites[values[:, number] > best] = number
+        best = np.maximum(best, values[:, number])
+    return favorites
+
+
+def soft_maximum(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the logarithm of the summed exponentials of each row, and its slopes."""
+    most = row_maxima(scores)
+    shares = np.exp(scores - most[:, None])
+    total = row_sums(shares)
+    shares /= total[:, None]
+    return most + np.log(total), shares

@@ -1,17 +1,191 @@
-"""The solution of a game, as plain data that can predict."""
+"""Where a solver stands, when to stop, and the solution of a game where it stops.
+
+Without a cap and a ridge there is no lower bound unless labels z meet every constraint to the
+last digit. What is reported then is the bound over weights up to ``REACH``.
+
+Labels z with the given correlations exist if and only if no weights theta (>= 0 for one-sided
+bounds) earn more than they can: sum c_i b_i theta_i - sum c_i eps_i abs(theta_i) <= mean abs(m_j).
+Weights that do are a `Contradiction`. It is found here, and not in ``bounds``, since every
+solution says whether its own weights are one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.contradiction import Contradiction, find_contradiction
-from hedgeclipper.game.equations import Game, awake_predictions, relative_gap
+from hedgeclipper.game.equations import Evaluation, Game, awake_predictions, relative_gap
 from hedgeclipper.game.losses import Loss
-from hedgeclipper.game.track import PassRecord, Progress
-from hedgeclipper.game.vote_matrix import as_vote_matrix
+from hedgeclipper.game.specialists import as_vote_matrix
+
+FIRST_WIDTH = 0.3
+REACH = 1000.0
+BALANCE = -1
+NEGLIGIBLE = 1e-6
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """The best primal and the best dual value known after a pass."""
+
+    n_iter: int
+    primal: float
+    dual: float
+
+    def __str__(self) -> str:
+        gap = f", gap {max(self.primal - self.dual, 0.0):.2g}" if np.isfinite(self.dual) else ""
+        return f"pass {self.n_iter}: slack {self.primal:+.4f}{gap}"
+
+
+@dataclass(frozen=True, eq=False)
+class PassView:
+    """What a callback sees after a pass: how far the game is, and what its weights would say.
+
+    Parameters
+    ----------
+    record : PassRecord
+        The best values known so far.
+    awake_predictions : callable
+        From rows (votes for `solve_game`) to awake predictions with the weights of this pass.
+    hedged_range : tuple of two floats
+        Between which awake predictions the game hedges; infinite where it never clips.
+    target : label or None
+        The class that positive predictions speak for, where it has a name.
+    is_one_of_many : bool
+        Whether there are more games than this one, each of a class against the rest.
+    """
+
+    record: PassRecord
+    awake_predictions: Callable[[Any], np.ndarray]
+    hedged_range: tuple[float, float]
+    target: Any = None
+    is_one_of_many: bool = False
+
+
+@dataclass
+class Progress:
+    """Keeps the best of both sides and says when to stop.
+
+    ``eps`` is the width of the smoothing and ``curvature`` the slack's, as the solver last saw it.
+    """
+
+    tol: float
+    max_iter: int
+    report: Callable[[PassRecord, Evaluation], None] | None = None
+    eps: float = FIRST_WIDTH
+    curvature: float = 1.0
+    dual: float = -np.inf
+    n_iter: int = 0
+    history: list[PassRecord] = field(default_factory=list)
+    _best: Evaluation | None = None
+
+    @property
+    def best(self) -> Evaluation:
+        """The evaluation with the lowest primal value."""
+        if self._best is None:
+            raise RuntimeError("No pass has been taken yet.")
+        return self._best
+
+    @property
+    def primal(self) -> float:
+        """The lowest primal value, infinite before the first pass."""
+        return np.inf if self._best is None else self._best.primal
+
+    @property
+    def gap(self) -> float:
+        """Best primal less best dual, never negative but for rounding."""
+        return max(self.primal - self.dual, 0.0)
+
+    @property
+    def is_converged(self) -> bool:
+        """Whether the relative gap is within tol."""
+        return relative_gap(self.gap, self.primal) <= self.tol
+
+    @property
+    def is_over(self) -> bool:
+        """Whether to stop, for either reason."""
+        return self.is_converged or self.n_iter >= self.max_iter
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Take in the result of a pass."""
+        self.n_iter += 1
+        if evaluation.primal < self.primal:
+            self._best = evaluation
+        self.dual = max(self.dual, evaluation.dual)
+        record = PassRecord(self.n_iter, self.primal, self.dual)
+        self.history.append(record)
+        if self.report is not None:
+            self.report(record, evaluation)
+
+    def restart(self) -> None:
+        """Forget both sides and the history, since the game has changed, but not the count."""
+        self._best, self.dual, self.eps = None, -np.inf, FIRST_WIDTH
+        self.history.clear()
+
+
+@dataclass(frozen=True, eq=False)
+class Contradiction:
+    """Proof that no labels can have all the correlations that were given.
+
+    Parameters
+    ----------
+    excess : float
+        Every correlation has to be lowered (every interval widened) by at least this much.
+    voters : ndarray
+        Numbers of the voters that carry the proof, the heaviest first; -1 is the class balance.
+    shares : ndarray
+        Their shares of the proof.
+    """
+
+    excess: float
+    voters: np.ndarray
+    shares: np.ndarray
+
+    def __str__(self) -> str:
+        return (
+            f"The correlations contradict each other: no labels of these rows can have all of "
+            f"them, unless each gives way by {self.excess:.3g} or more. {self._carriers()}"
+        )
+
+    def _carriers(self) -> str:
+        named = [
+            f"voter {voter}" if voter != BALANCE else "the class balance" for voter in self.voters
+        ]
+        if len(named) > 8:
+            return f"It shows in {len(named)} voters together, {named[0]} the heaviest."
+        parts = [f"{name} ({share:.0%})" for name, share in zip(named, self.shares, strict=True)]
+        return f"It shows in {', '.join(parts)}."
+
+
+def find_contradiction(game: Game, theta: np.ndarray, mean_size: float) -> Contradiction | None:
+    """Return the contradiction that theta proves, if it does: edge > mean abs(m).
+
+    The test is scale-free: any multiple of theta proves the same. An excess below a millionth is
+    taken for rounding.
+
+    Parameters
+    ----------
+    game : Game
+        Its edges, widths and coverages are used, not its loss, alpha, box or anchor.
+    theta : ndarray of shape (n_voters,)
+        Weights.
+    mean_size : float
+        Mean of abs(m) over the rows, at theta.
+    """
+    excess = -game.terms.slack(theta) - mean_size
+    load = game.specialists.coverage * np.abs(theta)
+    if excess <= NEGLIGIBLE * load.sum():
+        return None
+    shares = load / load.sum()
+    heaviest = np.argsort(-shares, kind="stable")
+    n_needed = int(np.searchsorted(np.cumsum(shares[heaviest]), 0.9)) + 1
+    voters = heaviest[:n_needed]
+    is_balance = game.has_balance & (voters == theta.size - 1)
+    named = np.where(is_balance, BALANCE, voters)
+    return Contradiction(float(excess / load.sum()), named, shares[voters])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game
-from hedgeclipper.game.track import REACH, Progress
+from hedgeclipper.game.solution import REACH, Progress
 
 STEP = 0.1
 MINIBATCH = 1024

@@ -15,7 +15,7 @@ from hedgeclipper.io.label_columns import as_labels, missing_labels
 
 _FITS_FLOAT32 = {"bool", "int8", "int16", "uint8", "uint16", "halffloat", "float", "null"}
 _NUMBERS = _FITS_FLOAT32 | {"int32", "int64", "uint32", "uint64", "double"}
-_WORDS = {"string", "large_string", "string_view"}
+_STRINGS = {"string", "large_string", "string_view"}
 
 
 def pyarrow(module: str = "pyarrow") -> Any:
@@ -33,9 +33,9 @@ def holds_numbers(kind: Any) -> bool:
     return _plain(kind) in _NUMBERS
 
 
-def holds_words(kind: Any) -> bool:
+def holds_strings(kind: Any) -> bool:
     """Return whether a column of this Arrow type holds strings."""
-    return _plain(kind) in _WORDS
+    return _plain(kind) in _STRINGS
 
 
 def _plain(kind: Any) -> str:

@@ -17,9 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
-from hedgeclipper.base.inspection import HeldOut, Inspection, store_games
+from hedgeclipper.base.inspection import HeldOut, Inspection, VoterTable, store_games
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.base.summary import VoterTable
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame
@@ -52,8 +51,8 @@ ROWS_IN_GAME, ENTRIES_IN_GAME = 200_000, 10**8
 SHARE_HELD_OUT = 0.5
 
 
-class NoJudgesWarning(UserWarning):
-    """Too few labels to judge the members: all of them weigh the same."""
+class NoHeldOutRowsWarning(UserWarning):
+    """Some class has no held-out rows to score the members on: all members weigh the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,7 +359,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             names=column("member"),
             weights=np.array(column("weight")),
             correlations=np.array(column("correlation")),
-            shares=np.array(column("share")),
+            contributions=np.array(column("share")),
             errors=np.array(column("standard_error")),
             targets=np.repeat(self.classes_, n_members).tolist() if len(parts) > 1 else None,
             more={"AUC, out of fold": column("auc"), "agreement": column("agreement")},
@@ -481,10 +480,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         judged = codes[_judging(members)]
         if np.unique(judged).size < self.classes_.size:
             warnings.warn(
-                "No labeled row of some class can judge the members, since each is needed to fit "
-                "them: all members weigh the same in its game. Label two rows of each class at "
-                "least.",
-                NoJudgesWarning,
+                "Some class has no held-out row to score the members on, since each of its labels "
+                "is needed to fit them: all members weigh the same in its game. Label at least two "
+                "rows of each class.",
+                NoHeldOutRowsWarning,
                 stacklevel=3,
             )
 

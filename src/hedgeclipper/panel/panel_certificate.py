@@ -13,9 +13,8 @@ import numpy as np
 
 from hedgeclipper.bounds.certificate import Certificate, certify
 from hedgeclipper.bounds.intervals import lower_bounds
-from hedgeclipper.game.label_correlations import LabelCorrelations
 from hedgeclipper.game.losses import absolute_loss
-from hedgeclipper.game.setup import set_up_game
+from hedgeclipper.game.setup import LabelCorrelations, set_up_game
 
 ESTIMATE_LEVEL = 0.95
 PASSES = 40
@@ -69,7 +68,7 @@ def certify_panel(votes: HardVotes, level: float | None, is_guarantee: bool) -> 
     )
 
     def predict(block: Any) -> np.ndarray:
-        return block.block[:, -1]
+        return block.votes[:, -1]
 
     start = np.append(np.maximum(bounds.lower, 0.0) / bounds.lower.size, 0.0)
     return certify(game, predict, start, rule="hard", knowledge=bounds, max_iter=PASSES)

@@ -18,12 +18,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hedgeclipper.game.api import play
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.setup import set_up_game
-from hedgeclipper.game.solution import GameSolution
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.solution import GameSolution, Progress
+from hedgeclipper.game.solve import play
 
 RIDGE, RIDGE_WITHOUT_LABELS = 80.0, 1e6
 LABELS_PER_VOTER = 2.0

@@ -14,10 +14,9 @@ from hedgeclipper.game.equations import Evaluation, Game, awake_predictions
 from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import Loss, PiecewiseLinearLoss
 from hedgeclipper.game.setup import check_positive, is_small, set_up_game
-from hedgeclipper.game.solution import GameSolution, describe
+from hedgeclipper.game.solution import GameSolution, PassRecord, PassView, Progress, describe
+from hedgeclipper.game.specialists import as_vote_matrix
 from hedgeclipper.game.stream import MINIBATCH, solve_sgd, solve_stream
-from hedgeclipper.game.track import PassRecord, PassView, Progress
-from hedgeclipper.game.vote_matrix import as_vote_matrix
 from hedgeclipper.io.progress import pass_reporter
 
 METHODS = ("auto", "exact", "batch", "stream", "sgd")
