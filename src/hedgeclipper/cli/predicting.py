@@ -16,7 +16,7 @@ from hedgeclipper.cli.errors import CommandError, ExitCode, check_outputs
 from hedgeclipper.cli.fitting import check_kind, load_table_model, preparation_of
 from hedgeclipper.cli.output import Output
 from hedgeclipper.cli.table_files import Files
-from hedgeclipper.io.atomic import draft_of
+from hedgeclipper.io.atomic import atomic_path
 
 PARQUET, CSV = (".parquet", ".pq"), (".csv",)
 
@@ -136,7 +136,7 @@ def table_at(path: Path, *, force: bool) -> Iterator[Path]:
     force : bool
         Whether to replace one that exists.
     """
-    with draft_of(path, force=force) as draft:
+    with atomic_path(path, force=force) as draft:
         if path.suffix.lower() in PARQUET:
             yield draft
             return

@@ -20,9 +20,10 @@ import pyarrow.parquet
 
 from hedgeclipper.cli.errors import CommandError
 from hedgeclipper.io import as_source, listed
-from hedgeclipper.io.arrow_columns import holds_numbers, index_names
+from hedgeclipper.io.column_values import holds_numbers
 from hedgeclipper.io.files import find_files
 from hedgeclipper.io.formats import FORMATS, CsvFile, check_heading, table_damage_named
+from hedgeclipper.io.frames import index_names
 
 MISSING_WORDS = [*pa.csv.ConvertOptions().null_values, "?"]
 HEADING_BYTES = 1 << 16
