@@ -135,7 +135,7 @@ def test_arrays_may_be_used_again_once_they_are_written(tmp_path):
     assert rows_of(path) == [[1.0], [1.0], [2.0], [2.0]]
 
 
-def test_the_file_appears_at_the_end(tmp_path):
+def test_a_parquet_file_appears_at_the_end(tmp_path):
     path = tmp_path / "x.parquet"
     with parquet_writer(str(path)) as writer:
         writer.write({"a": [1.0]})
