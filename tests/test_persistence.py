@@ -146,8 +146,8 @@ def test_a_panel_with_boosted_histograms(tmp_path):
 
 VOTE_OPTIONS = {
     "default": {},
-    "plain": {"opening": "votes", "loss": "square"},
-    "no opening": {"opening": None, "loss": "zero_one", "specialists": "voters"},
+    "plain": {"initial_model": "majority", "loss": "square"},
+    "no initial model": {"initial_model": None, "loss": "zero_one", "constraints": "accuracy"},
     "known balance": {"class_balance": [0.4, 0.6], "abstain_cost": 0.3},
 }
 

@@ -290,11 +290,11 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
     frame.to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
     assert command.result["notes"] == [
-        "Column 'petal_length': 'wide' and the like in 1 rows make its numbers words; leave the "
+        "Column 'petal_length': 'wide' and the like in 1 rows make its numbers strings; leave the "
         "place of a missing number empty.",
         "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
         "first.",
-        "Column 'size': '0,5' is taken as a word; write a number with a point.",
+        "Column 'size': '0,5' is read as a string; write a number with a point.",
     ]
 
 

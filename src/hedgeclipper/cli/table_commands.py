@@ -31,7 +31,7 @@ from hedgeclipper.cli.output import (
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_rows import TableRows, check_classes, read_rows
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.io.atomic import draft_of
+from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.persistence import load, save
@@ -360,7 +360,7 @@ def table_at(path: Path, *, force: bool) -> Iterator[Path]:
     force : bool
         Whether to replace one that exists.
     """
-    with draft_of(path, force=force) as draft:
+    with atomic_path(path, force=force) as draft:
         if path.suffix.lower() in PARQUET:
             yield draft
             return

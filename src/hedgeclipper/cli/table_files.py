@@ -17,9 +17,10 @@ import pyarrow.csv
 
 from hedgeclipper.cli.output import CommandError
 from hedgeclipper.io import as_source, listed
-from hedgeclipper.io.arrow_columns import holds_numbers, index_names
+from hedgeclipper.io.column_values import holds_numbers
 from hedgeclipper.io.files import find_files
 from hedgeclipper.io.formats import FORMATS, CsvFile
+from hedgeclipper.io.frames import index_names
 
 MISSING_STRINGS = [*pa.csv.ConvertOptions().null_values, "?"]
 
