@@ -9,26 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.io.arrow_columns import (
+from hedgeclipper.io.column_values import (
+    TextLabels,
     fits_float32,
     holds_numbers,
-    holds_words,
-    index_names,
+    holds_strings,
     labels_of,
+    not_labels,
+    not_numbers,
     numbers_of,
     pyarrow,
-    words_of,
+    strings_of,
 )
-from hedgeclipper.io.column_names import listed, not_labels, not_numbers, positions_of
 from hedgeclipper.io.formats import (
     FORMATS,
     CsvFile,
     TableFile,
-    check_heading,
     table_damage_named,
     with_label,
 )
-from hedgeclipper.io.label_columns import TextLabels
+from hedgeclipper.io.frames import index_names, listed, positions_of
 from hedgeclipper.io.source import Request, RowCount, overflow_named, rows_per_batch
 
 
@@ -75,9 +75,6 @@ class TableSource:
                 n_read = 0
                 for batch in file.batches(self.column_names, label, size):
                     n_read += batch.num_rows
-                    with table_damage_named(file.place):
-                        # or a damaged string would be read from wherever its offset points to
-                        batch.validate(full=True)
                     yield batch, file.place
                 self.counts.setdefault(file.place, RowCount()).check(n_read, file.place)
         finally:
@@ -87,7 +84,7 @@ class TableSource:
         rows = np.empty((batch.num_rows, len(self.column_names)), dtype=self.dtype)
         for position, name in enumerate(self.column_names):
             column = f"Column {name!r} of {place}"
-            values = words_of if self.dtype == object else numbers_of
+            values = strings_of if self.dtype == object else numbers_of
             with overflow_named(column, self.dtype):
                 rows[:, position] = values(batch.column(name), column)
         return rows
@@ -96,16 +93,16 @@ class TableSource:
 def file_source(kind: str, paths: list[Path], request: Request) -> TableSource:
     """Return the rows of files of one kind."""
     files = tuple(FORMATS[kind](path) for path in paths)
-    if request.words:
-        files = tuple(replace(f, words=True) if isinstance(f, CsvFile) else f for f in files)
+    if request.strings:
+        files = tuple(replace(f, strings=True) if isinstance(f, CsvFile) else f for f in files)
     return table_source(files, request)
 
 
 def table_source(files: tuple[TableFile, ...], request: Request) -> TableSource:
     """Look at the columns of every file, and return the rows of all of them."""
-    schema, _ = files[0].head()
     if request.columns is None and isinstance(files[0], CsvFile):
-        check_heading(files[0].place, schema.names)
+        files[0].check_heading()
+    schema, _ = files[0].head()
     columns = _Columns(_wanted(schema, request, files[0].place), files[0].place, request)
     counts = {}
     for file in files:
@@ -159,7 +156,7 @@ class _Columns:
             self._check_no_others(schema, place)
         for position in positions_of(self.names, schema.names, place):
             column = schema.field(position)
-            if self._request.words and holds_words(column.type):
+            if self._request.strings and holds_strings(column.type):
                 self.dtype = np.dtype(object)
                 continue
             self._check_numbers(column.name, column.type, place)
@@ -186,13 +183,13 @@ class _Columns:
 
     def _check_label(self, kind: Any, place: str) -> None:
         column = f"Column {self._request.label!r} of {place}"
-        if not holds_numbers(kind) and not holds_words(kind):
+        if not holds_numbers(kind) and not holds_strings(kind):
             raise not_labels(column, kind)
         if str(kind) == "null":
             return
         if self._label is None:
-            self._label = holds_words(kind), kind, place
-        elif self._label[0] != holds_words(kind):
+            self._label = holds_strings(kind), kind, place
+        elif self._label[0] != holds_strings(kind):
             _, other, other_place = self._label
             raise TypeError(
                 f"{column} is {kind}, but {other} in {other_place}. Encode the classes in the same "
@@ -201,7 +198,7 @@ class _Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class _DatasetPart:
+class _DatasetPart(TableFile):
     """A whole data set of pyarrow in the place of a file.
 
     Its Scanner reads ahead as little as can be set, but decodes whole row groups.
@@ -216,8 +213,7 @@ class _DatasetPart:
         is_counted = kind in ("parquet", "arrow", "feather")
         return self.dataset.schema, self.dataset.count_rows() if is_counted else None
 
-    def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        """Yield record batches in the order of the files."""
+    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
         scanner = self.dataset.scanner(
             columns=with_label(names, label),
             batch_size=size,
