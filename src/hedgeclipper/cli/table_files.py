@@ -20,8 +20,8 @@ import pyarrow.parquet
 
 from hedgeclipper.cli.errors import CommandError
 from hedgeclipper.io import as_source, listed
+from hedgeclipper.io.as_source import find_files
 from hedgeclipper.io.column_values import holds_numbers
-from hedgeclipper.io.files import find_files
 from hedgeclipper.io.formats import FORMATS, CsvFile, check_heading, table_damage_named
 from hedgeclipper.io.frames import index_names
 
