@@ -17,8 +17,8 @@ import pyarrow.csv
 
 from hedgeclipper.cli.output import CommandError
 from hedgeclipper.io import as_source, listed
+from hedgeclipper.io.as_source import find_files
 from hedgeclipper.io.column_values import holds_numbers
-from hedgeclipper.io.files import find_files
 from hedgeclipper.io.formats import FORMATS, CsvFile
 from hedgeclipper.io.frames import index_names
 
