@@ -48,7 +48,7 @@ class Task(NamedTuple):
 def plan(
     names: Iterable[str], n_draws: int, max_unlabeled: int, done: set[AblationKey], *, quick: bool
 ) -> list[Task]:
-    """Return the draws that are still to run, in random order for a good estimate of the time left."""
+    """Return the draws to run, in random order for a good estimate of the time left."""
     missing: dict[tuple[str, int, int], list[tuple[str, str]]] = {}
     for key in _keys(names, n_draws):
         left_out = quick and key.data in {row.data for row in ROWS} - {QUICK_DATA}
