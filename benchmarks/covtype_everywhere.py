@@ -58,7 +58,8 @@ def main() -> None:
         seconds = time.perf_counter() - started
         scores = np.asarray(model.decision_function(rows))
         auc = roc_auc_score(draw.y_scored, scores)
-        fits.append(Fit(place, auc, model.slack_, model.duality_gap_, model.n_iter_, seconds))
+        (slack,), (gap,), (n_iter,) = model.slack_, model.duality_gap_, model.n_iter_
+        fits.append(Fit(place, auc, slack, gap, n_iter, seconds))
 
     fit("memory", draw.X_unlabeled)
     with tempfile.TemporaryDirectory() as folder:

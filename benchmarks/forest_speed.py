@@ -147,7 +147,8 @@ def main(n_rows: int = 1_000_000) -> None:
     peer = f"SGDClassifier epoch {seconds['epoch']:.2f} s"
     rows.append(("one pass", f"{seconds['pass']:.3f}", peer, f"{ratio:.3f}", "at most 0.25"))
     print_rows(rows)
-    print(f"\n{model.n_iter_} passes, {model.stop_reason_}; leaf numbers in {itemsize} bytes each")
+    (n_iter,), (reason,) = model.n_iter_, model.stop_reason_
+    print(f"\n{n_iter} passes, {reason}; leaf numbers in {itemsize} bytes each")
     print(
         f"first use in a fresh process: {first_use():.2f} s over the forest's time (aim: under 1)"
     )

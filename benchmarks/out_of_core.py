@@ -86,7 +86,7 @@ def fit(X: np.ndarray, y: np.ndarray, rows: Any) -> dict:
         started = time.perf_counter()
         model.fit(X, y, X_unlabeled=rows)
         seconds = time.perf_counter() - started
-    return {"seconds": seconds, "growing": sum(growing), "slack": model.slack_}
+    return {"seconds": seconds, "growing": sum(growing), "slack": model.slack_[0]}
 
 
 def warm_up(X: np.ndarray, y: np.ndarray, path: str | Path) -> None:

@@ -28,10 +28,11 @@ from hedgeclipper import (
     abstention_loss,
     load,
     save,
+    saved_types,
 )
 from hedgeclipper.datasets import fetch_a1a
 from hedgeclipper.panel.defaults import default_panel
-from hedgeclipper.persistence import HEADER, TRUSTED, OtherVersionWarning
+from hedgeclipper.persistence import FORMAT, HEADER, TRUSTED, OtherVersionWarning
 
 VOTES = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
 GOLD = [0, 1, -1, -1, -1, -1]
@@ -145,8 +146,8 @@ def test_a_panel_with_boosted_histograms(tmp_path):
 
 VOTE_OPTIONS = {
     "default": {},
-    "plain": {"opening": "votes", "loss": "square"},
-    "no opening": {"opening": None, "loss": "zero_one", "specialists": "voters"},
+    "plain": {"initial_model": "majority", "loss": "square"},
+    "no initial model": {"initial_model": None, "loss": "zero_one", "constraints": "accuracy"},
     "known balance": {"class_balance": [0.4, 0.6], "abstain_cost": 0.3},
 }
 
@@ -193,6 +194,9 @@ class Hostile:
     def __init__(self, path):
         self.path = path
 
+    def __deepcopy__(self, memo):
+        return self
+
     def __setstate__(self, state):
         with open(state["path"], "w") as file:
             file.write("run")
@@ -201,24 +205,62 @@ class Hostile:
 def with_header(content, **versions):
     buffer = io.BytesIO(content)
     with ZipFile(buffer, "a") as archive:
-        known = {"hedgeclipper": hedgeclipper.__version__, "scikit-learn": "1.0"}
+        known = {
+            "format": FORMAT,
+            "hedgeclipper": hedgeclipper.__version__,
+            "scikit-learn": "1.0",
+        }
         archive.writestr(HEADER, json.dumps({**known, **versions}))
     return buffer.getvalue()
 
 
 def test_a_hostile_file_does_not_run(tmp_path, forest):
     trace, path = tmp_path / "trace", tmp_path / "model.skops"
-    content = skops.io.dumps({"model": forest, "more": Hostile(str(trace))})
-    path.write_bytes(with_header(content))
-    with (
-        pytest.warns(OtherVersionWarning),
-        pytest.raises(ModelFileError, match=r"holds .*Hostile, which is not trusted"),
-    ):
+    save({"model": forest, "more": Hostile(str(trace))}, path)
+    with pytest.raises(ModelFileError, match=r"holds .*Hostile, which is not trusted"):
         load(path)
     assert not trace.exists()
-    with pytest.warns(OtherVersionWarning):
-        load(path, trusted=[f"{__name__}.Hostile"])
+    load(path, trusted=[f"{__name__}.Hostile"])
     assert trace.read_text() == "run"
+
+
+def modules_of(path):
+    """Return our modules that the description in a file names."""
+    found = set()
+    schema = ZipFile(path).read("schema.json")
+    json.loads(schema, object_hook=lambda node: found.add(str(node.get("__module__"))))
+    return {module for module in found if module.startswith("hedgeclipper")}
+
+
+def test_a_file_names_one_module_of_ours(tmp_path, forest):
+    votes = VoteAggregator(random_state=0).fit(VOTES, GOLD)
+    for number, model in enumerate([forest, votes]):
+        path = save(model, tmp_path / f"{number}.skops")
+        assert modules_of(path) == {"hedgeclipper.saved_types"}
+
+
+def test_a_type_is_found_by_its_name_in_files_and_not_by_its_module(tmp_path, monkeypatch):
+    class Renamed(VoteAggregator):
+        pass
+
+    path = save(VoteAggregator(random_state=0), tmp_path / "model.skops")
+    monkeypatch.setattr(saved_types, "VoteAggregator", Renamed)
+    assert type(load(path)) is Renamed
+
+
+@pytest.mark.parametrize("module", ["hedgeclipper", "hedgeclipper.votes.matrix"])
+def test_other_names_for_our_types_are_not_trusted(tmp_path, module):
+    path = tmp_path / "model.skops"
+    content = io.BytesIO(skops.io.dumps(VoteAggregator()))
+    schema = json.loads(ZipFile(content).read("schema.json"))
+    with ZipFile(content, "w") as archive:
+        archive.writestr("schema.json", json.dumps({**schema, "__module__": module}))
+    path.write_bytes(with_header(content.getvalue()))
+    with (
+        pytest.warns(OtherVersionWarning),
+        pytest.raises(ModelFileError, match=f"holds {module}.VoteAggregator, which is not trusted"),
+    ):
+        load(path)
 
 
 @pytest.mark.parametrize("algorithm", ["kd_tree", "ball_tree"])
@@ -306,6 +348,16 @@ def test_a_model_of_a_newer_version(tmp_path, version):
     path = tmp_path / "model.skops"
     path.write_bytes(with_header(skops.io.dumps({}), hedgeclipper=version))
     with pytest.raises(ModelFileError, match=rf"saved by HedgeClipper {version}.* Update with pip"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("its_format", "advice"), [(FORMAT + 1, "Update with pip"), (0, "Fit the model again")]
+)
+def test_a_model_of_another_format(tmp_path, its_format, advice):
+    path = tmp_path / "model.skops"
+    path.write_bytes(with_header(skops.io.dumps({}), format=its_format))
+    with pytest.raises(ModelFileError, match=rf"in format {its_format}, .* {advice}"):
         load(path)
 
 

@@ -59,7 +59,8 @@ def fit(
     make = HedgeClipperClassifier.as_in_paper if as_in_paper else with_game
     model = make(estimator=grow(draw, changes or {}), random_state=draw.seed, **parameters)
     model.fit(draw.X, draw.y, X_unlabeled=X_unlabeled)
-    return Outcome(probability(model, draw.X_scored), model.slack_, model.duality_gap_)
+    (slack,), (gap,) = model.slack_, model.duality_gap_
+    return Outcome(probability(model, draw.X_scored), slack, gap)
 
 
 def with_game(**parameters: Any) -> HedgeClipperClassifier:

@@ -28,11 +28,10 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
     from hedgeclipper.forest.settings import LeafGame, LeafStorage
-    from hedgeclipper.game.api import UnboundedGameWarning, solve_game
-    from hedgeclipper.game.contradiction import Contradiction
-    from hedgeclipper.game.label_correlations import LabelCorrelations
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
-    from hedgeclipper.game.solution import GameSolution
+    from hedgeclipper.game.setup import LabelCorrelations
+    from hedgeclipper.game.solution import Contradiction, GameSolution
+    from hedgeclipper.game.solve import UnboundedGameWarning, solve_game
     from hedgeclipper.inspection.abstention import AbstentionDisplay
     from hedgeclipper.inspection.convergence import ConvergenceDisplay
     from hedgeclipper.inspection.live import LiveMargins
@@ -52,13 +51,13 @@ _HOME = {
     "ContradictionWarning": "votes.aggregator",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
-    "LabelCorrelations": "game.label_correlations",
+    "LabelCorrelations": "game.setup",
     "lower_bounds": "bounds.intervals",
-    "UnboundedGameWarning": "game.api",
-    "solve_game": "game.api",
+    "UnboundedGameWarning": "game.solve",
+    "solve_game": "game.solve",
     "Certificate": "bounds.certificate",
     "certificate": "bounds.certificate",
-    "Contradiction": "game.contradiction",
+    "Contradiction": "game.solution",
     "Relaxation": "bounds.relaxation",
     "smallest_relaxation": "bounds.relaxation",
     "Loss": "game.losses",

@@ -1,7 +1,8 @@
-"""Models in files that can be loaded from a stranger: nothing in them is run.
+"""Models in files that are safe to load, whoever made them: nothing in them is run.
 
-A file is that of skops, a zip of arrays and of a description in JSON, and one more entry that says
-which versions wrote it.
+A file is that of skops, a zip of arrays and of a description in JSON, and one more entry with the
+format and the versions that wrote it. The description names our types as `saved_types` does, so
+that a file can be read after classes were moved or renamed, and can name no others.
 """
 
 from __future__ import annotations
@@ -18,57 +19,17 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
-from hedgeclipper import __version__
-from hedgeclipper.io.atomic import draft_of
+from hedgeclipper import __version__, saved_types
+from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.model_parts import check_trees, without_tree_seeds
 
+FORMAT = 1
 HEADER = "hedgeclipper.json"
+_SCHEMA = "schema.json"
 _ZIP_MAGIC = b"PK\x03\x04"
 _FAST = 1
 
-_OUR_TYPES = {
-    "votes.aggregator": ["VoteAggregator", "_Fitted"],
-    "base.columns": ["ColumnEncoder"],
-    "base.column_plans": ["ColumnPlan"],
-    "base.feature_rows": ["BatchCheck"],
-    "forest.classifier": ["HedgeClipperClassifier"],
-    "bounds.certificate": ["Certificate"],
-    "game.losses": ["LogLoss", "PiecewiseLinearLoss", "SquareLoss"],
-    "game.multiclass_losses": [
-        "MulticlassLogLoss",
-        "MulticlassSquareLoss",
-        "MulticlassZeroOneLoss",
-    ],
-    "game.solution": ["Solution"],
-    "game.track": ["PassRecord"],
-    "forest.leaf_correlations": ["Labeled", "LeafValues"],
-    "forest.leaf_game": ["LeafGameOptions", "LeafKnowledge"],
-    "forest.leaf_predictor": ["LeafPredictor"],
-    "forest.leaf_stream": ["LeafStream"],
-    "forest.settings": ["LeafGame", "LeafStorage"],
-    "panel.defaults": ["SmoothSpreading"],
-    "panel.panel_predictor": [
-        "Calibration",
-        "NamedColumns",
-        "PanelGame",
-        "PanelPredictor",
-        "VoteScale",
-    ],
-    "panel.views": ["CutColumns", "QuantileColumns", "_Divide"],
-    "base.semi_supervised": ["SemiSupervisedSplit"],
-    "forest.leaf_rows": ["Reservoir"],
-    "forest.leaves": ["LeafTable"],
-    "forest.trees": ["PackedTrees"],
-    "votes.agreement": ["Agreement"],
-    "votes.knowledge": ["Intervals", "Knowledge"],
-    "votes.matrix": ["Votes"],
-    "votes.opening": ["Opening", "Voice"],
-    "votes.vote_predictor": ["VotePredictor"],
-    "votes.strata": ["Strata"],
-    "votes.witnesses": ["Witnesses"],
-    "panel.classifier": ["HedgedVotingClassifier"],
-}
 # beyond those that skops trusts by itself: scikit-learn's estimators, and NumPy's arrays
 _TYPES_OF_OTHERS = [
     "numpy.dtype",
@@ -83,10 +44,13 @@ _TYPES_OF_OTHERS = [
     "sklearn.neighbors._kd_tree.KDTree",
     "sklearn.tree._tree.Tree",
 ]
-TRUSTED = tuple(
-    [f"hedgeclipper.{module}.{name}" for module, names in _OUR_TYPES.items() for name in names]
-    + _TYPES_OF_OTHERS
-)
+# today's full name of each of our types -> its name in a file
+_NAMES = {
+    f"{type_.__module__}.{type_.__name__}": name
+    for name, type_ in vars(saved_types).items()
+    if isinstance(type_, type)
+}
+TRUSTED = (*(f"{saved_types.__name__}.{name}" for name in _NAMES.values()), *_TYPES_OF_OTHERS)
 
 
 class ModelFileError(ValueError):
@@ -128,13 +92,17 @@ def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
     array([0, 1, 0, 1])
     """
     skops = import_extra("skops.io", "cli", "Saving a model")
-    with draft_of(path, force=force) as draft:
+    with atomic_path(path, force=force) as draft:
         content = BytesIO()
-        light = without_tree_seeds(model)
-        skops.dump(light, content, compression=ZIP_DEFLATED, compresslevel=_FAST)
-        with ZipFile(content, "a") as archive:
-            archive.writestr(HEADER, json.dumps(_versions()))
-        draft.write_bytes(content.getbuffer())
+        skops.dump(without_tree_seeds(model), content)
+        with (
+            ZipFile(content) as parts,
+            ZipFile(draft, "w", ZIP_DEFLATED, compresslevel=_FAST) as archive,
+        ):
+            for name in parts.namelist():
+                part = parts.read(name)
+                archive.writestr(name, _with_stable_names(part) if name == _SCHEMA else part)
+            archive.writestr(HEADER, json.dumps({"format": FORMAT, **_versions()}))
     return Path(path).expanduser().resolve()
 
 
@@ -161,8 +129,7 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     skops = import_extra("skops.io", "cli", "Loading a model")
     path = Path(path).expanduser()
     content = path.read_bytes()
-    versions = _read_header(path, content)
-    _check_versions(path, versions)
+    _check_header(path, *_read_header(path, content))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InconsistentVersionWarning)
@@ -172,28 +139,39 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
         raise ModelFileError(_distrust(path, content, trusted)) from None
     except Exception as error:
         raise ModelFileError(
-            f"{path} is damaged ({error}). Put a whole copy in its place."
+            f"{path} is damaged ({error}). Replace it with a whole copy."
         ) from error
     return model
+
+
+def _with_stable_names(schema: bytes) -> str:
+    """Return a description of skops in which our types have the names of `saved_types`."""
+
+    def rename(node: dict[str, Any]) -> dict[str, Any]:
+        name = _NAMES.get(f"{node.get('__module__')}.{node.get('__class__')}")
+        known = {} if name is None else {"__module__": saved_types.__name__, "__class__": name}
+        return {**node, **known}
+
+    return json.dumps(json.loads(schema, object_hook=rename))
 
 
 def _versions() -> dict[str, str]:
     return {"hedgeclipper": __version__, "scikit-learn": sklearn.__version__}
 
 
-def _read_header(path: Path, content: bytes) -> dict[str, str]:
-    """Return the versions that wrote the file, or say that it is none of ours or cut short."""
+def _read_header(path: Path, content: bytes) -> tuple[int, dict[str, str]]:
+    """Return format and versions of the file, or say that it is not ours or is cut short."""
     try:
         with ZipFile(BytesIO(content)) as archive:
-            versions = json.loads(archive.read(HEADER))
-            return {name: str(versions[name]) for name in _versions()}
+            header = json.loads(archive.read(HEADER))
+            return int(header.get("format", 0)), {name: str(header[name]) for name in _versions()}
     except (BadZipFile, EOFError) as error:
         if content.startswith(_ZIP_MAGIC):
             raise ModelFileError(
-                f"{path} is cut short or damaged ({error}). Put a whole copy in its place."
+                f"{path} is cut short or damaged ({error}). Replace it with a whole copy."
             ) from error
         raise ModelFileError(_no_model(path)) from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ModelFileError(_no_model(path)) from error
 
 
@@ -204,18 +182,24 @@ def _no_model(path: Path) -> str:
     )
 
 
-def _check_versions(path: Path, versions: dict[str, str]) -> None:
-    """Raise if a newer version wrote the file; warn if it was another one of scikit-learn."""
+def _check_header(path: Path, its_format: int, versions: dict[str, str]) -> None:
+    """Raise if the format is another one; warn if scikit-learn's version is."""
     theirs = versions["hedgeclipper"]
-    if _release(theirs) > _release(__version__):
+    if its_format > FORMAT or _release(theirs) > _release(__version__):
         raise ModelFileError(
-            f"{path} was saved by HedgeClipper {theirs}, which is newer than this one, "
-            f"{__version__}. Update with pip install --upgrade hedgeclipper."
+            f"{path} was saved by HedgeClipper {theirs} in format {its_format}, which is newer "
+            f"than this one, {__version__} with format {FORMAT}. Update with pip install --upgrade "
+            "hedgeclipper."
+        )
+    if its_format < FORMAT:
+        raise ModelFileError(
+            f"{path} was saved by HedgeClipper {theirs} in format {its_format}, which is no longer "
+            f"read; this version reads format {FORMAT}. Fit the model again and save it."
         )
     if versions["scikit-learn"] != sklearn.__version__:
         warnings.warn(
             f"{path} was saved with scikit-learn {versions['scikit-learn']}, and this is "
-            f"{sklearn.__version__}: predictions may differ. Fit the model anew to be sure.",
+            f"{sklearn.__version__}: predictions may differ. Fit the model again to be sure.",
             OtherVersionWarning,
             stacklevel=3,
         )

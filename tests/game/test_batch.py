@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.game.batch import runs_away, solve_batch, warm_start
+from hedgeclipper.game.batch import SplitWeights, runs_away, solve_batch, warm_start
 from hedgeclipper.game.setup import set_up_game
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.solution import Progress
 
 
 def game_of(n=2000, p=20, seed=0, **options):
@@ -57,3 +57,24 @@ def test_warm_start_is_near_the_optimum_and_skipped_for_few_rows():
     progress = Progress(1e-3, 100)
     solve_batch(many, progress, np.zeros(3))
     assert many.evaluate(theta, 0.1).primal == pytest.approx(progress.primal, rel=0.05)
+
+
+def test_split_weights_go_there_and_back():
+    split = SplitWeights(np.array([0.0, -2.0]), np.array([1.0, 2.0]), np.array([0.5, 2.0]))
+    theta = np.array([0.7, -1.5])
+    x = split.divide(theta)
+    np.testing.assert_allclose(split.join(x), theta)
+    np.testing.assert_allclose(split.size(x), np.abs(theta))
+    assert split.bounds == [(0.0, 0.5), (0.0, 4.0), (0.0, 4.0)]
+
+
+def test_split_gradient_matches_finite_differences():
+    split = SplitWeights(np.array([0.0, -2.0]), np.array([1.0, 2.0]), np.array([0.5, 2.0]))
+    slope, width = np.array([0.3, -0.8]), np.array([0.1, 0.2])
+    x = np.array([0.2, 0.3, 0.4])
+
+    def value(x):
+        return slope @ split.join(x) + width @ split.size(x)
+
+    theirs = [(value(x + step) - value(x - step)) / 2e-6 for step in np.eye(3) * 1e-6]
+    np.testing.assert_allclose(split.gradient(slope, width), theirs, atol=1e-8)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgeclipper.game.equations import awake_predictions, dual_value, relative_gap
+from hedgeclipper.game.equations import WeightTerms, awake_predictions, dual_value, relative_gap
 from hedgeclipper.game.setup import set_up_game
 from tests.small_games import objective, small_games
 
@@ -64,3 +64,40 @@ def test_awake_predictions_run_over_all_blocks():
 def test_relative_gap_counts_small_values_as_a_thousandth():
     assert relative_gap(1e-4, -0.5) == pytest.approx(2e-4)
     assert relative_gap(1e-4, 0.0) == pytest.approx(0.1)
+
+
+@st.composite
+def terms_of_one_voter(draw):
+    number = st.floats(-1, 1)
+    cap = draw(st.floats(0.2, 3))
+    return WeightTerms(
+        edge=np.array([draw(number)]),
+        width=np.array([draw(st.floats(0, 0.5))]),
+        curvature=np.array([draw(st.sampled_from([0.0, 0.1, 2.0]))]),
+        anchor=np.array([draw(number)]),
+        lower=np.array([draw(st.sampled_from([0.0, -cap]))]),
+        upper=np.array([cap]),
+    )
+
+
+@given(terms_of_one_voter(), st.floats(-1, 1))
+def test_minimum_is_that_of_a_grid(terms, tilt):
+    grid = np.append(np.linspace(terms.lower[0], terms.upper[0], 4001), 0.0)
+    values = [terms.value(np.array([theta])) + tilt * theta for theta in grid]
+    ours = terms.minimum(np.array([tilt]))
+    assert ours <= min(values) + 1e-12
+    assert ours >= min(values) - 5e-3
+
+
+@given(terms_of_one_voter(), st.floats(-1, 1))
+def test_minimizer_lies_in_the_box(terms, tilt):
+    theta = terms.minimizer(np.array([tilt]))
+    assert terms.lower[0] <= theta[0] <= terms.upper[0]
+
+
+def test_without_box_or_anchor_the_minimum_runs_away():
+    one, zero, infinite = np.ones(1), np.zeros(1), np.full(1, np.inf)
+    terms = WeightTerms(one, zero, zero, zero, zero, infinite)
+    assert terms.minimum(np.array([0.5])) == -np.inf
+    assert terms.minimum(np.array([1.5])) == 0.0
+    assert terms.within(4.0).minimum(np.array([0.5])) == -2.0

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.setup import set_up_game
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.solution import Progress
 
 
 def solved(game):

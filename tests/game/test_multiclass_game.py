@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from hedgeclipper.game.batch import solve_batch
-from hedgeclipper.game.equations import Game, dual_value
-from hedgeclipper.game.extended import ExtendedSpecialists
+from hedgeclipper.game.equations import Game, WeightTerms, dual_value
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, LargestScore
 from hedgeclipper.game.setup import set_up_game
-from hedgeclipper.game.terms import WeightTerms
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.solution import Progress
+from hedgeclipper.game.specialists import ExtendedSpecialists
 
 LOSSES = {**MULTICLASS_LOSSES, "largest_score": LargestScore()}
 

@@ -476,7 +476,7 @@ def test_the_path_comes_back_and_home_is_known(fitted_votes, tmp_path, monkeypat
 
 def test_a_game_that_ran_out_of_passes_is_told_of(tmp_path):
     votes, gold = some_votes()
-    model = VoteAggregator(opening=None, max_iter=1).fit(votes, gold)
+    model = VoteAggregator(initial_model=None, max_iter=1).fit(votes, gold)
     words = Text(page_of(model, tmp_path)).text
     assert "stopped at max_iter before it converged" in words
     assert "The solver ran out of passes" in words
@@ -537,7 +537,7 @@ def test_only_converged_games_are_told_with_a_gap(tmp_path):
     history = list(model.history_)
     last = history[0][-1]
     history[0] = (*history[0][:-1], replace(last, dual=last.dual - 10.0))
-    model.history_, model.stop_reason_ = history, ["max_iter", "converged", "converged"]
+    model.history_, model.stop_reason_ = history, np.array(["max_iter", "converged", "converged"])
     words = Text(page_of(model, tmp_path)).text
     gap, tol = map(float, re.search(r"relative gap (\S+) <= tol = (\S+)\)", words).groups())
     assert gap <= tol

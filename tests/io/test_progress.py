@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from hedgeclipper.game.track import PassRecord
+from hedgeclipper.game.solution import PassRecord
 from hedgeclipper.io import progress as console
 from hedgeclipper.io.progress import (
     MemberReporter,

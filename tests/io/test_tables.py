@@ -16,6 +16,7 @@ import pytest
 
 from hedgeclipper.io import as_source, formats, missing_labels
 from hedgeclipper.io import source as sources
+from hedgeclipper.io.as_source import find_files
 
 ROWS = {"a": [1.0, 2.0, 3.0], "b": [0.5, None, -0.5], "y": [1, None, 0]}
 A_B = [[1.0, 0.5], [2.0, np.nan], [3.0, -0.5]]
@@ -425,7 +426,7 @@ def test_numbers_of_csv_do_not_depend_on_the_first_lines(tmp_path, monkeypatch):
     np.testing.assert_array_equal(labels_of(source)[49:], [np.nan, 1.0, np.nan, 0.0])
 
 
-def test_words_of_csv_after_many_missing_labels(tmp_path, monkeypatch):
+def test_strings_of_csv_after_many_missing_labels(tmp_path, monkeypatch):
     monkeypatch.setattr(formats, "_CSV_BLOCK_BYTES", 64)
     path = tmp_path / "x.csv"
     path.write_text("\n".join(["a,y", *["1,"] * 50, "1,dog"]))
@@ -434,7 +435,7 @@ def test_words_of_csv_after_many_missing_labels(tmp_path, monkeypatch):
     assert labels[-1][-1] == "dog"
 
 
-def test_numbers_and_words_as_labels_of_csv(tmp_path):
+def test_numbers_and_strings_as_labels_of_csv(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a,y\n1,0\n1,1\n1,dog\n")
     with pytest.raises(ValueError, match=r"'y' of .*begins with numbers, and then there is 'dog'"):
@@ -686,3 +687,44 @@ def test_a_source_that_was_made_with_something_else(tmp_path, had, wanted, messa
     source = as_source(write(tmp_path / "x.parquet", ROWS), **had)
     with pytest.raises(ValueError, match=message):
         as_source(source, name="X", **wanted)
+
+
+@every_format
+def test_a_whole_table_is_what_was_written(tmp_path, name):
+    table = pa.table({"a": [1.5, None], "kind": ["x", None], "b": [1, 2]})
+    kind, (path,) = find_files(write(tmp_path / name, table))
+    read = formats.FORMATS[kind](path).table(["kind", "a"])
+    assert read.to_pydict() == table.select(["kind", "a"]).to_pydict()
+
+
+def test_a_damaged_table_is_not_read(tmp_path):
+    path = write(tmp_path / "x.arrow", {"y": ["some", "word"]})
+    wrong = np.int32([0, 4, 2**30]).tobytes()
+    path.write_bytes(path.read_bytes().replace(np.int32([0, 4, 8]).tobytes(), wrong))
+    with pytest.raises(OSError, match=r"x\.arrow is damaged"):
+        formats.ArrowFile(path).table(["y"])
+
+
+def test_a_whole_table_of_csv_has_types_that_hold_all_rows(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n" + "1,2\n" * 400_000 + "x,?\n")
+    file = formats.CsvFile(path)
+    table = file.table(["a", "b"], missing=["", "?"])
+    assert table.schema.types == [pa.string(), pa.int64()]
+    assert table.column("b").null_count == 1
+    assert file.column_of_strings("b").to_pylist() == ["2"] * 400_000 + ["?"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"a;y\n1;0\n", "seems to have semicolons between values"),
+        ("a,y\n1,0\n".encode("utf-16"), "it may be UTF-16"),
+        ("ä,y\n1,0\n".encode("latin-1"), "heading of .* is not text in UTF-8"),
+    ],
+)
+def test_a_heading_that_is_not_one(tmp_path, text, message):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match=message):
+        as_source(path)

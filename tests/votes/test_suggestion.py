@@ -146,6 +146,6 @@ def test_strata_have_labels_enough_and_silent_rows_are_apart():
     model, _ = fit_to(votes, truth, np.arange(100))
     strata = model._fitted.strata
     assert strata.n_labeled.min() >= 5
-    np.testing.assert_array_equal(strata.unlabeled == 0, model.silent_)
+    np.testing.assert_array_equal(strata.unlabeled == 0, model.uncovered_)
     few, _ = fit_to(votes, truth, np.arange(9))
     assert few._fitted.strata.n_strata == 1

@@ -10,7 +10,7 @@ from scipy.optimize import linprog, minimize
 from scipy.special import logsumexp, softmax
 
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES as LOSSES
-from hedgeclipper.game.short_rows import row_favorites, row_maxima, row_sums, soft_maximum
+from hedgeclipper.game.multiclass_losses import row_favorites, row_maxima, row_sums, soft_maximum
 from hedgeclipper.votes import agreement, vote_game
 from hedgeclipper.votes.agreement import find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots
@@ -46,7 +46,7 @@ def instance(seed, n_classes=3, n_rows=12, n_voters=3, n_labeled=8, **options):
         both.take(np.arange(n_labeled)),
         both.take(np.arange(n_labeled, len(table))),
     )
-    settings = {"bound": "wilson", "delta": 0.05, "specialists": "both", **options}
+    settings = {"bound": "wilson", "delta": 0.05, "constraints": "both", **options}
     knowledge = learn_from_labels(labeled, truth[:n_labeled], unlabeled, **settings)
     return unlabeled, truth[n_labeled:], knowledge
 
@@ -85,7 +85,7 @@ def test_wilson_bounds_are_those_of_the_formula():
     labeled = ballots_of([[0], [0], [0], [0], [1]], 2)
     codes = np.array([0, 0, 0, 1, 0])
     knowledge = learn_from_labels(
-        labeled, codes, labeled, bound="wilson", delta=0.05, specialists="both"
+        labeled, codes, labeled, bound="wilson", delta=0.05, constraints="both"
     )
     q = 1.959964**2
     middle, radius = 0.75 + q / 8, np.sqrt(q * (3 / 16 + q / 16) / 4)
@@ -100,7 +100,7 @@ def test_symmetric_bounds_are_as_far_to_both_sides_as_the_farther_of_wilsons():
     labeled = ballots_of([[0], [0], [0], [0], [1]], 2)
     codes = np.array([0, 0, 0, 1, 0])
     plain, symmetric = (
-        learn_from_labels(labeled, codes, labeled, bound=bound, delta=0.05, specialists="both")
+        learn_from_labels(labeled, codes, labeled, bound=bound, delta=0.05, constraints="both")
         for bound in ("wilson", "wilson_symmetric")
     )
     estimate, lower, upper, _ = plain.classes
@@ -121,7 +121,7 @@ def test_transductive_bounds_are_hoeffdings_for_all_shares_together():
         both.take(np.arange(200, 600)),
         bound="transductive",
         delta=0.1,
-        specialists="both",
+        constraints="both",
     )
     n_shares = 2 + 4 + 2
     radius = np.sqrt((1 / 200 + 1 / 400) * np.log(2 * n_shares / 0.1) / 2)
@@ -134,7 +134,7 @@ def test_transductive_bounds_are_hoeffdings_for_all_shares_together():
 def test_a_voter_without_labels_is_between_0_and_1_and_not_used():
     labeled, unlabeled = ballots_of([[0, -1], [1, -1]], 2), ballots_of([[0, 1], [1, 1]], 2)
     knowledge = learn_from_labels(
-        labeled, np.array([0, 1]), unlabeled, bound="wilson", delta=0.05, specialists="voters"
+        labeled, np.array([0, 1]), unlabeled, bound="wilson", delta=0.05, constraints="accuracy"
     )
     assert (knowledge.voters.lower[1], knowledge.voters.upper[1]) == (0, 1)
     voters, votes, classes = parted(knowledge.is_used, 2, 2)
@@ -146,7 +146,7 @@ def test_a_voter_without_labels_is_between_0_and_1_and_not_used():
 def test_known_class_frequencies_are_exact_for_wilson_and_nearly_so_for_a_guarantee():
     balance = np.array([0.3, 0.7])
     ballots = ballots_of(np.zeros((50, 1), dtype=int), 2)
-    settings = {"delta": 0.05, "specialists": "both", "balance": balance}
+    settings = {"delta": 0.05, "constraints": "both", "balance": balance}
     codes = np.zeros(50, dtype=int)
     exact = learn_from_labels(ballots, codes, ballots, bound="wilson", **settings)
     assert exact.classes.lower == pytest.approx(balance)
@@ -296,7 +296,7 @@ def test_the_prediction_beats_the_opening_by_the_value_if_the_bounds_hold(seed, 
     unlabeled, truth, _ = instance(seed)
     rng = np.random.default_rng(seed)
     own = learn_from_labels(
-        unlabeled, truth, unlabeled, bound="plug_in", delta=0.05, specialists="both"
+        unlabeled, truth, unlabeled, bound="plug_in", delta=0.05, constraints="both"
     )
     parts = [
         part._replace(
@@ -373,7 +373,7 @@ def test_the_total_violation_is_the_linear_programs(seed):
 def test_bounds_that_hold_are_not_violated():
     unlabeled, truth, _ = instance(0, n_rows=30)
     own = learn_from_labels(
-        unlabeled, truth, unlabeled, bound="plug_in", delta=0.05, specialists="both"
+        unlabeled, truth, unlabeled, bound="plug_in", delta=0.05, constraints="both"
     )
     assert total_violation(unlabeled, own).bound == pytest.approx(0, abs=1e-9)
 
@@ -384,7 +384,7 @@ def test_rows_left_out_of_a_sample_are_no_contradiction():
     both = ballots_of(table, 2)
     truth = np.zeros(40, dtype=int)
     knowledge = learn_from_labels(
-        both, truth, both, bound="plug_in", delta=0.05, specialists="both"
+        both, truth, both, bound="plug_in", delta=0.05, constraints="both"
     )
     sample = both.take(np.arange(10))
     awake = both.take(np.arange(0, 40, 2))

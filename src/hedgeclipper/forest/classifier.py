@@ -16,9 +16,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.feature_rows import BatchCheck, RowBatches, is_dask, parse_bytes
-from hedgeclipper.base.inspection import Inspection, store_games
+from hedgeclipper.base.inspection import (
+    Inspection,
+    VoterTable,
+    contributions_of,
+    store_games,
+)
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning
-from hedgeclipper.base.summary import VoterTable, shares_of
 from hedgeclipper.forest.growing import (
     SHARE_HELD_OUT,
     GrownTrees,
@@ -45,7 +49,7 @@ from hedgeclipper.forest.rules import leaf_rule
 from hedgeclipper.forest.settings import LeafGame, LeafStorage
 from hedgeclipper.forest.trees import LeafFinder, PackedTrees
 from hedgeclipper.game.losses import BinaryLoss, resolve_loss
-from hedgeclipper.game.track import PassRecord, PassView
+from hedgeclipper.game.solution import PassRecord, PassView
 from hedgeclipper.io.progress import pass_reporter, row_reporter
 
 SHIFT_THRESHOLD = 8.0
@@ -524,7 +528,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             names=[name for part in names for name in part],
             weights=weights,
             correlations=correlations,
-            shares=shares_of(weights * coverage) * len(names),
+            contributions=contributions_of(weights * coverage) * len(names),
             coverage=coverage,
             targets=targets.tolist() if len(names) > 1 else None,
         )

@@ -31,14 +31,12 @@ from hedgeclipper.forest.leaves import (
 )
 from hedgeclipper.forest.settings import LeafGame
 from hedgeclipper.forest.trees import LeafFinder
-from hedgeclipper.game.api import play, telling_all
-from hedgeclipper.game.equations import Evaluation, Game
-from hedgeclipper.game.extended import with_constant_voter
-from hedgeclipper.game.label_correlations import LabelCorrelations
+from hedgeclipper.game.equations import Evaluation, Game, WeightTerms
 from hedgeclipper.game.losses import Loss, absolute_loss, resolve_loss
-from hedgeclipper.game.solution import GameSolution
-from hedgeclipper.game.terms import WeightTerms
-from hedgeclipper.game.track import PassRecord, Progress
+from hedgeclipper.game.setup import LabelCorrelations
+from hedgeclipper.game.solution import GameSolution, PassRecord, Progress
+from hedgeclipper.game.solve import play, telling_all
+from hedgeclipper.game.specialists import with_constant_voter
 
 # how far a weight may move from the forest's own, and how strongly it is pulled back
 LEAST_SHARE, LARGEST_SHARE = 0.5, 3.0
@@ -412,7 +410,7 @@ def _certificate(
     leaf_scores = specialists.says @ solution.weights
 
     def predict(block: Any) -> np.ndarray:
-        leaves = block.block
+        leaves = block.votes
         awake = sum_scores(leaves.leaves, leaves.offsets, leaf_scores) + offset
         return np.where(awake > 0, 1.0, -1.0)
 

@@ -20,7 +20,7 @@ from scipy.optimize import OptimizeResult, linprog
 
 from hedgeclipper.game.equations import Evaluation, Game, dual_value
 from hedgeclipper.game.losses import PiecewiseLinearLoss
-from hedgeclipper.game.track import REACH, Progress
+from hedgeclipper.game.solution import REACH, Progress
 
 UNBOUNDED_REACH = 10.0
 EXACT = 1e-6

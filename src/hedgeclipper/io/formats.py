@@ -7,55 +7,83 @@ Parquet is read with `pyarrow.parquet.ParquetFile.iter_batches` and not with a S
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from hedgeclipper.io.arrow_columns import holds_numbers, holds_words, pyarrow
-from hedgeclipper.io.column_names import positions_of
+from hedgeclipper.io.column_values import holds_numbers, holds_strings, pyarrow
+from hedgeclipper.io.frames import positions_of
 from hedgeclipper.io.source import damage_named
 
 _STREAM_BYTES = 1 << 16
 _CSV_BLOCK_BYTES = 1 << 20
 _CSV_LINES_PER_BLOCK = 4
+_HEADING_BYTES = 1 << 16
+_ROWS_PER_BATCH = 1 << 16
+_OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _ARROW_FILE_MAGIC = b"ARROW1"
 _PACKINGS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
-class TableFile(Protocol):
-    """A file with named columns."""
+class TableFile:
+    """A table with named columns: its schema, and its rows, checked as they are read.
 
-    @property
-    def place(self) -> str:
-        """What to call it in errors."""
+    Attributes
+    ----------
+    place : str
+        What to call it in errors.
+    """
+
+    place: str
 
     def head(self) -> tuple[Any, int | None]:
-        """Return its schema, and its number of rows where that is cheap."""
+        """Return the schema, and the number of rows where that is cheap."""
+        raise NotImplementedError
+
+    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
+        """Yield record batches of these columns and the label, of at most so many rows."""
+        raise NotImplementedError
 
     def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
         """Yield record batches of these columns and the label, of at most so many rows."""
+        for batch in self._read(names, label, size):
+            self._check(batch)
+            yield batch
+
+    def table(self, names: list[str], missing: Sequence[str] | None = None) -> Any:
+        """Return all rows in one table; in CSV the strings of ``missing`` mean a missing value."""
+        schema, _ = self.head()
+        schema = pyarrow().schema([schema.field(name) for name in names])
+        batches = self.batches(names, None, _ROWS_PER_BATCH)
+        return pyarrow().Table.from_batches((batch.select(names) for batch in batches), schema)
+
+    def _check(self, data: Any) -> None:
+        with table_damage_named(self.place):
+            # or a damaged string would be read from wherever its offset points to
+            data.validate(full=True)
 
 
 @dataclass(frozen=True)
-class ParquetFile:
-    """Rows of a Parquet file."""
-
+class _File(TableFile):
     path: Path
 
     @property
-    def place(self) -> str:
+    def place(self) -> str:  # type: ignore[override]
         """The path."""
         return str(self.path)
+
+
+class ParquetFile(_File):
+    """Rows of a Parquet file."""
 
     def head(self) -> tuple[Any, int | None]:
         """Return schema and number of rows, which the footer has."""
         with table_damage_named(self.place), self._open() as file:
             return file.schema_arrow, file.metadata.num_rows
 
-    def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        """Yield record batches; a damaged page is placed by its row groups."""
+    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
         n_read, metadata = 0, None
         with (
             table_damage_named(self.place, lambda: _row_groups(metadata, n_read, size)),
@@ -91,16 +119,8 @@ def _row_groups(metadata: Any, first_row: int, size: int) -> str:
     return f"in row group {groups[0]}{last}, from row {first_row:,} on" if groups else ""
 
 
-@dataclass(frozen=True)
-class ArrowFile:
+class ArrowFile(_File):
     """Rows of an Arrow (Feather) file or stream, which is mapped into memory."""
-
-    path: Path
-
-    @property
-    def place(self) -> str:
-        """The path."""
-        return str(self.path)
 
     def head(self) -> tuple[Any, int | None]:
         """Return the schema, and the number of rows unless the file is a stream."""
@@ -113,8 +133,7 @@ class ArrowFile:
             fragment = pyarrow("pyarrow.dataset").IpcFileFormat().make_fragment(file)
             return schema, fragment.count_rows()
 
-    def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        """Yield slices of its record batches, with nothing but these columns unpacked."""
+    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
         schema, _ = self.head()
         fields = positions_of(with_label(names, label), schema.names, self.place)
         with self._open(fields) as reader:
@@ -148,69 +167,110 @@ def with_label(names: list[str], label: str | None) -> list[str]:
 
 
 @dataclass(frozen=True)
-class CsvFile:
+class CsvFile(_File):
     """Rows of a CSV file with a heading, plain or packed; tabs between values in a .tsv file.
 
-    Numbers are read as float64 whatever the first lines look like, and labels as text; where
-    ``words`` are allowed and a column has some, all but booleans is text. Nothing, NA, NaN and null
-    stand for a missing one. Arrow reads up to 32 blocks of 1 MB ahead, larger ones where the first
-    lines are longer.
+    In batches, numbers are read as float64 whatever the first lines look like, and labels as
+    strings; where ``strings`` are allowed and a column has some, all but booleans are strings.
+    Nothing, NA, NaN and null stand for a missing value. Arrow reads up to 32 blocks of 1 MB ahead,
+    larger ones where the first lines are longer.
     """
 
-    path: Path
-    words: bool = False
-
-    @property
-    def place(self) -> str:
-        """The path."""
-        return str(self.path)
+    strings: bool = False
 
     def head(self) -> tuple[Any, int | None]:
         """Return the schema that the first block of lines suggests."""
-        with self._open({}) as reader:
+        with self._open() as reader:
             return reader.schema, None
 
-    def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        """Yield the rows of each block of lines, in slices."""
+    def check_heading(self) -> None:
+        """Raise where the file is not UTF-8 text with a heading and its own delimiter.
+
+        Arrow would blame some line further down, or take a row of numbers for names.
+        """
+        start = self.start(_HEADING_BYTES)
+        if b"\0" in start:
+            raise ValueError(
+                f"{self.path} is not text in UTF-8; it may be UTF-16. Write the file in UTF-8."
+            )
+        heading = next(iter(start.decode("utf-8", "replace").strip().splitlines()), "")
+        heading = re.sub('"[^"]*"', "", heading)
+        if self._delimiter not in heading:
+            for sign, called in _OTHER_DELIMITERS.items():
+                if sign in heading:
+                    tsv = ", or call the file .tsv" if sign == "\t" else ""
+                    raise ValueError(
+                        f"{self.path} seems to have {called} between values, and not commas. Write "
+                        f"it with commas between values, and points in numbers{tsv}."
+                    )
+        try:
+            names = self.head()[0].names
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"The heading of {self.path} is not text in UTF-8. Write the file in UTF-8."
+            ) from error
+        check_heading(self.place, names)
+
+    def table(self, names: list[str], missing: Sequence[str] | None = None) -> Any:
+        """Return all rows in one table; the type of each column is inferred from all of them."""
+        return self._read_all(include_columns=names, null_values=missing)
+
+    def column_of_strings(self, name: str) -> Any:
+        """Return a column as the file has it, with null for empty ones."""
+        types = {name: pyarrow().string()}
+        table = self._read_all(include_columns=[name], column_types=types, null_values=[""])
+        return table.column(0)
+
+    def _read_all(self, **options: Any) -> Any:
         csv = pyarrow("pyarrow.csv")
+        convert = csv.ConvertOptions(strings_can_be_null=True, **options)
+        with table_damage_named(self.place), self._unpacked() as stream:
+            table = csv.read_csv(stream, None, self._parse_options(), convert)
+        self._check(table)
+        return table
+
+    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
         schema, _ = self.head()
         wanted = with_label(names, label)
         positions_of(wanted, schema.names, self.place)
-        options = csv.ConvertOptions(
+        options = pyarrow("pyarrow.csv").ConvertOptions(
             include_columns=wanted,
-            column_types=_column_types(schema, names, label, self.words),
+            column_types=_column_types(schema, names, label, self.strings),
             strings_can_be_null=True,
         )
-        with self._open({"convert_options": options}, schema.names) as reader:
+        with self._open(options, schema.names) as reader:
             for batch in reader:
                 yield from _slices(batch, size)
 
     @contextmanager
-    def _open(self, options: dict[str, Any], names: list[str] | None = None) -> Iterator[Any]:
+    def _open(self, convert: Any = None, names: Sequence[str] = ()) -> Iterator[Any]:
         csv = pyarrow("pyarrow.csv")
-        tabs = ".tsv" in self.path.name.lower()
-        parse = csv.ParseOptions(delimiter="\t" if tabs else ",", newlines_in_values=True)
-        with table_damage_named(self.place), _values_named(self.place, names or []):
+        with table_damage_named(self.place), _values_named(self.place, names):
             read = csv.ReadOptions(use_threads=False, block_size=self._block_bytes())
             with (
                 self._unpacked() as stream,
-                csv.open_csv(stream, read_options=read, parse_options=parse, **options) as reader,
+                csv.open_csv(stream, read, self._parse_options(), convert) as reader,
             ):
                 yield reader
+
+    @property
+    def _delimiter(self) -> str:
+        return "\t" if ".tsv" in self.path.name.lower() else ","
+
+    def _parse_options(self) -> Any:
+        options = pyarrow("pyarrow.csv").ParseOptions
+        return options(delimiter=self._delimiter, newlines_in_values=True)
 
     def _block_bytes(self) -> int:
         """Return the size of a block that holds the first lines, however long they are."""
         size = _CSV_BLOCK_BYTES
-        while not self._holds_lines(size):
+        while True:
+            start = self.start(size)
+            text = start.lstrip()
+            n_lines = max(text.count(b"\n"), text.count(b"\r"))
+            if len(start) < size or n_lines >= _CSV_LINES_PER_BLOCK:
+                return size
             size *= 2
-        return size
-
-    def _holds_lines(self, size: int) -> bool:
-        """Return whether the first so many bytes hold some lines, or the whole file."""
-        start = self.start(size)
-        text = start.lstrip()
-        n_lines = max(text.count(b"\n"), text.count(b"\r"))
-        return len(start) < size or n_lines >= _CSV_LINES_PER_BLOCK
 
     def start(self, size: int) -> bytes:
         """Return the first so many bytes, unpacked."""
@@ -222,12 +282,14 @@ class CsvFile:
         return pyarrow().input_stream(str(self.path), compression=packing)
 
 
-def _column_types(schema: Any, names: list[str], label: str | None, words: bool) -> dict[str, Any]:
+def _column_types(
+    schema: Any, names: list[str], label: str | None, strings: bool
+) -> dict[str, Any]:
     pa = pyarrow()
     kinds = {name: schema.field(name).type for name in names}
-    # the first lines of a column of words may be empty, or look like numbers
-    has_words = words and any(map(holds_words, kinds.values()))
-    of_numbers = pa.string() if has_words else pa.float64()
+    # the first lines of a column of strings may be empty, or look like numbers
+    has_strings = strings and any(map(holds_strings, kinds.values()))
+    of_numbers = pa.string() if has_strings else pa.float64()
     types = {
         name: kind if str(kind) == "bool" or not holds_numbers(kind) else of_numbers
         for name, kind in kinds.items()
@@ -250,7 +312,7 @@ def _is_numeral(text: str) -> bool:
 
 
 @contextmanager
-def _values_named(place: str, names: list[str]) -> Iterator[None]:
+def _values_named(place: str, names: Sequence[str]) -> Iterator[None]:
     """Name the file and the column where a line of CSV cannot be read."""
     invalid = pyarrow().ArrowInvalid
     try:
@@ -275,7 +337,42 @@ def table_damage_named(
     return damage_named(place, pyarrow().ArrowException, where=where)
 
 
-FORMATS: dict[str, Callable[[Path], TableFile]] = {
+@dataclass(frozen=True, eq=False)
+class DatasetTable(TableFile):
+    """A whole data set of pyarrow in the place of a file.
+
+    Its Scanner reads ahead as little as can be set, but decodes whole row groups.
+    """
+
+    dataset: Any
+    place: str
+
+    def head(self) -> tuple[Any, int | None]:
+        """Return the schema, and the number of rows where the files have it."""
+        kind = getattr(getattr(self.dataset, "format", None), "default_extname", "")
+        is_counted = kind in ("parquet", "arrow", "feather")
+        return self.dataset.schema, self.dataset.count_rows() if is_counted else None
+
+    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
+        scanner = self.dataset.scanner(
+            columns=with_label(names, label),
+            batch_size=size,
+            batch_readahead=1,
+            fragment_readahead=1,
+            use_threads=False,
+        )
+        with table_damage_named(self.place):
+            yield from scanner.to_batches()
+
+
+def is_dataset(data: Any) -> bool:
+    """Return whether the data is a data set of pyarrow."""
+    if not type(data).__module__.startswith("pyarrow"):
+        return False
+    return isinstance(data, pyarrow("pyarrow.dataset").Dataset)
+
+
+FORMATS: dict[str, Callable[[Path], _File]] = {
     "Parquet": ParquetFile,
     "Arrow": ArrowFile,
     "CSV": CsvFile,

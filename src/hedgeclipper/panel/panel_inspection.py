@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from hedgeclipper.base.inspection import HeldOut
-from hedgeclipper.base.summary import VoterTable
+from hedgeclipper.base.inspection import HeldOut, VoterTable
 from hedgeclipper.panel.members import Member
 from hedgeclipper.panel.panel_predictor import PanelPredictor
 from hedgeclipper.panel.weighing import Aggregate, PanelScores, aggregate
@@ -65,7 +64,7 @@ def voter_table(summaries: Sequence[dict[str, list]], classes: np.ndarray) -> Vo
         names=columns["member"],
         weights=np.array(columns["weight"]),
         correlations=np.array(columns["correlation"]),
-        shares=np.array(columns["share"]),
+        contributions=np.array(columns["share"]),
         errors=np.array(columns["standard_error"]),
         targets=np.repeat(classes, n_members).tolist() if len(summaries) > 1 else None,
         more={"AUC, out of fold": columns["auc"], "agreement": columns["agreement"]},

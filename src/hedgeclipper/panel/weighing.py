@@ -25,12 +25,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from hedgeclipper.game.api import play
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.setup import set_up_game
-from hedgeclipper.game.solution import GameSolution
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.solution import GameSolution, Progress
+from hedgeclipper.game.solve import play
 from hedgeclipper.panel.panel_predictor import Calibration, PanelGame, VoteScale, make_votes
 
 RIDGE, RIDGE_WITHOUT_LABELS = 80.0, 1e6

@@ -14,12 +14,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.inspection import Inspection, inspection, store_games
+from hedgeclipper.base.inspection import (
+    Inspection,
+    SummaryMixin,
+    VoterTable,
+    contributions_of,
+    inspection,
+    store_games,
+)
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning, labeled_only
-from hedgeclipper.base.summary import ShowsItself, VoterTable, shares_of
 from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES
-from hedgeclipper.game.short_rows import row_favorites, row_maxima
+from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_favorites, row_maxima
 from hedgeclipper.game.solution import Solution
 from hedgeclipper.io import listed
 from hedgeclipper.io.extras import import_extra
@@ -27,9 +32,9 @@ from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import Evidence, gather_evidence
 from hedgeclipper.votes.gold import Gold, read_gold
 from hedgeclipper.votes.knowledge import (
+    CONSTRAINTS,
     ESTIMATES,
     GUARANTEE,
-    SPECIALISTS,
     Knowledge,
     learn_from_labels,
 )
@@ -88,7 +93,7 @@ class _Fitted:
         return Gold(self.labeled, classes[self.codes].tolist(), rest)
 
 
-class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
+class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
     """Labels from votes: of labeling functions, crowd workers, models, or all of them.
 
     A plain vote, the voters' agreement and what labels say of single voters make an opening, each
@@ -101,12 +106,16 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     ----------
     loss : {"log", "square", "zero_one"}
         What predictions are judged by.
-    opening : {"agreement", "votes"} or None
-        What the game starts from: plain vote, agreement and labels, the plain vote alone, or
-        nothing.
-    specialists : {"voters", "votes", "both"}
-        Whether the game uses how often a voter is right, how often it is right where it votes for
-        a class, or both.
+    initial_model : {"mixture", "majority"} or None, default="mixture"
+        The prediction that the game starts from and that its result is no worse than. "mixture"
+        combines the majority vote, a Dawid-Skene model of how the voters agree, and a game from
+        the labels alone, with weights fitted to the labels. "majority" is the majority vote alone,
+        scaled by the labels. None starts from nothing, as An and Dasgupta do: the result rests on
+        the labels alone.
+    constraints : {"accuracy", "class_accuracy", "both"}, default="both"
+        What the labels bound, and thereby what limits the adversary: how often each voter is
+        right ("accuracy"), how often it is right where it votes for a class ("class_accuracy"), or
+        both. "accuracy" has fewer bounds and is enough where voters err alike in all classes.
     bound : {"wilson", "wilson_symmetric", "plug_in"}
         How labels bound that, where no guarantee is asked for: between Wilson's two bounds at 95 %,
         as far to either side of the labels' own share as the farther of these, or exactly at that
@@ -143,7 +152,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
     transduction_ : ndarray
         Labels of all rows passed to ``fit``, given or predicted; of the unlabeled ones alone if
         these were a set of their own.
-    silent_ : ndarray of bool
+    uncovered_ : ndarray of bool
         Which of the unlabeled rows have no vote.
     certificate_ : Certificate
         Bounds on the error on the unlabeled rows, of the most probable class where there is no
@@ -184,8 +193,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict] = {
         "loss": [StrOptions(set(MULTICLASS_LOSSES))],
-        "opening": [StrOptions(set(KINDS)), None],
-        "specialists": [StrOptions(set(SPECIALISTS))],
+        "initial_model": [StrOptions(set(KINDS)), None],
+        "constraints": [StrOptions(set(CONSTRAINTS))],
         "bound": [StrOptions(set(ESTIMATES))],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "class_balance": [StrOptions({"labeled", "uniform"}), "array-like"],
@@ -198,6 +207,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     # votes are what scikit-learn calls X, and no metadata
     __metadata_request__fit: ClassVar[dict] = {"L": UNUSED}
+    __metadata_request__partial_fit: ClassVar[dict] = {"L": UNUSED}
     __metadata_request__predict: ClassVar[dict] = {"L": UNUSED}
     __metadata_request__predict_proba: ClassVar[dict] = {"L": UNUSED}
 
@@ -205,8 +215,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         self,
         *,
         loss="log",
-        opening="agreement",
-        specialists="both",
+        initial_model="mixture",
+        constraints="both",
         bound="wilson",
         confidence_level=None,
         class_balance="labeled",
@@ -217,8 +227,8 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         random_state=None,
     ):
         self.loss = loss
-        self.opening = opening
-        self.specialists = specialists
+        self.initial_model = initial_model
+        self.constraints = constraints
         self.bound = bound
         self.confidence_level = confidence_level
         self.class_balance = class_balance
@@ -252,7 +262,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         return self._fit(read_gold(votes, y, others))
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def update(self, L, y=None):
+    def partial_fit(self, L, y=None):
         """Go on with votes that have come since: on new rows, with gold labels or without.
 
         The result is that of a fit to all rows; it starts from the weights of before. Unlabeled
@@ -403,7 +413,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             names=[str(voter) for voter in self.voters_],
             weights=columns["Weight"],
             correlations=(n_classes * accuracy - 1.0) / (n_classes - 1.0),
-            shares=shares_of(columns["Weight"] * columns["Coverage"]),
+            contributions=contributions_of(columns["Weight"] * columns["Coverage"]),
             coverage=columns["Coverage"],
             more={
                 "right on gold labels": columns["Correct"].tolist(),
@@ -449,10 +459,10 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         for. Bounds with labels chosen here are estimates, and may hold less often than those with
         random ones, since earlier labels decide where later ones are drawn. What is gained is
         small where there are many rows to each label. As rows that voters disagree on are chosen
-        more often, a fit may warn of it (``ShiftWarning``). With a ``confidence_level`` the rows
-        are a plain random draw, since nothing else leaves the guarantee in force, and so they are
-        with ``opening=None``. Once labeled, put the labels into ``y`` and fit again: to ``update``
-        they would be new rows.
+        more often, a fit may warn of it (``ShiftWarning``). With a ``confidence_level``, and with
+        ``initial_model=None``, the rows are a simple random sample, since nothing else leaves the
+        guarantee in force. Once labeled, put the labels into ``y`` and fit again: to
+        ``partial_fit`` they would be new rows.
 
         Parameters
         ----------
@@ -497,7 +507,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             _warn_of_contradiction(single.violation, labeled.voters[single.blamed].tolist())
         opening = self._open(evidence, single.knowledge)
         # an opening is given up only for what all bounds say together
-        bounds = single if self.opening is None else joint
+        bounds = single if self.initial_model is None else joint
         game = self._play(evidence, bounds.knowledge, opening, _start(before, labeled))
         testified = evidence.with_witnesses()
         fitted = _Fitted(
@@ -528,7 +538,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     def _gather(self, labeled: Votes, codes: np.ndarray, unlabeled: Votes) -> Evidence:
         # a guarantee needs a plain draw, and An and Dasgupta's game takes labels for one
-        is_plain_draw = self.confidence_level is not None or self.opening is None
+        is_plain_draw = self.confidence_level is not None or self.initial_model is None
         return gather_evidence(
             labeled,
             codes,
@@ -548,7 +558,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
 
     def _open(self, evidence: Evidence, bounds: Knowledge) -> Opening:
         return open_game(
-            self.opening,
+            self.initial_model,
             evidence.played,
             evidence.judges,
             evidence.codes,
@@ -585,7 +595,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
         self.weights_ = predictor.game_weights(unlabeled.shape)
         self.class_weights_ = predictor.class_weights(unlabeled.shape)
         store_games(self, [game], [certificate], [predictor.loss.hedged_range])
-        self.silent_ = unlabeled.n_votes == 0
+        self.uncovered_ = unlabeled.n_votes == 0
         self._fitted, self._predictor = fitted, predictor
 
     def _judge(self) -> Judge:
@@ -630,7 +640,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             evidence.ballots,
             bound=self.bound if self.confidence_level is None else GUARANTEE,
             delta=DELTA if self.confidence_level is None else 1.0 - self.confidence_level,
-            specialists=self.specialists,
+            constraints=self.constraints,
             together=together,
             balance=evidence.balance if self._knows_balance else None,
             strata=evidence.strata,

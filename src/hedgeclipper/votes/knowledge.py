@@ -18,7 +18,7 @@ from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.strata import Strata, Weighed, weigh
 
 ESTIMATES, GUARANTEE = ("wilson", "wilson_symmetric", "plug_in"), "transductive"
-SPECIALISTS = ("voters", "votes", "both")
+CONSTRAINTS = ("accuracy", "class_accuracy", "both")
 HIGH_PRICE = 0.5
 GIVE = 0.01
 
@@ -145,7 +145,7 @@ def learn_from_labels(
     *,
     bound: str,
     delta: float,
-    specialists: str,
+    constraints: str,
     together: bool = False,
     balance: np.ndarray | None = None,
     strata: Strata | None = None,
@@ -164,7 +164,7 @@ def learn_from_labels(
     delta : float
         Probability that a bound fails; that any of them fails if they have to hold together.
         "transductive" ones always do.
-    specialists : {"voters", "votes", "both"}
+    constraints : {"accuracy", "class_accuracy", "both"}
         Whether the game uses how often a voter is right, how often where it votes for a class, or
         both.
     together : bool
@@ -184,8 +184,8 @@ def learn_from_labels(
     columns = [parted(part, n_voters, n_classes) for part in (estimate, lower, upper, n_labeled)]
     parts = [Intervals(*part) for part in zip(*columns, strict=True)]
     used = joined(
-        np.full(n_voters, specialists != "votes"),
-        np.full((n_voters, n_classes), specialists != "voters"),
+        np.full(n_voters, constraints != "class_accuracy"),
+        np.full((n_voters, n_classes), constraints != "accuracy"),
         np.full(n_classes, True),
     )
     return Knowledge(

@@ -17,14 +17,13 @@ import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES
-from hedgeclipper.game.short_rows import row_sums, soft_maximum
+from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_sums, soft_maximum
 from hedgeclipper.votes.agreement import find_agreement, prior_votes
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge, parted
 from hedgeclipper.votes.vote_game import play, vote_table
 
-KINDS = ("agreement", "votes")
+KINDS = ("mixture", "majority")
 FIRST_SHARES, VARIANCES = (0.25, 0.75, 0.0), (0.25, 0.25, 0.05)
 TOL, MAX_ITER = 1e-4, 100
 MOST_LOG_ODDS = 10.0
@@ -104,7 +103,7 @@ def open_game(
 
     Parameters
     ----------
-    kind : {"agreement", "votes"} or None
+    kind : {"mixture", "majority"} or None
         From plain vote, agreement and labels, from the plain vote alone, or all classes alike.
     unlabeled, labeled : Ballots
         Votes on unlabeled and on labeled rows.
@@ -120,8 +119,8 @@ def open_game(
         return Opening(log_balance)
     plain = plain_vote(unlabeled.shape, log_balance)
     voices, heard = [plain], [_hear(plain, labeled)]
-    first: tuple[float, ...] = FIRST_SHARES if kind == "agreement" else (1.0,)
-    if kind == "agreement":
+    first: tuple[float, ...] = FIRST_SHARES if kind == "mixture" else (1.0,)
+    if kind == "mixture":
         agreement = find_agreement(unlabeled, labeled, codes, balance)
         by_labels = _game_from_nothing(unlabeled, knowledge, codes.size)
         voices += [Voice(agreement.log_balance, agreement.weights), by_labels]

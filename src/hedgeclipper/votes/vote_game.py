@@ -22,12 +22,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.game.batch import solve_batch
-from hedgeclipper.game.equations import Game
-from hedgeclipper.game.extended import ExtendedSpecialists
+from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.multiclass_losses import MulticlassLoss
-from hedgeclipper.game.solution import Solution, solution_fields
-from hedgeclipper.game.terms import WeightTerms
-from hedgeclipper.game.track import Progress
+from hedgeclipper.game.solution import Progress, Solution, solution_fields
+from hedgeclipper.game.specialists import ExtendedSpecialists
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge, joined, parted
 

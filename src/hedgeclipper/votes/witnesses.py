@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.game.short_rows import row_favorites, row_maxima, row_sums
+from hedgeclipper.game.multiclass_losses import row_favorites, row_maxima, row_sums
 from hedgeclipper.votes.agreement import Agreement, find_agreement
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.vote_kernels import append_votes

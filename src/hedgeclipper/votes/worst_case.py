@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hedgeclipper.game.multiclass_losses import LargestScore
-from hedgeclipper.game.short_rows import row_maxima
+from hedgeclipper.game.multiclass_losses import LargestScore, row_maxima
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.knowledge import Knowledge
 from hedgeclipper.votes.vote_game import scores_of, solve_ballots, weight_terms

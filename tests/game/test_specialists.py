@@ -4,7 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hedgeclipper.game.vote_matrix import as_vote_matrix
+from hedgeclipper.game.specialists import (
+    ExtendedSpecialists,
+    as_vote_matrix,
+    with_constant_voter,
+)
 
 NAN = np.nan
 VOTES = np.array([[1.0, NAN, 0.5], [-1.0, NAN, NAN], [1.0, -0.5, 0.0], [1.0, 1.0, NAN]])
@@ -153,3 +157,38 @@ def test_batches_that_change_are_noticed():
     matrix = as_vote_matrix(lambda: [np.ones((next(lengths), 1))])
     with pytest.raises(ValueError, match="changed between passes: 3 rows at first, then 2"):
         list(matrix.blocks())
+
+
+PLAIN = np.array([[1.0, -0.5], [0.0, 1.0], [-1.0, 0.25]])
+EXTENDED = np.column_stack([PLAIN, np.ones(3)])
+
+
+def test_constant_voter_acts_like_a_column_of_ones():
+    for votes in (PLAIN, sparse.csr_array(PLAIN)):
+        extended = with_constant_voter(as_vote_matrix(votes))
+        block = next(extended.blocks())
+        weights, signs = np.array([0.3, -2.0, 0.7]), np.array([1.0, -1.0, 0.5])
+        np.testing.assert_allclose(block @ weights, EXTENDED @ weights)
+        np.testing.assert_allclose(signs @ block, signs @ EXTENDED)
+        np.testing.assert_allclose(block[1:3] @ weights, EXTENDED[1:3] @ weights)
+        np.testing.assert_allclose(block.tocsr().toarray(), EXTENDED)
+        assert block.shape == (3, 3)
+
+
+def test_extended_specialists_count_the_extra_voter():
+    extended = with_constant_voter(as_vote_matrix(PLAIN))
+    assert (extended.n_samples, extended.n_voters) == (3, 3)
+    np.testing.assert_allclose(extended.coverage, [1, 1, 1])
+    thin = extended.thinned(2)
+    assert thin is not None
+    assert thin.n_samples == 2
+
+
+def test_batches_have_no_thinned_extension():
+    assert with_constant_voter(as_vote_matrix([PLAIN])).thinned(2) is None
+
+
+def test_column_may_depend_on_the_block():
+    doubled = ExtendedSpecialists(as_vote_matrix(PLAIN), lambda block: block @ np.array([1.0, 1.0]))
+    block = next(doubled.blocks())
+    np.testing.assert_allclose(block.column, PLAIN.sum(axis=1))

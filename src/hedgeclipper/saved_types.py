@@ -1,0 +1,49 @@
+"""Our types that a saved model is made of, under the names that files have for them.
+
+Files know no modules of ours but this one: they say ``hedgeclipper.saved_types.Votes``. A class
+that moves is imported from its new place, one that is renamed keeps its old name here (``import
+NewName as OldName``), and a new one is added; `persistence.load` makes no others. Where what a
+class stores changes, so that older files cannot be read, `persistence.FORMAT` is raised.
+"""
+
+# ruff: noqa: F401
+from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
+from hedgeclipper.base.feature_rows import BatchCheck
+from hedgeclipper.base.semi_supervised import SemiSupervisedSplit
+from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.forest.classifier import HedgeClipperClassifier
+from hedgeclipper.forest.leaf_correlations import Labeled, LeafValues
+from hedgeclipper.forest.leaf_game import LeafGameOptions, LeafKnowledge
+from hedgeclipper.forest.leaf_predictor import LeafPredictor
+from hedgeclipper.forest.leaf_rows import Reservoir
+from hedgeclipper.forest.leaf_stream import LeafStream
+from hedgeclipper.forest.leaves import LeafTable
+from hedgeclipper.forest.settings import LeafGame, LeafStorage
+from hedgeclipper.forest.trees import PackedTrees
+from hedgeclipper.game.losses import LogLoss, PiecewiseLinearLoss, SquareLoss
+from hedgeclipper.game.multiclass_losses import (
+    MulticlassLogLoss,
+    MulticlassSquareLoss,
+    MulticlassZeroOneLoss,
+)
+from hedgeclipper.game.solution import PassRecord, Solution
+from hedgeclipper.panel.classifier import HedgedVotingClassifier
+from hedgeclipper.panel.defaults import SmoothSpreading
+from hedgeclipper.panel.panel_predictor import (
+    Calibration,
+    NamedColumns,
+    PanelGame,
+    PanelPredictor,
+    VoteScale,
+)
+from hedgeclipper.panel.views import CutColumns, QuantileColumns
+from hedgeclipper.panel.views import _Divide as Divide
+from hedgeclipper.votes.aggregator import VoteAggregator
+from hedgeclipper.votes.aggregator import _Fitted as FittedVotes
+from hedgeclipper.votes.agreement import Agreement
+from hedgeclipper.votes.knowledge import Intervals, Knowledge
+from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.opening import Opening, Voice
+from hedgeclipper.votes.strata import Strata
+from hedgeclipper.votes.vote_predictor import VotePredictor
+from hedgeclipper.votes.witnesses import Witnesses
