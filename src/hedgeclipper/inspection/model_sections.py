@@ -11,7 +11,7 @@ from sklearn.calibration import CalibrationDisplay
 from hedgeclipper.game.equations import relative_gap
 from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.comparison import Comparison
-from hedgeclipper.inspection.convergence import ConvergenceDisplay
+from hedgeclipper.inspection.passes import ConvergenceDisplay
 from hedgeclipper.inspection.display import BLUE
 from hedgeclipper.inspection.rendering import figure
 from hedgeclipper.inspection.subject import SEED, Subject
