@@ -12,8 +12,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import Pipeline
 
 import hedgeclipper
-from hedgeclipper.cli.app import spread_values
-from hedgeclipper.cli.bench import find_checkout
+from hedgeclipper.cli.app import find_checkout, spread_values
 from hedgeclipper.datasets import fetch_a1a
 from tests.command_line import cancer, crowd, flowers
 
@@ -427,7 +426,7 @@ def test_the_report_gets_the_rows_as_the_files_have_them(command, monkeypatch):
 )
 @pytest.mark.parametrize("most", [1000, 40])
 def test_rows_of_a_report_are_named_by_file_and_line(command, monkeypatch, suffix, word, most):
-    monkeypatch.setattr("hedgeclipper.cli.fitting.ROWS_IN_REPORT", most)
+    monkeypatch.setattr("hedgeclipper.cli.table_commands.ROWS_IN_REPORT", most)
     given = {}
     monkeypatch.setattr(
         "hedgeclipper.inspection.report.write_report", lambda *_, **said: given.update(said)

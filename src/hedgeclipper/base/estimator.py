@@ -50,8 +50,8 @@ from hedgeclipper.io import (
     is_frame,
     parquet_writer,
 )
+from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
-from hedgeclipper.io.sampling import draw_rows
 
 
 class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):

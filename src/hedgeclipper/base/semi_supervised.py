@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_le
 from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.io import as_classes, as_plain_array, is_frame, missing_labels
-from hedgeclipper.io.sampling import stack_rows
+from hedgeclipper.io.arrays import stack_rows
 
 UNLABELED = -1
 # where warnings do not point to, since they concern the code that called

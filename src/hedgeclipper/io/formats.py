@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hedgeclipper.io.arrow_columns import holds_numbers, holds_strings, pyarrow
-from hedgeclipper.io.column_names import positions_of
+from hedgeclipper.io.column_values import holds_numbers, holds_strings, pyarrow
+from hedgeclipper.io.frames import positions_of
 from hedgeclipper.io.source import damage_named
 
 _STREAM_BYTES = 1 << 16
@@ -335,6 +335,41 @@ def table_damage_named(
 ) -> AbstractContextManager[None]:
     """Name the file that Arrow cannot read, and the place in it."""
     return damage_named(place, pyarrow().ArrowException, where=where)
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetTable(TableFile):
+    """A whole data set of pyarrow in the place of a file.
+
+    Its Scanner reads ahead as little as can be set, but decodes whole row groups.
+    """
+
+    dataset: Any
+    place: str
+
+    def head(self) -> tuple[Any, int | None]:
+        """Return the schema, and the number of rows where the files have it."""
+        kind = getattr(getattr(self.dataset, "format", None), "default_extname", "")
+        is_counted = kind in ("parquet", "arrow", "feather")
+        return self.dataset.schema, self.dataset.count_rows() if is_counted else None
+
+    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
+        scanner = self.dataset.scanner(
+            columns=with_label(names, label),
+            batch_size=size,
+            batch_readahead=1,
+            fragment_readahead=1,
+            use_threads=False,
+        )
+        with table_damage_named(self.place):
+            yield from scanner.to_batches()
+
+
+def is_dataset(data: Any) -> bool:
+    """Return whether the data is a data set of pyarrow."""
+    if not type(data).__module__.startswith("pyarrow"):
+        return False
+    return isinstance(data, pyarrow("pyarrow.dataset").Dataset)
 
 
 FORMATS: dict[str, Callable[[Path], _File]] = {

@@ -22,9 +22,9 @@ from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame
+from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import member_reporter
-from hedgeclipper.io.sampling import draw_rows, stack_rows
 from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.panel.held_out import N_FOLDS, HeldOutScores
 from hedgeclipper.panel.member_frames import NamedColumns
