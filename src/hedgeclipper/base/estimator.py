@@ -412,7 +412,9 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
     def _columns(self, awake: np.ndarray) -> dict[str, np.ndarray]:
         """Return what is written for rows with these awake predictions, by the column's name."""
         columns = {"prediction": self._classes_of(awake)}
-        for label, column in zip(self.classes_, self._predictor.probabilities(awake).T, strict=True):
+        for label, column in zip(
+            self.classes_, self._predictor.probabilities(awake).T, strict=True
+        ):
             columns[f"probability_{label}"] = column
         return columns
 

@@ -98,9 +98,7 @@ class AbstentionDisplay(Display):
                 "none."
             )
         options = {"classes": classes, "name": name_of(estimator, name), "ax": ax}
-        return cls.from_predictions(
-            check_labels(y, classes), estimator.predict_proba(X), **options
-        )
+        return cls.from_predictions(check_labels(y, classes), estimator.predict_proba(X), **options)
 
     @classmethod
     def from_predictions(
