@@ -124,7 +124,6 @@ def test_it_is_described_in_one_sentence():
 )
 def test_a_bound_no_better_than_guessing_is_called_so(upper, n_classes, is_trivial):
     bound = Certificate(upper, 0.0, "hard", "guarantee", 0.95, 100, "")
-    assert bound.is_trivial(n_classes) is is_trivial
     assert bound.describe(n_classes).endswith("no better than guessing") is is_trivial
 
 
