@@ -137,12 +137,12 @@ def test_contradicting_correlations_void_it():
 
 def test_class_balance_counts():
     votes, z = drawn_votes(np.random.default_rng(6), 60, 2)
-    b, share = true_correlations(votes, z), float(np.mean(z > 0))
-    solution = solve_game(votes, b, class_balance=share)
-    with_it = certificate(solution, votes, b, class_balance=share)
+    b, positive = true_correlations(votes, z), float(np.mean(z > 0))
+    solution = solve_game(votes, b, class_balance=positive)
+    with_it = certificate(solution, votes, b, class_balance=positive)
     without = certificate(solution, votes, b)
     column = np.column_stack([votes, np.ones(60), -np.ones(60)])
-    both = np.append(b, [2 * share - 1, 1 - 2 * share])
+    both = np.append(b, [2 * positive - 1, 1 - 2 * positive])
     worst = extreme_error(column, both, np.zeros(4), solution.predictions(votes), 1)
     assert with_it.error_upper == pytest.approx(worst, abs=5e-3)
     assert with_it.error_upper < without.error_upper - 0.01

@@ -293,10 +293,10 @@ class GameSolution(Solution):
         mean = self.loss.link(self.awake_predictions(votes, participation=participation))
         if not randomized:
             return mean
-        coin = np.random.default_rng(random_state).random(mean.size)
+        uniform = np.random.default_rng(random_state).random(mean.size)
         if self.loss.may_abstain:
-            return np.where(coin < np.abs(mean), np.sign(mean), 0.0)
-        return np.where(coin < (1.0 + mean) / 2.0, 1.0, -1.0)
+            return np.where(uniform < np.abs(mean), np.sign(mean), 0.0)
+        return np.where(uniform < (1.0 + mean) / 2.0, 1.0, -1.0)
 
     def __str__(self) -> str:
         lines = [
