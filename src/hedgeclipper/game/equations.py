@@ -10,9 +10,9 @@ In the variables of this package, theta_i = sigma_i / c_i in the paper's letters
                 - alpha * mean_j (Psi*(z_j) + Psi(0)),   z in [-1, 1]^n.
 
 The terms depend on the weights alone: a voter's correlation with the labels, the width eps
-within which it is known, and the pull to an anchor, the majority vote for instance; the box is what
-the adversary pays for breaking a constraint. For zero-one loss Psi(m) - Psi(0) = max(abs(m) - 1, 0),
-the paper's hinge. With K classes m_j, z_j and v h have K entries each, z_j is a distribution over
+within which it is known, and the pull to an anchor, the majority vote for instance. The box is what
+the adversary pays for breaking a constraint. For zero-one loss Psi(m) - Psi(0) is the paper's hinge
+max(abs(m) - 1, 0). With K classes m_j, z_j and v h have K entries each, z_j is a distribution over
 the classes, and z_j v h is a scalar product; all else is the same. An offset of m is one more
 voter, whose weight is fixed at 1, and Psi(0) may be another baseline. For every theta in the box
 and every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed potential at m,
