@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from hedgeclipper.inspection.passes import ConvergenceDisplay, LiveMargins
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
-    from hedgeclipper.panel.classifier import HedgedVotingClassifier, NoHeldOutRowsWarning
+    from hedgeclipper.panel.classifier import HedgedVotingClassifier
     from hedgeclipper.panel.members import MemberFailedWarning
+    from hedgeclipper.panel.weighing import NoHeldOutRowsWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import ContradictionWarning, VoteAggregator
     from hedgeclipper.votes.matrix import Votes
@@ -77,7 +78,7 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
     "HedgedVotingClassifier": "panel.classifier",
-    "NoHeldOutRowsWarning": "panel.classifier",
+    "NoHeldOutRowsWarning": "panel.weighing",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",
 }
