@@ -31,7 +31,7 @@ from hedgeclipper.base.feature_rows import BatchCheck
 from hedgeclipper.forest.dask_leaves import DaskLeaves, find_leaves
 from hedgeclipper.forest.leaves import LeafSpecialists, leaf_table
 from hedgeclipper.forest.trees import leaf_finder
-from hedgeclipper.game.equations import RowSums, sum_over_rows
+from hedgeclipper.game.equations import sum_over_rows
 from hedgeclipper.game.losses import resolve_loss
 
 N_LABELED, ROWS_PER_PARTITION, N_ROUNDS = 10_000, 250_000, 5
@@ -112,7 +112,7 @@ def measure(n_workers: int, n_rows: int) -> Costs:
         find = time.perf_counter() - started
         tiny = find_leaves(finder, rows[: N_TINY * 10].rechunk((10, -1)), None, CHECK)
 
-        def one_pass(kept: DaskLeaves) -> RowSums:
+        def one_pass(kept: DaskLeaves) -> np.ndarray:
             specialists = LeafSpecialists(kept, finder.offsets, says, np.ones(says.shape[1]))
             return sum_over_rows(specialists, theta, loss, 0.1)
 
