@@ -37,7 +37,6 @@ from hedgeclipper.panel.panel_predictor import (
     VoteScale,
 )
 from hedgeclipper.panel.views import CutColumns, QuantileColumns
-from hedgeclipper.panel.views import _Divide as Divide
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.aggregator import _Fitted as FittedVotes
 from hedgeclipper.votes.agreement import Agreement
