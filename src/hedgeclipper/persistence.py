@@ -20,7 +20,7 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
 from hedgeclipper import __version__, saved_types
-from hedgeclipper.io.atomic import draft_of
+from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.model_parts import check_trees, without_tree_seeds
 
@@ -92,7 +92,7 @@ def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
     array([0, 1, 0, 1])
     """
     skops = import_extra("skops.io", "cli", "Saving a model")
-    with draft_of(path, force=force) as draft:
+    with atomic_path(path, force=force) as draft:
         content = BytesIO()
         skops.dump(without_tree_seeds(model), content)
         with (

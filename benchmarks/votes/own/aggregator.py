@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.votes.peers.peer import Peer, Setting
-from hedgeclipper import ShiftWarning, VoteAggregator
-from hedgeclipper.votes.aggregator import ContradictionWarning
+from hedgeclipper import ContradictionWarning, ShiftWarning, VoteAggregator
 
 # What these warn of is part of the comparison: the rows with labels are another mix.
 EXPECTED = (ContradictionWarning, ShiftWarning)
@@ -44,7 +43,7 @@ def fit_quietly(model: VoteAggregator, L: Any, gold: np.ndarray) -> VoteAggregat
 
 
 def collect(fitted: Fitted, L: Any, setting: Setting) -> np.ndarray:
-    """Return the probabilities, 0 for a class that nobody knows of."""
+    """Return the probabilities, 0 for a class that the model does not know."""
     model, found = fitted
     probabilities = np.zeros((setting.gold.size, setting.n_classes))
     probabilities[:, model.classes_] = found

@@ -29,7 +29,7 @@ from hedgeclipper.base.feature_rows import (
     read_labeled,
     with_short_indices,
 )
-from hedgeclipper.base.inspection import Inspection, inspection
+from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
 from hedgeclipper.base.semi_supervised import (
     NOTHING_TO_SCORE,
     NoUnlabeledRowsWarning,
@@ -40,7 +40,6 @@ from hedgeclipper.base.semi_supervised import (
     labeled_only,
     split_rows,
 )
-from hedgeclipper.base.summary import ShowsItself
 from hedgeclipper.io import (
     as_classes,
     as_frame,
@@ -52,11 +51,11 @@ from hedgeclipper.io import (
     is_frame,
     parquet_writer,
 )
+from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
-from hedgeclipper.io.sampling import draw_rows
 
 
-class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
+class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
     _dtype: ClassVar[type] = np.float32

@@ -1,4 +1,4 @@
-"""What a fitted estimator shows of itself: one object for summaries, displays and the report.
+"""What a fitted estimator shows of itself: one object for notebooks, displays and the report.
 
 Each estimator has a method ``_inspect`` that returns an `Inspection`; others call
 `inspect_estimator`, and read nothing private of an estimator.
@@ -7,17 +7,80 @@ Each estimator has a method ``_inspect`` that returns an `Inspection`; others ca
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.base.summary import VoterTable, certificates_of
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.solution import PassRecord, Solution
+
+MOST_CLASSES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class VoterTable:
+    """The voters, their weights, and their correlations with the labels.
+
+    Parameters
+    ----------
+    kind : str
+        What a voter is called: "leaf", "member", "voter".
+    names : list of str
+        Names of the voters.
+    weights, correlations : ndarray of shape (n_voters,)
+        Weight of each, and its correlation with labels it has not seen; NaN where there are none.
+    contributions : ndarray of shape (n_voters,)
+        The part of the result that comes from each; they add up to 1 in each game.
+    coverage : ndarray of shape (n_voters,) or None
+        Proportion of the unlabeled rows on which each is awake, where that differs.
+    errors : ndarray of shape (n_voters,) or None
+        Standard errors of the correlations, where they are known.
+    targets : list or None
+        The class whose game each is in, where there is a game for each.
+    more : dict of str to list
+        Further columns, by name.
+    """
+
+    kind: str
+    names: list[str]
+    weights: np.ndarray
+    correlations: np.ndarray
+    contributions: np.ndarray
+    coverage: np.ndarray | None = None
+    errors: np.ndarray | None = None
+    targets: list | None = None
+    more: dict[str, list] = field(default_factory=dict)
+
+    @property
+    def plural(self) -> str:
+        """What several voters are called."""
+        return "leaves" if self.kind == "leaf" else f"{self.kind}s"
+
+    def of_class(self, target: Any) -> VoterTable:
+        """Return the voters in the game of a class."""
+        if self.targets is None:
+            raise ValueError(f"There is one game for all classes: leave out target={target!r}.")
+        rows = np.flatnonzero([own == target for own in self.targets])
+        if rows.size == 0:
+            known = list(dict.fromkeys(self.targets))
+            raise ValueError(f"target must be one of the classes {known}. Got {target!r}.")
+        return self.take(rows)
+
+    def take(self, rows: np.ndarray) -> VoterTable:
+        """Return some of the voters."""
+
+        def some(values: Any) -> Any:
+            if values is None or isinstance(values, np.ndarray):
+                return None if values is None else values[rows]
+            return [values[row] for row in rows]
+
+        columns = {k: some(v) for k, v in vars(self).items() if k not in ("kind", "more")}
+        return replace(self, more={k: some(v) for k, v in self.more.items()}, **columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +108,7 @@ class HeldOut:
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """All that summaries, displays and the report need of a fitted estimator.
+    """All that notebooks, displays and the report need of a fitted estimator.
 
     Parameters
     ----------
@@ -119,6 +182,11 @@ class Inspection:
         """Whether there is a game, and a certificate, for each class against the rest."""
         return len(self.certificates) > 1
 
+    @property
+    def worst(self) -> Certificate:
+        """The certificate with the largest bound on the error."""
+        return max(self.certificates, key=lambda certificate: certificate.error_upper)
+
 
 def store_games(
     estimator: Any,
@@ -126,12 +194,12 @@ def store_games(
     certificates: Sequence[Certificate],
     hedged_ranges: Sequence[tuple[float, float]],
 ) -> None:
-    """Store what all estimators tell of their games, in arrays with an entry for each game.
+    """Store the results that all estimators have, in arrays with an entry for each game.
 
     Parameters
     ----------
     estimator : estimator
-        Where to store it.
+        Where to store them.
     games : sequence of Solution
         What the solver returned: one for two classes, or one per class for more.
     certificates : sequence of Certificate
@@ -152,25 +220,17 @@ def store_games(
 
 
 def inspection(estimator: Any, **own: Any) -> Inspection:
-    """Return the inspection of an estimator, with the results that all have alike filled in.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A fitted estimator of this package.
-    **own : dict
-        The other fields of `Inspection`.
-    """
-    certificates = certificates_of(estimator)
+    """Return the inspection of a fitted estimator: results that all have, and its own fields."""
+    found = estimator.certificate_
     return Inspection(
         classes=estimator.classes_,
         n_labeled=estimator.n_labeled_,
         n_unlabeled=estimator.n_unlabeled_,
         tol=estimator.tol,
-        certificates=certificates,
+        certificates=found if isinstance(found, list) else [found],
         histories=list(estimator.history_),
         n_iter=int(np.sum(estimator.n_iter_)),
-        stop_reasons=estimator.stop_reason_.tolist(),
+        stop_reasons=[str(reason) for reason in estimator.stop_reason_],
         **own,
     )
 
@@ -193,3 +253,52 @@ def inspect_estimator(estimator: Any, wanted_by: str) -> Inspection:
         )
     check_is_fitted(estimator)
     return estimator._inspect()
+
+
+def contributions_of(sizes: np.ndarray) -> np.ndarray:
+    """Return sizes as proportions of their sum; 0 where all are."""
+    sizes = np.abs(np.nan_to_num(sizes))
+    total = float(sizes.sum())
+    return sizes / total if total > 0 else sizes
+
+
+def main_figures(model: Inspection) -> list[tuple[str, str]]:
+    """Return the most important figures of a fitted estimator, as pairs of name and text."""
+    classes = [str(label) for label in model.classes[:MOST_CLASSES]]
+    classes += ["..."] * (model.classes.size > MOST_CLASSES)
+    table = model.voters
+    heaviest = table.names[int(np.argmax(table.contributions))] if table.names else "none"
+    of_what = "worst class against the rest" if model.is_one_vs_rest else "error"
+    return [
+        ("labeled rows", f"{model.n_labeled:,}"),
+        ("unlabeled rows", f"{model.n_unlabeled:,}"),
+        ("classes", ", ".join(classes)),
+        (table.plural, f"{len(table.names):,}, largest contribution from {heaviest}"),
+        (of_what, model.worst.describe()),
+        ("passes", str(model.n_iter)),
+    ]
+
+
+class SummaryMixin:
+    """Adds a summary of the fit to the diagram that scikit-learn shows in a notebook."""
+
+    def _repr_html_inner(self) -> str:
+        diagram = super()._repr_html_inner()  # type: ignore[misc]
+        # a copy for prediction knows nothing of its fit, and shows the diagram alone
+        if not (_is_fitted(self) and hasattr(self, "certificate_")):
+            return diagram
+        # a small table in the notebook's own colors
+        cell = "padding:0.15em 0.8em 0.15em 0;text-align:left;border:0"
+        rows = "".join(
+            f'<tr><th scope="row" style="{cell};font-weight:normal;opacity:0.75">{escape(name)}'
+            f'</th><td style="{cell}">{escape(value)}</td></tr>'
+            for name, value in main_figures(inspect_estimator(self, "A summary"))
+        )
+        style = "border:0;margin:0.4em 0"
+        return f'{diagram}<table class="hedgeclipper-fitted" style="{style}">{rows}</table>'
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,9 +15,11 @@ from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_le
 from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.io import as_classes, as_plain_array, is_frame, missing_labels
-from hedgeclipper.io.sampling import stack_rows
+from hedgeclipper.io.arrays import stack_rows
 
 UNLABELED = -1
+# where warnings do not point to, since they concern the code that called
+NOT_THE_USER = ("hedgeclipper", "sklearn", "contextlib")
 NOTHING_TO_SCORE = (
     "All rows are unlabeled (y is -1 or missing): there is nothing to score. Pass rows that have "
     "labels, and in a cross-validation cv=SemiSupervisedSplit()."
@@ -126,24 +129,22 @@ def split_rows(
 def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> SemiSupervisedRows:
     """Warn that no row is unlabeled, and return labeled rows reused as unlabeled ones.
 
-    Parameters
-    ----------
-    X : array, CSR matrix or frame of shape (n_samples, n_features)
-        Rows, all with labels.
-    y : ndarray of shape (n_samples,)
-        Labels; -1 is a class here.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Weights of the rows.
-    advice : str
-        How the caller could have passed unlabeled rows.
+    ``advice`` is how the caller could have passed unlabeled rows.
     """
-    warnings.warn(
-        f"There are no unlabeled rows: {advice}. The labeled rows take their place, and nothing "
-        "is learned beyond them.",
+    warn_user(
+        f"There are no unlabeled rows: {advice}. The labeled rows are reused as unlabeled ones, "
+        "and nothing is learned beyond them.",
         NoUnlabeledRowsWarning,
-        stacklevel=5,
     )
     return SemiSupervisedRows(X, y, sample_weight, X, np.zeros(y.shape, dtype=bool))
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this package and scikit-learn that led here."""
+    frame, level = sys._getframe(), 1
+    while frame.f_globals.get("__name__", "").split(".")[0] in NOT_THE_USER and frame.f_back:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def label_values(y: Any) -> np.ndarray:

@@ -16,9 +16,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.feature_rows import BatchCheck, RowBatches, is_dask, parse_bytes
-from hedgeclipper.base.inspection import Inspection, store_games
+from hedgeclipper.base.inspection import (
+    Inspection,
+    VoterTable,
+    contributions_of,
+    store_games,
+)
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning
-from hedgeclipper.base.summary import VoterTable, shares_of
 from hedgeclipper.forest.growing import (
     SHARE_HELD_OUT,
     GrownTrees,
@@ -524,7 +528,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             names=[name for part in names for name in part],
             weights=weights,
             correlations=correlations,
-            shares=shares_of(weights * coverage) * len(names),
+            contributions=contributions_of(weights * coverage) * len(names),
             coverage=coverage,
             targets=targets.tolist() if len(names) > 1 else None,
         )

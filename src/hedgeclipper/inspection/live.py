@@ -54,7 +54,7 @@ class LiveMargins(Display):
     >>> watch = LiveMargins(X[200:], y[200:], max_rows=100, ax=Figure().subplots())
     >>> model = HedgeClipperClassifier(n_estimators=10, random_state=0)
     >>> model = model.fit(X[:200], y[:200], X_unlabeled=X[200:], callback=watch)
-    >>> watch.n_drawn_ == model.n_iter_, int(watch.display_.counts.sum())
+    >>> watch.n_drawn_ == len(model.history_[0]), int(watch.display_.counts.sum())
     (True, 100)
     """
 

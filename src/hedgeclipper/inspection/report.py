@@ -12,7 +12,7 @@ from hedgeclipper.inspection import model_sections, row_sections
 from hedgeclipper.inspection.comparison import Comparison, compare
 from hedgeclipper.inspection.rendering import EXTRA, environment
 from hedgeclipper.inspection.subject import Subject, read_subject
-from hedgeclipper.io.atomic import check_output, draft_of
+from hedgeclipper.io.atomic import atomic_path, check_output
 from hedgeclipper.io.extras import import_extra
 
 
@@ -89,7 +89,7 @@ def write_report(
     subject = read_subject(model, rows, row_names, n_unlabeled, about)
     found = compare(subject)
     heading = f"Report of a {type(subject.estimator).__name__}" if title is None else title
-    with draft_of(path, force=force) as draft:
+    with atomic_path(path, force=force) as draft:
         draft.write_text(_page(heading, subject, found), encoding="utf-8", newline="\n")
     return path
 

@@ -86,8 +86,8 @@ def _draw_histogram(values: np.ndarray, clip_at: Any, name: str, *, ax: Any) -> 
 def voters_section(subject: Subject) -> dict[str, Any]:
     """Return which voters matter: a figure, and a table that can be sorted."""
     voters = subject.model.voters
-    order = np.argsort(-voters.shares, kind="stable")
-    heaviest = np.cumsum(voters.shares[order])
+    order = np.argsort(-voters.contributions, kind="stable")
+    heaviest = np.cumsum(voters.contributions[order])
     plotted = voters.take(order[:MOST_POINTS])
     label = f"Weight of each {voters.kind} against its correlation with labels"
     return {
@@ -107,7 +107,7 @@ def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]
     if shown.targets is not None:
         columns.append(("class", [str(target) for target in shown.targets]))
     columns += [
-        ("part of the result", [proportion(value) for value in shown.shares]),
+        ("part of the result", [proportion(value) for value in shown.contributions]),
         ("weight", shown.weights),
         ("correlation", shown.correlations),
     ]

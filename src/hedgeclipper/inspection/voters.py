@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.base.inspection import inspect_estimator
-from hedgeclipper.base.summary import VoterTable
+from hedgeclipper.base.inspection import VoterTable, inspect_estimator
 from hedgeclipper.inspection.display import BLUE, MARK, Display, classifier_in, name_of
 
 MOST_NAMES = 8

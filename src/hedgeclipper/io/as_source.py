@@ -17,9 +17,8 @@ from hedgeclipper.io.arrays import (
     is_mapped,
     mapped_source,
 )
-from hedgeclipper.io.column_names import listed
 from hedgeclipper.io.files import find_files, names_files
-from hedgeclipper.io.frames import is_frame
+from hedgeclipper.io.frames import is_frame, listed
 from hedgeclipper.io.libsvm import LibsvmSource, libsvm_source
 from hedgeclipper.io.source import Request, Source
 from hedgeclipper.io.tables import TableSource, dataset_source, file_source, is_dataset
@@ -35,7 +34,7 @@ def as_source(
     label: Any = None,
     n_columns: int | None = None,
     dtype: Any = None,
-    words: bool = False,
+    strings: bool = False,
     once: bool = False,
 ) -> Source:
     """Return a source of batches of rows, each a 2-d array or CSR matrix.
@@ -62,8 +61,8 @@ def as_source(
     dtype : dtype, optional
         Of the rows. Default: arrays and frames keep theirs; files give float32 if that holds all
         numbers of their columns' types exactly, and else float64.
-    words : bool, default=False
-        Whether columns of frames and files may hold words; rows are then arrays of objects if one
+    strings : bool, default=False
+        Whether columns of frames and files may hold strings; rows are then arrays of objects if one
         does, with None or NaN for what is missing.
     once : bool, default=False
         Whether the rows are read only once, so that an iterator of batches will do.
@@ -75,7 +74,9 @@ def as_source(
     >>> [batch.shape for batch in source], [batch.shape for batch in source]
     ([(2, 3), (1, 3)], [(2, 3), (1, 3)])
     """
-    request = Request(name, _as_names(columns), label or None, n_columns, dtype, words, once, data)
+    request = Request(
+        name, _as_names(columns), label or None, n_columns, dtype, strings, once, data
+    )
     if not isinstance(data, _SOURCES):
         return _open(request)
     both = _joined(data.request, request)
@@ -94,8 +95,8 @@ def _joined(own: Request, more: Request) -> Request:
                 f"{option}={_shown(wanted)} is wanted. Make the source with that, or without "
                 f"{option}."
             )
-    words = own.words or more.words
-    return replace(own, name=more.name, words=words, once=more.once, **asked)
+    strings = own.strings or more.strings
+    return replace(own, name=more.name, strings=strings, once=more.once, **asked)
 
 
 def _shown(option: Any) -> str:

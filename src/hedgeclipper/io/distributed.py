@@ -19,8 +19,8 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 
+from hedgeclipper.io.arrays import Draw, merge_draws, tagged
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.io.sampling import Draw, merge_draws, tagged
 
 FAN_IN = 8
 

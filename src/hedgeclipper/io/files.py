@@ -1,18 +1,22 @@
-"""Which files to read: one file, a folder, a pattern, or a list of these; all of one kind."""
+"""Which files to read: one, a folder, a pattern, or a list of these; text in blocks of lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Iterator
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-PACKED = ("", ".gz", ".bz2", ".xz")
+BLOCK_BYTES = 1 << 24
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _SUFFIXES = {
     "Parquet": (".parquet", ".pq"),
     "Arrow": (".arrow", ".feather", ".ipc"),
     "CSV": tuple(s + p for s in (".csv", ".tsv") for p in ("", ".gz", ".bz2", ".zst")),
-    "LibSVM": tuple(s + p for s in (".svm", ".libsvm", ".svmlight") for p in PACKED),
+    "LibSVM": tuple(s + p for s in (".svm", ".libsvm", ".svmlight") for p in ("", *_OPENERS)),
 }
 
 
@@ -101,3 +105,15 @@ def _find_kind(path: Path) -> str | None:
 def _known() -> str:
     known = "; ".join(f"{kind} {', '.join(ends)}" for kind, ends in _SUFFIXES.items())
     return f"Files are told apart by their suffix: {known}."
+
+
+def open_packed(path: Path) -> BinaryIO:
+    """Return the file opened for reading, unpacked on the way."""
+    return _OPENERS.get(path.suffix.lower(), open)(path, "rb")
+
+
+def blocks_of_lines(path: Path) -> Iterator[bytes]:
+    """Yield the file in blocks of whole lines."""
+    with open_packed(path) as file:
+        while block := file.read(BLOCK_BYTES):
+            yield block + file.readline()

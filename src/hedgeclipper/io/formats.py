@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hedgeclipper.io.arrow_columns import holds_numbers, holds_strings, pyarrow
-from hedgeclipper.io.column_names import positions_of
+from hedgeclipper.io.column_values import holds_numbers, holds_strings, pyarrow
+from hedgeclipper.io.frames import positions_of
 from hedgeclipper.io.source import damage_named
 
 _STREAM_BYTES = 1 << 16

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from hedgeclipper.io.files import blocks_of_lines
 from hedgeclipper.io.source import Request, RowCount, damage_named
-from hedgeclipper.io.text import blocks_of_lines
 
 _MOST_ROWS = 1 << 16
 

@@ -52,7 +52,7 @@ class Request:
     label: Any = None
     n_columns: int | None = None
     dtype: Any = None
-    words: bool = False
+    strings: bool = False
     once: bool = field(default=False, compare=False)
     data: Any = field(default=None, compare=False, repr=False)
 

@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.io.arrow_columns import (
+from hedgeclipper.io.column_values import (
+    TextLabels,
     fits_float32,
     holds_numbers,
     holds_strings,
-    index_names,
     labels_of,
+    not_labels,
+    not_numbers,
     numbers_of,
     pyarrow,
-    words_of,
+    strings_of,
 )
-from hedgeclipper.io.column_names import listed, not_labels, not_numbers, positions_of
 from hedgeclipper.io.formats import (
     FORMATS,
     CsvFile,
@@ -27,7 +28,7 @@ from hedgeclipper.io.formats import (
     table_damage_named,
     with_label,
 )
-from hedgeclipper.io.label_columns import TextLabels
+from hedgeclipper.io.frames import index_names, listed, positions_of
 from hedgeclipper.io.source import Request, RowCount, overflow_named, rows_per_batch
 
 
@@ -83,7 +84,7 @@ class TableSource:
         rows = np.empty((batch.num_rows, len(self.column_names)), dtype=self.dtype)
         for position, name in enumerate(self.column_names):
             column = f"Column {name!r} of {place}"
-            values = words_of if self.dtype == object else numbers_of
+            values = strings_of if self.dtype == object else numbers_of
             with overflow_named(column, self.dtype):
                 rows[:, position] = values(batch.column(name), column)
         return rows
@@ -92,7 +93,7 @@ class TableSource:
 def file_source(kind: str, paths: list[Path], request: Request) -> TableSource:
     """Return the rows of files of one kind."""
     files = tuple(FORMATS[kind](path) for path in paths)
-    if request.words:
+    if request.strings:
         files = tuple(replace(f, strings=True) if isinstance(f, CsvFile) else f for f in files)
     return table_source(files, request)
 
@@ -155,7 +156,7 @@ class _Columns:
             self._check_no_others(schema, place)
         for position in positions_of(self.names, schema.names, place):
             column = schema.field(position)
-            if self._request.words and holds_strings(column.type):
+            if self._request.strings and holds_strings(column.type):
                 self.dtype = np.dtype(object)
                 continue
             self._check_numbers(column.name, column.type, place)

@@ -17,15 +17,14 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
-from hedgeclipper.base.inspection import HeldOut, Inspection, store_games
+from hedgeclipper.base.inspection import HeldOut, Inspection, VoterTable, store_games
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.base.summary import VoterTable
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame
+from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import member_reporter
-from hedgeclipper.io.sampling import draw_rows, stack_rows
 from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.panel.held_out import N_FOLDS, HeldOutScores
 from hedgeclipper.panel.member_frames import NamedColumns
@@ -360,7 +359,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             names=column("member"),
             weights=np.array(column("weight")),
             correlations=np.array(column("correlation")),
-            shares=np.array(column("share")),
+            contributions=np.array(column("share")),
             errors=np.array(column("standard_error")),
             targets=np.repeat(self.classes_, n_members).tolist() if len(parts) > 1 else None,
             more={"AUC, out of fold": column("auc"), "agreement": column("agreement")},

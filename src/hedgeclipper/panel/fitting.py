@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from hedgeclipper.base.semi_supervised import UNLABELED
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.io.sampling import stack_rows
+from hedgeclipper.io.arrays import stack_rows
 
 READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading, HedgeClipperClassifier)
 

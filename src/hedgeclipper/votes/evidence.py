@@ -1,4 +1,4 @@
-"""The evidence of a fit: its votes and labels, what is computed from them, and the bounds they give."""
+"""The evidence of a fit: votes and labels, which rows are used for what, and bounds on voters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from hedgeclipper.base.semi_supervised import warn_user
+from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.io import listed
 from hedgeclipper.votes.auxiliary_voters import NAMES, AuxiliaryVoters, AuxiliaryVotes
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.gold import GoldRows
@@ -18,6 +21,10 @@ from hedgeclipper.votes.voter_bounds import VoterBounds, bound_voters
 from hedgeclipper.votes.worst_case import relaxed
 
 MAX_ROWS_IN_GAME, MAX_ROWS_IN_SEARCH = 50_000, 5_000
+
+
+class ContradictionWarning(UserWarning):
+    """What the labels say of some voters cannot all be true of the unlabeled rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +78,11 @@ def gather_evidence(
     If labeled rows are a simple random sample, all rows are one stratum; if not, strata are by the
     certainty of the Dawid-Skene model. ``random_state`` draws rows where there are many.
     """
-    labeled, unlabeled, n_rows = Ballots(gold.labeled), Ballots(gold.unlabeled), gold.unlabeled.n_rows
+    labeled, unlabeled, n_rows = (
+        Ballots(gold.labeled),
+        Ballots(gold.unlabeled),
+        gold.unlabeled.n_rows,
+    )
     auxiliary = AuxiliaryVoters.fit(_pool(gold.labeled, gold.unlabeled, random_state))
     predicted = auxiliary.predict(labeled), auxiliary.predict(unlabeled)
     if is_random_sample:
@@ -91,7 +102,7 @@ def gather_evidence(
 def class_frequencies(
     class_balance: Any, codes: np.ndarray, n_classes: int, strata: Strata
 ) -> np.ndarray:
-    """Return class frequencies: of the labels and one more per class, or the given ones, checked."""
+    """Return class frequencies: of the labels and one more per class, or the given ones."""
     if isinstance(class_balance, str):
         counts = np.ones(n_classes)
         if class_balance == "labeled":
@@ -173,3 +184,25 @@ def constrain(evidence: Evidence, **options: Any) -> Constraints:
         single.contradicting,
         is_void,
     )
+
+
+def warn_of_contradiction(
+    constraints: Constraints, certificate: Certificate, voters: np.ndarray
+) -> None:
+    """Warn if bounds had to be relaxed, or contradict each other and make the certificate void."""
+    if constraints.violation:
+        names = voters[constraints.contradicting].tolist()
+        warn_user(
+            "What the labels say of the voters cannot all be true of the unlabeled rows: bounds "
+            f"would have to be relaxed by {constraints.violation:.3f} in all, among them those of "
+            f"{listed(names, most=5) if names else 'the classes'}. The game was solved with wider "
+            "ones. Labels may be wrong, or drawn from other rows than these.",
+            ContradictionWarning,
+        )
+    elif certificate.kind == "void":
+        warn_user(
+            "What the labels say of the voters, the majority vote and the Dawid-Skene model cannot "
+            "all be true of the unlabeled rows: the certificate is void. Labels may be wrong, or "
+            "drawn from other rows than these; class_balance, if given, may be wrong.",
+            ContradictionWarning,
+        )

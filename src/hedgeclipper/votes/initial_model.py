@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_sums, soft_maximum
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.dawid_skene import fit_dawid_skene, prior_votes
+from hedgeclipper.votes.evidence import Evidence
 from hedgeclipper.votes.vote_game import solve_vote_game, vote_table
 from hedgeclipper.votes.voter_bounds import VoterBounds, parted
 
@@ -87,23 +88,17 @@ class InitialModel:
         return np.concatenate([component.votes for component in self.components], axis=2)
 
 
-def fit_initial_model(
-    kind: str | None,
-    unlabeled: Ballots,
-    labeled: Ballots,
-    codes: np.ndarray,
-    balance: np.ndarray,
-    bounds: VoterBounds,
-) -> InitialModel:
+def fit_initial_model(kind: str | None, evidence: Evidence, bounds: VoterBounds) -> InitialModel:
     """Return the model before the game: a mixture, the majority vote, or all classes alike."""
-    log_balance = np.log(balance)
+    unlabeled, labeled, codes = evidence.sample, evidence.labeled, evidence.codes
+    log_balance = np.log(evidence.balance)
     if kind is None:
         return InitialModel(log_balance)
     majority = majority_vote(unlabeled.shape, log_balance)
     components, scores = [majority], [majority.scores(labeled)]
     prior: tuple[float, ...] = PRIOR_WEIGHTS if kind == "mixture" else (1.0,)
     if kind == "mixture":
-        model = fit_dawid_skene(unlabeled, labeled, codes, balance)
+        model = fit_dawid_skene(unlabeled, labeled, codes, evidence.balance)
         by_labels = _game_from_labels(unlabeled, bounds, codes.size)
         components += [ComponentModel(model.log_balance, model.weights), by_labels]
         scores += [model.scores_without_own(labeled, codes), by_labels.scores(labeled)]
@@ -120,9 +115,7 @@ def _uniform(ballots: Ballots) -> np.ndarray:
 
 def _game_from_labels(ballots: Ballots, bounds: VoterBounds, n_labeled: int) -> ComponentModel:
     loss, limits = MULTICLASS_LOSSES["log"], {"tol": TOL, "max_iter": MAX_ITER}
-    found = solve_vote_game(
-        ballots, bounds, _uniform(ballots), loss, n_labeled=n_labeled, **limits
-    )
+    found = solve_vote_game(ballots, bounds, _uniform(ballots), loss, n_labeled=n_labeled, **limits)
     classes = parted(found.weights, *ballots.shape[:2])[2]
     return ComponentModel(classes, vote_table(found.weights, ballots.shape))
 

@@ -52,7 +52,7 @@ class LabelNumbers:
         return list(self._number_of)[number]
 
     def classes(self, given: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the given classes, or else the labels seen, sorted; and the code of each number."""
+        """Return the given classes, or the labels seen, sorted; and the code of each number."""
         labels = list(self._number_of)
         if given is None:
             classes = seen_classes(labels, self.place)

@@ -242,8 +242,8 @@ class Votes:
         values = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
         if values.dtype.kind not in "iu":
             raise TypeError(
-                f"Votes.from_snorkel takes integers. Got {type(L).__name__} of dtype {values.dtype}. "
-                "Votes.of takes other tables."
+                f"Votes.from_snorkel takes integers. Got {type(L).__name__} of dtype "
+                f"{values.dtype}. Votes.of takes other tables."
             )
         if sparse.issparse(L) and np.any(values == -1) and not np.any(values == 0):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Readers of votes: wide tables with a column for each voter, and long ones with a vote per line."""
+"""Readers of votes: wide tables with a column per voter, and long ones with a vote per line."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import hypergeom, norm
 
+from hedgeclipper.base.semi_supervised import ShiftWarning, warn_user
 from hedgeclipper.votes.ballots import Ballots
 
 SIGNIFICANCE = 1e-4
@@ -48,3 +49,16 @@ def shift_of_votes(labeled: Ballots, unlabeled: Ballots) -> VoteShift | None:
         float(cast[voter, vote] / m),
         float(unlabeled.votes_cast[voter, vote] / n),
     )
+
+
+def warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
+    """Warn if voters vote significantly differently on labeled and unlabeled rows."""
+    found = shift_of_votes(labeled, unlabeled)
+    if found is not None:
+        warn_user(
+            "Voters vote significantly differently on the unlabeled rows than on the labeled ones: "
+            f"{found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
+            f"former and {found.labeled:.2%} of the latter. What the labels say of it may not hold "
+            "for them.",
+            ShiftWarning,
+        )

@@ -41,7 +41,9 @@ class Strata:
         voted = leads[leads >= 0.0]
         inner = np.quantile(voted, np.arange(1, N_STRATA) / N_STRATA) if voted.size else []
         edges = np.unique([0.0, *inner])
-        first, second = (np.searchsorted(edges, part, side="right") for part in (labeled, unlabeled))
+        first, second = (
+            np.searchsorted(edges, part, side="right") for part in (labeled, unlabeled)
+        )
         numbers = _merged(np.bincount(first, minlength=edges.size + 1))
         return cls(numbers[first], numbers[second])
 

@@ -8,9 +8,9 @@ game of An and Dasgupta (UAI 2024):
 
     mean over rows of Psi(initial_j + f_j theta) - centers . theta + widths . abs(theta),
 
-f_j theta the scores that weights theta give the classes on row j. A small ridge and a box keep theta
-small where bounds nearly contradict each other: as if the adversary might break a bound, at a price.
-Bounds that do contradict each other are relaxed before (`worst_case.relaxed`).
+f_j theta the scores that weights theta give the classes on row j. A small ridge and a box keep
+theta small where bounds nearly contradict each other: as if the adversary might break a bound, at a
+price. Bounds that do contradict each other are relaxed before (`worst_case.relaxed`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.multiclass_losses import MulticlassLoss
+from hedgeclipper.game.multiclass_losses import MulticlassLoss, row_favorites, row_maxima
 from hedgeclipper.game.solution import Progress, Solution, solution_fields
 from hedgeclipper.game.specialists import ExtendedSpecialists
 from hedgeclipper.votes.ballots import Ballots
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 RIDGE = 0.1
 LARGEST = 10.0
+ROUNDING = 1e-12
 
 
 def scores_of(ballots: Ballots, weights: np.ndarray) -> np.ndarray:
@@ -122,8 +123,8 @@ def solve_ballots(
 ) -> Solution:
     """Return the best weights found in a game of votes, from ``start`` or from 0.
 
-    ``offset`` of shape (n_rows, n_classes) is added to the scores, as one more voter whose weight is
-    fixed at 1; ``baseline`` is the mean potential that counts as 0.
+    ``offset`` of shape (n_rows, n_classes) is added to the scores, as one more voter whose weight
+    is fixed at 1; ``baseline`` is the mean potential that counts as 0.
     """
     column, first = np.asfortranarray(offset), np.zeros(terms.edge.size) if start is None else start
     voters = BallotSpecialists(ballots, np.where(bounds.is_used, bounds.coverage, 1.0))
@@ -146,8 +147,8 @@ def solve_vote_game(
 ) -> Solution:
     """Return the weights with the least loss beyond the initial model's, against the worst labels.
 
-    ``bounds`` are used as they apply to these rows, ``initial`` of shape (n_rows, n_classes) are the
-    logarithms of the initial model's probabilities; the ridge decreases with ``n_labeled``;
+    ``bounds`` are used as they apply to these rows, ``initial`` of shape (n_rows, n_classes) are
+    the logarithms of the initial model's probabilities; the ridge decreases with ``n_labeled``;
     ``limits`` are ``tol``, ``max_iter`` and ``start`` of `solve_ballots`.
     """
     bounds, scores = bounds.on(ballots), loss.scores(initial)
@@ -194,3 +195,9 @@ class VotePredictor:
     def game_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what the game adds to the score of a class for which a voter votes."""
         return np.diagonal(vote_table(self.weights, shape), axis1=1, axis2=2).copy()
+
+
+def most_probable(probabilities: np.ndarray, balance: np.ndarray) -> np.ndarray:
+    """Return the code of the most probable class of each row, in a tie the most frequent one."""
+    best = row_maxima(probabilities)[:, None]
+    return row_favorites(np.where(probabilities >= best - ROUNDING, balance, 0.0))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from hedgeclipper.base.inspection import VoterTable, contributions_of
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import Constraints
 from hedgeclipper.votes.gold import GoldRows
@@ -12,9 +15,13 @@ from hedgeclipper.votes.vote_game import VotePredictor
 
 def summarize_voters(
     gold: GoldRows, constraints: Constraints, predictor: VotePredictor
-) -> dict[str, np.ndarray | list]:
+) -> dict[str, Any]:
     """Return the columns of the summary, those of Snorkel first."""
-    labeled, unlabeled, n_rows = Ballots(gold.labeled), Ballots(gold.unlabeled), gold.unlabeled.n_rows
+    labeled, unlabeled, n_rows = (
+        Ballots(gold.labeled),
+        Ballots(gold.unlabeled),
+        gold.unlabeled.n_rows,
+    )
     n_voters, n_classes, _ = unlabeled.shape
     overlaps, conflicts = _overlaps_and_conflicts(unlabeled)
     right = labeled.right_votes(np.eye(n_classes)[gold.codes]).sum(axis=1)
@@ -36,6 +43,28 @@ def summarize_voters(
         "Weight": vote_weight(unlabeled, predictor),
         "Contradicts": constraints.contradicting,
     }
+
+
+def voter_table(columns: dict[str, Any], voters: np.ndarray, classes: np.ndarray) -> VoterTable:
+    """Return the summary for the report; correlation is 0 for guessing, 1 if always right."""
+    n_classes = classes.size
+    shown = {
+        "right on gold labels": "Correct",
+        "wrong": "Incorrect",
+        "accuracy at least": "Lower",
+        "at most": "Upper",
+        "estimated accuracy": "Est. Acc.",
+        "conflicts": "Conflicts",
+    }
+    return VoterTable(
+        kind="voter",
+        names=[str(voter) for voter in voters],
+        weights=columns["Weight"],
+        correlations=(n_classes * columns["Emp. Acc."] - 1.0) / (n_classes - 1.0),
+        contributions=contributions_of(columns["Weight"] * columns["Coverage"]),
+        coverage=columns["Coverage"],
+        more={title: columns[name].tolist() for title, name in shown.items()},
+    )
 
 
 def vote_weight(ballots: Ballots, predictor: VotePredictor) -> np.ndarray:
