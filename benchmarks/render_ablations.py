@@ -29,7 +29,7 @@ def summaries(results: list[AblationResult]) -> dict[str, Summary]:
 def page(results: list[AblationResult]) -> str:
     """Return docs/ablations.md."""
     sections = [section(STUDIES[name], part) for name, part in summaries(results).items()]
-    return "\n".join([f"# What each part is worth\n\n{how(results)}\n", *sections])
+    return "\n".join([f"# Ablations: what each part contributes\n\n{how(results)}\n", *sections])
 
 
 def how(results: list[AblationResult]) -> str:

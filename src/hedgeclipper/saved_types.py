@@ -28,11 +28,14 @@ from hedgeclipper.game.multiclass_losses import (
 )
 from hedgeclipper.game.solution import PassRecord, Solution
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
-from hedgeclipper.panel.member_frames import NamedColumns
-from hedgeclipper.panel.member_votes import MemberVotes, VoteScale
-from hedgeclipper.panel.panel_game import Calibration, PanelGame
-from hedgeclipper.panel.panel_predictor import PanelPredictor
-from hedgeclipper.panel.spreading import SmoothSpreading
+from hedgeclipper.panel.defaults import SmoothSpreading
+from hedgeclipper.panel.panel_predictor import (
+    Calibration,
+    NamedColumns,
+    PanelGame,
+    PanelPredictor,
+    VoteScale,
+)
 from hedgeclipper.panel.views import CutColumns, QuantileColumns
 from hedgeclipper.panel.views import _Divide as Divide
 from hedgeclipper.votes.aggregator import VoteAggregator

@@ -19,7 +19,7 @@ from benchmarks.panel_text import (
 from benchmarks.render_panel import PAGE, sections, table_of_ways
 from benchmarks.results_file import Key, Result, read_results
 from benchmarks.table_text import Figures
-from hedgeclipper.panel.panel_game import PanelScores, aggregate
+from hedgeclipper.panel.weighing import PanelScores, aggregate
 
 ROWS = [("a1a", 100), ("covtype", 1000)]
 USUAL = np.array([0.80, 0.81, 0.82])

@@ -16,7 +16,7 @@ import pytest
 
 from hedgeclipper.io import as_source, formats, missing_labels
 from hedgeclipper.io import source as sources
-from hedgeclipper.io.files import find_files
+from hedgeclipper.io.as_source import find_files
 
 ROWS = {"a": [1.0, 2.0, 3.0], "b": [0.5, None, -0.5], "y": [1, None, 0]}
 A_B = [[1.0, 0.5], [2.0, np.nan], [3.0, -0.5]]

@@ -43,26 +43,16 @@ class MixedColumnError(ValueError):
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """What is done with one column.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    kind : {"numbers", "categories", "dates", "left out"}
-        What it holds.
-    what : str
-        What is done with it, as text.
-    date_format : str or None
-        How dates that are strings are read.
-    doubt : str or None
-        Why this may be wrong, as text.
-    """
+    """What is done with one column."""
 
     name: str
+    # "numbers", "categories", "dates" or "left out"
     kind: str
+    # what is done with it, as text
     what: str
+    # how dates that are strings are read
     date_format: str | None = None
+    # why this may be wrong, as text
     doubt: str | None = None
 
     @property
@@ -227,10 +217,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
 def needs_encoding(X: Any) -> bool:
     """Return whether X is a frame with columns that are not numbers or booleans.
 
-    Parameters
-    ----------
-    X : any
-        Rows; a column of a frame that cannot be used is an error.
+    A column that cannot be used is an error.
     """
     if not is_frame(X):
         return False

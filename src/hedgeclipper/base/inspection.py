@@ -24,36 +24,23 @@ MOST_CLASSES = 5
 
 @dataclass(frozen=True, eq=False)
 class VoterTable:
-    """The voters, their weights, and their correlations with the labels.
+    """The voters, their weights, and their correlations with the labels."""
 
-    Parameters
-    ----------
-    kind : str
-        What a voter is called: "leaf", "member", "voter".
-    names : list of str
-        Names of the voters.
-    weights, correlations : ndarray of shape (n_voters,)
-        Weight of each, and its correlation with labels it has not seen; NaN where there are none.
-    contributions : ndarray of shape (n_voters,)
-        The part of the result that comes from each; they add up to 1 in each game.
-    coverage : ndarray of shape (n_voters,) or None
-        Proportion of the unlabeled rows on which each is awake, where that differs.
-    errors : ndarray of shape (n_voters,) or None
-        Standard errors of the correlations, where they are known.
-    targets : list or None
-        The class whose game each is in, where there is a game for each.
-    more : dict of str to list
-        Further columns, by name.
-    """
-
+    # what a voter is called: "leaf", "member", "voter"
     kind: str
     names: list[str]
     weights: np.ndarray
+    # with labels that the voter has not seen; NaN where there are none
     correlations: np.ndarray
+    # the part of the result that comes from each; they add up to 1 in each game
     contributions: np.ndarray
+    # proportion of the unlabeled rows on which each is awake, where that differs
     coverage: np.ndarray | None = None
+    # standard errors of the correlations, where they are known
     errors: np.ndarray | None = None
+    # the class whose game each is in, where there is a game for each
     targets: list | None = None
+    # further columns, by name
     more: dict[str, list] = field(default_factory=dict)
 
     @property
@@ -85,91 +72,54 @@ class VoterTable:
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """A way to predict labeled rows without the use of their own labels.
+    """A way to predict labeled rows without the use of their own labels."""
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_labeled,)
-        Classes of the labeled rows.
-    n_folds : int
-        Into how many folds to split them.
-    predict : callable
-        From the numbers of the rows to learn from, and of those held out, to the probabilities of
-        the latter by method: the model itself, first, and its baselines.
-    description : str
-        What is done with each fold.
-    """
-
+    # classes of the labeled rows, and into how many folds to split these
     codes: np.ndarray
     n_folds: int
+    # from the numbers of the rows to learn from, and of those held out, to the probabilities of the
+    # latter by method: the model itself, first, and its baselines
     predict: Callable[[np.ndarray, np.ndarray], dict[str, np.ndarray]]
+    # what is done with each fold
     description: str
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """All that notebooks, displays and the report need of a fitted estimator.
+    """All that notebooks, displays and the report need of a fitted estimator."""
 
-    Parameters
-    ----------
-    kind : {"forest", "panel", "votes"}
-        Which of the three estimators it is.
-    description : str
-        What it is, in a few words.
-    classes : ndarray of shape (n_classes,)
-        Class labels.
-    n_labeled, n_unlabeled : int
-        Rows of the fit.
-    tol : float
-        Relative gap at which the solver was to stop.
-    certificates : list of Certificate
-        One, or one for each class against the rest.
-    histories : list of sequence of PassRecord
-        Passes of the solver, likewise.
-    n_iter : int
-        Passes over the rows in all games.
-    stop_reasons : list of str
-        Why it stopped, likewise.
-    make_voters : callable
-        Returns the table of the voters; use ``voters``.
-    read_rows : callable
-        Returns rows like those of the fit, checked as these were; arguments as in ``fit``.
-    predict_rows : callable
-        From rows that were read to probabilities of shape (n_samples, n_classes), and to what
-        `MarginDisplay` draws of two classes, shape (n_samples,).
-    draw_rows : callable or None
-        From rows that were read, a number and a RandomState to so many rows drawn at random.
-    describe_voters : callable
-        From numbers of voters to more columns of the table, by name.
-    hold_out : callable or None
-        From unlabeled rows, or None, to the `HeldOut` of an estimator that need not be fitted
-        again for it.
-    contradicting : list of str
-        Names of the voters whose bounds had to be relaxed.
-    shift_score : float or None
-        How much the unlabeled rows differ from the labeled ones, if that is significant.
-    votes : Votes or None
-        Unlabeled votes of the fit, where rows are votes.
-    """
-
+    # "forest", "panel" or "votes", and what it is in a few words
     kind: str
     description: str
     classes: np.ndarray
     n_labeled: int
     n_unlabeled: int
+    # relative gap at which the solver was to stop
     tol: float
+    # one for each game, that is one, or one for each class against the rest
     certificates: list[Certificate]
     histories: list[Sequence[PassRecord]]
-    n_iter: int
     stop_reasons: list[str]
+    # passes over the rows in all games
+    n_iter: int
+    # returns the table of the voters; use ``voters``
     make_voters: Callable[[], VoterTable]
+    # returns rows like those of the fit, checked as these were; arguments as in ``fit``
     read_rows: Callable[..., SemiSupervisedRows]
+    # from such rows to probabilities of shape (n_samples, n_classes), and to what `MarginDisplay`
+    # draws of two classes, shape (n_samples,)
     predict_rows: Callable[[Any], tuple[np.ndarray, np.ndarray]]
+    # from such rows, a number and a RandomState to so many rows drawn at random
     draw_rows: Callable[[Any, int, np.random.RandomState], Any] | None = None
+    # from numbers of voters to more columns of their table, by name
     describe_voters: Callable[[np.ndarray], dict[str, list]] = lambda voters: {}
+    # from unlabeled rows, or None, to held-out predictions that need no new fit
     hold_out: Callable[[Any], HeldOut] | None = None
+    # names of the voters whose bounds had to be relaxed
     contradicting: Sequence[str] = ()
+    # how much the unlabeled rows differ from the labeled ones, if that is significant
     shift_score: float | None = None
+    # unlabeled votes of the fit, where rows are votes
     votes: Any = None
 
     @cached_property
@@ -194,19 +144,7 @@ def store_games(
     certificates: Sequence[Certificate],
     hedged_ranges: Sequence[tuple[float, float]],
 ) -> None:
-    """Store the results that all estimators have, in arrays with an entry for each game.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Where to store them.
-    games : sequence of Solution
-        What the solver returned: one for two classes, or one per class for more.
-    certificates : sequence of Certificate
-        One for each game.
-    hedged_ranges : sequence of pairs of floats
-        Between which awake predictions each hedges.
-    """
+    """Store the results that all estimators have, in arrays with an entry for each game."""
     estimator.slack_ = np.array([game.slack for game in games])
     estimator.duality_gap_ = np.array([game.duality_gap for game in games])
     estimator.n_iter_ = np.array([game.n_iter for game in games])
@@ -236,15 +174,7 @@ def inspection(estimator: Any, **own: Any) -> Inspection:
 
 
 def inspect_estimator(estimator: Any, wanted_by: str) -> Inspection:
-    """Return the inspection of a fitted estimator, or raise if it has none.
-
-    Parameters
-    ----------
-    estimator : estimator
-        An estimator of this package.
-    wanted_by : str
-        What needs it, as the user would call it.
-    """
+    """Return the inspection of a fitted estimator of ours; ``wanted_by`` is what needs it."""
     if not hasattr(estimator, "_inspect"):
         raise TypeError(
             f"{wanted_by} is for HedgeClipperClassifier, HedgedVotingClassifier or "

@@ -84,20 +84,8 @@ def split_rows(
     Rows whose label is missing (None, NaN, NaT, ``pandas.NA``) are unlabeled. Without
     ``X_unlabeled`` so are those with y = -1, as in ``sklearn.semi_supervised``; with it, -1 is a
     class like any other. Without unlabeled rows of any kind, the labeled ones are reused in their
-    place.
-
-    Parameters
-    ----------
-    X : array, CSR matrix or frame of shape (n_samples, n_features)
-        Rows, checked.
-    y : array-like of shape (n_samples,)
-        Labels.
-    X_unlabeled : array, CSR matrix, frame, batches or Dask collection, optional
-        Unlabeled rows, checked. Those that y marks come before them.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Weights of the rows; those of unlabeled ones are not used.
-    minus_one_is_class : bool, default=False
-        Whether -1 is a class also without ``X_unlabeled``.
+    place. Rows that y marks come before those of ``X_unlabeled``, and weights of unlabeled rows
+    are not used. ``minus_one_is_class`` makes -1 a class also without ``X_unlabeled``.
     """
     y = label_values(y)
     check_consistent_length(X, y)
@@ -112,7 +100,14 @@ def split_rows(
         if X_unlabeled is not None:
             return SemiSupervisedRows(X, known, sample_weight, X_unlabeled, None)
         return labeled_only(X, known, sample_weight, "pass X_unlabeled, or mark them with y = -1")
-    _check_classes_left(known, y.size)
+    classes = np.unique(known)
+    if classes.size < 2:
+        found = f"one class, {classes[0]}," if classes.size else "no class"
+        raise ValueError(
+            f"y has {found} once -1 and missing labels are read as 'unlabeled' ({known.size} of "
+            f"{y.size} rows are left). Encode the classes as 0 and 1, or pass the unlabeled rows "
+            "as X_unlabeled, in which case -1 is a class."
+        )
     weights = None if sample_weight is None else sample_weight[labeled]
     X_labeled, rest = _safe_indexing(X, labeled), _safe_indexing(X, unlabeled)
     if X_unlabeled is None:
@@ -156,19 +151,8 @@ def is_unlabeled(y: Any, minus_one_is_class: bool = False) -> np.ndarray:
     """Return which rows are unlabeled: their label is missing, or -1.
 
     Missing labels are None, NaN, NaT and ``pandas.NA``. Among strings, "-1" counts as -1, since
-    NumPy makes that of it where -1 is put into an array of strings.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        Labels.
-    minus_one_is_class : bool, default=False
-        Whether -1 is a class, so that only missing labels count.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_samples,)
-        The mask.
+    NumPy makes that of it where -1 is put into an array of strings. With ``minus_one_is_class``
+    only missing labels count.
     """
     labels = label_values(y)
     unlabeled = missing_labels(labels)
@@ -180,17 +164,6 @@ def is_unlabeled(y: Any, minus_one_is_class: bool = False) -> np.ndarray:
             marks = known == UNLABELED
         unlabeled[~unlabeled] = marks
     return unlabeled
-
-
-def _check_classes_left(y: np.ndarray, n_samples: int) -> None:
-    classes = np.unique(y)
-    if classes.size < 2:
-        found = f"one class, {classes[0]}," if classes.size else "no class"
-        raise ValueError(
-            f"y has {found} once -1 and missing labels are read as 'unlabeled' ({y.size} of "
-            f"{n_samples} rows are left). Encode the classes as 0 and 1, or pass the unlabeled "
-            "rows as X_unlabeled, in which case -1 is a class."
-        )
 
 
 class SemiSupervisedSplit:

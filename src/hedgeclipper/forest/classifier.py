@@ -463,7 +463,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         from hedgeclipper.forest.dask_leaves import find_leaves
         from hedgeclipper.io.distributed import count_partitions
 
-        check = BatchCheck("X_unlabeled", self.n_features_in_, self._checks())
+        check = BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks)
         names = getattr(self, "feature_names_in_", None)
         n_parts = count_partitions(X)
         with row_reporter(self.verbose, "finding leaves", n_parts, "partitions") as report:
