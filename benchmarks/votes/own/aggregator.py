@@ -1,4 +1,4 @@
-"""VoteAggregator in the steps of a peer: it takes the votes as they are, and all labels."""
+"""VoteAggregator in the steps of a peer: it takes the votes unchanged, and all labels."""
 
 from __future__ import annotations
 
