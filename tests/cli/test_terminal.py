@@ -52,7 +52,7 @@ def test_a_terminal_shows_bars_with_the_time_left(tmp_path):
     code, shown = in_terminal(words, tmp_path)
     assert code == 0
     assert "\x1b[" in shown
-    assert re.search(r"pass \d+  slack .*gap", shown)
+    assert re.search(r"pass +\d+  slack .*gap", shown)
     assert "━" in shown
     assert re.search(r"\d:\d\d:\d\d", shown)
     code, shown = in_terminal(["predict", "m.skops", "rows.csv", "-o", "p.parquet"], tmp_path)

@@ -64,38 +64,29 @@ def _check_jobs(jobs: int) -> int:
     return jobs
 
 
-def _flag(*names: str, text: str) -> Any:
-    return typer.Option(*names, metavar="", rich_help_panel="Messages and files", help=text)
+def _option(metavar: str, text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, metavar=metavar, help=text, **more)
 
 
-def _column(text: str) -> Any:
-    return typer.Option(metavar="COLUMN", help=text)
-
-
-def _file(metavar: str, text: str, *names: str) -> Any:
-    return typer.Option(*names, metavar=metavar, help=text)
+def _flag(text: str, *names: str) -> Any:
+    return _option("", text, *names, rich_help_panel="Messages and files")
 
 
 def _confidence(condition: str) -> Any:
-    return typer.Option(
-        metavar="LEVEL",
-        callback=_check_level,
-        help="Guarantee a bound on the error with this probability, such as 0.95; " + condition,
-    )
+    text = "Guarantee a bound on the error with this probability, such as 0.95; "
+    return _option("LEVEL", text + condition, callback=_check_level)
 
 
-Quiet = Annotated[bool, _flag("--quiet", "-q", text="Print nothing but errors.")]
-Json = Annotated[bool, _flag("--json", text="Print the result as one JSON object.")]
-Debug = Annotated[bool, _flag("--debug", text="Print the traceback of an error.")]
-Force = Annotated[bool, _flag("--force", "-f", text="Replace files that exist.")]
-Seed = Annotated[int, typer.Option(metavar="NUMBER", help="Random seed.")]
-Jobs = Annotated[
-    int, typer.Option(metavar="NUMBER", callback=_check_jobs, help="Threads; -1 is all cores.")
-]
-Drop = Annotated[list[str] | None, _column("Leave out a column; repeat for more.")]
-Report = Annotated[Path | None, _file("PAGE.html", "Write a report to open in a browser.")]
+Quiet = Annotated[bool, _flag("Print nothing but errors.", "--quiet", "-q")]
+Json = Annotated[bool, _flag("Print the result as one JSON object.", "--json")]
+Debug = Annotated[bool, _flag("Print the traceback of an error.", "--debug")]
+Force = Annotated[bool, _flag("Replace files that exist.", "--force", "-f")]
+Seed = Annotated[int, _option("NUMBER", "Random seed.")]
+Jobs = Annotated[int, _option("NUMBER", "Threads; -1 is all cores.", callback=_check_jobs)]
+Drop = Annotated[list[str] | None, _option("COLUMN", "Leave out a column; repeat for more.")]
+Report = Annotated[Path | None, _option("PAGE.html", "Write a report to open in a browser.")]
 Unlabeled = Annotated[
-    list[str] | None, _file("FILES...", "Files of unlabeled rows, up to the next option.")
+    list[str] | None, _option("FILES...", "Files of unlabeled rows, up to the next option.")
 ]
 SavedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit has saved.")]
 
@@ -103,9 +94,7 @@ SavedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 
 @app.callback(invoke_without_command=True)
 def _main(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", metavar="", help="Show the version.")
-    ] = False,
+    version: Annotated[bool, _option("", "Show the version.", "--version")] = False,
 ) -> None:
     if version:
         print(f"hedgeclipper {__version__}")
@@ -118,17 +107,17 @@ def fit(
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="Rows; those with a target are labeled.")
     ],
-    model: Annotated[Path, _file("OUT.skops", "Where to save the model.", "--model", "-m")],
+    model: Annotated[Path, _option("OUT.skops", "Where to save the model.", "--model", "-m")],
     target: Annotated[
-        str | None, _file("COLUMN", "Column to predict. LibSVM needs none.", "--target", "-t")
+        str | None, _option("COLUMN", "Column to predict. LibSVM needs none.", "--target", "-t")
     ] = None,
     unlabeled: Unlabeled = None,
     method: Annotated[
         Method,
-        typer.Option(
-            metavar="forest|voting",
-            help="forest: fast, for files of any size. voting: a panel of twenty varied "
-            "classifiers, mostly more accurate, takes minutes.",
+        _option(
+            "forest|voting",
+            "forest: fast, for files of any size. voting: a panel of twenty varied classifiers, "
+            "mostly more accurate, takes minutes.",
         ),
     ] = Method.forest,
     report: Report = None,
@@ -155,7 +144,9 @@ def fit(
 def predict(
     model: SavedModel,
     files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Rows to predict for.")],
-    to: Annotated[Path, _file("OUT", "Where to write: a .parquet or .csv file.", "--output", "-o")],
+    to: Annotated[
+        Path, _option("OUT", "Where to write: a .parquet or .csv file.", "--output", "-o")
+    ],
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -175,26 +166,27 @@ def votes(
             "task, worker and label.",
         ),
     ],
-    gold: Annotated[str, _file("GOLD", "Table of two columns: rows, and their true labels.")],
+    gold: Annotated[str, _option("GOLD", "Table of two columns: rows, and their true labels.")],
     to: Annotated[
         Path | None,
-        _file("OUT", "Write labels and probabilities: .parquet or .csv.", "--output", "-o"),
+        _option("OUT", "Write labels and probabilities: .parquet or .csv.", "--output", "-o"),
     ] = None,
-    model: Annotated[Path | None, _file("OUT.skops", "Save the model.", "--model", "-m")] = None,
+    model: Annotated[Path | None, _option("OUT.skops", "Save the model.", "--model", "-m")] = None,
     report: Report = None,
     key: Annotated[
         str | None,
-        _column(
+        _option(
+            "COLUMN",
             "Column that names the rows. Default: that of GOLD if VOTES has it, else rows are "
-            "numbered from 0."
+            "numbered from 0.",
         ),
     ] = None,
     drop: Drop = None,
-    task: Annotated[str, _column("Long tables: the column of tasks.")] = "task",
-    worker: Annotated[str, _column("Long tables: the column of voters.")] = "worker",
-    label: Annotated[str, _column("Long tables: the column of votes.")] = "label",
+    task: Annotated[str, _option("COLUMN", "Long tables: the column of tasks.")] = "task",
+    worker: Annotated[str, _option("COLUMN", "Long tables: the column of voters.")] = "worker",
+    label: Annotated[str, _option("COLUMN", "Long tables: the column of votes.")] = "label",
     abstain: Annotated[
-        str, typer.Option(metavar="LABEL", help="Value that means abstain; so does a missing vote.")
+        str, _option("LABEL", "Value that means abstain; so does a missing vote.")
     ] = "-1",
     confidence_level: Annotated[
         float | None, _confidence("gold labels must be of rows drawn at random.")
@@ -213,7 +205,7 @@ def votes(
 def report(
     model: SavedModel,
     data: Annotated[str, typer.Argument(metavar="DATA", help="Rows with the target, as for fit.")],
-    to: Annotated[Path, _file("PAGE.html", "The page to write.", "--output", "-o")],
+    to: Annotated[Path, _option("PAGE.html", "The page to write.", "--output", "-o")],
     unlabeled: Unlabeled = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -279,13 +271,7 @@ def _run(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code; wrong usage is one line too.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        What follows ``hedgeclipper`` on the command line.
-    """
+    """Run a command and return its exit code; wrong usage is one line too."""
     try:
         code = app(args=spread_values(arguments), prog_name="hedgeclipper", standalone_mode=False)
     except _UsageError as error:
@@ -298,13 +284,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def spread_values(arguments: Sequence[str]) -> list[str]:
-    """Return arguments with the option of many values before each of these.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        As they were typed: ``--unlabeled a.csv b.csv --model m``.
-    """
+    """Return ``--unlabeled a b`` as ``--unlabeled a --unlabeled b``, which typer understands."""
     spread: list[str] = []
     is_open = lacks_value = False
     for word in [*arguments, _END]:

@@ -120,6 +120,8 @@ class Output:
         if self.debug:
             traceback.print_exception(error)
         kept = f" Written before: {', '.join(self.written)}." if self.written else ""
+        if self.code is ExitCode.STOPPED:
+            kept = kept or " Nothing was written."
         self.fail(one_line(error) + kept)
 
     def fail(self, message: str) -> None:
@@ -141,11 +143,7 @@ def reporting(output: Output) -> Iterator[Output]:
             yield output
         if output.as_json:
             _print(json.dumps({**output.result, "notes": output.notes}, default=_plain))
-    except KeyboardInterrupt:
-        output.code = ExitCode.STOPPED
-        kept = f"Written before: {', '.join(output.written)}." if output.written else ""
-        output.fail(f"Stopped. {kept or 'Nothing was written.'}")
-    except Exception as error:
+    except (KeyboardInterrupt, Exception) as error:
         output.error(error)
 
 
@@ -162,6 +160,8 @@ def exit_code_of(error: BaseException) -> ExitCode:
     """Return how a command ends that failed with this error."""
     if isinstance(error, CommandError):
         return error.code
+    if isinstance(error, KeyboardInterrupt):
+        return ExitCode.STOPPED
     # imported here, since help should not have to wait for it
     from hedgeclipper.persistence import ModelFileError
 
@@ -174,6 +174,8 @@ def exit_code_of(error: BaseException) -> ExitCode:
 
 def one_line(error: BaseException) -> str:
     """Return what an error says, in one line, and what to do."""
+    if isinstance(error, KeyboardInterrupt):
+        return "Stopped."
     if isinstance(error, MemoryError):
         return "There is not enough memory. Pass fewer rows, or columns of numbers as Parquet."
     if isinstance(error, PermissionError) and error.filename:

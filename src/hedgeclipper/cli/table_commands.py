@@ -58,11 +58,11 @@ def fit(
 ) -> None:
     """Fit a model to the rows of files, save it, and print what came out."""
     started = time.perf_counter()
-    files, more = _find(data, unlabeled)
-    check_outputs(model, report, inputs=_paths(files, more), force=force)
+    tables = _find(data, unlabeled)
+    check_outputs(model, report, inputs=_paths(tables), force=force)
     write_report = None if report is None else report_writer()
-    target = _target(files, target, drop or (), output)
-    rows = read_rows(files, more, target, output, drop or ())
+    target = _target(tables[0], target, drop or (), output)
+    rows = read_rows(tables, target, output, drop or ())
     classes = check_classes(rows.y, rows.n_rows, "the label" if target is None else f"{target!r}")
     _print_rows(rows, output)
     kind = HedgedVotingClassifier if method == "voting" else HedgeClipperClassifier
@@ -119,14 +119,14 @@ def report(
     output: Output,
 ) -> None:
     """Write a report on a saved model and the rows of files."""
-    files, more = _find(data, unlabeled)
-    check_outputs(to, inputs=[model, *_paths(files, more)], force=force)
+    tables = _find(data, unlabeled)
+    check_outputs(to, inputs=[model, *_paths(tables)], force=force)
     write_report = report_writer()
-    pipeline, encoder = _load(model, files)
+    pipeline, encoder = _load(model, tables[0])
     target = None if encoder is None else encoder.target
     if target is not None:
-        files.require([target], "the labels")
-    rows = read_rows(files, more, target, output, encoder=encoder)
+        tables[0].require([target], "the labels")
+    rows = read_rows(tables, target, output, encoder=encoder)
     check_classes(rows.y, rows.n_rows, f"{target!r}")
     output.result |= {"command": "report", "model": str(model)}
     _write_report(write_report, pipeline, rows, to, force, output)
@@ -153,8 +153,15 @@ def predict(*, model: Path, files: Sequence[str], to: Path, force: bool, output:
         if not (encoder.is_plain_ and table.hold_numbers(known)):
             rows = _encoded(table, encoder, unread)
     with table_at(to, force=force) as draft:
-        with _infinity_named():
+        try:
             n_rows = estimator.predict_to(draft, rows)
+        except ValueError as error:
+            if "infinity" not in str(error):
+                raise
+            raise CommandError(
+                "Some row has an infinite number, or one too large.",
+                "Rescale its column, or leave the place empty.",
+            ) from error
         if n_rows == 0:
             raise table.no_rows
         classes = _count_classes(draft)
@@ -171,21 +178,21 @@ def predict(*, model: Path, files: Sequence[str], to: Path, force: bool, output:
     output.facts([("Predictions", f"{to}, {n_rows:,} rows")])
 
 
-def _find(data: str, unlabeled: Sequence[str] | None) -> tuple[Files, Files | None]:
-    """Return the files of rows and of unlabeled rows; both must be LibSVM, or neither."""
-    files = Files.find([data])
-    more = Files.find(unlabeled) if unlabeled else None
-    if more is not None and more.is_libsvm != files.is_libsvm:
-        raise CommandError(
-            f"{files.place} is {files.kind} and {more.place} is {more.kind}, which has "
-            "other columns.",
-            "Pass both as LibSVM, or none.",
-        )
-    return files, more
+def _find(data: str, unlabeled: Sequence[str] | None) -> list[Files]:
+    """Return the files of rows, and of unlabeled rows if any; all must be LibSVM, or none."""
+    first, *others = [Files.find(where) for where in ([data], unlabeled) if where]
+    for more in others:
+        if more.is_libsvm != first.is_libsvm:
+            raise CommandError(
+                f"{first.place} is {first.kind} and {more.place} is {more.kind}, which has other "
+                "columns.",
+                "Pass both as LibSVM, or none.",
+            )
+    return [first, *others]
 
 
-def _paths(*tables: Files | None) -> list[Path]:
-    return [path for files in tables if files is not None for path in files.paths]
+def _paths(tables: list[Files]) -> list[Path]:
+    return [path for files in tables for path in files.paths]
 
 
 def _target(files: Files, target: str | None, drop: Sequence[str], output: Output) -> str | None:
@@ -308,28 +315,12 @@ def _print_rows(rows: TableRows, output: Output) -> None:
 
 def _encoded(files: Files, encoder: ColumnEncoder, unread: Counter[str]) -> Iterator[Any]:
     """Yield the rows of each file as numbers, and count dates that cannot be read."""
-    n_rows = 0
     for frame in files.frames():
         if len(frame):
             unread.update(encoder.n_lost_dates(frame))
             yield encoder.transform(frame)
-        n_rows += len(frame)
-    if n_rows == 0:
+    if not any(files.n_rows.values()):
         raise files.no_rows
-
-
-@contextmanager
-def _infinity_named() -> Iterator[None]:
-    """Say what to do about infinite numbers, which estimators only refuse."""
-    try:
-        yield
-    except ValueError as error:
-        if "infinity" not in str(error):
-            raise
-        raise CommandError(
-            "Some row has an infinite number, or one too large.",
-            "Rescale its column, or leave the place empty.",
-        ) from error
 
 
 def _count_classes(path: Path) -> list[tuple[Any, int]]:
@@ -351,15 +342,7 @@ def check_table_suffix(path: Path) -> None:
 
 @contextmanager
 def table_at(path: Path, *, force: bool) -> Iterator[Path]:
-    """Give the path of a Parquet file to write; at the end it becomes the file, or CSV of it.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write in the end; its suffix decides.
-    force : bool
-        Whether to replace one that exists.
-    """
+    """Give the path of a Parquet file to write; at the end it becomes the file, or CSV of it."""
     with atomic_path(path, force=force) as draft:
         if path.suffix.lower() in PARQUET:
             yield draft

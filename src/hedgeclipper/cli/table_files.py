@@ -112,17 +112,7 @@ class Files:
         return self.kind != "CSV" and pa.types.is_boolean(self.schema.field(name).type)
 
     def source(self, names: list[str] | None, label: Any = None, width: int | None = None) -> Any:
-        """Return the rows in batches.
-
-        Parameters
-        ----------
-        names : list of str or None
-            Columns of numbers to read; None for LibSVM.
-        label : str or True, optional
-            Column of labels.
-        width : int, optional
-            Number of columns, for LibSVM.
-        """
+        """Return columns of numbers in batches; LibSVM has a width and True as label, no names."""
         return as_source(self.paths, columns=names, label=label, n_columns=width, dtype=np.float32)
 
     def strings_of(self, name: str) -> np.ndarray | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -92,8 +93,7 @@ class TableRows:
 
 
 def read_rows(
-    data: Files,
-    more: Files | None,
+    tables: list[Files],
     target: str | None,
     output: Output,
     drop: Sequence[str] = (),
@@ -103,10 +103,8 @@ def read_rows(
 
     Parameters
     ----------
-    data : Files
-        Rows, of which those with a label are labeled.
-    more : Files, optional
-        Rows without labels.
+    tables : list of Files
+        Rows, of which those with a label are labeled; if there are two, then rows without labels.
     target : str or None
         Column of labels; None for LibSVM, where each line begins with the label.
     output : Output
@@ -117,27 +115,27 @@ def read_rows(
         What a fitted model does with the columns.
     """
     if target is None:
-        width = max(files.source(None).n_columns for files in (data, more) if files)
-        return _in_batches(data, more, None, width, None, None, output.verbose)
+        width = max(files.source(None).n_columns for files in tables)
+        return _in_batches(tables, None, width, None, None, output.verbose)
+    data, *others = tables
     if encoder is not None:
         names = [plan.name for plan in encoder.plans_]
     else:
         names = [name for name in data.names if name != target and name not in set(drop)]
     if not names:
         raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
-    if more is not None:
-        more.require(names, "the unlabeled rows")
-    tables = [files for files in (data, more) if files is not None]
+    for files in others:
+        files.require(names, "the unlabeled rows")
     is_plain = encoder.is_plain_ if encoder else all(t.hold_numbers(names) for t in tables)
     labels = _text_labels(data, target, output)
     if is_plain:
         try:
-            return _in_batches(data, more, names, None, target, labels, output.verbose)
+            return _in_batches(tables, names, None, target, labels, output.verbose)
         except ValueError:
             # strings further down in a column of CSV that begins with numbers
             if all(files.kind != "CSV" for files in tables):
                 raise
-    return _in_memory(data, more, names, target, labels, encoder)
+    return _in_memory(tables, names, target, labels, encoder)
 
 
 def _text_labels(data: Files, target: str, output: Output) -> np.ndarray | None:
@@ -171,17 +169,17 @@ def _stripped(labels: np.ndarray) -> np.ndarray:
 
 
 def _in_batches(
-    data: Files,
-    more: Files | None,
+    tables: list[Files],
     names: list[str] | None,
     width: int | None,
     target: str | None,
     text_labels: np.ndarray | None,
     verbose: int,
 ) -> TableRows:
+    data, *more = tables
     label = (target if names else True) if text_labels is None else None
     source = data.source(names, label, width)
-    others = None if more is None else more.source(names, None, width)
+    others = [files.source(names, None, width) for files in more]
 
     def numbered() -> Iterator[tuple[Any, np.ndarray]]:
         start = 0
@@ -203,8 +201,7 @@ def _in_batches(
                 n_missing += np.isnan(rows).sum(axis=0)
             n_rows += labels.size
             report(n_rows)
-    tables = [data] if more is None else [data, more]
-    for files, read in zip(tables, (source, others), strict=False):
+    for files, read in zip(tables, (source, *others), strict=True):
         files.n_rows.update({str(place): count.n_rows for place, count in read.counts.items()})
     if not sum(data.n_rows.values()):
         raise data.no_rows
@@ -221,7 +218,7 @@ def _in_batches(
 
 
 def _batches(
-    source: Any, text_labels: np.ndarray | None, others: Any
+    source: Any, text_labels: np.ndarray | None, others: list[Any]
 ) -> Iterator[tuple[Any, np.ndarray]]:
     """Yield rows and labels, those of CSV from their own array; others have missing labels."""
     if text_labels is None:
@@ -231,7 +228,7 @@ def _batches(
         for rows in source:
             yield rows, text_labels[start : start + rows.shape[0]]
             start += rows.shape[0]
-    for rows in others or ():
+    for rows in chain(*others):
         yield rows, np.full(rows.shape[0], np.nan)
 
 
@@ -255,25 +252,24 @@ def _stacked(parts: list[Any], names: list[str] | None) -> Any:
 
 
 def _in_memory(
-    data: Files,
-    more: Files | None,
+    tables: list[Files],
     names: list[str],
     target: str,
     text_labels: np.ndarray | None,
     encoder: ColumnEncoder | None,
 ) -> TableRows:
-    frame = data.frame()
+    frame, *more = [files.frame() for files in tables]
+    others = more[0][names] if more else None
     labels = text_labels
     if labels is None:
         column = frame[target]
         labels = _stripped(column.astype(object).where(column.notna(), None).to_numpy())
     known = ~missing_labels(labels)
-    others = None if more is None else more.frame()[names]
     if encoder is None:
         try:
             encoder = _encoder(target).fit(frame[names], X_unlabeled=others)
         except MixedColumnError as error:
-            places = f"{data.place} and {more.place if more else ''}"
+            places = " and ".join(files.place for files in tables)
             raise MixedColumnError(error.column, places) from None
     unlabeled = pd.concat([frame[names][~known], others], ignore_index=True)
     n_others = 0 if others is None else len(others)
@@ -285,21 +281,15 @@ def _in_memory(
         n_unlabeled=len(unlabeled),
         encoder=encoder,
         numbered=lambda: iter([(unlabeled, numbers)]),
-        tables=[data] if more is None else [data, more],
+        tables=tables,
     )
 
 
 def as_classes(labels: Any, are_boolean: bool = False) -> np.ndarray:
-    """Return labels of which none is missing as booleans, whole numbers or text.
+    """Return labels of which none is missing as booleans, whole numbers or strings.
 
-    Numbers that are not whole are text, since classifiers would take them for measured ones.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_labeled,)
-        As a file has them; numbers may be floats and booleans may be text.
-    are_boolean : bool
-        Whether they are booleans that were read as numbers.
+    Numbers that are not whole become strings, since classifiers would refuse them as continuous.
+    Booleans may be strings, or numbers if ``are_boolean``.
     """
     values = np.asarray(labels, dtype=object)
     if are_boolean:
@@ -314,17 +304,7 @@ def as_classes(labels: Any, are_boolean: bool = False) -> np.ndarray:
 
 
 def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
-    """Return the number of labels of each class, or say why nothing can be learned from them.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_labeled,)
-        Labels.
-    n_rows : int
-        Number of all rows of the table.
-    target : str
-        What to call the labels.
-    """
+    """Return the number of labels of each class, or say why nothing can be learned from them."""
     if y.size == 0:
         raise CommandError(
             f"None of the {n_rows:,} rows has a value in {target}.",
@@ -347,7 +327,7 @@ def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
 
 
 def _are_fractions(classes: np.ndarray) -> bool:
-    """Return whether text is numbers, of which some are not whole."""
+    """Return whether classes are strings of numbers, of which some are not whole."""
     if classes.dtype.kind != "U" or not all(re.fullmatch(r"-?\d+\.\d+", text) for text in classes):
         return False
     return any(float(text) % 1 for text in classes)

@@ -46,7 +46,12 @@ def aggregate(
     table, gold_table = (Files.find(where) for where in (votes, [gold]))
     check_outputs(to, model, report, inputs=table.paths + gold_table.paths, force=force)
     write_report = None if report is None else report_writer()
-    _check_tables(table, gold_table)
+    for files in (table, gold_table):
+        if files.is_libsvm:
+            raise CommandError(
+                f"{files.place} is LibSVM, which has no names of columns.",
+                "Pass votes and gold labels as CSV, Parquet or Arrow.",
+            )
     gold_key, gold_labels = read_gold(gold_table, label)
     abstain_label = _abstain(abstain, gold_labels, output)
     long = {"task": task, "worker": worker, "label": label}
@@ -103,24 +108,10 @@ def aggregate(
     output.facts(facts)
 
 
-def _check_tables(*tables: Files) -> None:
-    for table in tables:
-        if table.is_libsvm:
-            raise CommandError(
-                f"{table.place} is LibSVM, which has no names of columns.",
-                "Pass votes and gold labels as CSV, Parquet or Arrow.",
-            )
-
-
 def read_gold(table: Files, label: str) -> tuple[str, pd.Series]:
     """Return the column of keys, and the gold labels by the key of their row.
 
-    Parameters
-    ----------
-    table : Files
-        A table of two columns, keys and labels.
-    label : str
-        What the column of labels may be called; else it is the last one.
+    Labels are in the column of the name ``label``, if there is one, else in the last of the two.
     """
     if len(table.names) != 2:
         raise CommandError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from glob import glob, has_magic
 from mmap import mmap
@@ -25,6 +25,9 @@ _SUFFIXES = {
     "CSV": tuple(s + p for s in (".csv", ".tsv") for p in ("", ".gz", ".bz2", ".zst")),
     "LibSVM": tuple(s + p for s in (".svm", ".libsvm", ".svmlight") for p in ("", *PACKED)),
 }
+_KNOWN = "Files are told apart by their suffix: {}.".format(
+    "; ".join(f"{kind} {', '.join(ends)}" for kind, ends in _SUFFIXES.items())
+)
 
 
 def as_source(
@@ -92,17 +95,14 @@ def _joined(own: Request, more: Request) -> Request:
     for option, wanted in asked.items():
         had = getattr(own, option)
         if option != "dtype" and had is not None and had != wanted:
+            is_list = option == "columns"
+            before, now = (f"[{listed(x)}]" if is_list else repr(x) for x in (had, wanted))
             raise ValueError(
-                f"{more.name} is a source that was made with {option}={_shown(had)}. Here "
-                f"{option}={_shown(wanted)} is wanted. Make the source with that, or without "
-                f"{option}."
+                f"{more.name} is a source that was made with {option}={before}. Here "
+                f"{option}={now} is wanted. Make the source with that, or without {option}."
             )
     strings = own.strings or more.strings
     return replace(own, name=more.name, strings=strings, once=more.once, **asked)
-
-
-def _shown(option: Any) -> str:
-    return f"[{listed(option)}]" if isinstance(option, list) else repr(option)
 
 
 def _open(request: Request) -> Source:
@@ -173,11 +173,7 @@ def _names_files(data: Any) -> bool:
 def find_files(where: Any) -> tuple[str, list[Path]]:
     """Return the kind of the files and their paths: sorted, or as in a list that is passed.
 
-    Parameters
-    ----------
-    where : str, Path, or list of these
-        Files, folders (all data files in it, hidden ones and those with a leading ``_`` left out),
-        or patterns like ``"rows/*.parquet"``.
+    Files of folders and patterns that are hidden, or begin with ``_``, are left out.
     """
     entries = where if isinstance(where, (list, tuple)) else [where]
     paths = [path for entry in entries for path in _expanded(entry)]
@@ -186,7 +182,9 @@ def find_files(where: Any) -> tuple[str, list[Path]]:
         raise ValueError(f"{twice} is named twice. Name every file once.")
     kinds: dict[str, Path] = {}
     for path in paths:
-        kinds.setdefault(_kind(path), path)
+        if (kind := _kind(path)) is None:
+            raise ValueError(f"{path} has an unknown suffix. {_KNOWN}")
+        kinds.setdefault(kind, path)
     if len(kinds) > 1:
         (kind, path), (other, other_path), *_ = kinds.items()
         raise ValueError(
@@ -197,6 +195,7 @@ def find_files(where: Any) -> tuple[str, list[Path]]:
 
 
 def _expanded(entry: Any) -> list[Path]:
+    """Return the files that a path, folder or pattern means, sorted."""
     if "://" in str(entry):
         raise ValueError(
             f"{entry} is an address. Only files of this machine are read by their path: pass "
@@ -204,47 +203,27 @@ def _expanded(entry: Any) -> list[Path]:
         )
     path = Path(entry).expanduser()
     if path.is_dir():
-        return _in_folder(path)
-    if path.exists():
-        return [path]
-    if has_magic(str(path)):
-        return _matching(str(path))
-    raise FileNotFoundError(f"{path} does not exist. Pass the path of a file or a folder.")
-
-
-def _in_folder(folder: Path) -> list[Path]:
-    paths = sorted(path for path in _visible(folder.iterdir()) if _find_kind(path) is not None)
-    if not paths:
-        raise FileNotFoundError(
-            f"{folder} has no data files in it. Files in folders below are not looked for; name "
-            f"them with a pattern like '{folder}/**/*.parquet'. {_known()}"
+        found = [file for file in _visible(path.iterdir()) if _kind(file) is not None]
+        problem = (
+            f"{path} has no data files in it. Files in folders below are not looked for; name "
+            f"them with a pattern like '{path}/**/*.parquet'. {_KNOWN}"
         )
-    return paths
+    elif path.exists():
+        return [path]
+    elif has_magic(str(path)):
+        found = _visible(map(Path, glob(str(path), recursive=True)))
+        problem = f"No file matches {str(path)!r}. Check the folder and the pattern."
+    else:
+        raise FileNotFoundError(f"{path} does not exist. Pass the path of a file or a folder.")
+    if not found:
+        raise FileNotFoundError(problem)
+    return sorted(found)
 
 
-def _matching(pattern: str) -> list[Path]:
-    paths = sorted(_visible(map(Path, glob(pattern, recursive=True))))
-    if not paths:
-        raise FileNotFoundError(f"No file matches {pattern!r}. Check the folder and the pattern.")
-    return paths
+def _visible(paths: Iterable[Path]) -> list[Path]:
+    return [path for path in paths if path.is_file() and not path.name.startswith((".", "_"))]
 
 
-def _visible(paths: Any) -> Iterator[Path]:
-    return (path for path in paths if path.is_file() and not path.name.startswith((".", "_")))
-
-
-def _kind(path: Path) -> str:
-    kind = _find_kind(path)
-    if kind is None:
-        raise ValueError(f"{path} has an unknown suffix. {_known()}")
-    return kind
-
-
-def _find_kind(path: Path) -> str | None:
+def _kind(path: Path) -> str | None:
     name = path.name.lower()
     return next((kind for kind, ends in _SUFFIXES.items() if name.endswith(ends)), None)
-
-
-def _known() -> str:
-    known = "; ".join(f"{kind} {', '.join(ends)}" for kind, ends in _SUFFIXES.items())
-    return f"Files are told apart by their suffix: {known}."

@@ -25,12 +25,7 @@ _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 def check_output(path: str | Path, *, force: bool = True) -> Path:
     """Return the whole path of a file that can be written, or say why it cannot.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file to write.
-    force : bool
-        Whether one that exists may be replaced.
+    Without ``force``, one that exists may not be replaced.
     """
     path = Path(path).expanduser().resolve()
     if path.is_dir():
@@ -46,30 +41,20 @@ def check_output(path: str | Path, *, force: bool = True) -> Path:
 def atomic_path(path: str | Path, *, force: bool = True) -> Iterator[Path]:
     """Give the path of a hidden file that is renamed at the end of the ``with`` block.
 
-    On any error that file is removed, and what was at the path before is still there.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file to write.
-    force : bool
-        Whether one that exists may be replaced.
+    On any error that file is removed, and what was at the path before is still there. Without
+    ``force``, one that exists may not be replaced.
     """
     path = check_output(path, force=force)
     temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
     try:
         yield temporary
-        _flush_to_disk(temporary)
+        with temporary.open("r+b") as file:
+            os.fsync(file.fileno())
         check_output(path, force=force)  # somebody else may have written there meanwhile
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _flush_to_disk(path: Path) -> None:
-    with path.open("r+b") as file:
-        os.fsync(file.fileno())
 
 
 class TableWriter:

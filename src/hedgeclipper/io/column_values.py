@@ -51,7 +51,7 @@ def decoded(column: Any) -> Any:
 
 def numbers_of(column: Any, place: str) -> np.ndarray:
     """Return a column as numbers of its own type, or as floats where it has missing values."""
-    values = np.asarray(decoded(column))
+    values = np.asarray(column)
     if values.dtype.kind == "O":
         missing = missing_labels(values)
         if all(isinstance(value, (bool, np.bool_)) for value in values[~missing]):
@@ -63,13 +63,13 @@ def numbers_of(column: Any, place: str) -> np.ndarray:
 
 def strings_of(column: Any, place: str) -> np.ndarray:
     """Return a column of strings as objects, or of numbers; a missing value is None or NaN."""
-    values = np.asarray(decoded(column))
+    values = np.asarray(column)
     return values if values.dtype.kind in "OUT" else numbers_of(column, place)
 
 
 def labels_of(column: Any, place: str) -> np.ndarray:
     """Return a column as labels: float64 with NaN for a missing one, or str with None for one."""
-    values = np.asarray(decoded(column))
+    values = np.asarray(column)
     if values.dtype.kind not in "biufOUT":
         raise not_labels(place, _type(column))
     missing = missing_labels(values)

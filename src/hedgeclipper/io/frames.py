@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from hedgeclipper.io.column_values import (
     pyarrow,
     strings_of,
 )
-from hedgeclipper.io.source import Request, converted
+from hedgeclipper.io.source import Request, overflow_named
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +74,7 @@ def frame_arrays(frame: Any, names: Sequence[Any] | None = None) -> dict[Any, np
 
     Numbers and booleans are numbers, as objects if some booleans are missing; dates are
     datetime64 in UTC; strings, and categories of whatever kind, are objects, as is all else.
-
-    Parameters
-    ----------
-    frame : frame of pandas, polars or Arrow
-        Rows.
-    names : sequence, optional
-        The columns wanted; those that are not there are left out.
+    Of the wanted names, those that are not there are left out.
     """
     columns = frame_columns(as_table(frame))
     return {name: _array(column) for name, column in columns if names is None or name in names}
@@ -104,15 +98,7 @@ def as_text(values: np.ndarray) -> np.ndarray:
 
 
 def frame_with(frame: Any, names: Sequence[str]) -> Any:
-    """Return the columns of a frame that are asked for, in this order, or the frame without names.
-
-    Parameters
-    ----------
-    frame : any
-        Rows; those that are no frame, or have no names, are returned as they are.
-    names : sequence of str
-        The columns; one that is not there is an error.
-    """
+    """Return these columns of a frame, in this order; rows without names as they are."""
     found = frame_names(frame)
     if found is None or found == list(names):
         return frame
@@ -138,24 +124,21 @@ def frame_block(frame: Any, request: Request, place: str) -> Block:
     positions = _wanted_positions(names, frame, request, place)
     request.check_width(len(positions), place)
     read = strings_of if request.strings else numbers_of
-    columns = [
-        read(_column(frame, position), f"Column {names[position]!r} of {place}")
-        for position in positions
-    ]
-    rows = converted(_side_by_side(columns, frame.shape[0]), request.dtype, place)
+    places = [f"Column {names[position]!r} of {place}" for position in positions]
+    columns: Iterable[np.ndarray] = map(read, (_column(frame, p) for p in positions), places)
+    dtype = request.dtype
+    if dtype is None:
+        columns = list(columns)
+        dtype = np.result_type(*{column.dtype for column in columns}) if columns else np.float64
+    rows = np.empty((frame.shape[0], len(positions)), dtype=dtype)
+    for position, (column, values) in enumerate(zip(places, columns, strict=True)):
+        with overflow_named(column, dtype):
+            rows[:, position] = values
     labels = None
     if request.label is not None:
-        column = _column(frame, positions_of([request.label], names, place)[0])
-        labels = labels_of(column, f"Column {request.label!r} of {place}")
+        label = _column(frame, positions_of([request.label], names, place)[0])
+        labels = labels_of(label, f"Column {request.label!r} of {place}")
     return Block(rows, labels, [names[p] for p in positions] if _are_names(names) else None)
-
-
-def _side_by_side(columns: list[np.ndarray], n_rows: int) -> np.ndarray:
-    dtype = np.result_type(*{column.dtype for column in columns}) if columns else np.float64
-    rows = np.empty((n_rows, len(columns)), dtype=dtype)
-    for position, column in enumerate(columns):
-        rows[:, position] = column
-    return rows
 
 
 def _wanted_positions(names: list[Any], frame: Any, request: Request, place: str) -> list[int]:

@@ -13,16 +13,13 @@ from hedgeclipper.io.column_values import (
     fits_float32,
     holds_numbers,
     holds_strings,
-    labels_of,
     not_labels,
     not_numbers,
-    numbers_of,
     pyarrow,
-    strings_of,
 )
 from hedgeclipper.io.formats import CsvFile, TableFile
-from hedgeclipper.io.frames import index_names, listed, positions_of
-from hedgeclipper.io.source import Request, RowCount, Source, overflow_named, rows_per_batch
+from hedgeclipper.io.frames import frame_block, index_names, listed, positions_of
+from hedgeclipper.io.source import Request, RowCount, Source, rows_per_batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +44,15 @@ class TableSource(Source):
 
     def _blocks(self, with_labels: bool) -> Iterator[tuple[np.ndarray, Any]]:
         label = self.label if with_labels else None
+        are_strings = self.dtype == object
+        request = Request(columns=self.names, label=label, dtype=self.dtype, strings=are_strings)
         text = TextLabels() if isinstance(self.files[0], CsvFile) else None
         for batch, place in self._record_batches(label):
-            labels = None
-            if label is not None:
-                column = f"Column {label!r} of {place}"
-                labels = labels_of(batch.column(label), column)
-                labels = text.read(labels, column) if text else labels
-            yield self._rows(batch, place), labels
+            block = frame_block(batch, request, place)
+            labels = block.labels
+            if text is not None and labels is not None:
+                labels = text.read(labels, f"Column {label!r} of {place}")
+            yield block.rows, labels
 
     def _record_batches(self, label: str | None) -> Iterator[tuple[Any, str]]:
         size = rows_per_batch(len(self.names))
@@ -68,15 +66,6 @@ class TableSource(Source):
                 self.counts.setdefault(file.place, RowCount()).check(n_read, file.place)
         finally:
             pool.release_unused()
-
-    def _rows(self, batch: Any, place: str) -> np.ndarray:
-        rows = np.empty((batch.num_rows, len(self.names)), dtype=self.dtype)
-        read = strings_of if self.dtype == object else numbers_of
-        for position, name in enumerate(self.names):
-            column = f"Column {name!r} of {place}"
-            with overflow_named(column, self.dtype):
-                rows[:, position] = read(batch.column(name), column)
-        return rows
 
 
 def table_source(files: Sequence[TableFile], request: Request) -> TableSource:
