@@ -5,10 +5,11 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.forest.growing import grow_trees
-from hedgeclipper.forest.leaf_game import LeafEvidence, LeafGameOptions, set_up_leaf_game
+from hedgeclipper.forest.leaf_game import LeafGameOptions, leaf_evidence, set_up_leaf_game
 from hedgeclipper.forest.leaf_rows import LeafArray
-from hedgeclipper.forest.leaves import count_in_leaves, leaf_table
+from hedgeclipper.forest.leaves import count_in_leaves
 
 X, Y = make_classification(2000, 6, n_informative=4, n_redundant=0, random_state=1)
 X = X.astype(np.float32)
@@ -53,7 +54,8 @@ def test_gap_is_within_tol():
 
 def leaf_game(kinds, bound="shrunk"):
     """Return b, the game of 5 trees on 60 rows, and its dense votes."""
-    options = LeafGameOptions(LeafGame(unlabeled_weight=1.5), 0, bound, None, "square", 1e-3, 9, 1)
+    model = HedgeClipperClassifier(specialists=kinds, bound=bound)
+    options = LeafGameOptions.of(model, LeafGame(unlabeled_weight=1.5), 0)
     grown = grow_trees(
         RandomForestClassifier(5, max_leaf_nodes=6),
         X[:80],
@@ -64,9 +66,9 @@ def leaf_game(kinds, bound="shrunk"):
         random_state=np.random.RandomState(0),
     )
     finder = grown.finder
-    seen, new = finder.find(X[:80]), LeafArray(finder.find(X[300:360]))
-    labeled = grown.labeled(seen, Y[:80], None, 1)
-    evidence = LeafEvidence(labeled, leaf_table(finder, kinds), options)
+    new = LeafArray(finder.find(X[300:360]))
+    rows = SemiSupervisedRows(X[:80], Y[:80], None, X[300:360], None)
+    (evidence,) = leaf_evidence(grown, rows, Y[:80], [1], options)
     _, b, game = set_up_leaf_game(evidence, new, count_in_leaves(new, finder))
     places = finder.find(X[300:360]) + finder.offsets[:, None]  # trees, rows
     return b, game, game.specialists.votes.toarray()[places].sum(axis=0)

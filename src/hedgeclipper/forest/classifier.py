@@ -29,9 +29,10 @@ from hedgeclipper.forest.leaf_game import (
     LeafGameOptions,
     LeafSolution,
     LeafStream,
+    leaf_evidence,
     play_leaf_game,
 )
-from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, keep_leaves
+from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_and_keep
 from hedgeclipper.forest.leaves import (
     KINDS,
     LeafPredictor,
@@ -261,21 +262,12 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         random_state = check_random_state(self.random_state)
 
         grown = self._grow(rows, codes, random_state)
-        evidence = self._evidence(grown, rows, codes, random_state)
+        options = LeafGameOptions.of(self, self._game, random_state.randint(MAX_SEED))
+        evidence = leaf_evidence(grown, rows, codes, self._games(), options)
         with closing(self._find_leaves(grown.finder, rows.X_unlabeled)) as leaves:
             counts = count_in_leaves(leaves, grown.finder, self.n_jobs)
             self.shift_score_ = check_shift(evidence[0].labeled, counts)
-            with pass_reporter(self.verbose, self.tol) as report:
-                solutions = [
-                    play_leaf_game(
-                        one,
-                        leaves,
-                        counts,
-                        report=report,
-                        watch=self._watcher(callback, k, prepare),
-                    )
-                    for one, k in zip(evidence, self._games(), strict=True)
-                ]
+            solutions = self._play(evidence, leaves, counts, callback, prepare)
             predictor = LeafPredictor.of(solutions, grown.finder, resolve_loss(self.loss), prepare)
             stream = LeafStream(evidence, leaves if given.has_unlabeled else None, solutions)
             labels = None
@@ -350,18 +342,10 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     def _storage(self) -> LeafStorage:
         return LeafStorage() if self.storage is None else self.storage
 
-    @property
-    def _kinds(self) -> tuple[str, ...]:
-        return (self.specialists,) if isinstance(self.specialists, str) else (*self.specialists,)
-
     def _check_settings(self, X_unlabeled: Any) -> None:
         """Raise if settings are wrong, or if leaf numbers are to be kept where Dask decides."""
         self._game._validate_params()
         self._storage._validate_params()
-        if not self._kinds or not set(self._kinds) <= set(KINDS):
-            raise ValueError(
-                f"The 'specialists' parameter must name some of {KINDS}. Got {self.specialists!r}."
-            )
         if is_dask(X_unlabeled) and self._storage.get_params() != LeafStorage().get_params():
             raise ValueError(
                 "Leaf numbers of a Dask collection are kept by its workers: storage does not "
@@ -387,26 +371,8 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             stratify=self.confidence_level is None,
             random_state=random_state,
             classes=self.classes_,
-            names=getattr(self, "feature_names_in_", None),
+            names=self._known_names(),
         )
-
-    def _evidence(
-        self,
-        grown: GrownTrees,
-        rows: SemiSupervisedRows,
-        codes: np.ndarray,
-        random_state: np.random.RandomState,
-    ) -> list[LeafEvidence]:
-        """Return what the labels tell of the leaves, for each class that plays."""
-        table = leaf_table(grown.finder, self._kinds)
-        leaves = grown.finder.find(rows.X_labeled, self.n_jobs)
-        names = ("bound", "confidence_level", "loss", "tol", "max_iter", "n_jobs")
-        parameters = {name: getattr(self, name) for name in names}
-        options = LeafGameOptions(self._game, random_state.randint(MAX_SEED), **parameters)
-        is_held_out = self.confidence_level is not None and grown.source == "holdout"
-        is_guarantee = is_held_out and rows.weight_labeled is None and rows.has_unlabeled
-        labeled = [grown.labeled(leaves, codes, rows.weight_labeled, k) for k in self._games()]
-        return [LeafEvidence(one, table, options, is_guarantee) for one in labeled]
 
     def _find_leaves(self, finder: LeafFinder, X: Any) -> LeafRows:
         """Return the leaf numbers of the unlabeled rows, kept as the parameters ask for."""
@@ -419,32 +385,34 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             with row_reporter(self.verbose, "finding leaves", n_parts, "partitions") as report:
                 return find_leaves(finder, X, self._known_names(), check, report)
         rows = X if isinstance(X, RowBatches) else RowSlices(X)
-        task = "counting rows" if self._storage.place == "recompute" else "finding leaves"
-        with row_reporter(self.verbose, task, rows.n_rows) as report:
-            leaves = keep_leaves(rows, finder, self._storage, self.n_jobs, report)
-        if leaves.n_samples == 0:
-            raise ValueError(
-                "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
-                "X_unlabeled out."
-            )
-        return leaves
+        return find_and_keep(rows, finder, self._storage, self.n_jobs, self.verbose)
 
-    def _watcher(
-        self, callback: Callable[[PassView], None] | None, k: int, prepare: BatchCheck | None
-    ) -> Callable[[PassRecord, LeafPredictor], None] | None:
-        """Return what shows a callback the predictions after a pass; None without a callback."""
-        if callback is None:
-            return None
+    def _play(
+        self,
+        evidence: list[LeafEvidence],
+        leaves: LeafRows,
+        counts: np.ndarray,
+        callback: Callable[[PassView], None] | None,
+        prepare: BatchCheck | None,
+    ) -> list[LeafSolution]:
+        """Return the solution of each game; the callback is shown the predictions of each pass."""
 
-        def watch(record: PassRecord, predictor: LeafPredictor) -> None:
+        def show(target: Any, record: PassRecord, now: LeafPredictor) -> None:
             def awake(X: Any) -> np.ndarray:
                 rows = self._check_more(X, "X")
-                return replace(predictor, prepare=prepare).awake(rows, self.n_jobs)[:, 0]
+                return replace(now, prepare=prepare).awake(rows, self.n_jobs)[:, 0]
 
-            target, is_one_of_many = self.classes_[k], self.classes_.size > 2
-            callback(PassView(record, awake, predictor.hedged_ranges[0], target, is_one_of_many))
+            assert callback is not None
+            many = self.classes_.size > 2
+            callback(PassView(record, awake, now.hedged_ranges[0], target, is_one_of_many=many))
 
-        return watch
+        targets = self.classes_[self._games()]
+        watchers = [None if callback is None else partial(show, target) for target in targets]
+        with pass_reporter(self.verbose, self.tol) as report:
+            return [
+                play_leaf_game(one, leaves, counts, report=report, watch=watch)
+                for one, watch in zip(evidence, watchers, strict=True)
+            ]
 
     def _store(
         self,
@@ -466,17 +434,14 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
 
     def _inspect(self) -> Inspection:
         """Return what summaries, displays and the report need."""
-        finder, score = self._predictor.finder, self.shift_score_
-        n_trees, table = finder.n_trees, leaf_table(finder, self._kinds)
-        own = np.concatenate([table.own_leaf[keep] for keep in self._kept])
-        games = np.repeat(np.arange(len(self._kept)), [keep.size for keep in self._kept])
+        n_trees, score = self._predictor.finder.n_trees, self.shift_score_
+        table = leaf_table(self._predictor.finder, self.specialists)
         names = getattr(self, "feature_names_in_", None)
+        known = self._predictor, table, self._kept, self.classes_, names
         return self._inspection(
             kind="forest",
             description=f"forest of {n_trees:,} tree{'s' * (n_trees != 1)}, its leaves reweighted",
             make_voters=partial(leaf_voters, self, table, self._kept),
-            describe_voters=lambda voters: describe_leaves(
-                self._predictor, own[voters], games[voters], self.classes_, names
-            ),
+            describe_voters=partial(describe_leaves, *known),
             shift_score=score if score > SHIFT_THRESHOLD else None,
         )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import ClassVar
@@ -15,7 +15,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_correlations import (
     ForestVote,
     Labeled,
@@ -29,6 +31,7 @@ from hedgeclipper.forest.leaves import (
     LeafSpecialists,
     LeafTable,
     count_in_leaves,
+    leaf_table,
     sum_in_leaves,
     sum_scores,
 )
@@ -116,12 +119,19 @@ class LeafGameOptions:
 
     game: LeafGame
     seed: int
+    specialists: str | Sequence[str]
     bound: str
     confidence_level: float | None
     loss: str | Loss
     tol: float
     max_iter: int
     n_jobs: int | None
+
+    @classmethod
+    def of(cls, estimator: BaseEstimator, game: LeafGame, seed: int) -> LeafGameOptions:
+        """Return the options of an estimator, which has parameters of the same names."""
+        names = [field.name for field in fields(cls)[2:]]
+        return cls(game, seed, **{name: getattr(estimator, name) for name in names})
 
     @property
     def is_shrunk(self) -> bool:
@@ -185,6 +195,22 @@ class LeafEvidence:
         sums = votes.T @ leaves.sum_blocks(sums_of, np.asarray, options.n_jobs)
         mean_vote = np.divide(sums, n_awake, out=np.zeros_like(sums), where=n_awake > 0)
         return residual_correlations(self.labeled, forest_vote, self.table, votes, mean_vote)
+
+
+def leaf_evidence(
+    grown: GrownTrees,
+    rows: SemiSupervisedRows,
+    codes: np.ndarray,
+    classes: Sequence[int],
+    options: LeafGameOptions,
+) -> list[LeafEvidence]:
+    """Return what the labels, given as codes, tell of the leaves, for each of these classes."""
+    table = leaf_table(grown.finder, options.specialists)
+    leaves = grown.finder.find(rows.X_labeled, options.n_jobs)
+    is_held_out = options.confidence_level is not None and grown.source == "holdout"
+    is_guarantee = is_held_out and rows.weight_labeled is None and rows.has_unlabeled
+    labeled = [grown.labeled(leaves, codes, rows.weight_labeled, k) for k in classes]
+    return [LeafEvidence(one, table, options, is_guarantee) for one in labeled]
 
 
 def _vote_sums(leaves: np.ndarray, offsets: np.ndarray, scores: np.ndarray) -> np.ndarray:

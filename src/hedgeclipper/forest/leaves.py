@@ -73,8 +73,11 @@ class LeafTable:
         return names
 
 
-def leaf_table(finder: LeafFinder, kinds: Sequence[str]) -> LeafTable:
+def leaf_table(finder: LeafFinder, kinds: str | Sequence[str]) -> LeafTable:
     """Return the table of the specialists of these kinds: "leaves", "nodes", "trees"."""
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if not kinds or not set(kinds) <= set(KINDS):
+        raise ValueError(f"The 'specialists' parameter must name some of {KINDS}. Got {kinds!r}.")
     n_leaves, n_trees = int(finder.n_leaves.sum()), 0
     parts: list[tuple[sparse.csr_array, np.ndarray]] = []
     if "nodes" in kinds:
@@ -329,11 +332,18 @@ def leaf_voters(model: Any, table: LeafTable, kept: list[np.ndarray]) -> VoterTa
 
 
 def describe_leaves(
-    predictor: LeafPredictor, leaves: np.ndarray, games: np.ndarray, classes: Any, names: Any
+    predictor: LeafPredictor,
+    table: LeafTable,
+    kept: list[np.ndarray],
+    classes: np.ndarray,
+    names: Any,
+    voters: np.ndarray,
 ) -> dict[str, list]:
-    """Return the class that each leaf votes for in its game, and its rows, if trees can be read."""
+    """Return the class that each of these voters votes for, and its rows, if it is a leaf."""
     finder = predictor.finder
-    if leaves.min(initial=0) < 0 or not isinstance(finder, PackedTrees):
+    leaves = np.concatenate([table.own_leaf[keep] for keep in kept])[voters]
+    games = np.repeat(np.arange(len(kept)), [keep.size for keep in kept])[voters]
+    if not leaves.size or leaves.min() < 0 or not isinstance(finder, PackedTrees):
         return {}
     positive = [str(label) for label in classes[-predictor.n_games :]]
     negative = [str(classes[0])] if len(positive) == 1 else ["the rest"] * len(positive)
