@@ -65,16 +65,16 @@ class Costs:
 
     @property
     def pass_per_row(self) -> float:
-        """Worker seconds of a row in a pass, without its partition's share."""
+        """Worker seconds of a row in a pass, without the fixed cost of its partition."""
         n_partitions = self.n_rows / ROWS_PER_PARTITION
         rows_only = self.one_pass - n_partitions * self.one_partition
         return max(rows_only, 0.0) * self.n_workers / self.n_rows
 
-    def foretell(self, n_rows: int, n_workers: int, n_partitions: int) -> tuple[float, float]:
+    def expected(self, n_rows: int, n_workers: int, n_partitions: int) -> tuple[float, float]:
         """Return the seconds that finding leaves and one pass should take."""
-        share = n_rows / n_workers
-        return share * self.find_per_row, (
-            share * self.pass_per_row + n_partitions * self.one_partition
+        rows_each = n_rows / n_workers
+        return rows_each * self.find_per_row, (
+            rows_each * self.pass_per_row + n_partitions * self.one_partition
         )
 
 
@@ -143,53 +143,53 @@ def measure(n_workers: int, n_rows: int) -> Costs:
 
 
 def measured_table(found: list[Costs]) -> list[list[str]]:
-    """Return what was measured, beside what one worker's costs foretell."""
+    """Return what was measured, beside what is expected from one worker's costs."""
     one = found[0]
     rows = [
         [
             "workers",
             "find leaves, s",
-            "foretold",
+            "expected",
             "a pass, s",
-            "foretold",
+            "expected",
             "whole fit, s",
-            "foretold",
+            "expected",
         ]
     ]
     for costs in found:
         n_partitions = costs.n_rows // ROWS_PER_PARTITION
-        find, one_pass = one.foretell(costs.n_rows, costs.n_workers, n_partitions)
+        find, one_pass = one.expected(costs.n_rows, costs.n_workers, n_partitions)
         whole = costs.growing + find + costs.n_iter * one_pass
         measured = [f"{costs.find:.2f}", f"{costs.one_pass:.3f}", f"{costs.whole:.1f}"]
-        foretold = [f"{find:.2f}", f"{one_pass:.3f}", f"{whole:.1f}"]
-        pairs = zip(measured, foretold, strict=True)
+        expected = [f"{find:.2f}", f"{one_pass:.3f}", f"{whole:.1f}"]
+        pairs = zip(measured, expected, strict=True)
         rows.append([str(costs.n_workers), *[cell for pair in pairs for cell in pair]])
     return rows
 
 
-def words(one: Costs) -> str:
-    """Return the model's constants and what they come to at large."""
+def describe(one: Costs) -> str:
+    """Return the constants of the cost model and what they predict for 10^10 rows."""
     partitions = FAR_ROWS // FAR_PARTITION
-    find, one_pass = one.foretell(FAR_ROWS, FAR_WORKERS, partitions)
+    find, one_pass = one.expected(FAR_ROWS, FAR_WORKERS, partitions)
     moved = one.sent * FAR_WORKERS + one.returned * partitions
     seconds_moved = moved / FAR_WORKERS / NETWORK_BYTES_PER_SECOND
     total = find + one.n_iter * (one_pass + seconds_moved)
     return (
         f"Measured with {one.n_rows:,} rows and {one.n_specialists:,} specialists: "
-        f"{1e9 * one.find_per_row:,.0f} s of a worker to find the leaves of 10^9 rows, "
+        f"{1e9 * one.find_per_row:,.0f} worker seconds to find the leaves of 10^9 rows, "
         f"{1e9 * one.pass_per_row:,.0f} s for a pass over them, and "
         f"{1e3 * one.one_partition:.1f} ms for each partition in a pass. A pass sends "
         f"{one.sent:,} bytes to each worker and each partition returns "
-        f"{one.returned:,}. The fit took {one.n_iter} passes, those that count rows, add up "
-        "the vote and bound the error among them; steps on a sample are taken where you are.\n\n"
-        f"On paper, 10^10 rows on {FAR_WORKERS} workers in {partitions:,} partitions of a million: "
-        f"{FAR_ROWS / FAR_WORKERS * 200 / 1e9:.0f} GB of leaf numbers for each worker; "
+        f"{one.returned:,}. The fit took {one.n_iter} passes, including those that count "
+        "rows, add up the vote and bound the error; steps on a sample run on the client.\n\n"
+        f"Extrapolated to 10^10 rows on {FAR_WORKERS} workers in {partitions:,} partitions of a "
+        f"million: {FAR_ROWS / FAR_WORKERS * 200 / 1e9:.0f} GB of leaf numbers for each worker; "
         f"{find / 60:.0f} minutes to find them; {one_pass:.0f} s for a pass, of which "
-        f"{partitions * one.one_partition:.0f} s are for partitions, counted as if the scheduler "
-        f"did all of that and one after the other; {moved / 1e9:.1f} GB moved, most "
+        f"{partitions * one.one_partition:.0f} s are overhead of partitions, counted as if the "
+        f"scheduler did it all serially; {moved / 1e9:.1f} GB moved, most "
         "of it between workers in the tree of sums "
-        f"({seconds_moved:.2f} s at a gigabyte a second each): {total / 60:.0f} minutes in all "
-        "once the rows can be read."
+        f"({seconds_moved:.2f} s at a gigabyte a second each); {total / 60:.0f} minutes in all, "
+        "not counting the time to read the rows."
     )
 
 
@@ -198,10 +198,10 @@ def main(n_millions: int = 4) -> None:
     found = [measure(n, n_millions * 10**6) for n in (1, 2)]
     table = measured_table(found)
     print_rows([tuple(row) for row in table])
-    text = words(found[0])
+    text = describe(found[0])
     print(f"\n{text}")
     path = DOCS / "dask.md"
-    write_sections(path, {"measured": markdown_table(table), "on-paper": text})
+    write_sections(path, {"measured": markdown_table(table), "extrapolated": text})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Results by row of a table, method and draw; who is best and who ties; tables of them."""
+"""Results by row of a table, method and draw; the best method and its ties; tables of them."""
 
 from __future__ import annotations
 

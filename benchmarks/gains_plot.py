@@ -1,4 +1,4 @@
-"""The README's picture: AUC beyond that of a random forest, row by row."""
+"""The README's figure: difference in AUC from a random forest, row by row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def draw_gains(figures: Figures) -> Figure:
     ax.plot([_gain(figures, r, PANEL) for r in rows], places, "D", color=PANEL_COLOUR,
             label="hedged panel")  # fmt: skip
     ax.set_yticks(places, [f"{row_name(row)} labels" for row in rows])
-    ax.set_xlabel("AUC less that of a random forest, mean of ten draws of the labels")
+    ax.set_xlabel("difference in AUC from a random forest, mean of ten draws of the labels")
     ax.grid(axis="y", color="0.92")
     ax.set_axisbelow(True)
     figure.legend(loc="outside lower center", ncols=3, frameon=False)

@@ -55,7 +55,7 @@ def with_section(page: str, name: str, text: str) -> str:
 
 
 def write_sections(path: Path, parts: Mapping[str, str]) -> None:
-    """Write a page anew with the text of some of its sections replaced.
+    """Rewrite a page with the text of some of its sections replaced.
 
     Parameters
     ----------

@@ -20,7 +20,8 @@ from benchmarks.timing import interleaved, print_rows
 from hedgeclipper import HedgedVotingClassifier
 from hedgeclipper.panel.classifier import ROWS_FOR_VIEWS, ROWS_TO_LEARN_FROM
 from hedgeclipper.panel.defaults import default_panel
-from hedgeclipper.panel.members import MemberRows, cross_fit, score_members
+from hedgeclipper.panel.fitting import MemberRows
+from hedgeclipper.panel.members import cross_fit, score_members
 
 N_LABELED, N_UNLABELED, N_COLUMNS, N_JOBS = 1_000, 100_000, 50, 2
 

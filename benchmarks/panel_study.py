@@ -24,9 +24,9 @@ from benchmarks.methods.hedged_voting import kept_file
 from benchmarks.methods.stacking import stack
 from benchmarks.results_file import FOLDER, Key, read_results
 from benchmarks.run_table import run_all, table_rows
-from hedgeclipper.panel import member_votes, panel_game, weighing
-from hedgeclipper.panel.member_votes import VoteScale
-from hedgeclipper.panel.panel_game import PanelScores, aggregate
+from hedgeclipper.panel import panel_predictor, weighing
+from hedgeclipper.panel.panel_predictor import VoteScale, make_votes
+from hedgeclipper.panel.weighing import PanelScores, aggregate
 
 RESULTS = FOLDER / "panel_study.csv"
 N_DRAWS, N_ROWS = 3, 10_000
@@ -67,8 +67,7 @@ def mean(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
 
 def mean_vote(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the mean of the members' votes, all weighing the same."""
-    votes = [VoteScale.of(own) for own in said.unlabeled.T]
-    return sum(vote(own) for vote, own in zip(votes, all_scores.T, strict=True))
+    return make_votes([VoteScale.of(own) for own in said.unlabeled.T], all_scores).mean(axis=1)
 
 
 def stacking(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
@@ -80,7 +79,7 @@ def vote_by_b(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the sum of the votes, each weighing as much as its lowered b, without a game."""
     found = aggregate(said)
     lowered = found.solution.label_correlations - found.solution.errors
-    return found.game.votes(all_scores) @ np.maximum(lowered, 0.0)
+    return make_votes(found.game.scales, all_scores) @ np.maximum(lowered, 0.0)
 
 
 def shuffled(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
@@ -117,7 +116,7 @@ class LogOddsScale(VoteScale):
 
 def with_scale(scale: type[VoteScale]) -> Callable:
     """Return the panel's game on other votes."""
-    return game(panel_game, VoteScale=scale)
+    return game(VoteScale=scale)
 
 
 WAYS = {
@@ -132,7 +131,7 @@ WAYS = {
     "unlabeled scores shuffled": shuffled,
     "votes: ranks alone": with_scale(RankScale),
     "votes: log-odds alone": with_scale(LogOddsScale),
-    "votes: log-odds cut off at one deviation": game(member_votes, DEVIATIONS=1.0),
+    "votes: log-odds cut off at one deviation": game(panel_predictor, DEVIATIONS=1.0),
     "loss: zero-one": game(options={"loss": "zero_one"}),
     "loss: log": game(options={"loss": "log"}),
     "regions: signs": game(options={"regions": "signs"}),

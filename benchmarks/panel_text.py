@@ -1,4 +1,4 @@
-"""How the hedged panel does, in Markdown: against single methods, and against its own members."""
+"""The hedged panel compared with single methods and with its own members, in Markdown."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PanelGain:
         Mean gain over that one, over the random forest, and over the mean and a stacking of the
         panel's own members.
     log_loss_over_mean : float
-        Its log loss less that of the mean of its members.
+        Difference in log loss from the mean of its members.
     is_below : bool
         Whether the best comparator is significantly ahead of it.
     """
@@ -96,8 +96,10 @@ def _best_comparator(figures: Figures, row: Row) -> str:
 
 def table_of_gains(gains: list[PanelGain]) -> str:
     """Return one line for each row, and their mean."""
-    heads = ["data, labels", "AUC", "best comparator", "over it", "over Random Forest"]
-    rows = [[*heads, "over the members' mean", "over stacking them", "log loss over the mean's"]]
+    heads = ["data, labels", "AUC", "best comparator", "gain over it", "over Random Forest"]
+    rows = [
+        [*heads, "over the members' mean", "over stacking", "log loss, difference from the mean"]
+    ]
     for gain in gains:
         over_best = f"{gain.over_best:+.4f}" + (" (significant)" if gain.is_below else "")
         numbers = (gain.over_reference, gain.over_mean, gain.over_stacking, gain.log_loss_over_mean)
@@ -156,12 +158,12 @@ def verdicts(gains: list[PanelGain], least_ahead: int, least_gain: float) -> str
             ),
             verdict(
                 over_reference >= least_gain,
-                f"{over_reference:+.4f} over the random forest on average (aim {least_gain:+.3f})",
+                f"mean gain over the random forest {over_reference:+.4f} (aim {least_gain:+.3f})",
             ),
             verdict(
                 over_mean > 0 and over_stacking > 0,
-                f"{over_mean:+.4f} over the mean of its members and {over_stacking:+.4f} over "
-                "stacking them, on average",
+                f"mean gain {over_mean:+.4f} over the mean of its members and {over_stacking:+.4f} "
+                "over stacking them",
             ),
             verdict(
                 not behind,
@@ -170,8 +172,8 @@ def verdicts(gains: list[PanelGain], least_ahead: int, least_gain: float) -> str
             ),
             verdict(
                 loss <= 0,
-                f"log loss {loss:+.4f} against that of the members' mean, on average; it is higher "
-                f"in {_where(worse)}",
+                f"mean difference in log loss from the members' mean {loss:+.4f}; it is higher in "
+                f"{_where(worse)}",
             ),
         ]
     )

@@ -29,21 +29,21 @@ def summaries(results: list[AblationResult]) -> dict[str, Summary]:
 def page(results: list[AblationResult]) -> str:
     """Return docs/ablations.md."""
     sections = [section(STUDIES[name], part) for name, part in summaries(results).items()]
-    return "\n".join([f"# What each part is worth\n\n{how(results)}\n", *sections])
+    return "\n".join([f"# Ablations: what each part contributes\n\n{how(results)}\n", *sections])
 
 
 def how(results: list[AblationResult]) -> str:
-    """Return how the figures were taken."""
+    """Return how the figures were measured."""
     draws = len({result.draw for result in results})
     return (
         f"AUC by scores over {draws} draws of the labels of {row_names(ROWS)}, with at most "
-        f"{MAX_UNLABELED:,} unlabeled rows; settings are compared in pairs on the same draws, and "
-        "what is not varied is as it comes. HedgeClipper's constants were chosen with these data "
-        "sets in view.\n"
-        "Bars and ± are one standard error over the draws, significance is by a t-test at 5 %, "
-        "each claim by itself: there are dozens, so that some of the weak ones will be chance, and "
-        "draws of one data set share rows, so that all are a little too sure; "
-        "written by `python -m benchmarks.render_ablations` from "
+        f"{MAX_UNLABELED:,} unlabeled rows. Settings are compared in pairs on the same draws, and "
+        "everything else has its default. HedgeClipper's constants were chosen while looking at "
+        "these data sets.\n\n"
+        "Bars and ± are one standard error over the draws. Significance is a t-test at 5 % for "
+        "each claim separately. There are dozens of claims, so some of the weak ones will be false "
+        "positives, and draws of one data set share rows, so all p-values are a little too small. "
+        "`python -m benchmarks.render_ablations` writes this page from "
         f"`benchmarks/results/ablations.csv`, run {when(results)}."
     )
 

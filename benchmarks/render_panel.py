@@ -34,18 +34,18 @@ def sections() -> dict[str, str]:
     return {
         "table": table_of_gains(paper),
         "verdicts": verdicts(paper, LEAST_AHEAD, LEAST_GAIN),
-        "other": f"{N_DRAWS} draws, at most {N_UNLABELED:,} unlabeled rows.\n\n"
+        "other": f"{N_DRAWS} draws of the labels, at most {N_UNLABELED:,} unlabeled rows.\n\n"
         + table_of_gains(other),
         "other-verdicts": verdicts(other, most, 0.0),
-        "study": f"Draws of each row: {STUDY_DRAWS}; weights from at most {N_ROWS:,} rows.\n\n"
+        "study": f"{STUDY_DRAWS} draws of the labels; weights from at most {N_ROWS:,} rows.\n\n"
         + table_of_ways(read_results(STUDY, StudyResult))
         + "\n\n"
-        + words_on_agreement(read_results(STUDY, StudyResult)),
+        + describe_agreement(read_results(STUDY, StudyResult)),
     }
 
 
 def table_of_ways(results: Sequence[StudyResult]) -> str:
-    """Return the mean AUC of each way, less the panel's own, over all rows and over some."""
+    """Return the mean difference in AUC of each variant from the panel, over all and some rows."""
     known = {result.key: result.auc for result in results}
     cells = sorted({key[:3] for key in known if key[:2] != LEFT_OUT})
     first, *others = WAYS
@@ -54,7 +54,7 @@ def table_of_ways(results: Sequence[StudyResult]) -> str:
         return float(np.mean([known[(*cell, way)] - known[(*cell, first)] for cell in some]))
 
     budgets = sorted({cell[1] for cell in cells})
-    rows = [["way", "all rows", *[f"{n:,} labels" for n in budgets], "worst row"]]
+    rows = [["variant", "all rows", *[f"{n:,} labels" for n in budgets], "worst row"]]
     for way in others:
         by_row = {cell[:2]: [] for cell in cells}
         for cell in cells:
@@ -66,8 +66,8 @@ def table_of_ways(results: Sequence[StudyResult]) -> str:
     return markdown_table(rows)
 
 
-def words_on_agreement(results: Sequence[StudyResult]) -> str:
-    """Return what unlabeled rows are worth in weighing members."""
+def describe_agreement(results: Sequence[StudyResult]) -> str:
+    """Return what unlabeled rows add to the weights of members."""
     kept = [result for result in results if (result.data, result.n_labels) != LEFT_OUT]
     auc = {way: np.mean([r.auc for r in kept if r.method == way]) for way in WAYS}
     own = auc["the panel as it is"]
@@ -75,10 +75,10 @@ def words_on_agreement(results: Sequence[StudyResult]) -> str:
     unlabeled = auc["agreement from unlabeled rows alone"] - own
     verdict = "no worse" if labeled > -0.0005 else "worse"
     return (
-        "The lines on agreement are controls. If members' agreement is read from the labeled rows "
-        f"alone, the panel is {verdict} ({labeled:+.4f}); from the unlabeled ones alone it is "
-        f"{unlabeled:+.4f}. What unlabeled rows bring beyond that comes through the members that "
-        "learn from them and the scale they give to votes."
+        "The lines on agreement are controls. If the members' agreement is measured on labeled "
+        f"rows only, the panel is {verdict} ({labeled:+.4f}); on unlabeled rows only, the "
+        f"difference is {unlabeled:+.4f}. The rest of what unlabeled rows add comes from the "
+        "members that learn from them and from the scale they give to votes."
     )
 
 

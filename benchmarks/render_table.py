@@ -12,15 +12,15 @@ from benchmarks.figures import figure_table, summary_table
 from benchmarks.gains_plot import draw_gains
 from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
+from benchmarks.table_findings import (
+    describe_forest,
+    describe_panel,
+    describe_protocol,
+    describe_run,
+    describe_scores,
+)
 from benchmarks.table_plot import draw_table
 from benchmarks.table_text import ONLY_IN_A, Figures, gains, table_a
-from benchmarks.table_words import (
-    words_on_forest,
-    words_on_panel,
-    words_on_protocol,
-    words_on_run,
-    words_on_scores,
-)
 
 PAGE, README = DOCS / "table.md", ROOT / "README.md"
 IN_README = (
@@ -40,22 +40,22 @@ def sections(figures: Figures) -> dict[str, str]:
     """Return the sections of docs/table.md that come from the results."""
     methods = figures.methods(without=[ONLY_IN_A])
     return {
-        "run": words_on_run(figures),
+        "run": describe_run(figures),
         "table-a": table_a(figures),
-        "words-a": words_on_protocol(figures),
+        "findings-a": describe_protocol(figures),
         "table-b": figure_table(figures, "auc", methods),
-        "words-b": words_on_scores(figures),
+        "findings-b": describe_scores(figures),
         "table-log-loss": figure_table(figures, "log_loss", methods),
         "table-accuracy": figure_table(figures, "accuracy", methods),
     }
 
 
 def readme_sections(figures: Figures) -> dict[str, str]:
-    """Return the README's table, one line for each of some methods, and the words on it."""
+    """Return the README's table, one line for each of some methods, and what it shows."""
     methods = [name for name in IN_README if name in figures.methods()]
     return {
         "table": summary_table(figures, "auc", methods),
-        "words": words_on_panel(figures) + "\n\n" + words_on_forest(gains(figures)),
+        "findings": describe_panel(figures) + "\n\n" + describe_forest(gains(figures)),
     }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from benchmarks.data.printed import PRINTED_COLUMNS
+from benchmarks.data.paper import PUBLISHED_COLUMNS
 from benchmarks.figures import OURS, PairedFigures, row_name
 from benchmarks.panel_text import PANEL
-from benchmarks.table_text import ONLY_IN_A, Figures, as_printed
+from benchmarks.table_text import ONLY_IN_A, Figures, in_papers_protocol
 
 # Okabe and Ito's colors, told apart by the color-blind; the markers differ as well.
 STYLES = {
@@ -27,9 +27,9 @@ def draw_table(figures: Figures) -> Figure:
     """Return the picture: AUC of the paper's columns in both protocols, on one scale."""
     figure = Figure(figsize=(10.0, 6.4), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, sharex=True)
-    columns_a = [OURS, *PRINTED_COLUMNS]
+    columns_a = [OURS, *PUBLISHED_COLUMNS]
     columns_b = ["logistic-regression" if c == ONLY_IN_A else c for c in columns_a]
-    dots(left, figures, columns_a, lambda row, m: as_printed(figures, row, m).mean())
+    dots(left, figures, columns_a, lambda row, m: in_papers_protocol(figures, row, m).mean())
     dots(right, figures, [*columns_b, PANEL], lambda row, m: figures.mean(row, m, "auc"))
     left.set_title("(a) HedgeClipper by scores,\nthe others by predicted classes")
     right.set_title("(b) all methods\nby scores")

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.comparison import beats_all, best_and_ties, holm
 from benchmarks.data import DATA
-from benchmarks.data.printed import PRINTED_COLUMNS
+from benchmarks.data.paper import PUBLISHED_COLUMNS
 from benchmarks.figures import OURS, PairedFigures, Row, bold, row_name
 from benchmarks.methods import METHODS
 from benchmarks.pages import markdown_table
@@ -21,7 +21,7 @@ CONTROLS = (*LEAF_CONTROLS, ALONE)
 REPRODUCED = ("random-forest", "base-forest", "adaboost", "mart")
 PAPERS, SMALL_ALPHA = "hedgeclipper-paper", "hedgeclipper-paper-0.3"
 ONLY_IN_A = "logistic-unscaled"
-COLUMNS_A = (OURS, PAPERS, SMALL_ALPHA, *PRINTED_COLUMNS[1:])
+COLUMNS_A = (OURS, PAPERS, SMALL_ALPHA, *PUBLISHED_COLUMNS[1:])
 FAR_OFF = 0.1
 
 
@@ -33,25 +33,25 @@ class Figures(PairedFigures):
     outside, main_measure, command = (ONLY_IN_A,), "auc", "make table"
 
 
-def printed(row: Row) -> dict[str, float]:
-    """Return the paper's figures of a row; none where the paper has no such row."""
+def published(row: Row) -> dict[str, float]:
+    """Return the published values of a row; none if the paper has no such row."""
     data = next(data for data in DATA if data.name == row[0])
-    figures = dict(zip(PRINTED_COLUMNS, data.printed.get(row[1], ()), strict=False))
+    figures = dict(zip(PUBLISHED_COLUMNS, data.published.get(row[1], ()), strict=False))
     return figures | ({SMALL_ALPHA: figures[PAPERS]} if figures else {})
 
 
-def as_printed(figures: Figures, row: Row, method: str) -> np.ndarray:
+def in_papers_protocol(figures: Figures, row: Row, method: str) -> np.ndarray:
     """Return AUCs in the paper's protocol: scores for HedgeClipper, classes for the others."""
     is_ours = METHODS[method].name.startswith("hedgeclipper")
     return figures.values(row, method, "auc" if is_ours else "auc_hard")
 
 
 def table_a(figures: Figures) -> str:
-    """Return the table in the paper's protocol, the paper's figure and the difference beside."""
+    """Return the table in the paper's protocol, with published values and differences."""
     rows = [["data, labels", *[METHODS[name].title for name in COLUMNS_A]]]
     for row in figures.rows:
-        values = {name: as_printed(figures, row, name) for name in COLUMNS_A}
-        ties, theirs = best_and_ties(values), printed(row)
+        values = {name: in_papers_protocol(figures, row, name) for name in COLUMNS_A}
+        ties, theirs = best_and_ties(values), published(row)
         cells = [bold(f"{values[n].mean():.3f}", n in ties) + _beside(values[n], theirs.get(n))
                  for n in COLUMNS_A]  # fmt: skip
         rows.append([row_name(row), *cells])
@@ -68,7 +68,7 @@ def distances(
     measure: str | None = None,
     shift: int = 1,
 ) -> dict[str, float]:
-    """Return the mean distance of each column from the paper's print.
+    """Return the mean absolute difference of each column from the published values.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def distances(
     gaps: dict[str, list[float]] = {name: [] for name in methods}
     for row in figures.rows:
         label = row[1] // shift if row[0] == "ssl-secstr" else row[1]
-        theirs = printed((row[0], label))
+        theirs = published((row[0], label))
         for name in methods if theirs else ():
-            own = as_printed(figures, row, name)
+            own = in_papers_protocol(figures, row, name)
             own = own if measure is None else figures.values(row, name, measure)
             gaps[name].append(abs(own.mean() - theirs[name]))
     return {name: float(np.mean(found)) for name, found in gaps.items()}
@@ -96,8 +96,12 @@ def far_off(figures: Figures) -> list[tuple[Row, list[str]]]:
     """Return the rows with a figure over 0.1 from the published value, and which figures."""
     out = []
     for row in figures.rows:
-        theirs = printed(row)
-        names = [n for n in theirs if abs(as_printed(figures, row, n).mean() - theirs[n]) > FAR_OFF]
+        theirs = published(row)
+        names = [
+            n
+            for n in theirs
+            if abs(in_papers_protocol(figures, row, n).mean() - theirs[n]) > FAR_OFF
+        ]
         if names:
             out.append((row, names))
     return out
@@ -105,7 +109,7 @@ def far_off(figures: Figures) -> list[tuple[Row, list[str]]]:
 
 @dataclass(frozen=True)
 class Gain:
-    """HedgeClipper's AUC by scores in a row, less that of its forest and of its controls.
+    """Difference in AUC by scores between HedgeClipper, its forest and its controls in a row.
 
     Parameters
     ----------
@@ -134,7 +138,7 @@ class Gain:
 def gains(figures: Figures) -> list[Gain]:
     """Return the gains by row; one-sided paired tests, the weakest counts, Holm over the rows."""
 
-    def beyond_chance(ours: str, *others: str) -> np.ndarray:
+    def is_ahead(ours: str, *others: str) -> np.ndarray:
         p_values = [
             beats_all(auc(row, ours), [auc(row, name) for name in others]) for row in figures.rows
         ]
@@ -143,9 +147,9 @@ def gains(figures: Figures) -> list[Gain]:
     def auc(row: Row, method: str) -> np.ndarray:
         return figures.values(row, method, "auc")
 
-    beats_leaves = beyond_chance(OURS, FOREST, *LEAF_CONTROLS)
-    credited = beyond_chance(OURS, FOREST, *CONTROLS)
-    worse = beyond_chance(FOREST, OURS)
+    beats_leaves = is_ahead(OURS, FOREST, *LEAF_CONTROLS)
+    credited = is_ahead(OURS, FOREST, *CONTROLS)
+    worse = is_ahead(FOREST, OURS)
     return [
         Gain(
             row=row,

@@ -75,15 +75,15 @@ def test_whole_models_pass(forest):
         {"feature": (0, -5)},
     ],
 )
-def test_a_tree_that_leads_astray(changes):
-    with pytest.raises(ValueError, match="leads to where there is nothing"):
+def test_a_tree_with_a_broken_reference(changes):
+    with pytest.raises(ValueError, match="that does not exist"):
         check_trees(tree_with(**changes))
 
 
 def test_a_tree_that_wants_more_columns_than_its_rows_need_have():
     model = tree_with()
     model.n_features_in_ = 2
-    with pytest.raises(ValueError, match="leads to where"):
+    with pytest.raises(ValueError, match="that does not exist"):
         check_trees(model)
 
 
@@ -91,7 +91,7 @@ def test_a_tree_that_wants_more_columns_than_its_rows_need_have():
     ("field", "value"),
     [("depth", 0), ("left", 10_000), ("feature", 50), ("leaf", 70_000), ("roots", -3)],
 )
-def test_packed_trees_that_lead_astray(forest, field, value):
+def test_packed_trees_with_a_broken_reference(forest, field, value):
     trees = packed(forest)
     if field == "depth":
         trees.depth = value
@@ -99,13 +99,13 @@ def test_packed_trees_that_lead_astray(forest, field, value):
         places = trees.left < 0 if field == "leaf" else trees.left >= 0
         array = getattr(trees, field)
         array[0 if field == "roots" else np.flatnonzero(places)[0]] = value
-    with pytest.raises(ValueError, match="leads to where"):
+    with pytest.raises(ValueError, match="that does not exist"):
         check_trees(forest)
 
 
 def test_leaves_without_a_score(forest):
     object.__setattr__(forest._predictor, "leaf_scores", forest._predictor.leaf_scores[:-1])
-    with pytest.raises(ValueError, match="leads to where"):
+    with pytest.raises(ValueError, match="that does not exist"):
         check_trees(forest)
 
 
@@ -127,24 +127,24 @@ def change_tree(tree, changes):
         {"feature_idx": 1},
     ],
 )
-def test_boosted_trees_that_lead_astray(changes):
+def test_boosted_trees_with_a_broken_reference(changes):
     model = boosted()
     change_tree(model._predictors[0][0], changes)
-    with pytest.raises(ValueError, match="leads to where"):
+    with pytest.raises(ValueError, match="that does not exist"):
         check_trees(model)
 
 
 def test_boosted_trees_whose_columns_are_fewer():
     model = boosted()
     model._bin_mapper.is_categorical_ = model._bin_mapper.is_categorical_[:1]
-    with pytest.raises(ValueError, match="leads to where"):
+    with pytest.raises(ValueError, match="that does not exist"):
         check_trees(model)
 
 
 def test_boosted_trees_whose_preprocessor_is_not_their_own():
     model = boosted()
     model._preprocessor.transformers_ = model._preprocessor.transformers_[:1]
-    with pytest.raises(ValueError, match="leads to where"):
+    with pytest.raises(ValueError, match="that does not exist"):
         check_trees(model)
 
 
@@ -180,14 +180,14 @@ def with_first(field, value):
         (METRIC, lambda metric: None),
     ],
 )
-def test_a_tree_of_neighbors_that_leads_astray(kind, place, change):
+def test_a_tree_of_neighbors_with_a_broken_reference(kind, place, change):
     tree = kind(rows()[0], leaf_size=5)
     state = list(tree.__getstate__())
     state[place] = change(state[place])
     tree.__setstate__(tuple(state))
     model = KNeighborsClassifier()
     model._tree = tree
-    with pytest.raises(ValueError, match="leads to where"):
+    with pytest.raises(ValueError, match="that does not exist"):
         check_trees(model)
 
 
@@ -195,5 +195,5 @@ def test_a_boosted_tree_without_a_node():
     model = boosted()
     tree = model._predictors[0][0]
     tree.nodes = tree.nodes[:0]
-    with pytest.raises(ValueError, match="leads to where"):
+    with pytest.raises(ValueError, match="that does not exist"):
         check_trees(model)

@@ -5,14 +5,14 @@ from benchmarks.ablations import (
     box,
     dimension,
     diversity,
-    judges,
+    held_out,
     label_noise,
     n_trees,
+    n_unlabeled,
     small_leaves,
     solvers,
     specialists,
     together,
-    unlabeled_share,
 )
 
 STUDIES = {
@@ -21,7 +21,7 @@ STUDIES = {
         box,
         specialists,
         together,
-        judges,
+        held_out,
         bounds,
         small_leaves,
         solvers,
@@ -29,6 +29,6 @@ STUDIES = {
         diversity,
         label_noise,
         dimension,
-        unlabeled_share,
+        n_unlabeled,
     )
 }

@@ -1,16 +1,16 @@
-"""What is taken for b: the shrunk residual, the plug-in mean, or Wilson's lower bound.
+"""How b is estimated: the shrunk residual, the plug-in mean, or Wilson's lower bound.
 
-As they come, each with the box and the anchor that go with it; and all with the same cap of 1 and
-no anchor, so that nothing but b differs.
+First each with its default box and anchor; then all with the same cap of 1 and no anchor, so that
+only b differs.
 """
 
 from matplotlib.figure import Figure
 
+from benchmarks.ablations.effects import effect, effect_by_row
 from benchmarks.ablations.models import BASE_FOREST, DEFAULT, FOREST, hedgeclipper
 from benchmarks.ablations.plots import points_panels
 from benchmarks.ablations.study import Study, at
 from benchmarks.ablations.summary import Summary
-from benchmarks.ablations.words import effect, effect_by_row
 
 WHOLE, ALONE = "as they come", "cap of 1, no anchor"
 BOUNDS = {"shrunk": "shrunk", "plug_in": "plug-in", "wilson": "Wilson"}
@@ -22,9 +22,9 @@ def sentence(summary: Summary) -> str:
     )
     wilson_alone = summary.difference(at(ALONE, "wilson"), at(ALONE, "plug_in"))
     return (
-        f"Against the shrunk correlation the plug-in one {effect_by_row(plug_in)} and Wilson's "
-        f"bound {effect_by_row(wilson)}; with a cap of 1 and no anchor to lean on, Wilson's bound "
-        f"{effect(wilson_alone)} against plug-in."
+        f"Compared with the shrunk correlation, the plug-in mean {effect_by_row(plug_in)} and "
+        f"Wilson's bound {effect_by_row(wilson)}; with a cap of 1 and no anchor, Wilson's bound "
+        f"{effect(wilson_alone)} compared with plug-in."
     )
 
 
@@ -37,8 +37,8 @@ def plot(summary: Summary) -> Figure:
 
 STUDY = Study(
     name="bounds",
-    title="Plug-in against Wilson against shrunk",
-    question="What should the labels be taken to say of a leaf?",
+    title="Plug-in, Wilson or shrunk correlations",
+    question="How should the label correlation of a leaf be estimated?",
     settings={
         FOREST: BASE_FOREST,
         at(WHOLE, "shrunk"): DEFAULT,

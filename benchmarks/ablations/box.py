@@ -1,17 +1,17 @@
 """With and without the box, in the default game, without its anchor, and in the paper's game.
 
-"auto" holds a leaf between half and three times its weight in the forest's vote; for the paper's
+"auto" keeps a leaf between half and three times its weight in the forest's vote; for the paper's
 plug-in correlations it is a cap of 1, so there is no third setting there. In the default game the
-anchor keeps every weight far below 1: but for how the solver gets there, a cap of 1 is no box.
+anchor keeps every weight far below 1, so a cap of 1 changes only the path of the solver.
 """
 
 from matplotlib.figure import Figure
 
+from benchmarks.ablations.effects import effect, effect_by_row
 from benchmarks.ablations.models import BASE_FOREST, DEFAULT, FOREST, PAPER, hedgeclipper
 from benchmarks.ablations.plots import points_panels
 from benchmarks.ablations.study import Study, at
 from benchmarks.ablations.summary import Summary
-from benchmarks.ablations.words import effect, effect_by_row
 
 GAME, LOOSE, PAPERS = "default game", "without the anchor", "paper's game"
 AUTO, CAP, NONE = "box at the forest's vote", "cap of 1", "no box"
@@ -34,9 +34,9 @@ def sentence(summary: Summary) -> str:
     both = summary.difference(at(LOOSE, NONE), at(GAME, AUTO))
     paper = summary.difference(at(PAPERS, CAP), at(PAPERS, NONE))
     return (
-        f"Taking the box away {effect_by_row(default)} in the default game, taking the anchor away "
-        f"{effect(anchor)} and taking both away {effect(both)}, while a cap of 1 {effect(paper)} "
-        "in the paper's game."
+        f"In the default game, removing the box {effect_by_row(default)}, removing the anchor "
+        f"{effect(anchor)} and removing both {effect(both)}; in the paper's game, a cap of 1 "
+        f"{effect(paper)}."
     )
 
 
@@ -51,7 +51,7 @@ def plot(summary: Summary) -> Figure:
 STUDY = Study(
     name="box",
     title="With and without the box",
-    question="Do the leaves' weights have to be kept in a box, or is the anchor enough?",
+    question="Do the weights of leaves need box constraints, or is the anchor enough?",
     settings=SETTINGS,
     sentence=sentence,
     plot=plot,

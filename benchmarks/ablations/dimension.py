@@ -1,17 +1,17 @@
-"""Few dimensions, where the paper found nothing: two Gaussians, as hard to tell in any dimension.
+"""Low dimensions, where the paper found no gain: two Gaussians, equally hard in any dimension.
 
-Both have variance 1, and their means lie 2 apart along the diagonal, so that the best AUC there can
-be is 0.921 whatever the dimension is, and all columns count alike.
+Both have variance 1, and their means lie 2 apart along the diagonal, so the best possible AUC is
+0.921 in any dimension, and all columns are equally informative.
 """
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from benchmarks.ablations.effects import effect
 from benchmarks.ablations.models import BASE_FOREST, DEFAULT, FOREST, PAPER
 from benchmarks.ablations.plots import FONT, GAIN, WIDE, add_legend, draw_line, mark_x, tidy
 from benchmarks.ablations.study import MAX_UNLABELED, Row, Study
 from benchmarks.ablations.summary import Summary
-from benchmarks.ablations.words import effect
 from benchmarks.draws import Draw
 from benchmarks.pages import listed
 
@@ -90,7 +90,7 @@ def plot(summary: Summary) -> Figure:
 STUDY = Study(
     name="dimension",
     title="Low-dimensional data",
-    question="Is there anything to gain in few dimensions, where the paper found nothing?",
+    question="Is there a gain in low dimensions, where the paper found none?",
     settings={FOREST: BASE_FOREST, OURS: DEFAULT, PAPERS: PAPER},
     rows=tuple(Row(data_name(d), n) for n in BUDGETS for d in DIMENSIONS),
     draw=draw_gaussians,

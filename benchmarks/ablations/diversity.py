@@ -1,4 +1,4 @@
-"""How unlike the trees are: features tried at a split, with and without a bootstrap.
+"""Diversity of the trees: features tried at a split, with and without bootstrap samples.
 
 Without a bootstrap there are no out-of-bag rows: HedgeClipper holds out half of the labels, while
 the forest it is compared with grows on all of them.
@@ -6,11 +6,11 @@ the forest it is compared with grows on all of them.
 
 from matplotlib.figure import Figure
 
+from benchmarks.ablations.effects import effect, effect_by_row
 from benchmarks.ablations.models import FOREST, forest, hedgeclipper
 from benchmarks.ablations.plots import along, lines_figure
 from benchmarks.ablations.study import Study, at
 from benchmarks.ablations.summary import Difference, Summary
-from benchmarks.ablations.words import effect, effect_by_row
 
 FEATURES: dict[str, int | float | str] = {"1": 1, "root": "sqrt", "half": 0.5, "all": 1.0}
 BAGS = {True: "bootstrap", False: "no bootstrap"}
@@ -18,17 +18,17 @@ OURS = "HedgeClipper"
 USUAL = "root"
 
 
-def kind(who: str, bootstrap: bool) -> str:
-    return f"{who}, {BAGS[bootstrap]}"
+def kind(model: str, bootstrap: bool) -> str:
+    return f"{model}, {BAGS[bootstrap]}"
 
 
-def name(who: str, bootstrap: bool, features: str) -> str:
-    return at(kind(who, bootstrap), features)
+def name(model: str, bootstrap: bool, features: str) -> str:
+    return at(kind(model, bootstrap), features)
 
 
 def gain(summary: Summary, bootstrap: bool, features: str) -> Difference:
     """Return the gain over the forest of the same kind."""
-    ours, theirs = (name(who, bootstrap, features) for who in (OURS, FOREST))
+    ours, theirs = (name(model, bootstrap, features) for model in (OURS, FOREST))
     return summary.difference(ours, theirs)
 
 
@@ -37,11 +37,12 @@ def sentence(summary: Summary) -> str:
     held_out = gain(summary, False, USUAL)
     forest_itself = summary.difference(name(FOREST, True, "half"), name(FOREST, True, USUAL))
     return (
-        "Over the bootstrapped forest that it is built from, HedgeClipper "
-        f"{effect_by_row(usual)} with the root of the features tried at a split, {effect(fewest)} "
-        f"with one of them and {effect(most)} with all; without a bootstrap, where half of its "
-        f"labels are held out, it {effect(held_out)} against the forest of all labels, and "
-        f"trying half of the features {effect(forest_itself)} for the bootstrapped forest itself."
+        "Compared with the bootstrapped forest it is built from, HedgeClipper "
+        f"{effect_by_row(usual)} if the square root of the features is tried at a split, "
+        f"{effect(fewest)} with one feature and {effect(most)} with all. Without bootstrap "
+        f"samples, where half of its labels are held out, it {effect(held_out)} compared with the "
+        f"forest of all labels. Trying half of the features {effect(forest_itself)} for the "
+        "bootstrapped forest itself."
     )
 
 
@@ -54,7 +55,7 @@ def plot(summary: Summary) -> Figure:
         summary,
         series,
         xlabel="features tried at a split",
-        ylabel="AUC less that of the forest of the same kind",
+        ylabel="AUC gain over the forest of the same kind",
         ticks=dict(enumerate(FEATURES)),
     )
 
@@ -62,10 +63,10 @@ def plot(summary: Summary) -> Figure:
 STUDY = Study(
     name="diversity",
     title="Diversity of the forest",
-    question="Does the game gain more where the trees are more unlike each other?",
+    question="Does the game gain more if the trees are more diverse?",
     settings={
-        name(who, bag, f): make(bag, FEATURES[f])
-        for who, make in (
+        name(model, bag, f): make(bag, FEATURES[f])
+        for model, make in (
             (FOREST, lambda bag, f: forest(bootstrap=bag, max_features=f)),
             (OURS, lambda bag, f: hedgeclipper(changes={"bootstrap": bag, "max_features": f})),
         )

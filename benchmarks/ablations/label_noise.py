@@ -1,7 +1,7 @@
-"""Labels flipped with probability (1 - alpha) / 2, which is how the paper's Theorem 2 reads alpha.
+"""Labels flipped with probability (1 - alpha) / 2, the meaning of alpha in the paper's Theorem 2.
 
-The labeled rows' labels are flipped, the scored ones are clean. Without noise the matched weight
-is 1, and so is "auto" as a rule: these two settings may be the same.
+Only labels used in the fit are flipped; scores use the clean ones. Without noise the matched weight
+is 1, and "auto" usually is too, so these two settings may be the same.
 """
 
 from dataclasses import replace
@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.figure import Figure
 
+from benchmarks.ablations.effects import effect, effect_by_row
 from benchmarks.ablations.models import BASE_FOREST, DEFAULT, FOREST, hedgeclipper
 from benchmarks.ablations.plots import along, lines_figure
 from benchmarks.ablations.study import Outcome, Setting, Study, at
 from benchmarks.ablations.summary import Difference, Summary
-from benchmarks.ablations.words import effect, effect_by_row
 from benchmarks.draws import Draw
 
 ALPHAS = (1.0, 0.8, 0.6, 0.4, 0.2)
@@ -22,8 +22,8 @@ AUTO, MATCHED = "automatic weight", "weight matched to alpha"
 
 def flipped(draw: Draw, alpha: float) -> Draw:
     """Return the draw with noisy labels; those of less noise are among those of more."""
-    chance = np.random.default_rng([draw.seed, draw.y.size]).random(draw.y.size)
-    return replace(draw, y=np.where(chance < (1 - alpha) / 2, 1 - draw.y, draw.y))
+    uniform = np.random.default_rng([draw.seed, draw.y.size]).random(draw.y.size)
+    return replace(draw, y=np.where(uniform < (1 - alpha) / 2, 1 - draw.y, draw.y))
 
 
 def noisy(run: Setting, alpha: float) -> Setting:
@@ -46,11 +46,11 @@ def sentence(summary: Summary) -> str:
         summary.difference(at(AUTO, alpha), at(FOREST, alpha)) for alpha in (ALPHAS[0], ALPHAS[-1])
     )
     matched = pooled(summary, MATCHED, AUTO)
-    share = f"{50 * (1 - ALPHAS[-1]):.0f} %"
+    flipped_labels = f"{50 * (1 - ALPHAS[-1]):.0f} %"
     return (
-        f"Against the forest HedgeClipper {effect_by_row(clean)} with clean labels and "
-        f"{effect_by_row(worst)} with {share} of them flipped, and matching the weight of the "
-        f"unlabeled rows to the noise {effect(matched)} over all noisy levels."
+        f"Compared with the forest, HedgeClipper {effect_by_row(clean)} with clean labels and "
+        f"{effect_by_row(worst)} with {flipped_labels} of them flipped. Matching the "
+        f"weight of unlabeled rows to the noise {effect(matched)} over all noise levels."
     )
 
 
@@ -58,9 +58,9 @@ def plot(summary: Summary) -> Figure:
     flips = {(1 - alpha) / 2: f"{50 * (1 - alpha):.0f} %" for alpha in ALPHAS}
     return lines_figure(
         summary,
-        [along(who, ALPHAS, list(flips), over_along=FOREST) for who in (AUTO, MATCHED)],
-        xlabel="labels flipped; alpha is 1 less twice as much",
-        ylabel="AUC less the forest's, by the same labels",
+        [along(name, ALPHAS, list(flips), over_along=FOREST) for name in (AUTO, MATCHED)],
+        xlabel="labels flipped; alpha = 1 - 2 x this fraction",
+        ylabel="AUC gain over the forest with the same labels",
         ticks=flips,
     )
 
@@ -68,7 +68,7 @@ def plot(summary: Summary) -> Figure:
 STUDY = Study(
     name="label_noise",
     title="Label noise",
-    question="Does the game stand noisy labels, and does it help to tell it how noisy they are?",
+    question="Is the game robust to noisy labels, and does it help to set the noise level?",
     settings={
         **{at(FOREST, alpha): noisy(BASE_FOREST, alpha) for alpha in ALPHAS},
         **{at(AUTO, alpha): noisy(DEFAULT, alpha) for alpha in ALPHAS},

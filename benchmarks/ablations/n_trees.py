@@ -2,11 +2,11 @@
 
 from matplotlib.figure import Figure
 
+from benchmarks.ablations.effects import effect, effect_by_row
 from benchmarks.ablations.models import FOREST, forest, hedgeclipper
 from benchmarks.ablations.plots import along, lines_figure
 from benchmarks.ablations.study import Study, at
 from benchmarks.ablations.summary import Summary
-from benchmarks.ablations.words import effect, effect_by_row
 
 NUMBERS = (10, 30, 100, 300, 1000)
 OURS = "HedgeClipper"
@@ -18,18 +18,18 @@ def sentence(summary: Summary) -> str:
     )
     more = summary.difference(at(OURS, NUMBERS[-1]), at(OURS, 100))
     return (
-        f"Against a forest of as many trees HedgeClipper {effect(few)} with {NUMBERS[0]} trees, "
-        f"{effect_by_row(usual)} with 100 and {effect_by_row(many)} with {NUMBERS[-1]:,}, and "
-        f"going from 100 trees to {NUMBERS[-1]:,} {effect(more)} for HedgeClipper itself."
+        f"Compared with a forest of the same size, HedgeClipper {effect(few)} with {NUMBERS[0]} "
+        f"trees, {effect_by_row(usual)} with 100 and {effect_by_row(many)} with {NUMBERS[-1]:,}, "
+        f"and going from 100 to {NUMBERS[-1]:,} trees {effect(more)} for HedgeClipper itself."
     )
 
 
 def plot(summary: Summary) -> Figure:
     return lines_figure(
         summary,
-        [along(who, NUMBERS, NUMBERS, over=at(FOREST, 100)) for who in (OURS, FOREST)],
+        [along(name, NUMBERS, NUMBERS, over=at(FOREST, 100)) for name in (OURS, FOREST)],
         xlabel="trees",
-        ylabel="AUC less that of a forest of 100 trees",
+        ylabel="AUC gain over a forest of 100 trees",
         ticks={n: f"{n:,}" for n in NUMBERS},
         log=True,
     )
@@ -38,7 +38,7 @@ def plot(summary: Summary) -> Figure:
 STUDY = Study(
     name="n_trees",
     title="10 to 1,000 trees",
-    question="Does the game do for few trees what more trees would, and does it help many?",
+    question="Can the game replace more trees, and does it still help with many?",
     settings={
         **{at(FOREST, n): forest(n_estimators=n) for n in NUMBERS},
         **{at(OURS, n): hedgeclipper(changes={"n_estimators": n}) for n in NUMBERS},

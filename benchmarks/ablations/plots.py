@@ -1,4 +1,4 @@
-"""Pictures: points by data set, or lines along what is varied, with standard errors."""
+"""Figures: points by data set, or lines along what is varied, with standard errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKERS = ("o", "s", "^", "D")
 LINES = ("-", "--", ":", "-.")
 SMALL, WIDE, SQUARE = (4.5, 3.0), (6.2, 2.9), (4.7, 3.4)
 FONT = 8
-GAIN = "AUC less the base forest's"
+GAIN = "AUC gain over the base forest"
 
 
 class Series(NamedTuple):

@@ -1,17 +1,17 @@
 """Small leaves: not grown, or grown and left out of the game.
 
-Sizes are multiples of the paper's least leaf, 10 rows from 1,000 labels on and 4 below.
+Sizes are multiples of the paper's minimum leaf size: 10 rows from 1,000 labels on, 4 below.
 """
 
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from benchmarks.ablations.effects import effect, effect_by_row
 from benchmarks.ablations.models import BASE_FOREST, DEFAULT, FOREST, fit, grow
 from benchmarks.ablations.plots import Series, along, lines_figure
 from benchmarks.ablations.study import Outcome, Setting, Study, at
 from benchmarks.ablations.summary import Summary
-from benchmarks.ablations.words import effect, effect_by_row
 from benchmarks.draws import Draw
 from benchmarks.methods.method import probability
 
@@ -20,7 +20,7 @@ GROWN, FILTERED, ALONE = "constrained forest", "filtered leaves", "the forest al
 
 
 def least(draw: Draw, times: int) -> int:
-    """Return so many times the paper's least leaf."""
+    """Return a multiple of the paper's minimum leaf size."""
     return times * grow(draw, {}).min_samples_leaf
 
 
@@ -55,8 +55,8 @@ def sentence(summary: Summary) -> str:
     paper = summary.difference(at(FILTERED, 1), at(GROWN, 1))
     free = summary.difference(at(GROWN, "none"), at(GROWN, 1))
     return (
-        "At the paper's least size, filtering the leaves of a freely grown forest "
-        f"{effect_by_row(paper)} against constraining the forest, and doing without any limit "
+        "At the paper's minimum size, filtering the leaves of an unconstrained forest "
+        f"{effect_by_row(paper)} compared with constraining the forest, and using no minimum "
         f"{effect(free)}."
     )
 
@@ -75,15 +75,15 @@ def plot(summary: Summary) -> Figure:
     return lines_figure(
         summary,
         series,
-        xlabel="least size of a leaf; the paper's is 10 rows, or 4 for few labels",
+        xlabel="minimum leaf size; the paper's is 10 rows, or 4 for few labels",
         ticks=dict(zip(places, ticks, strict=True)),
     )
 
 
 STUDY = Study(
     name="small_leaves",
-    title="The constrained forest against filtered leaves",
-    question="Should small leaves not be grown, or be grown and left out of the game?",
+    title="Constrained forest or filtered leaves",
+    question="Is it better to grow no small leaves, or to leave them out of the game?",
     settings={
         FOREST: BASE_FOREST,
         at(GROWN, "none"): unfiltered,

@@ -1,7 +1,7 @@
-"""How the slack is minimized: the paper's stochastic gradient, AdaGrad then full passes, L-BFGS.
+"""How the slack is minimized: the paper's stochastic gradient, AdaGrad and full passes, or L-BFGS.
 
-The paper's game is played with a cap of 1, without which it has no minimum to reach. Its stochastic
-gradient stops after ten passes by itself, so there are no settings beyond.
+The paper's game has a cap of 1 here; without it there is no minimum. Its stochastic gradient stops
+after ten passes, so there are no settings with more.
 """
 
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from benchmarks.ablations.effects import effect
 from benchmarks.ablations.models import BASE_FOREST, FOREST, hedgeclipper
 from benchmarks.ablations.plots import (
     FONT,
@@ -21,7 +22,6 @@ from benchmarks.ablations.plots import (
 )
 from benchmarks.ablations.study import Study, at
 from benchmarks.ablations.summary import Difference, Summary
-from benchmarks.ablations.words import effect
 
 SOLVERS = {"sgd": "SGD", "stream": "AdaGrad twice, then full", "batch": "second order"}
 PAPERS, GAME = "paper's game with a cap of 1", "default game"
@@ -55,7 +55,7 @@ def settings() -> dict[str, Any]:
 def above_lowest(summary: Summary, setting: str) -> Difference:
     """Return how far the slack is above its minimum, relative to this.
 
-    The minimum is taken to be the best lower bound that any of the solvers has found.
+    The best lower bound that any of the solvers has found is used for the minimum.
     """
     names = [name(PAPERS, solver, n) for solver in SOLVERS for n in passes_of(solver, PAPERS)]
     by_row = {}
@@ -79,9 +79,9 @@ def sentence(summary: Summary) -> str:
     return (
         f"After {n} passes of the paper's game the slack is {sgd} above its minimum with SGD, "
         f"{stream} with two passes of AdaGrad and then full ones, and {batch} with second-order "
-        f"steps; playing on with these to {many} passes {effect(paper)} in AUC against SGD but "
-        f"{effect(nearer)} against stopping after {few}, so that nearer the minimum is not always "
-        f"better; their use for {n} passes of the default game {effect(default)} against SGD."
+        f"steps. In AUC, taking {many} second-order passes {effect(paper)} compared with SGD but "
+        f"{effect(nearer)} compared with taking {few}, so nearer the minimum is not always better. "
+        f"In the default game, taking {n} second-order passes {effect(default)} compared with SGD."
     )
 
 
@@ -105,7 +105,7 @@ def plot(summary: Summary) -> Figure:
     for ax, game in ((middle, PAPERS), (right, GAME)):
         series = [gains_series(solver, game) for solver in SOLVERS]
         draw_series(ax, summary, series, summary.rows)
-        ax.set_title(f"AUC less the base forest's,\n{game}", fontsize=FONT)
+        ax.set_title(f"AUC gain over the base forest,\n{game}", fontsize=FONT)
     for ax, places in ((left, MANY_PASSES), (middle, MANY_PASSES), (right, FEW_PASSES)):
         mark_x(ax, {n: str(n) for n in places}, log=True)
     figure.supxlabel("passes over the unlabeled rows (means over the four rows)", fontsize=FONT)
@@ -115,8 +115,8 @@ def plot(summary: Summary) -> Figure:
 
 STUDY = Study(
     name="solvers",
-    title="SGD against AdaGrad against second order",
-    question="How near the minimum do the solvers come, and does it matter?",
+    title="SGD, AdaGrad or second order",
+    question="How close to the minimum do the solvers get, and does it matter?",
     settings={FOREST: BASE_FOREST, **settings()},
     sentence=sentence,
     plot=plot,

@@ -60,7 +60,7 @@ class Study:
     settings : dict
         Name of each setting to the function from a draw to what it gives.
     sentence : callable
-        From the summary of the results to one sentence, every figure and claim of it computed.
+        From the summary of the results to a few sentences; every figure and claim is computed.
     plot : callable
         From the summary to the picture.
     rows : tuple of Row

@@ -15,7 +15,7 @@ from benchmarks.comparison import LEVEL
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """AUC of one setting less that of another on the same draws.
+    """Difference in AUC between two settings on the same draws.
 
     Parameters
     ----------

@@ -2,11 +2,11 @@
 
 from matplotlib.figure import Figure
 
+from benchmarks.ablations.effects import effect_by_row
 from benchmarks.ablations.models import BASE_FOREST, DEFAULT, FOREST, TREES, hedgeclipper
 from benchmarks.ablations.plots import points_figure
 from benchmarks.ablations.study import Study
 from benchmarks.ablations.summary import Summary
-from benchmarks.ablations.words import effect_by_row
 
 BOTH = "leaves and trees"
 
@@ -14,8 +14,8 @@ BOTH = "leaves and trees"
 def sentence(summary: Summary) -> str:
     leaves, trees = (summary.difference(BOTH, kind) for kind in ("leaves", "trees"))
     return (
-        f"Playing with both in one game {effect_by_row(leaves)} against leaves alone, and "
-        f"{effect_by_row(trees)} against trees alone."
+        f"Using both in one game {effect_by_row(leaves)} compared with leaves only, and "
+        f"{effect_by_row(trees)} compared with trees only."
     )
 
 
@@ -25,8 +25,8 @@ def plot(summary: Summary) -> Figure:
 
 STUDY = Study(
     name="together",
-    title="Trees, leaves, and both",
-    question="Do whole trees know something that their leaves do not?",
+    title="Leaves, trees, or both",
+    question="Do whole trees add information that their leaves do not have?",
     settings={
         FOREST: BASE_FOREST,
         "trees": TREES,

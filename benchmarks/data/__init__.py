@@ -1,4 +1,4 @@
-"""The paper's data sets that can be had: which label budgets are run and what the paper prints."""
+"""The paper's data sets that are available: label budgets that are run, and published values."""
 
 from benchmarks.data import a1a, covtype, kagg_cred, kagg_prot, ssl_secstr, ssl_text, w1a
 

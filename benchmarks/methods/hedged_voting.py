@@ -38,11 +38,11 @@ class Said(NamedTuple):
 class Recording(HedgedVotingClassifier):
     """A panel that remembers what its members said of the unlabeled rows."""
 
-    def _store(self, members, played, given, prepare, scores):
-        super()._store(members, played, given, prepare, scores)
-        self.scores_ = scores[:, :, 0]
+    def _store(self, members, found, certificates, given, prepare, unlabeled):
+        super()._store(members, found, certificates, given, prepare, unlabeled)
+        self.scores_ = unlabeled[:, :, 0]
         predictor = self._predictor
-        self.probabilities_ = predictor.probabilities(predictor.awake_for(scores))[:, 1]
+        self.probabilities_ = predictor.probabilities(predictor.log_odds(unlabeled))[:, 1]
 
 
 @lru_cache(maxsize=1)

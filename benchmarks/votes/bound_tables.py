@@ -20,37 +20,37 @@ def holds(result: BoundResult) -> bool:
 
 
 def is_vacuous(result: BoundResult) -> bool:
-    """Return whether the bound is no better than a guess between the classes."""
+    """Return whether the bound is no better than guessing a class at random."""
     return result.upper >= 1.0 - 1.0 / result.n_classes
 
 
 def coverage_table(results: Sequence[BoundResult]) -> str:
-    """Return how often the certificate holds on each set, and what it says."""
-    rows = [["data", "rows judged", "draws", "holds", "median bound", "median error", "vacuous"]]
+    """Return how often the certificate holds on each set, and its median bound."""
+    rows = [["data", "rows scored", "draws", "holds", "median bound", "median error", "vacuous"]]
     for name in SETS:
         own = [r for r in results if r.data == name]
         if own:
-            share = np.mean([holds(r) for r in own])
+            rate = np.mean([holds(r) for r in own])
             bound, error = (np.median([getattr(r, m) for r in own]) for m in ("upper", "error"))
             vacuous = np.mean([is_vacuous(r) for r in own])
-            cells = [f"{share:.1%}", f"{bound:.3f}", f"{error:.3f}", f"{vacuous:.1%}"]
+            cells = [f"{rate:.1%}", f"{bound:.3f}", f"{error:.3f}", f"{vacuous:.1%}"]
             rows.append([name, f"{own[0].n_rows:,}", str(len(own)), *cells])
     return markdown_table(rows)
 
 
-def words_on_coverage(results: Sequence[BoundResult]) -> str:
-    """Return whether the certificate holds as often as it says, and whether it says anything."""
+def describe_coverage(results: Sequence[BoundResult]) -> str:
+    """Return whether the certificate holds as often as stated, and how often it is vacuous."""
     by_set = {name: [r for r in results if r.data == name] for name in SETS}
-    shares = {name: np.mean([holds(r) for r in own]) for name, own in by_set.items() if own}
-    short = [f"{name} ({share:.1%})" for name, share in shares.items() if share < 1.0 - DELTA]
+    rates = {name: np.mean([holds(r) for r in own]) for name, own in by_set.items() if own}
+    short = [f"{name} ({rate:.1%})" for name, rate in rates.items() if rate < 1.0 - DELTA]
     where = f", except on {listed(short)}" if short else ""
     text = verdict(not short, f"holds in {1 - DELTA:.0%} of the draws of every set{where}")
     voids = sum(result.kind == "void" for result in results)
     vacuous = np.mean([is_vacuous(r) for r in results])
     return (
-        f"{text}\n\nOver all sets {vacuous:.1%} of the bounds are vacuous: no better than a guess "
-        f"between the classes. {voids} of {len(results)} certificates are void, since the bounds "
-        "contradict each other; they count as a bound of 1."
+        f"{text}\n\nOver all sets {vacuous:.1%} of the bounds are vacuous: no better than guessing "
+        f"a class at random. {voids} of {len(results)} certificates are void because the "
+        "bounds contradict each other; these count as a bound of 1."
     )
 
 
@@ -73,11 +73,11 @@ def _after(results: Sequence[BoundResult], name: str, n_labels: int, choice: str
     if not own:
         return []
     bound, error = (f"{np.mean([getattr(r, m) for r in own]):.3f}" for m in ("upper", "error"))
-    share = np.mean([holds(r) for r in own])
-    return [bound, f"{share:.1%}", error, str(sum(r.kind == "void" for r in own))]
+    rate = np.mean([holds(r) for r in own])
+    return [bound, f"{rate:.1%}", error, str(sum(r.kind == "void" for r in own))]
 
 
-def words_on_suggestions(results: Sequence[BoundResult]) -> str:
+def describe_suggestions(results: Sequence[BoundResult]) -> str:
     """Return whether suggested labels give a lower bound than random ones, and a lower error."""
     return "\n".join(
         _suggestion_verdict(results, field, what)
@@ -92,13 +92,13 @@ def _suggestion_verdict(results: Sequence[BoundResult], field: str, what: str) -
     names = np.array([name for name, _ in draws])
     gains = {name: float((theirs - ours)[names == name].mean()) for name in dict.fromkeys(names)}
     gain = float((theirs - ours).mean())
-    beyond = gain > 0 and paired_p_value(ours, theirs) < LEVEL
-    chance = "significant" if beyond else "not significant"
+    is_significant = gain > 0 and paired_p_value(ours, theirs) < LEVEL
+    significance = "significant" if is_significant else "not significant"
     return verdict(
-        beyond,
-        f"over all sets the {what} with {STEPS[-1]} labels is lower by {gain:.3f} where they were "
-        f"suggested, {chance} ({len(draws)} draws; a void bound counts as 1); by set it is "
-        "lower by " + listed([f"{by:.3f} ({name})" for name, by in gains.items()]),
+        is_significant,
+        f"suggested labels reduce the {what} with {STEPS[-1]} labels by {gain:.3f} on average "
+        f"({significance}; {len(draws)} draws; a void bound counts as 1); by set: "
+        + listed([f"{by:.3f} ({name})" for name, by in gains.items()]),
     )
 
 

@@ -1,4 +1,4 @@
-"""Certificates beside the truth: labels come from the rows that are then judged."""
+"""Certificates beside the true error; labeled rows are drawn from the rows that are scored."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MAX_ROWS = 5_000
 
 
 def shuffled_rows(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return votes and labels of a set's rows with gold, 5,000 drawn ones at most, shuffled.
+    """Return votes and labels of at most 5,000 rows with gold labels, drawn at random.
 
-    Of the sets with a split these are the training rows: validation rows are another mix.
+    For sets with a split these are the training rows; the validation rows have another class mix.
     """
     data = vote_set(name)
     rows = np.random.default_rng(seed).permutation(np.flatnonzero(data.y >= 0))[:MAX_ROWS]
@@ -33,7 +33,7 @@ def fit_labeled(
     return fit_quietly(model, L, np.where(is_labeled, y, -1))
 
 
-def judged(
+def bound_result(
     model: VoteAggregator, y: np.ndarray, is_labeled: np.ndarray, name: str, seed: int, choice: str
 ) -> BoundResult:
     """Return the certificate on the rows without a label, and the true error there."""

@@ -2,9 +2,9 @@
 
     python -m benchmarks.votes.coverage [n_draws]       # part of make votes-table
 
-Labels are a plain draw from the rows that are judged (5,000 at most, drawn anew each time): of the
-sets with a split the training rows, of the crowds the rows with gold. What is in the results file
-already is not run again.
+Labels are a simple random sample of the rows that are scored, at most 5,000, redrawn each time:
+the training rows of sets with a split, the rows with gold labels of crowds. What is in the results
+file already is not run again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.results_file import Key, read_results
 from benchmarks.run_table import run_all
-from benchmarks.votes.bounds import fit_labeled, judged, shuffled_rows
+from benchmarks.votes.bounds import bound_result, fit_labeled, shuffled_rows
 from benchmarks.votes.data import SETS
 from benchmarks.votes.results import COVERAGE, BoundResult
 from benchmarks.votes.run_votes import check_ready
@@ -55,7 +55,7 @@ def certify(name: str, draw: int) -> BoundResult:
     L, y = shuffled_rows(name, draw)
     is_labeled = np.arange(y.size) < N_LABELS
     model = fit_labeled(L, y, is_labeled, confidence_level=1 - DELTA)
-    return judged(model, y, is_labeled, name, draw, "random")
+    return bound_result(model, y, is_labeled, name, draw, "random")
 
 
 def main(n_draws: int = N_DRAWS, path: Path = COVERAGE) -> None:

@@ -97,7 +97,7 @@ def run_peer(
     PeersAbsentError
         Where there is no environment for the peers.
     RuntimeError
-        Where the peer fails, with its last words.
+        Where the peer fails, with the end of its output.
     """
     command = _command(name)
     with tempfile.TemporaryDirectory() as folder:
@@ -128,7 +128,7 @@ def no_result(n_rows: int, n_classes: int, reason: str) -> PeerResult:
 
 
 def _command(name: str) -> list[Any]:
-    """Return what runs a method, but for its files."""
+    """Return the command that runs a method, without its files."""
     python, folder = (sys.executable, "own") if name in OWN else (peers_python(), "peers")
     if python is None:
         raise PeersAbsentError(ABSENT)

@@ -15,9 +15,9 @@ from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.votes.bound_tables import (
     coverage_table,
+    describe_coverage,
+    describe_suggestions,
     suggestions_table,
-    words_on_coverage,
-    words_on_suggestions,
 )
 from benchmarks.votes.methods import BF
 from benchmarks.votes.plot import draw_votes
@@ -30,14 +30,14 @@ from benchmarks.votes.results import (
     BoundResult,
     VoteResult,
 )
-from benchmarks.votes.speed_table import speed_table, words_on_speed
+from benchmarks.votes.speed_table import describe_speed, speed_table
 from benchmarks.votes.table import (
     VoteFigures,
+    describe_accuracy,
+    describe_first,
+    describe_run,
+    describe_time,
     verdict_on_accuracy,
-    words_on_accuracy,
-    words_on_first,
-    words_on_run,
-    words_on_time,
 )
 
 PAGE, README = DOCS / "votes_table.md", ROOT / "README.md"
@@ -51,20 +51,20 @@ def table_of(figures: VoteFigures, measure: str) -> str:
 
 
 TABLE_PARTS = {
-    "votes-run": (words_on_run, lambda _: f"![Accuracy and log loss by row]({PICTURE})"),
-    "votes-accuracy": (lambda figures: table_of(figures, "accuracy"), words_on_accuracy),
+    "votes-run": (describe_run, lambda _: f"![Accuracy and log loss by row]({PICTURE})"),
+    "votes-accuracy": (lambda figures: table_of(figures, "accuracy"), describe_accuracy),
     "votes-log-loss": (
         lambda figures: table_of(figures, "log_loss"),
-        lambda figures: words_on_first(figures, "log_loss"),
+        lambda figures: describe_first(figures, "log_loss"),
     ),
-    "votes-seconds": (lambda figures: table_of(figures, "seconds"), words_on_time),
+    "votes-seconds": (lambda figures: table_of(figures, "seconds"), describe_time),
     "votes-published": (published_table, published_verdicts),
 }
-README_WORDS = (
-    "Accuracy on real votes of labeling functions, classifiers and crowds, `VoteAggregator` "
-    "beside majority vote, Snorkel and crowd-kit, with the same labels where a method takes any; "
-    "`make votes-table` runs this, and [docs/votes_table.md](docs/votes_table.md) has every row, "
-    "log loss, time, certificates and how it was done."
+README_TEXT = (
+    "Accuracy of `VoteAggregator`, majority vote, Snorkel and crowd-kit on real votes of labeling "
+    "functions, classifiers and crowds. Methods that use gold labels get the same ones. "
+    "`make votes-table` runs this comparison, and [docs/votes_table.md](docs/votes_table.md) has "
+    "every row, log loss, time, certificates and how it was measured."
 )
 
 
@@ -81,21 +81,21 @@ def sections(folder: Path) -> dict[str, str]:
     speed = read_results(folder / SPEED.name, VoteResult)
     return {
         **{name: _text(figures.results, makers, figures) for name, makers in TABLE_PARTS.items()},
-        "votes-coverage": _text(coverage, (coverage_table, words_on_coverage), coverage),
-        "votes-speed": _text(speed, (speed_table, words_on_speed), speed),
+        "votes-coverage": _text(coverage, (coverage_table, describe_coverage), coverage),
+        "votes-speed": _text(speed, (speed_table, describe_speed), speed),
         "votes-suggestions": _text(
-            suggestions, (suggestions_table, words_on_suggestions), suggestions
+            suggestions, (suggestions_table, describe_suggestions), suggestions
         ),
     }
 
 
 def readme_sections(folder: Path) -> dict[str, str]:
-    """Return the README's summary of accuracies and the words on it; nothing if there is none."""
+    """Return the README's summary of accuracies; empty if there are no results."""
     figures = read_figures(folder)
     if not figures.results:
         return {"votes": ""}
     table = summary_table(figures, "accuracy", figures.methods(without=[BF]))
-    return {"votes": "\n\n".join([README_WORDS, table, verdict_on_accuracy(figures)])}
+    return {"votes": "\n\n".join([README_TEXT, table, verdict_on_accuracy(figures)])}
 
 
 def _text(results: Sequence[Any], makers: tuple[Callable[..., str], ...], argument: Any) -> str:

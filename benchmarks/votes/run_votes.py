@@ -3,8 +3,8 @@
     python -m benchmarks.votes.run_votes            # part of make votes-table, on two cores
     python -m benchmarks.votes.run_votes --quick    # bf_cardio with 100 labels, two draws
 
-What is in the results file already is not run again, but for what failed; remove the file to start
-anew. Every run is a process of its own, which may take ten minutes. Two slow methods are run on few
+What is in the results file already is not run again, except what failed; remove the file to start
+over. Every run is a process of its own, which may take ten minutes. Two slow methods are run on few
 draws of large sets: GLAD on one with more than 20,000 votes, LabelModel on three with more than
 50,000, with which GLAD is not run.
 Majority vote and MACE take no labels and are run once on each set.
@@ -131,10 +131,10 @@ def measure(draw: VoteDraw, outcome: PeerResult, *, uses_labels: bool) -> tuple[
     if np.isnan(probabilities).any():
         return np.nan, np.nan
     if not uses_labels:
-        shares = Setting(draw.y_labeled, draw.n_classes, draw.seed).class_shares
-        is_silent = silent(draw.L_unlabeled)
-        probabilities = np.where(is_silent[:, None], shares, probabilities)
-        labels = np.where(is_silent, shares.argmax(), labels)
+        prior = Setting(draw.y_labeled, draw.n_classes, draw.seed).class_prior
+        is_uncovered = uncovered(draw.L_unlabeled)
+        probabilities = np.where(is_uncovered[:, None], prior, probabilities)
+        labels = np.where(is_uncovered, prior.argmax(), labels)
     is_scored = draw.y_scored >= 0
     return accuracy_and_loss(draw.y_scored[is_scored], probabilities[is_scored], labels[is_scored])
 
@@ -149,8 +149,8 @@ def accuracy_and_loss(
     return tuple(round(float(figure), 6) for figure in figures)
 
 
-def silent(L: np.ndarray) -> np.ndarray:
-    """Return which rows nobody votes on."""
+def uncovered(L: np.ndarray) -> np.ndarray:
+    """Return which rows have no vote."""
     return (L < 0).all(axis=1)
 
 

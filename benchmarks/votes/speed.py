@@ -1,12 +1,12 @@
 """A million rows: VoteAggregator, Snorkel's LabelModel and crowd-kit's DawidSkene in one run.
 
     python -m benchmarks.votes.speed            # part of make votes-table
-    python -m benchmarks.votes.speed --once     # all anew, printed only: part of make bench
+    python -m benchmarks.votes.speed --once     # all again, printed only: part of make bench
 
 1,000,000 generated rows and 100 voters, a tenth of whom is awake on a row and right with a
 probability between 0.55 and 0.95; two classes, 1,000 gold labels. Every run is a fresh process that
 has dealt with a few other rows before; the methods take turns, one at a time, three rounds.
-Everybody starts from the same sparse matrix. Each turns it into its own form (for LabelModel a
+All methods start from the same sparse matrix. Each turns it into its own form (for LabelModel a
 dense matrix, for DawidSkene a long table, for VoteAggregator the same matrix with other codes),
 which is timed apart; memory counts from reading the matrix on. What is in the results file already
 is not run again.
@@ -29,7 +29,7 @@ from benchmarks.votes.methods import ON_A_MILLION_ROWS
 from benchmarks.votes.peer import run_peer
 from benchmarks.votes.results import SPEED, VoteResult
 from benchmarks.votes.run_votes import accuracy_and_loss, check_ready
-from benchmarks.votes.speed_table import speed_table, words_on_speed
+from benchmarks.votes.speed_table import describe_speed, speed_table
 
 N_ROWS, N_VOTERS, N_AWAKE, N_LABELS, N_ROUNDS = 1_000_000, 100, 10, 1_000, 3
 BEST = 0.95
@@ -80,7 +80,7 @@ def run(n_rows: int, path: Path) -> None:
     tasks = [Task(n_rows, turn, name) for turn in range(N_ROUNDS) for name in ON_A_MILLION_ROWS]
     run_all(run_task, [task for task in tasks if task.key not in done], path, 1, VoteResult)
     results = read_results(path, VoteResult)
-    print(f"{speed_table(results)}\n\n{words_on_speed(results)}")
+    print(f"{speed_table(results)}\n\n{describe_speed(results)}")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=N_ROWS)
     parser.add_argument("--results", type=Path, default=SPEED, help="CSV file of the results")
-    parser.add_argument("--once", action="store_true", help="run all anew, and keep nothing")
+    parser.add_argument("--once", action="store_true", help="run all again, and keep nothing")
     options = parser.parse_args(arguments)
     check_ready((), ON_A_MILLION_ROWS)
     with tempfile.TemporaryDirectory() as folder:

@@ -40,7 +40,7 @@ def ratios(results: Sequence[VoteResult], name: str) -> tuple[float, float]:
     return times, median(results, name, "peak_mb") / median(results, OURS, "peak_mb")
 
 
-def words_on_speed(results: Sequence[VoteResult]) -> str:
+def describe_speed(results: Sequence[VoteResult]) -> str:
     """Return whether ours is as quick and as small as it should be."""
     lines = []
     for name in ON_A_MILLION_ROWS[1:]:

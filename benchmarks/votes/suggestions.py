@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.results_file import Key, read_results
 from benchmarks.run_table import run_all
-from benchmarks.votes.bounds import fit_labeled, judged, shuffled_rows
+from benchmarks.votes.bounds import bound_result, fit_labeled, shuffled_rows
 from benchmarks.votes.data import SETS
 from benchmarks.votes.results import SUGGESTIONS, BoundResult
 from benchmarks.votes.run_votes import check_ready
@@ -51,7 +51,7 @@ def run_task(task: Task) -> list[BoundResult]:
     for purchase in (*np.diff(STEPS), 0):
         is_labeled[chosen] = True
         model = fit_labeled(L, y, is_labeled)
-        results.append(judged(model, y, is_labeled, task.data, task.draw, task.choice))
+        results.append(bound_result(model, y, is_labeled, task.data, task.draw, task.choice))
         if purchase:
             chosen = bought(model, is_labeled, purchase, task.choice)
     return results

@@ -31,14 +31,14 @@ class VoteFigures(PairedFigures):
     outside, main_measure, command = (BF,), "accuracy", "make votes-table"
 
     def ties(self, row: Row, measure: str) -> list[str]:
-        """Return the best and its ties; of times, which few draws cannot tell apart, the best."""
+        """Return the best and its ties; for times only the best, as a few draws show no ties."""
         if measure != "seconds":
             return super().ties(row, measure)
         names = [name for name in self.methods(without=self.outside) if self.has(row, name)]
         return [min(names, key=lambda name: self.mean(row, name, measure))]
 
     def behind(self, row: Row) -> float:
-        """Return by how much somebody is more accurate at most, on the draws that both have."""
+        """Return the lead of the most accurate other method, on the draws that both have."""
         ours = self.values(row, OURS, "accuracy")
         others = [n for n in self.methods(without=[OURS, *self.outside]) if self.has(row, n)]
         return float(max(np.nanmean(self.values(row, n, "accuracy") - ours) for n in others))
@@ -48,7 +48,7 @@ class VoteFigures(PairedFigures):
         return OURS in self.ties(row, "accuracy") and self.behind(row) <= HALF_A_POINT
 
 
-def words_on_run(figures: VoteFigures) -> str:
+def describe_run(figures: VoteFigures) -> str:
     """Return when and with what it was run, and what was not."""
     draws = len({result.draw for result in figures.results})
     text = (
@@ -57,28 +57,30 @@ def words_on_run(figures: VoteFigures) -> str:
     )
     reasons = Counter((r.method, r.reason) for r in figures.results if r.reason)
     lines = [
-        f"- {METHODS[method].title}, {count} draws: {reason}."
+        f"- {METHODS[method].title}, {count} draw{'s' * (count > 1)}: {reason}."
         for (method, reason), count in sorted(reasons.items())
     ]
-    return "\n".join([f"{text} Without a result:\n", *lines]) if lines else text
+    return "\n".join([f"{text} Runs without a result:\n", *lines]) if lines else text
 
 
-def words_on_accuracy(figures: VoteFigures) -> str:
-    """Return who is first, and where ours is not."""
-    return f"{words_on_first(figures, 'accuracy')}\n\n{verdict_on_accuracy(figures)}"
+def describe_accuracy(figures: VoteFigures) -> str:
+    """Return which methods are first, and where ours is not."""
+    return f"{describe_first(figures, 'accuracy')}\n\n{verdict_on_accuracy(figures)}"
 
 
-def words_on_first(figures: VoteFigures, measure: str) -> str:
-    """Return who is first, in how many rows, and ours against each of the others."""
+def describe_first(figures: VoteFigures, measure: str) -> str:
+    """Return in how many rows each method is first, and our mean gain over each."""
     first, alone = first_counts(figures, measure)
     methods = figures.methods(without=[BF])
     order = sorted(methods, key=lambda name: -first[name])
-    who = listed([f"{METHODS[name].title} {first[name]} ({alone[name]} alone)" for name in order])
+    counts = listed(
+        [f"{METHODS[name].title} {first[name]} ({alone[name]} alone)" for name in order]
+    )
     gains = [_gain(figures, name, measure) for name in methods if name != OURS]
     title = measure.replace("_", " ")
     return (
-        f"First or tied with the first in {title}, of {len(figures.rows)} rows: {who}. "
-        f"HedgeClipper's {title} less that of the others, on average: {listed(gains)}."
+        f"First or tied with the first in {title}, of {len(figures.rows)} rows: {counts}. "
+        f"Mean difference in {title} between HedgeClipper and each of the others: {listed(gains)}."
     )
 
 
@@ -103,15 +105,15 @@ def verdict_on_accuracy(figures: VoteFigures) -> str:
         f"first, or not significantly worse and within half a point of the first, in {n_first} of "
         f"the {len(rows)} rows with {FROM_LABELS} labels or more (aim: three quarters)"
     )
-    where = f"\n\nNot in {listed(not_first)}." if not_first else ""
+    where = f"\n\nThe exceptions: {listed(not_first)}." if not_first else ""
     return verdict(n_first >= AIM * len(rows), text) + where
 
 
-def words_on_time(figures: VoteFigures) -> str:
+def describe_time(figures: VoteFigures) -> str:
     """Return the largest time and memory of each method."""
     parts = []
     for name in figures.methods(without=[BF]):
         runs = [r for r in figures.results if r.method == name and r.seconds == r.seconds]
         seconds, memory = max(r.seconds for r in runs), max(r.peak_mb for r in runs)
         parts.append(f"{METHODS[name].title} {seconds:.1f} s and {memory:.0f} MB")
-    return f"The most that one run took: {listed(parts)}."
+    return f"Longest time and largest memory of a single run: {listed(parts)}."

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import UnboundedGameWarning, solve_game
     from hedgeclipper.inspection.abstention import AbstentionDisplay
-    from hedgeclipper.inspection.convergence import ConvergenceDisplay
-    from hedgeclipper.inspection.live import LiveMargins
     from hedgeclipper.inspection.margins import MarginDisplay
+    from hedgeclipper.inspection.passes import ConvergenceDisplay, LiveMargins
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
-    from hedgeclipper.panel.classifier import HedgedVotingClassifier, NoHeldOutRowsWarning
+    from hedgeclipper.panel.classifier import HedgedVotingClassifier
     from hedgeclipper.panel.members import MemberFailedWarning
+    from hedgeclipper.panel.weighing import NoHeldOutRowsWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import ContradictionWarning, VoteAggregator
     from hedgeclipper.votes.matrix import Votes
@@ -69,8 +69,8 @@ _HOME = {
     "LeafStorage": "forest.leaf_rows",
     "ShiftWarning": "base.semi_supervised",
     "AbstentionDisplay": "inspection.abstention",
-    "ConvergenceDisplay": "inspection.convergence",
-    "LiveMargins": "inspection.live",
+    "ConvergenceDisplay": "inspection.passes",
+    "LiveMargins": "inspection.passes",
     "MarginDisplay": "inspection.margins",
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
@@ -79,7 +79,7 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
     "HedgedVotingClassifier": "panel.classifier",
-    "NoHeldOutRowsWarning": "panel.classifier",
+    "NoHeldOutRowsWarning": "panel.weighing",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",
 }

@@ -1,7 +1,7 @@
 """The objects a model is made of: what to leave out of a file, and what to check in one.
 
-Trees are walked by compiled code that does not ask whether a child or a column is there. In a file
-that was made to harm they need not be.
+Trees are walked by compiled code that does not check whether a child or a column exists. In a
+hostile file they need not.
 """
 
 from __future__ import annotations
@@ -23,13 +23,7 @@ from hedgeclipper.forest.trees import PackedTrees
 
 
 def parts_of(model: Any) -> Iterator[Any]:
-    """Yield every object that can be reached from a model, once each.
-
-    Parameters
-    ----------
-    model : object
-        Where to begin.
-    """
+    """Yield every object that can be reached from a model, once each."""
     seen, waiting = set(), [model]
     while waiting:
         part = waiting.pop()
@@ -52,13 +46,7 @@ def _inside(part: Any) -> list[Any]:
 
 
 def without_tree_seeds(model: Any) -> Any:
-    """Return a copy whose fitted trees have no random state, which boosters keep in each of them.
-
-    Parameters
-    ----------
-    model : object
-        A model; it stays as it is.
-    """
+    """Return a copy whose fitted trees have no random state, which boosters keep in each."""
     copy = deepcopy(model)
     for part in parts_of(copy):
         is_fitted_tree = isinstance(part, BaseDecisionTree) and hasattr(part, "tree_")
@@ -68,13 +56,7 @@ def without_tree_seeds(model: Any) -> Any:
 
 
 def check_trees(model: Any) -> None:
-    """Raise unless all trees of a model lead from node to node, down, and to columns that exist.
-
-    Parameters
-    ----------
-    model : object
-        A model that comes from a file.
-    """
+    """Raise unless all trees of a model refer to nodes, rows and columns that exist."""
     for part in parts_of(model):
         if isinstance(part, Tree):
             _check_links(part.children_left, part.children_right, part.children_left == -1)
@@ -94,7 +76,7 @@ def check_trees(model: Any) -> None:
 
 
 def _check_width(model: Any) -> None:
-    """Raise if a tree below an ensemble may ask for columns that this does not demand."""
+    """Raise if a tree of an ensemble uses columns that the ensemble does not require."""
     members = np.ravel(np.asarray(getattr(model, "estimators_", [model]), dtype=object))
     trees = [getattr(member, "tree_", None) for member in members]
     columns = getattr(model, "estimators_features_", None) or [[model.n_features_in_ - 1]]
@@ -107,7 +89,7 @@ def _check_width(model: Any) -> None:
 
 
 def _check_booster(model: Any) -> None:
-    """Raise unless boosted trees ask for columns that there are, and for categories of these."""
+    """Raise unless boosted trees use columns that exist, and categories of categorical ones."""
     known = np.asarray(model._bin_mapper.is_categorical_)
     _require(known.shape == (model.n_features_in_,))
     for one in (one for predictors in model._predictors for one in predictors):
@@ -121,7 +103,7 @@ def _check_booster(model: Any) -> None:
 def _check_preprocessor(preprocessor: Any) -> None:
     """Raise unless it keeps all columns, as scikit-learn's own does.
 
-    That one holds a function which nobody loads who has not said that he trusts it.
+    Its own holds a function, which is loaded only where the caller trusts it by name.
     """
     steps = [step for _, step, _ in preprocessor.transformers_]
     functions = [step.func for step in steps if isinstance(step, FunctionTransformer)]
@@ -133,7 +115,7 @@ def _splits_categories(tree: TreePredictor) -> np.ndarray:
 
 
 def _check_categories(tree: TreePredictor) -> None:
-    """Raise unless each node that splits categories has its set of these, 256 bits."""
+    """Raise unless each node that splits categories has its set of them, 256 bits."""
     numbers = tree.nodes["bitset_idx"][_splits_categories(tree)]
     for sets in (tree.raw_left_cat_bitsets, tree.binned_left_cat_bitsets):
         _require(sets.ndim == 2 and sets.shape[1] == 8)
@@ -141,7 +123,7 @@ def _check_categories(tree: TreePredictor) -> None:
 
 
 def _check_neighbors(tree: KDTree | BallTree) -> None:
-    """Raise unless a tree of neighbors has all its nodes, and these have rows that there are."""
+    """Raise unless a tree of neighbors has all its nodes, and these have rows that exist."""
     rows, order, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
     n_rows, n_columns = rows.shape
     n_bounds = 2 if isinstance(tree, KDTree) else 1
@@ -178,7 +160,7 @@ def _check_packed(trees: PackedTrees) -> None:
 
 
 def _check_links(left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray) -> None:
-    """Raise unless each inner node has two children further on, so that every way has an end."""
+    """Raise unless each inner node has two children further down, so that every path ends."""
     _require(left.size > 0)
     inner = np.flatnonzero(np.asarray(is_leaf) == 0)
     for children in (left, right):
@@ -192,4 +174,4 @@ def _check_range(numbers: np.ndarray, size: int) -> None:
 
 def _require(holds: bool) -> None:
     if not holds:
-        raise ValueError("a tree in it leads to where there is nothing")
+        raise ValueError("a tree in it refers to a node, row or column that does not exist")

@@ -20,7 +20,7 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
 from hedgeclipper import __version__, saved_types
-from hedgeclipper.io.atomic import draft_of
+from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.model_parts import check_trees, without_tree_seeds
 
@@ -92,7 +92,7 @@ def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
     array([0, 1, 0, 1])
     """
     skops = import_extra("skops.io", "cli", "Saving a model")
-    with draft_of(path, force=force) as draft:
+    with atomic_path(path, force=force) as draft:
         content = BytesIO()
         skops.dump(without_tree_seeds(model), content)
         with (
@@ -165,21 +165,15 @@ def _read_header(path: Path, content: bytes) -> tuple[int, dict[str, str]]:
         with ZipFile(BytesIO(content)) as archive:
             header = json.loads(archive.read(HEADER))
             return int(header.get("format", 0)), {name: str(header[name]) for name in _versions()}
-    except (BadZipFile, EOFError) as error:
-        if content.startswith(_ZIP_MAGIC):
+    except (BadZipFile, EOFError, AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, (BadZipFile, EOFError)) and content.startswith(_ZIP_MAGIC):
             raise ModelFileError(
                 f"{path} is cut short or damaged ({error}). Replace it with a whole copy."
             ) from error
-        raise ModelFileError(_no_model(path)) from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(_no_model(path)) from error
-
-
-def _no_model(path: Path) -> str:
-    return (
-        f"{path} is no model of HedgeClipper. Pass a file that hedgeclipper.save or "
-        "`hedgeclipper fit` has written."
-    )
+        raise ModelFileError(
+            f"{path} is no model of HedgeClipper. Pass a file that hedgeclipper.save or "
+            "`hedgeclipper fit` has written."
+        ) from error
 
 
 def _check_header(path: Path, its_format: int, versions: dict[str, str]) -> None:

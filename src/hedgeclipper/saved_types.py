@@ -7,8 +7,7 @@ class stores changes, so that older files cannot be read, `persistence.FORMAT` i
 """
 
 # ruff: noqa: F401
-from hedgeclipper.base.column_plans import ColumnPlan
-from hedgeclipper.base.columns import ColumnEncoder
+from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
 from hedgeclipper.base.feature_rows import BatchCheck
 from hedgeclipper.base.semi_supervised import SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate
@@ -26,11 +25,14 @@ from hedgeclipper.game.multiclass_losses import (
 )
 from hedgeclipper.game.solution import PassRecord, Solution
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
-from hedgeclipper.panel.member_frames import NamedColumns
-from hedgeclipper.panel.member_votes import MemberVotes, VoteScale
-from hedgeclipper.panel.panel_game import Calibration, PanelGame
-from hedgeclipper.panel.panel_predictor import PanelPredictor
-from hedgeclipper.panel.spreading import SmoothSpreading
+from hedgeclipper.panel.defaults import SmoothSpreading
+from hedgeclipper.panel.panel_predictor import (
+    Calibration,
+    NamedColumns,
+    PanelGame,
+    PanelPredictor,
+    VoteScale,
+)
 from hedgeclipper.panel.views import CutColumns, QuantileColumns
 from hedgeclipper.panel.views import _Divide as Divide
 from hedgeclipper.votes.aggregator import VoteAggregator

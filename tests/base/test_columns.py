@@ -5,8 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgeclipper.base.column_plans import MOST_VALUES, plan_column
-from hedgeclipper.base.columns import ColumnEncoder, different_names, needs_encoding
+from hedgeclipper.base.columns import MOST_VALUES, ColumnEncoder, needs_encoding, plan_column
 from hedgeclipper.io import as_text, frame_arrays
 
 
@@ -53,7 +52,7 @@ def test_dates_of_pandas_and_categories():
     assert plan(["a", "b"], dtype="category").kind == "categories"
 
 
-def test_numbers_words_and_dates_become_columns_of_numbers():
+def test_numbers_strings_and_dates_become_columns_of_numbers():
     rows = pd.DataFrame(
         {
             "n": [1.0, np.nan, 3.0],
@@ -94,7 +93,7 @@ def test_plain_columns_keep_order_and_names():
     assert columns.get_feature_names_out().tolist() == ["a", "b"]
 
 
-def test_whole_numbers_are_words_without_a_point():
+def test_whole_numbers_are_strings_without_a_point():
     assert as_text(np.array([1.0, 2.5, np.nan])).tolist() == ["1", "2.5", ""]
 
 
@@ -117,8 +116,9 @@ def test_new_columns_never_take_the_name_of_another(columns):
         np.testing.assert_array_equal(out[name], rows[name])
 
 
-def test_different_names():
-    assert different_names(["a", "a", "a_2", "a"]) == ["a", "a_2", "a_2_2", "a_3"]
+def test_names_that_would_occur_twice_are_numbered():
+    rows = pd.DataFrame({"a": ["x", None, "y"], "a_x": [1, 2, 3], "a_x_2": [4, 5, 6]})
+    assert encoder(rows).names_out_ == ["a_x", "a_x_2", "a_", "a_x_3", "a_y"]
 
 
 FRAME = pd.DataFrame(

@@ -1,27 +1,170 @@
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.utils import estimator_html_repr
 
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier, VoteAggregator
-from hedgeclipper.base.inspection import inspect_estimator
+from hedgeclipper.base.inspection import (
+    VoterTable,
+    contributions_of,
+    inspect_estimator,
+    main_figures,
+)
 
-X, Y = make_classification(300, n_informative=5, n_classes=3, random_state=0)
-VOTES = np.where(np.random.default_rng(0).random((300, 4)) < 0.7, Y[:, None], 0)
+X, Y = make_classification(400, n_informative=4, random_state=0)
+RNG = np.random.default_rng(0)
+VOTES = np.where(RNG.random((400, 4)) < 0.75, Y[:, None], 1 - Y[:, None])
+GOLD = np.where(np.arange(400) < 60, Y, -1)
+THREE_X, THREE_Y = make_classification(300, n_informative=5, n_classes=3, random_state=0)
+THREE_VOTES = np.where(np.random.default_rng(0).random((300, 4)) < 0.7, THREE_Y[:, None], 0)
 MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 
 
+def unfitted():
+    return {
+        "forest": HedgeClipperClassifier(n_estimators=5, random_state=0),
+        "panel": HedgedVotingClassifier(MEMBERS, random_state=0),
+        "votes": VoteAggregator(),
+    }
+
+
+@pytest.fixture(scope="module")
+def models():
+    found = unfitted()
+    for kind in ("forest", "panel"):
+        found[kind].fit(X[:100], Y[:100], X_unlabeled=X[100:])
+    found["votes"].fit(VOTES, GOLD)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_the_summary_stands_beside_the_diagram(models, kind):
+    model = models[kind]
+    page = model._repr_html_()
+    assert "sk-container-id" in page
+    assert 'class="hedgeclipper-fitted"' in page
+    assert f"{model.n_unlabeled_:,}" in page
+    assert "(estimate)" in page
+    assert f"{model.certificate_.error_upper:.1%}" in page
+    assert model._repr_mimebundle_()["text/html"].count("hedgeclipper-fitted") == 1
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_an_unfitted_estimator_is_shown_as_scikit_learn_does(kind):
+    model = unfitted()[kind]
+    assert "hedgeclipper-fitted" not in model._repr_html_()
+    assert "sk-container-id" in model._repr_html_()
+    assert "sk-container-id" in estimator_html_repr(model)
+
+
+def test_with_display_as_text_there_is_no_html(models):
+    with sklearn.config_context(display="text"):
+        assert not hasattr(models["forest"], "_repr_html_")
+        assert list(models["forest"]._repr_mimebundle_()) == ["text/plain"]
+
+
+def test_a_copy_for_prediction_shows_the_diagram_alone(models):
+    assert "hedgeclipper-fitted" not in models["forest"].for_prediction()._repr_html_()
+
+
+def test_what_comes_from_data_is_escaped():
+    hostile = "<script>alert(1)</script>"
+    frame = pd.DataFrame(VOTES, columns=[hostile, "b", "c", "d"])
+    labels = np.array(["<i>", "no"], dtype=object)
+    model = VoteAggregator(abstain_label=None).fit(
+        frame.apply(lambda column: labels[column]),
+        np.where(GOLD >= 0, labels[GOLD], None),
+    )
+    page = model._repr_html_()
+    summary = page[page.index("hedgeclipper-fitted") :]
+    assert hostile not in summary
+    assert "<i>" not in summary
+    assert "&lt;i&gt;" in summary
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_contributions_add_up_to_one(models, kind):
+    table = models[kind]._inspect().voters
+    assert table.contributions.sum() == pytest.approx(1.0)
+    assert len(table.names) == table.weights.size == table.correlations.size
+
+
+def test_leaves_have_names_and_words(models):
+    model = models["forest"]
+    table = model._inspect().voters
+    assert len(set(table.names)) == len(table.names)
+    words = model._inspect().describe_voters(np.arange(len(table.names)))
+    leaves = model._predictor.finder.find(X.astype(np.float32))
+    tree, leaf = (int(part.split()[1]) for part in table.names[3].split(", "))
+    inside = np.ones(400, dtype=bool)
+    for rule in words["rows where"][3].split(", "):
+        parts = rule.replace("≤", "<=").split()
+        column = next(k for k, part in enumerate(parts) if part.startswith("x"))
+        values = X[:, int(parts[column][1:])]
+        inside &= pd.eval(" ".join(parts), local_dict={parts[column]: values})
+    found = leaves[tree] == leaf
+    # thresholds are told with four digits
+    assert np.mean(inside != found) < 0.01
+    assert found.any()
+
+
+def test_inner_nodes_and_trees_have_names_but_no_rule():
+    model = HedgeClipperClassifier(n_estimators=3, specialists=("nodes", "trees"), random_state=0)
+    model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
+    names = model._inspect().voters.names
+    assert {"tree 0", "tree 1", "tree 2"} <= set(names)
+    assert any(name.endswith("inner node") for name in names)
+    assert model._inspect().describe_voters(np.arange(len(names))) == {}
+
+
+def test_more_classes_say_whose_game_it_is():
+    three = np.arange(400) % 3
+    model = HedgeClipperClassifier(n_estimators=3, random_state=0)
+    model.fit(X[:100], three[:100], X_unlabeled=X[100:])
+    assert "worst class against the rest" in dict_of(model)
+    table = model._inspect().voters
+    assert set(table.targets) == {0, 1, 2}
+    assert table.of_class(1).weights.size == model.specialist_weights_[1].size
+    assert set(model._inspect().describe_voters(np.arange(5))["votes for"]) <= {
+        "0",
+        "the rest",
+        "nobody",
+    }
+
+
+def dict_of(model):
+    return " ".join(name for name, _ in main_figures(model._inspect()))
+
+
+def test_contributions_are_zero_where_all_weights_are():
+    np.testing.assert_array_equal(contributions_of(np.zeros(3)), 0.0)
+    np.testing.assert_allclose(contributions_of(np.array([1.0, np.nan, -3.0])), [0.25, 0.0, 0.75])
+
+
+def test_a_part_of_a_table_keeps_its_columns():
+    table = VoterTable("voter", ["a", "b"], *[np.arange(2.0)] * 3, more={"n": [5, 6]})
+    part = table.take(np.array([1]))
+    assert part.names == ["b"]
+    assert part.more == {"n": [6]}
+    assert part.coverage is None
+
+
 def fitted(kind, n_classes):
-    y = Y if n_classes == 3 else np.minimum(Y, 1)
+    y = THREE_Y if n_classes == 3 else np.minimum(THREE_Y, 1)
     if kind == "votes":
-        return VoteAggregator().fit(np.minimum(VOTES, n_classes - 1), np.where(X[:, 0] > 0, y, -1))
+        return VoteAggregator().fit(
+            np.minimum(THREE_VOTES, n_classes - 1), np.where(THREE_X[:, 0] > 0, y, -1)
+        )
     model = {
         "forest": HedgeClipperClassifier(n_estimators=5, random_state=0),
         "panel": HedgedVotingClassifier(MEMBERS, random_state=0),
     }[kind]
-    return model.fit(X[:150], y[:150], X_unlabeled=X[150:])
+    return model.fit(THREE_X[:150], y[:150], X_unlabeled=THREE_X[150:])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -35,7 +178,7 @@ def test_an_inspection_has_what_the_estimator_has(kind, n_classes):
     assert len(found.certificates) == len(found.histories) == len(found.stop_reasons) == n_games
     assert found.is_one_vs_rest == (n_games > 1)
     assert found.n_iter == np.sum(model.n_iter_)
-    rows = VOTES[:50] if kind == "votes" else X[:50]
+    rows = THREE_VOTES[:50] if kind == "votes" else THREE_X[:50]
     rows = np.minimum(rows, n_classes - 1) if kind == "votes" else rows
     given = (rows, None) if kind == "votes" else (None, None, rows)
     read = found.read_rows(*given).X_unlabeled
@@ -46,7 +189,7 @@ def test_an_inspection_has_what_the_estimator_has(kind, n_classes):
 def test_reading_rows_leaves_the_estimator_as_it_was(kind):
     model = fitted(kind, 2)
     before = {name: id(value) for name, value in vars(model).items()}
-    rows = inspect_estimator(model, "a test").read_rows(X[:20, ::-1], np.arange(20) % 2, None)
+    rows = inspect_estimator(model, "a test").read_rows(THREE_X[:20, ::-1], np.arange(20) % 2, None)
     assert rows.X_labeled.shape == (20, 20)
     assert {name: id(value) for name, value in vars(model).items()} == before
 

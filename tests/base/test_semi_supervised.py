@@ -7,6 +7,7 @@ from hedgeclipper import (
     LeafGame,
     NoUnlabeledRowsWarning,
     SemiSupervisedSplit,
+    VoteAggregator,
 )
 from hedgeclipper.base.semi_supervised import split_rows
 
@@ -99,3 +100,11 @@ def test_grid_search_with_unlabeled_rows():
         cv=SemiSupervisedSplit(3, random_state=0),
     )
     assert scores.min() > 0.6
+
+
+@pytest.mark.parametrize("model", [HedgeClipperClassifier(n_estimators=5), VoteAggregator()])
+def test_a_warning_names_the_line_that_called_fit(model):
+    y = np.arange(40) % 2
+    with pytest.warns(NoUnlabeledRowsWarning) as caught:
+        model.fit(np.column_stack([y, y, 1 - y]), y)
+    assert [warning.filename for warning in caught] == [__file__]

@@ -1,4 +1,4 @@
-"""Draws of labels: who gets what, and that all methods get the same."""
+"""Draws of labels: their sizes and classes, and that all methods get the same ones."""
 
 import numpy as np
 import pytest

@@ -23,7 +23,7 @@ def runs(millions, seconds_per_million=1.0, n_bytes=1e8):
 
 
 def verdicts(text):
-    """Return the verdicts by the first words of the aim."""
+    """Return the verdicts by how their aim begins."""
     lines = [line[2:].split(": ", 1) for line in text.splitlines() if line.startswith("- ")]
     return {aim.split(",")[0]: said for said, aim in lines}
 
@@ -47,7 +47,7 @@ def test_every_aim_has_a_verdict():
     }
 
 
-def test_aims_that_are_missed_are_told_with_the_figure():
+def test_missed_aims_are_reported_with_the_figure():
     found = runs((1, 5, 20))
     found["from files", 20][0].update(bytes=2e8, seconds=61.0)
     text = out_of_core.render(found, 5)

@@ -19,7 +19,7 @@ from benchmarks.panel_text import (
 from benchmarks.render_panel import PAGE, sections, table_of_ways
 from benchmarks.results_file import Key, Result, read_results
 from benchmarks.table_text import Figures
-from hedgeclipper.panel.panel_game import PanelScores, aggregate
+from hedgeclipper.panel.weighing import PanelScores, aggregate
 
 ROWS = [("a1a", 100), ("covtype", 1000)]
 USUAL = np.array([0.80, 0.81, 0.82])
@@ -27,7 +27,7 @@ NOISE = np.array([-0.001, 0.0, 0.001])
 
 
 def figures(**changes):
-    """Results in which all methods have the same AUCs, but for the changes in the first row."""
+    """Results in which all methods have the same AUCs, except for the changes in the first row."""
     results = []
     for row in ROWS:
         for name in (*COMPARATORS, OURS, PANEL, MEAN, STACKING):
@@ -47,7 +47,7 @@ def test_gains_are_over_the_best_comparator_of_the_row():
     assert not first.is_below
 
 
-def test_being_below_beyond_chance_is_told():
+def test_a_panel_significantly_below_is_reported():
     gains = panel_gains(figures(mart=USUAL + 0.02 + NOISE))
     assert [gain.is_below for gain in gains] == [True, False]
     text = verdicts(gains, 1, 0.0)
@@ -57,10 +57,10 @@ def test_being_below_beyond_chance_is_told():
     assert "(significant)" in table_of_gains(gains)
 
 
-def test_aims_that_are_met_are_told():
+def test_aims_that_are_met_are_reported():
     text = verdicts(panel_gains(figures(hedged_voting=USUAL + 0.05 + NOISE)), 1, 0.02)
     assert "Not met" not in text
-    assert "Met: +0.0250 over the random forest on average (aim +0.020)." in text
+    assert "Met: mean gain over the random forest +0.0250 (aim +0.020)." in text
 
 
 def test_ways_are_compared_with_the_panel_as_it_is():

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import run_table, table_words
+from benchmarks import run_table, table_findings
 from benchmarks.data import DATA, a1a
-from benchmarks.data.printed import PRINTED_COLUMNS
+from benchmarks.data.paper import PUBLISHED_COLUMNS
 from benchmarks.figures import figure_table, first_counts, summary_table
 from benchmarks.methods import METHODS
 from benchmarks.methods.method import Member
@@ -16,6 +16,7 @@ from benchmarks.pages import markdown_table, with_section
 from benchmarks.real_data import fetch_all
 from benchmarks.render_table import PAGE, README, readme_sections, render, sections
 from benchmarks.results_file import FOLDER, Key, Result, read_results, write_results
+from benchmarks.table_findings import describe_forest, describe_gains, describe_protocol
 from benchmarks.table_text import (
     CONTROLS,
     LEAF_CONTROLS,
@@ -24,9 +25,8 @@ from benchmarks.table_text import (
     distances,
     far_off,
     gains,
-    printed,
+    published,
 )
-from benchmarks.table_words import words_on_forest, words_on_gains, words_on_protocol
 
 COMMITTED = FOLDER / "table.csv"
 
@@ -40,7 +40,7 @@ def quick(tmp_path_factory):
 
 
 def made_up(row=("a1a", 100), draws=3, **changes):
-    """Results in which every method has AUC 0.8 on every draw, but for the changes."""
+    """Results in which every method has AUC 0.8 on every draw, except for the changes."""
     one = Result(*row, 0, "", 0.8, 0.7, 0.5, 0.8, 100, 50, 1.0, "2020-01-01", "python 3")
     return [
         replace(one, draw=d, method=m, **{k: float(v[m][d]) for k, v in changes.items() if m in v})
@@ -52,8 +52,8 @@ def made_up(row=("a1a", 100), draws=3, **changes):
 def test_rows_are_those_of_the_paper_that_can_be_had():
     rows = run_table.table_rows()
     assert len(rows) == len(set(rows)) == 18
-    assert all(len(p) == len(PRINTED_COLUMNS) for data in DATA for p in data.printed.values())
-    assert sum(len(data.printed) for data in DATA) == 17
+    assert all(len(p) == len(PUBLISHED_COLUMNS) for data in DATA for p in data.published.values())
+    assert sum(len(data.published) for data in DATA) == 17
 
 
 @pytest.mark.slow
@@ -197,7 +197,7 @@ def test_a_gain_is_credited_beyond_the_forest_and_all_controls():
     assert gain.beats_leaves
     assert not gain.is_worse
     assert gain.over_forest == pytest.approx(0.11)
-    assert "in 1 of 1 rows: a1a, 100 (+0.1100)" in words_on_gains([gain])
+    assert "in 1 of 1 rows: a1a, 100 (+0.1100)" in describe_gains([gain])
 
 
 @pytest.mark.parametrize("control", CONTROLS)
@@ -206,7 +206,7 @@ def test_a_gain_that_a_control_has_too_is_not_credited(control):
     assert not gain.is_credited
     assert gain.beats_leaves == (control not in LEAF_CONTROLS)
     assert gain.over_forest == pytest.approx(0.11)
-    assert "no gain is credited to unlabeled rows" in words_on_gains([gain])
+    assert "no gain is credited to unlabeled rows" in describe_gains([gain])
 
 
 def test_the_summary_has_the_best_mean_first_and_what_was_not_run_last():
@@ -221,43 +221,43 @@ def test_the_summary_has_the_best_mean_first_and_what_was_not_run_last():
 
 
 def test_gains_over_the_forest_in_short():
-    words = words_on_forest(gains(Figures(made_up(auc={"hedgeclipper": BETTER}))))
-    assert "+0.1100 over that of the forest" in words
-    assert "significantly in 1 of 1 rows; the forest is ahead in 0" in words
-    assert words.endswith("Unlabeled rows add +0.1100 to what its labels do alone, and help "
-                          "significantly in 1.")  # fmt: skip
+    text = describe_forest(gains(Figures(made_up(auc={"hedgeclipper": BETTER}))))
+    assert "the forest whose leaves it weights: +0.1100." in text
+    assert "in 1 of 1 rows; the forest is significantly ahead in 0." in text
+    assert "Unlabeled rows change its AUC by +0.1100 on average" in text
+    assert text.endswith("and help significantly in 1 of 1 rows.")
 
 
-def test_a_loss_is_told():
+def test_a_loss_is_reported():
     worse = gains(Figures(made_up(auc={"hedgeclipper": [0.7, 0.71, 0.72]})))
     assert worse[0].is_worse
-    assert "The forest itself is significantly ahead in a1a, 100" in words_on_gains(worse)
-    assert "no gain is credited to unlabeled rows" in words_on_gains(worse)
+    assert "The forest is significantly ahead in a1a, 100" in describe_gains(worse)
+    assert "no gain is credited to unlabeled rows" in describe_gains(worse)
 
 
-def near_the_print(**changes):
-    """Results that are 0.02 off the paper's print of a1a with 100 labels, but for the changes."""
-    theirs = printed(("a1a", 100))
+def near_published(**changes):
+    """Results 0.02 off the published values of a1a with 100 labels, except for the changes."""
+    theirs = published(("a1a", 100))
     hard = {name: [value + 0.02] * 3 for name, value in theirs.items()}
     by_scores = {name: [theirs[name]] * 3 for name in ("hedgeclipper-paper", SMALL_ALPHA)}
     return Figures(made_up(auc_hard={**hard, **changes}, auc=by_scores))
 
 
-def test_distances_are_from_the_print():
-    near = near_the_print()
+def test_distances_are_from_the_published_values():
+    near = near_published()
     assert distances(near) == pytest.approx(dict.fromkeys(distances(near), 0.02))
     assert far_off(near) == []
-    assert "HedgeClipper's own column" in words_on_protocol(near)
+    assert "for HedgeClipper with the paper's settings: 0.000 by scores" in describe_protocol(near)
 
 
 def test_far_rows_need_a_remark(monkeypatch):
-    far = near_the_print(mart=[0.682 + 0.11] * 3)
+    far = near_published(mart=[0.682 + 0.11] * 3)
     assert far_off(far) == [(("a1a", 100), ["mart"])]
-    monkeypatch.setattr(table_words, "DATA", [replace(a1a.DATA, remarks={})])
+    monkeypatch.setattr(table_findings, "DATA", [replace(a1a.DATA, remarks={})])
     with pytest.raises(ValueError, match=r"a1a, 100 .*MART: write a remark .*a1a\.py"):
-        words_on_protocol(far)
-    monkeypatch.setattr(table_words, "DATA", [replace(a1a.DATA, remarks={100: "because"})])
-    assert "- a1a, 100 (MART): because." in words_on_protocol(far)
+        describe_protocol(far)
+    monkeypatch.setattr(table_findings, "DATA", [replace(a1a.DATA, remarks={100: "because"})])
+    assert "- a1a, 100 (MART): because." in describe_protocol(far)
 
 
 def test_results_with_a_draw_missing_are_refused():
@@ -335,7 +335,7 @@ def test_committed_pages_are_what_the_committed_results_say():
             assert with_section(text, name, part) == text, f"run benchmarks.render_table: {name}"
 
 
-def test_committed_figures_are_near_the_print():
+def test_committed_figures_are_near_published():
     figures = Figures(read_results(COMMITTED))
     assert all(distance < 0.05 for distance in distances(figures).values())
-    assert words_on_protocol(figures)
+    assert describe_protocol(figures)

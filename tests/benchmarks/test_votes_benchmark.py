@@ -89,7 +89,7 @@ def test_without_their_environment_the_peers_say_how_to_build_it(monkeypatch):
 
 @needs_peers
 @pytest.mark.parametrize("form", [np.asarray, lambda votes: sparse.csr_array(votes + 1)])
-def test_majority_gives_vote_shares_and_class_shares_where_nobody_votes(form):
+def test_majority_gives_vote_proportions_and_the_class_prior_without_votes(form):
     result = run_peer("majority", form(VOTES), GOLD, 2, 0)
     expected = [[2 / 3, 1 / 3], [0, 1], [1 / 2, 1 / 2], [1 / 3, 2 / 3]]
     np.testing.assert_allclose(result.probabilities, expected)

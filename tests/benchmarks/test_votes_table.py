@@ -12,15 +12,15 @@ from benchmarks.results_file import FOLDER, Key, read_results, write_results
 from benchmarks.votes import coverage, run_votes, speed, suggestions
 from benchmarks.votes.bound_tables import (
     coverage_table,
+    describe_coverage,
+    describe_suggestions,
     holds,
     is_vacuous,
-    words_on_coverage,
-    words_on_suggestions,
 )
 from benchmarks.votes.data import SETS, VoteDraw, why_absent
 from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS
 from benchmarks.votes.peer import OWN, PeerResult, no_result
-from benchmarks.votes.published import PRINTED, published_table, published_verdicts
+from benchmarks.votes.published import PUBLISHED, published_table, published_verdicts
 from benchmarks.votes.render_votes import NOT_RUN, PAGE, README, readme_sections, render, sections
 from benchmarks.votes.results import (
     COVERAGE,
@@ -30,8 +30,8 @@ from benchmarks.votes.results import (
     BoundResult,
     VoteResult,
 )
-from benchmarks.votes.speed_table import ratios, words_on_speed
-from benchmarks.votes.table import VoteFigures, verdict_on_accuracy, words_on_run
+from benchmarks.votes.speed_table import describe_speed, ratios
+from benchmarks.votes.table import VoteFigures, describe_run, verdict_on_accuracy
 
 REASON = next(filter(None, map(why_absent, SETS)), "")
 needs_data = pytest.mark.skipif(bool(REASON), reason=REASON)
@@ -43,7 +43,7 @@ def needs(path):
 
 
 def made_up(rows=(ROW,), draws=3, **changes):
-    """Results in which every method has accuracy 0.8 on every draw, but for the changes."""
+    """Results in which every method has accuracy 0.8 on every draw, except for the changes."""
     one = VoteResult("", 0, 0, "", 0.8, 0.5, 90, 80, 1.0, 0.5, 9.0, "", "2020-01-01", "python 3")
     return [
         replace(
@@ -56,7 +56,7 @@ def made_up(rows=(ROW,), draws=3, **changes):
 
 
 def bound(error=0.1, lower=0.0, upper=0.2, **changes):
-    """A certificate that holds, but for the changes."""
+    """A certificate that holds, except for the changes."""
     one = BoundResult("bf_cardio", 100, 0, "random", error, lower, upper, "guarantee", 2, 9, "", "")
     return replace(one, **changes)
 
@@ -243,14 +243,14 @@ def test_the_papers_setting_does_not_count_as_a_rival():
     assert figures.is_first(ROW)
 
 
-def test_left_out_draws_are_told():
+def test_draws_without_a_result_are_listed():
     results = made_up(accuracy={"glad": [0.8, np.nan, np.nan]})
     gaps = [replace(r, reason="too slow") if np.isnan(r.accuracy) else r for r in results]
-    assert "- GLAD, 2 draws: too slow." in words_on_run(VoteFigures(gaps))
+    assert "- GLAD, 2 draws: too slow." in describe_run(VoteFigures(gaps))
 
 
 def test_the_print_is_that_of_the_paper():
-    assert [printed.best_loss for printed in PRINTED.values()] == [0.39, 0.20, 1.12, 0.60, 0.42]
+    assert [values.best_loss for values in PUBLISHED.values()] == [0.39, 0.20, 1.12, 0.60, 0.42]
 
 
 @pytest.mark.parametrize(
@@ -281,8 +281,8 @@ def test_certificates_hold_or_not():
 def test_coverage_is_counted_by_set():
     results = [bound(draw=d, error=0.3 if d == 0 else 0.1) for d in range(10)]
     assert "| bf_cardio | 9 | 10 | 90.0% | 0.200 | 0.100 | 0.0% |" in coverage_table(results)
-    assert "except on bf_cardio (90.0%)" in words_on_coverage(results)
-    assert words_on_coverage(results[1:]).startswith("- Met")
+    assert "except on bf_cardio (90.0%)" in describe_coverage(results)
+    assert describe_coverage(results[1:]).startswith("- Met")
 
 
 def test_suggested_labels_are_compared_by_draw():
@@ -295,10 +295,14 @@ def test_suggested_labels_are_compared_by_draw():
         for d in range(3)
         for k, how in enumerate(suggestions.CHOICES)
     ]  # fmt: skip
-    bounds, errors = words_on_suggestions(results).splitlines()
-    assert bounds.startswith("- Met: over all sets the bound with 150 labels is lower by 0.020")
-    assert "by set it is lower by 0.020 (bf_basketball), 0.020 (bf_cardio)" in bounds
-    assert errors.startswith("- Not met: over all sets the error with 150 labels is lower by -0.00")
+    bounds, errors = describe_suggestions(results).splitlines()
+    assert bounds.startswith(
+        "- Met: suggested labels reduce the bound with 150 labels by 0.020 on average"
+    )
+    assert "by set: 0.020 (bf_basketball), 0.020 (bf_cardio)" in bounds
+    assert errors.startswith(
+        "- Not met: suggested labels reduce the error with 150 labels by -0.00"
+    )
 
 
 @needs_data
@@ -318,7 +322,7 @@ def test_coverage_resumes_and_takes_every_draw_once():
     assert sorted(draws) == list(range(1, 25))
 
 
-def test_generated_votes_are_as_told():
+def test_generated_votes_have_the_stated_accuracy():
     L, y = speed.generate(2_000)
     assert L.shape == (2_000, 100)
     assert (np.diff(L.indptr) == 10).all()
@@ -331,7 +335,7 @@ def test_ratios_are_of_medians_with_conversion():
     times = {OURS: [1.5, 1.5, 9.0], "label_model": [14.5, 2.0, 90.0], "dawid_skene": [1.5] * 3}
     results = made_up(seconds=times, peak_mb={"label_model": [30.0] * 3})
     assert ratios(results, "label_model") == pytest.approx((7.5, 30.0 / 9.0))
-    marks = [line.startswith("- Met") for line in words_on_speed(results).splitlines()]
+    marks = [line.startswith("- Met") for line in describe_speed(results).splitlines()]
     assert marks == [False, True, False, False]
 
 

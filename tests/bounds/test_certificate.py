@@ -120,12 +120,12 @@ def test_it_is_described_in_one_sentence():
 
 
 @pytest.mark.parametrize(
-    ("upper", "n_classes", "is_empty"), [(0.49, 2, False), (0.5, 2, True), (0.6, 3, False)]
+    ("upper", "n_classes", "is_trivial"), [(0.49, 2, False), (0.5, 2, True), (0.6, 3, False)]
 )
-def test_a_bound_that_guessing_keeps_is_called_so(upper, n_classes, is_empty):
+def test_a_bound_no_better_than_guessing_is_called_so(upper, n_classes, is_trivial):
     bound = Certificate(upper, 0.0, "hard", "guarantee", 0.95, 100, "")
-    assert bound.says_nothing(n_classes) is is_empty
-    assert bound.describe(n_classes).endswith("no better than guessing") is is_empty
+    assert bound.is_trivial(n_classes) is is_trivial
+    assert bound.describe(n_classes).endswith("no better than guessing") is is_trivial
 
 
 def test_contradicting_correlations_void_it():

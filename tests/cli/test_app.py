@@ -12,8 +12,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import Pipeline
 
 import hedgeclipper
-from hedgeclipper.cli.app import spread_values
-from hedgeclipper.cli.bench import find_checkout
+from hedgeclipper.cli.app import find_checkout, spread_values
 from hedgeclipper.datasets import fetch_a1a
 from tests.command_line import cancer, crowd, flowers
 
@@ -291,11 +290,11 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
     frame.to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
     assert command.result["notes"] == [
-        "Column 'petal_length': 'wide' and the like in 1 rows make its numbers words; leave the "
+        "Column 'petal_length': 'wide' and the like in 1 rows make its numbers strings; leave the "
         "place of a missing number empty.",
         "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
         "first.",
-        "Column 'size': '0,5' is taken as a word; write a number with a point.",
+        "Column 'size': '0,5' is read as a string; write a number with a point.",
     ]
 
 
@@ -427,7 +426,7 @@ def test_the_report_gets_the_rows_as_the_files_have_them(command, monkeypatch):
 )
 @pytest.mark.parametrize("most", [1000, 40])
 def test_rows_of_a_report_are_named_by_file_and_line(command, monkeypatch, suffix, word, most):
-    monkeypatch.setattr("hedgeclipper.cli.fitting.ROWS_IN_REPORT", most)
+    monkeypatch.setattr("hedgeclipper.cli.table_commands.ROWS_IN_REPORT", most)
     given = {}
     monkeypatch.setattr(
         "hedgeclipper.inspection.report.write_report", lambda *_, **said: given.update(said)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from hedgeclipper import VoteAggregator, save
-from hedgeclipper.cli.errors import ExitCode
+from hedgeclipper.cli.output import ExitCode
 from tests.command_line import cancer, crowd, flowers
 
 DATA, OUTPUT, MODEL, USAGE = ExitCode.DATA, ExitCode.OUTPUT, ExitCode.MODEL, ExitCode.USAGE
@@ -136,7 +136,7 @@ def test_a_file_one_may_not_read(command):
 
 
 def test_an_error_of_permission_is_one_line():
-    from hedgeclipper.cli.errors import one_line
+    from hedgeclipper.cli.output import one_line
 
     error = PermissionError(13, "Permission denied", "rows.csv")
     assert one_line(error) == (
@@ -198,7 +198,7 @@ def test_what_is_read_is_not_replaced_even_if_forced(command, models, words):
 
 @pytest.mark.skipif(not Path("/sys").is_dir(), reason="there is no folder that nobody can write in")
 def test_a_folder_that_cannot_be_written_in_is_found_at_once(command, monkeypatch):
-    monkeypatch.setattr("hedgeclipper.cli.fitting.read_rows", None)
+    monkeypatch.setattr("hedgeclipper.cli.table_commands.read_rows", None)
     cancer().to_csv("rows.csv", index=False)
     words = ("fit", "rows.csv", "--target", "benign", "--model", "/sys/x.skops")
     fails(command, words, OUTPUT, "No file can be written in /sys")
@@ -399,7 +399,7 @@ def test_what_should_not_happen_is_one_line_too(command, monkeypatch):
     def broken(*arguments, **options):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("hedgeclipper.cli.fitting.read_rows", broken)
+    monkeypatch.setattr("hedgeclipper.cli.table_commands.read_rows", broken)
     words = ("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
     fails(command, words, ExitCode.UNEXPECTED, "RuntimeError: a bug", "--debug")
 

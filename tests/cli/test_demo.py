@@ -26,7 +26,7 @@ def test_demo_prints_three_aucs_the_guarantee_and_where_the_report_is(small_data
     out = capsys.readouterr().out
     assert "100 labels, 1,900 unlabeled rows" in out
     assert all(name in out for name in ("random forest", "HedgeClipper", "hedged panel"))
-    assert "The better order need not have the lower error" in out
+    assert "The better ranking need not have the lower error" in out
     bound = r"\n  error (?:between \d+\.\d% and|at most) \d+\.\d% on the {} unlabeled rows \({}"
     assert re.search("Hedged panel, 100 labels:" + bound.format("1,900", "estimate"), out)
     assert re.search(bound.format("1,000", r"guaranteed with 95% confidence\)"), out)

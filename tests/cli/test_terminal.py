@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import skops.io
 
-from hedgeclipper.cli.output import Output, file_size
+from hedgeclipper.cli.output import Output
 from tests.command_line import cancer
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
@@ -52,7 +52,7 @@ def test_a_terminal_shows_bars_with_the_time_left(tmp_path):
     code, shown = in_terminal(words, tmp_path)
     assert code == 0
     assert "\x1b[" in shown
-    assert re.search(r"pass \d+  slack .*gap", shown)
+    assert re.search(r"pass +\d+  slack .*gap", shown)
     assert "━" in shown
     assert re.search(r"\d:\d\d:\d\d", shown)
     code, shown = in_terminal(["predict", "m.skops", "rows.csv", "-o", "p.parquet"], tmp_path)
@@ -138,7 +138,7 @@ def test_stopped_while_predictions_are_written(command, monkeypatch, to):
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hedgeclipper.cli.predicting._shares", stop)
+    monkeypatch.setattr("hedgeclipper.cli.table_commands._count_classes", stop)
     command("predict", "m.skops", "rows.csv", "-o", to, "--force")
     assert command.code == 130
     assert sorted(path.name for path in Path().iterdir()) == sorted(["m.skops", to, "rows.csv"])
@@ -165,10 +165,3 @@ def test_words_of_a_table_are_not_markup(capsys):
     Output().say("[bold]x[/bold]")
     assert "[red]a[/red]" in (out := capsys.readouterr().out)
     assert "[bold]x[/bold]" in out
-
-
-@pytest.mark.parametrize(
-    ("n_bytes", "text"), [(12, "12 bytes"), (2_500, "2.5 kB"), (3 * 10**9, "3.0 GB")]
-)
-def test_sizes(n_bytes, text):
-    assert file_size(n_bytes) == text

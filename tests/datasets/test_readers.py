@@ -11,7 +11,7 @@ from scipy.io import savemat
 from hedgeclipper.datasets import load
 from hedgeclipper.datasets.readers import read_files
 from hedgeclipper.datasets.registry import find_dataset
-from hedgeclipper.io import text
+from hedgeclipper.io import libsvm
 
 PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 LIBSVM = b"+1 1:0.5 3:1\n-1 2:2\n1 3:0.25\n"
@@ -54,7 +54,7 @@ def test_libsvm_dense_with_test_rows_below(tmp_path):
 
 @pytest.mark.parametrize("name", ["epsilon", "webspam-uni"])
 def test_blocks_of_lines_make_no_difference(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(text, "BLOCK_BYTES", 5)
+    monkeypatch.setattr(libsvm, "BLOCK_BYTES", 5)
     path = write(tmp_path / "file", LIBSVM)
     data = read_files(small(name, 3, 3), (path,)).data
     np.testing.assert_array_equal(data.toarray() if name != "epsilon" else data, LIBSVM_ROWS)
@@ -103,7 +103,7 @@ def test_more_columns_than_expected_in_libsvm(tmp_path):
 
 @pytest.mark.parametrize("name", ["SUSY", "HIGGS"])
 def test_csv_with_the_label_first(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(text, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(libsvm, "BLOCK_BYTES", 40)
     path = write(tmp_path / "file.csv.gz", scientific(NUMBERS), gzip.compress)
     contents = read_files(small(name, 3, 2, n_train=2), (path,))
     np.testing.assert_array_equal(contents.data, NUMBERS[:, 1:])

@@ -37,7 +37,7 @@ def methods_of(path, owner):
 
 
 def complaints(text):
-    """Return what docutils says against a text, but for what only Sphinx knows."""
+    """Return the problems docutils finds in a text, except directives that only Sphinx knows."""
     heard = io.StringIO()
     publish_doctree(text, settings_overrides={"warning_stream": heard, "report_level": 2})
     lines = re.findall(r"^<string>.*", heard.getvalue(), re.MULTILINE)

@@ -55,7 +55,7 @@ def test_at_a_kink_the_smoothed_slope_is_halfway(loss):
 
 
 @given(st.floats(-5, 5), st.sampled_from(sorted(set(ALL) - {"abstain"})))
-def test_link_equalises_the_losses_of_both_labels(m, name):
+def test_link_equalizes_the_losses_of_both_labels(m, name):
     """At its link the predictor gains m more from the label + than from -, where it can."""
     g = float(ALL[name].link(np.array([m]))[0])
     prices = {"zero_one": (1, 1), "cost_weighted": (2.0, 0.7)}
@@ -93,7 +93,7 @@ def test_awake_at_inverts_the_link(loss):
         assert loss.link(np.array([loss.awake_at(g)]))[0] == pytest.approx(g)
 
 
-def test_cost_weighted_with_equal_prices_is_zero_one():
+def test_cost_weighted_with_equal_costs_is_zero_one():
     ours, theirs = cost_weighted_loss(1, 1), zero_one_loss()
     np.testing.assert_allclose(ours.potential(GRID), theirs.potential(GRID))
     np.testing.assert_allclose(ours.link(GRID), theirs.link(GRID))
@@ -106,21 +106,21 @@ def test_abstention_at_a_half_is_zero_one():
 
 
 @pytest.mark.parametrize("cost", [0.0, -0.1, 0.51, np.nan])
-def test_abstention_price_out_of_range(cost):
+def test_abstention_cost_out_of_range(cost):
     with pytest.raises(ValueError, match=r"abstain_cost must lie in \(0, 0.5\]"):
         abstention_loss(cost)
 
 
 @pytest.mark.parametrize("prices", [(0, 1), (1, -1), (1, np.inf)])
-def test_prices_must_be_positive(prices):
+def test_costs_must_be_positive(prices):
     with pytest.raises(ValueError, match="must be positive"):
         cost_weighted_loss(*prices)
 
 
-def test_unknown_loss_and_misplaced_price():
+def test_unknown_loss_and_misplaced_cost():
     with pytest.raises(ValueError, match=r"must be one of .*Got 'hinge'"):
         resolve_loss("hinge")
-    with pytest.raises(ValueError, match="needs the price"):
+    with pytest.raises(ValueError, match="needs the cost"):
         resolve_loss("abstain")
     with pytest.raises(ValueError, match="abstain_cost belongs to zero-one loss"):
         resolve_loss("log", abstain_cost=0.1)

@@ -15,7 +15,7 @@ B = [0.2, 0.1]
         ([0.2], r"one entry per voter, shape \(2,\). Got shape \(1,\)"),
         ([[0.2, 0.1]], r"Got shape \(1, 2\)"),
         ([0.2, 1.5], r"must lie in \[-1, 1\]. Got 1.5 for voter 1.*2 \* accuracy - 1"),
-        ([0.2, np.nan], "NaN for voter 1.*say -1, which claims nothing"),
+        ([0.2, np.nan], "NaN for voter 1.*pass -1, which claims nothing"),
         ([0.2, -np.inf], r"must lie in \[-1, 1\]"),
     ],
 )
@@ -56,12 +56,12 @@ def test_bad_parameter_is_named(name, value):
         ({"widths": -0.1}, "widths must not be negative"),
         ({"widths": np.nan}, "widths must be finite"),
         ({"anchor": [0.1, 0.2, 0.3]}, "anchor must be a number or have one entry per voter"),
-        ({"class_balance": 1.2}, r"share of \+ among the rows"),
-        ({"class_balance": (0.5, -0.1)}, r"share of \+ among the rows"),
+        ({"class_balance": 1.2}, r"proportion of \+ among the rows"),
+        ({"class_balance": (0.5, -0.1)}, r"proportion of \+ among the rows"),
         ({"abstain_cost": 0.7}, r"abstain_cost must lie in \(0, 0.5\]"),
-        ({"class_balance": (0.1, 0.2, 0.3)}, r"share of \+ among the rows"),
+        ({"class_balance": (0.1, 0.2, 0.3)}, r"proportion of \+ among the rows"),
         ({"class_balance": "x"}, "class_balance must be numbers"),
-        ({"anchor": 0.5}, "An anchor pulls only with a ridge"),
+        ({"anchor": 0.5}, "An anchor acts only with a ridge"),
         ({"widths": "bounds"}, "takes them from LabelCorrelations"),
         ({"loss": "log", "method": "exact"}, "needs a piecewise linear loss"),
     ],
@@ -82,5 +82,5 @@ def test_both_bounds_of_a_label_correlations_object():
     ours = solve_game(VOTES, known, widths="bounds")
     theirs = solve_game(VOTES, known.centers, widths=known.widths)
     assert ours.slack == theirs.slack
-    with pytest.raises(ValueError, match="bring their widths along"):
+    with pytest.raises(ValueError, match="have bounds of their own"):
         solve_game(VOTES, known, widths=known.widths)

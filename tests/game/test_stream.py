@@ -3,7 +3,7 @@ import pytest
 
 from hedgeclipper.game.setup import set_up_game
 from hedgeclipper.game.solution import Progress
-from hedgeclipper.game.stream import AdaGradWalk, solve_sgd, solve_stream
+from hedgeclipper.game.stream import AdaGradWalk, solve_stream
 
 
 def test_steps_stay_in_the_box_and_shrink_towards_zero_width():
@@ -44,11 +44,14 @@ def test_the_papers_steps_alone_stop_early_and_stay_within_reach():
     votes = np.array([[1.0, -1.0]] * 3000)
     game = set_up_game(votes, [0.9, 0.9], cap=None)
     progress = Progress(1e-3, 500)
-    assert solve_sgd(game, progress, np.zeros(2), np.random.default_rng(0)) == "max_iter"
+    assert (
+        solve_stream(game, progress, np.zeros(2), np.random.default_rng(0), as_in_paper=True)
+        == "max_iter"
+    )
     assert 0 < progress.best.theta.max() <= 1000
     assert progress.n_iter == 11
     once = Progress(1e-3, 1)
-    solve_sgd(game, once, np.zeros(2), np.random.default_rng(0))
+    solve_stream(game, once, np.zeros(2), np.random.default_rng(0), as_in_paper=True)
     assert once.n_iter == 1
 
 
@@ -56,5 +59,5 @@ def test_the_papers_steps_respect_widths():
     votes = np.random.default_rng(0).choice([-1.0, 1.0], (3000, 1))
     game = set_up_game(votes, [0.1], widths=0.5)
     progress = Progress(1e-3, 500)
-    solve_sgd(game, progress, np.zeros(1), np.random.default_rng(0))
+    solve_stream(game, progress, np.zeros(1), np.random.default_rng(0), as_in_paper=True)
     assert progress.best.theta[0] == 0.0

@@ -63,8 +63,8 @@ def rows_of(kind):
 def test_the_last_pass_is_what_the_model_reached(models, kind):
     model = models[kind]
     display = ConvergenceDisplay.from_estimator(model, ax=new_ax())
-    assert display.passes[0][-1] == model.n_iter_
-    assert display.gaps[0][-1] == pytest.approx(model.duality_gap_)
+    assert display.passes[0][-1] == model.n_iter_[0]
+    assert display.gaps[0][-1] == pytest.approx(model.duality_gap_[0])
     assert display.gap_ax_ is not None
     assert display.name == type(model).__name__
 
@@ -117,9 +117,9 @@ def test_members_are_drawn_as_their_summary_has_them(models):
 def test_leaves_are_drawn_by_weight_and_correlation(models):
     model = models["forest"]
     display = VoterDisplay.from_estimator(model, ax=new_ax())
-    np.testing.assert_array_equal(display.weights, model.specialist_weights_)
-    np.testing.assert_array_equal(display.correlations, model.label_correlations_)
-    np.testing.assert_array_equal(display.sizes, model.coverage_)
+    np.testing.assert_array_equal(display.weights, model.specialist_weights_[0])
+    np.testing.assert_array_equal(display.correlations, model.label_correlations_[0])
+    np.testing.assert_array_equal(display.sizes, model.coverage_[0])
     assert display.texts_ == []  # too many
     assert "leaf" in display.ax_.get_xlabel()
 

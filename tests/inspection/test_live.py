@@ -30,8 +30,8 @@ def test_it_draws_after_each_pass_and_last_what_the_model_says():
         watch(view)
 
     model = fit(both)
-    assert watch.n_drawn_ == len(views) == len(model.history_) > 2
-    assert views[-1].hedged_range == model.hedged_range_
+    assert watch.n_drawn_ == len(views) == len(model.history_[0]) > 2
+    assert views[-1].hedged_range == tuple(model.hedged_range_[0])
     best = min(views, key=lambda view: view.record.primal)
     np.testing.assert_allclose(best.awake_predictions(X), model.decision_function(X), atol=0.05)
 
@@ -104,7 +104,7 @@ def test_in_a_notebook_one_output_is_kept_up_to_date(monkeypatch):
     watch = LiveMargins(X, Y, ax=new_ax())
     model = fit(watch)
     assert shown == [watch.figure_]
-    assert len(updated) == len(model.history_) - 1
+    assert len(updated) == len(model.history_[0]) - 1
 
 
 def test_labels_must_be_as_many_as_rows():

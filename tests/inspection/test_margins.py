@@ -89,7 +89,7 @@ def test_predictions_that_differ_by_rounding_are_one_point():
 def test_the_kink_counts_as_clipped():
     display = drawn([0, 0, 1, 1], [-1.0, 0.0, 0.999, 1.0])
     assert display.n_clipped.tolist() == [1, 1]
-    assert display.clipped_share == 0.5
+    assert display.clipped_proportion == 0.5
 
 
 def test_shares_are_in_the_legend():

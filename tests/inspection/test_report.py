@@ -537,7 +537,7 @@ def test_only_converged_games_are_told_with_a_gap(tmp_path):
     history = list(model.history_)
     last = history[0][-1]
     history[0] = (*history[0][:-1], replace(last, dual=last.dual - 10.0))
-    model.history_, model.stop_reason_ = history, ["max_iter", "converged", "converged"]
+    model.history_, model.stop_reason_ = history, np.array(["max_iter", "converged", "converged"])
     words = Text(page_of(model, tmp_path)).text
     gap, tol = map(float, re.search(r"relative gap (\S+) <= tol = (\S+)\)", words).groups())
     assert gap <= tol

@@ -1,20 +1,29 @@
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from hedgeclipper.io.atomic import check_output, draft_of
+from hedgeclipper.io import as_source, atomic, parquet_writer
+from hedgeclipper.io.atomic import atomic_path, check_output
 
 
 def test_the_file_appears_at_the_end(tmp_path):
     path = tmp_path / "out.txt"
-    with draft_of(path) as draft:
-        draft.write_text("whole")
+    with atomic_path(path) as temporary:
+        temporary.write_text("whole")
         assert not path.exists()
     assert path.read_text() == "whole"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def write_half(path, error):
-    with draft_of(path) as draft:
-        draft.write_text("half")
+    with atomic_path(path) as temporary:
+        temporary.write_text("half")
         raise error
 
 
@@ -37,8 +46,8 @@ def test_a_file_that_exists_is_kept_unless_forced(tmp_path):
 
 
 def write_beside(path):
-    with draft_of(path, force=False) as draft:
-        draft.write_text("ours")
+    with atomic_path(path, force=False) as temporary:
+        temporary.write_text("ours")
         path.write_text("theirs")
 
 
@@ -54,5 +63,193 @@ def test_a_file_that_comes_meanwhile_stays(tmp_path):
     ("name", "error"), [("", IsADirectoryError), ("none/out.txt", FileNotFoundError)]
 )
 def test_a_place_where_no_file_can_be(tmp_path, name, error):
-    with pytest.raises(error), draft_of(tmp_path / name):
+    with pytest.raises(error), atomic_path(tmp_path / name):
         pytest.fail("must not come here")
+
+
+def rows_of(path):
+    return np.vstack(list(as_source(path))).tolist()
+
+
+def write_all(path, tables, then=None):
+    with parquet_writer(path) as writer:
+        for table in tables:
+            writer.write(table)
+        if then is not None:
+            then()
+
+
+def test_tables_below_each_other(tmp_path):
+    path = tmp_path / "x.parquet"
+    with parquet_writer(path) as writer:
+        writer.write({"a": [1.0, 2.0], "word": ["p", None]})
+        writer.write({"a": np.float32([3.0]), "word": ["q"]})
+    table = pq.read_table(path)
+    assert table.to_pydict() == {"a": [1.0, 2.0, 3.0], "word": ["p", None, "q"]}
+    assert os.listdir(tmp_path) == ["x.parquet"]
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [[1] * 1000, [99, 0, 1, 900], [1000], [30, 400, 7, 563], [40] * 25],
+    ids=["single rows", "just full", "one table", "mixed", "even"],
+)
+def test_row_groups_do_not_depend_on_the_tables(tmp_path, monkeypatch, sizes):
+    monkeypatch.setattr(atomic, "ROWS_PER_GROUP", 100)
+    monkeypatch.setattr(atomic, "TABLES_TO_GATHER", 8)
+    path, numbers = tmp_path / "x.parquet", np.arange(1000.0)
+    words = numbers.astype(str)
+    with parquet_writer(path) as writer:
+        for size, stop in zip(sizes, np.cumsum(sizes), strict=True):
+            rows = slice(stop - size, stop)
+            writer.write({"a": numbers[rows], "word": words[rows]})
+            assert len(writer._waiting) < 8
+            assert writer._n_waiting < 100
+    groups = pq.ParquetFile(path).metadata
+    assert [groups.row_group(k).num_rows for k in range(groups.num_row_groups)] == [100] * 10
+    table = pq.read_table(path)
+    np.testing.assert_array_equal(table["a"], numbers)
+    assert table["word"].to_pylist() == words.tolist()
+
+
+def test_the_last_row_group_is_what_is_left(tmp_path):
+    path = tmp_path / "x.parquet"
+    n_rows = atomic.ROWS_PER_GROUP + 7
+    write_all(path, [{"a": np.zeros(n_rows)}, {"a": np.zeros(3)}])
+    groups = pq.ParquetFile(path).metadata
+    assert [groups.row_group(k).num_rows for k in range(groups.num_row_groups)] == [1 << 16, 10]
+
+
+def test_no_rows_are_a_file_with_columns(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_all(path, [{"a": np.zeros(0)}])
+    assert pq.read_table(path).to_pydict() == {"a": []}
+
+
+def test_arrays_may_be_used_again_once_they_are_written(tmp_path):
+    path, column = tmp_path / "x.parquet", np.zeros(2)
+    with parquet_writer(path) as writer:
+        for value in (1.0, 2.0):
+            column[:] = value
+            writer.write({"a": column})
+    assert rows_of(path) == [[1.0], [1.0], [2.0], [2.0]]
+
+
+def test_a_parquet_file_appears_at_the_end(tmp_path):
+    path = tmp_path / "x.parquet"
+    with parquet_writer(str(path)) as writer:
+        writer.write({"a": [1.0]})
+        assert not path.exists()
+        (draft,) = os.listdir(tmp_path)
+        assert draft.startswith(".")
+    assert path.exists()
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt(), RuntimeError("x")]
+)
+@pytest.mark.parametrize("when", ["in the block", "in a table", "in the footer", "in the renaming"])
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, error, when):
+    path = tmp_path / "x.parquet"
+    write_all(path, [{"a": np.ones(1)}])
+
+    def fail(*args, **options):
+        raise error
+
+    if when == "in a table":
+        monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
+    if when == "in the footer":
+        monkeypatch.setattr(pq.ParquetWriter, "close", fail)
+    if when == "in the renaming":
+        monkeypatch.setattr(os, "replace", fail)
+    tables = [{"a": [2.0]}, {"a": [3.0]}]
+    with pytest.raises(type(error)) as caught:
+        write_all(path, tables, fail if when == "in the block" else None)
+    assert error in (caught.value, caught.value.__cause__)
+    if isinstance(error, OSError) and when in ("in a table", "in the footer"):
+        assert "x.parquet could not be written" in str(caught.value)
+    assert os.listdir(tmp_path) == ["x.parquet"]
+    assert rows_of(path) == [[1.0]]
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [(errno.ENOSPC, "Make room"), (errno.EDQUOT, "Make room"), (errno.EACCES, "another place")],
+)
+def test_room_is_asked_for_where_it_lacks(tmp_path, monkeypatch, number, advice):
+    def fail(*args, **options):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
+    with pytest.raises(OSError, match=rf"x\.parquet could not be written .*{advice}") as caught:
+        write_all(tmp_path / "x.parquet", [{"a": [1.0]}])
+    assert caught.value.errno == number
+
+
+def test_tables_that_do_not_go_together(tmp_path):
+    path = tmp_path / "x.parquet"
+    with pytest.raises(ValueError, match=r"columns of the first one, \['a'\]\. Got \['b'\]"):
+        write_all(path, [{"a": [1.0]}, {"b": [1.0]}])
+    with pytest.raises(pa.ArrowException):
+        write_all(path, [{"a": [1.0]}, {"a": ["word"]}])
+    assert os.listdir(tmp_path) == []
+
+
+def test_nothing_written(tmp_path):
+    with (
+        pytest.raises(ValueError, match="Nothing was written"),
+        parquet_writer(tmp_path / "x.parquet"),
+    ):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
+def test_places_that_cannot_be_written_to(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder"), parquet_writer(tmp_path):
+        pass
+    with (
+        pytest.raises(FileNotFoundError, match=r"no does not exist\. Make the folder first"),
+        parquet_writer(tmp_path / "no" / "x.parquet"),
+    ):
+        pass
+
+
+def test_a_link_stays_a_link(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_all(path, [{"a": np.ones(1)}])
+    (tmp_path / "link.parquet").symlink_to(path)
+    write_all(tmp_path / "link.parquet", [{"a": np.zeros(1)}])
+    assert (tmp_path / "link.parquet").is_symlink()
+    assert rows_of(path) == [[0.0]]
+
+
+FULL_DISK = """
+import os, resource, sys
+import numpy as np
+from hedgeclipper.io import parquet_writer
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+rng = np.random.default_rng(0)
+try:
+    with parquet_writer(sys.argv[1]) as writer:
+        for _ in range(10):
+            writer.write({"a": rng.random(20_000), "b": rng.random(20_000)})
+except OSError as error:
+    names = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")[:-1]]
+    print(error.errno, [name for name in names if "parquet" in name])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_full_disk(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_all(path, [{"a": np.ones(1)}])
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FULL_DISK, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (run.stdout, run.stderr) == (f"{errno.EFBIG} []\n", "")
+    assert os.listdir(tmp_path) == ["x.parquet"]
+    assert rows_of(path) == [[1.0]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hedgeclipper.io import as_source, libsvm, text
+from hedgeclipper.io import as_source, libsvm
 
 TEXT = b"+1 1:0.5 3:1\nnan 2:2\n-1 3:0.25\n"
 ROWS = [[0.5, 0, 1], [0, 2, 0], [0, 0, 0.25]]
@@ -66,7 +66,7 @@ def test_line_ends_comments_and_empty_lines(tmp_path, content):
 
 
 def test_blocks_of_lines_and_rows_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "BLOCK_BYTES", 5000)
+    monkeypatch.setattr(libsvm, "BLOCK_BYTES", 5000)
     monkeypatch.setattr(libsvm, "_MOST_ROWS", 100)
     lines = [f"{row % 2} 1:{row} 2:1" for row in range(2000)]
     source = as_source(write(tmp_path / "x.svm", "\n".join(lines).encode()))
@@ -87,7 +87,7 @@ def test_blocks_of_lines_and_rows_are_bounded(tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize("number", [1, 2, 57, 100])
 def test_a_line_that_cannot_be_read_is_named(tmp_path, monkeypatch, line, reason, number):
-    monkeypatch.setattr(text, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(libsvm, "BLOCK_BYTES", 300)
     lines = ["1 1:0.5 3:1"] * 100
     lines[number - 1] = line
     path = write(tmp_path / "x.svm", "\n".join(lines).encode())

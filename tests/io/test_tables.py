@@ -16,7 +16,7 @@ import pytest
 
 from hedgeclipper.io import as_source, formats, missing_labels
 from hedgeclipper.io import source as sources
-from hedgeclipper.io.files import find_files
+from hedgeclipper.io.as_source import find_files
 
 ROWS = {"a": [1.0, 2.0, 3.0], "b": [0.5, None, -0.5], "y": [1, None, 0]}
 A_B = [[1.0, 0.5], [2.0, np.nan], [3.0, -0.5]]
@@ -426,7 +426,7 @@ def test_numbers_of_csv_do_not_depend_on_the_first_lines(tmp_path, monkeypatch):
     np.testing.assert_array_equal(labels_of(source)[49:], [np.nan, 1.0, np.nan, 0.0])
 
 
-def test_words_of_csv_after_many_missing_labels(tmp_path, monkeypatch):
+def test_strings_of_csv_after_many_missing_labels(tmp_path, monkeypatch):
     monkeypatch.setattr(formats, "_CSV_BLOCK_BYTES", 64)
     path = tmp_path / "x.csv"
     path.write_text("\n".join(["a,y", *["1,"] * 50, "1,dog"]))
@@ -435,7 +435,7 @@ def test_words_of_csv_after_many_missing_labels(tmp_path, monkeypatch):
     assert labels[-1][-1] == "dog"
 
 
-def test_numbers_and_words_as_labels_of_csv(tmp_path):
+def test_numbers_and_strings_as_labels_of_csv(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a,y\n1,0\n1,1\n1,dog\n")
     with pytest.raises(ValueError, match=r"'y' of .*begins with numbers, and then there is 'dog'"):

@@ -27,7 +27,7 @@ from hedgeclipper import (
     NoUnlabeledRowsWarning,
     SemiSupervisedSplit,
 )
-from hedgeclipper.panel.scores import member_scores
+from hedgeclipper.panel.fitting import member_scores
 
 X, Y = make_classification(1500, 6, n_informative=4, flip_y=0.05, random_state=0)
 L, U, T = slice(0, 200), slice(200, 1000), slice(1000, 1500)
@@ -88,7 +88,7 @@ def auc(y, scores):
     return roc_auc_score(y, scores, multi_class="ovr") if y.max() > 1 else roc_auc_score(y, scores)
 
 
-def shares(scores):
+def as_probabilities(scores):
     return scores[:, 0] if scores.shape[1] == 1 else scores / scores.sum(axis=1, keepdims=True)
 
 
@@ -96,7 +96,7 @@ def assert_as_good_as_members(model, rows, y, slack=0.02):
     """By AUC, the best of the members being the measure."""
     n_classes = model.classes_.size
     scores = [member_scores(m, rows[T], n_classes) for m in model.members_.values()]
-    theirs = [auc(y[T], shares(own)) for own in scores]
+    theirs = [auc(y[T], as_probabilities(own)) for own in scores]
     ours = model.predict_proba(rows[T])
     assert auc(y[T], ours[:, 1] if n_classes == 2 else ours) > max(theirs) - slack
 
@@ -138,7 +138,7 @@ def test_it_is_no_worse_than_its_members():
 
 
 @pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
-def test_without_unlabeled_rows_members_are_not_judged_by_what_they_have_seen():
+def test_without_unlabeled_rows_members_are_not_scored_on_what_they_have_seen():
     gains = []
     for seed in range(4):
         X_, y_ = make_classification(1_200, 20, n_informative=4, flip_y=0.2, random_state=seed)
@@ -281,6 +281,8 @@ def test_grid_search_over_a_members_parameter():
         ({"estimators": [GaussianNB()]}, r"\(name, classifier\) pairs"),
         ({"estimators": [("a", None)]}, "must be a classifier"),
         ({"estimators": [("cv", GaussianNB())]}, "conflict with constructor arguments"),
+        ({"estimators": [("a", GaussianNB()), ("a", "drop")]}, r"not unique.*\['a', 'a'\]"),
+        ({"estimators": [("a__b", GaussianNB())]}, r"must not contain __.*\['a__b'\]"),
         ({"estimators": "some"}, "estimators"),
         ({"cv": 1}, "cv"),
         ({"cv": "postfit"}, "cv"),
@@ -387,7 +389,7 @@ def test_folds_may_be_a_splitter_or_splits():
     )
 
 
-def test_rows_in_no_fold_do_not_judge():
+def test_members_are_not_scored_on_rows_in_no_fold():
     half = [(np.arange(100), np.arange(100, 200))]
     summary = fitted(cv=half).member_summary().set_index("member")
     theirs = GaussianNB().fit(X[:100], Y[:100]).predict_proba(X[100:200])[:, 1]
@@ -405,7 +407,7 @@ def test_held_out_labels_fit_nobody():
     assert seen == [150]
 
 
-def test_members_that_learn_from_all_rows_know_those_that_judge():
+def test_members_that_learn_from_all_rows_know_the_held_out_ones():
     """Else a guarantee would compare rows they have seen with rows they have not."""
 
     class Knows(GaussianNB):
@@ -422,11 +424,11 @@ def test_members_that_learn_from_all_rows_know_those_that_judge():
     np.testing.assert_array_equal(np.unique(everybody, axis=0), np.unique(X[:1000], axis=0))
 
 
-@pytest.mark.parametrize("share", [0.75, 0.99])
+@pytest.mark.parametrize("holdout", [0.75, 0.99])
 @pytest.mark.parametrize("level", [None, 0.95])
-def test_too_few_labels_to_hold_some_out(share, level):
-    with pytest.raises(ValueError, match=f"no label left to fit .* if {share:.0%} of 4 labels"):
-        fitted(labeled=slice(0, 4), holdout=share, confidence_level=level)
+def test_too_few_labels_to_hold_some_out(holdout, level):
+    with pytest.raises(ValueError, match=f"no label left to fit .* if {holdout:.0%} of 4 labels"):
+        fitted(labeled=slice(0, 4), holdout=holdout, confidence_level=level)
 
 
 def test_one_label_in_a_class_may_be_held_out_or_not():
@@ -681,7 +683,7 @@ def by_name():
     )
     pick = make_column_transformer(("passthrough", ["d", "e", "f", "a"]))
     return [
-        ("words", make_pipeline(encode, RidgeClassifier())),
+        ("strings", make_pipeline(encode, RidgeClassifier())),
         ("numbers", make_pipeline(pick, GaussianNB())),
     ]
 
@@ -713,14 +715,14 @@ def test_fitted_members_get_the_frames_they_know():
     assert_as_good_as_members(model, MIXED, Y)
 
 
-def test_the_default_panel_encodes_words():
-    words = pd.DataFrame(
+def test_the_default_panel_encodes_strings():
+    frame = pd.DataFrame(
         {"sign": np.where(X[:, 0] > 0, "plus", "minus"), "b": X[:, 1], "c": pd.Categorical(Y)}
     )
-    words.loc[::9, "sign"] = None
+    frame.loc[::9, "sign"] = None
     model = HedgedVotingClassifier(cv=2, random_state=0)
-    model.fit(words[:30], Y[:30], X_unlabeled=words[200:400])
-    np.testing.assert_array_equal(model.predict(words[T]), Y[T])  # column c has the labels
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(words[T]), Y[T])
+    model.fit(frame[:30], Y[:30], X_unlabeled=frame[200:400])
+    np.testing.assert_array_equal(model.predict(frame[T]), Y[T])  # column c has the labels
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(frame[T]), Y[T])
     with pytest.raises(ValueError, match=r"Column 'span' must have numbers, .* Got timedelta64"):
-        model.fit(words.assign(span=pd.Timedelta(1, "D"))[:30], Y[:30])
+        model.fit(frame.assign(span=pd.Timedelta(1, "D"))[:30], Y[:30])

@@ -4,10 +4,10 @@ import pytest
 from hedgeclipper.panel.panel_certificate import HardVotes, certify_panel
 
 
-def generated(seed, n_labels=500, n_rows=4_000, share=0.5):
+def generated(seed, n_labels=500, n_rows=4_000, prior=0.5):
     """Members who are right 80 % of the time on their own, and their majority."""
     rng = np.random.default_rng(seed)
-    labels = np.where(rng.random(n_labels + n_rows) < share, 1.0, -1.0)
+    labels = np.where(rng.random(n_labels + n_rows) < prior, 1.0, -1.0)
     is_right = rng.random((labels.size, 5)) < 0.8
     votes = np.where(is_right, labels[:, None], -labels[:, None])
     panel = np.sign(votes.sum(axis=1))
@@ -18,18 +18,18 @@ def generated(seed, n_labels=500, n_rows=4_000, share=0.5):
 
 
 @pytest.mark.parametrize("level", [None, 0.95])
-@pytest.mark.parametrize("share", [0.5, 0.9])
-def test_bounds_hold_on_generated_rows(level, share):
+@pytest.mark.parametrize("prior", [0.5, 0.9])
+def test_bounds_hold_on_generated_rows(level, prior):
     inside = []
     for seed in range(20):
-        votes, error = generated(seed, share=share)
+        votes, error = generated(seed, prior=prior)
         found = certify_panel(votes, level, True)
         inside.append(found.error_lower <= error <= found.error_upper)
         assert found.error_upper < 0.5
     assert np.mean(inside) >= (1 if level else 0.85)
 
 
-def test_it_is_a_guarantee_only_with_delta_and_labels_that_fitted_nobody():
+def test_it_is_a_guarantee_only_with_confidence_level_and_labels_that_fitted_nobody():
     votes, _ = generated(0)
     assert certify_panel(votes, 0.95, True).kind == "guarantee"
     assert certify_panel(votes, 0.95, True).confidence_level == 0.95
@@ -38,7 +38,7 @@ def test_it_is_a_guarantee_only_with_delta_and_labels_that_fitted_nobody():
     assert certify_panel(votes, None, False).kind == "estimate"
 
 
-def test_a_guarantee_does_not_use_the_labels_to_judge_the_panel():
+def test_a_guarantee_does_not_use_the_labels_to_score_the_panel():
     votes, _ = generated(0)
     some = np.where(np.arange(500) < 250, votes.signs, votes.panel_labeled)
     flattered = HardVotes(votes.labeled, votes.signs, votes.unlabeled, some, votes.panel_unlabeled)

@@ -44,7 +44,7 @@ def fit_quietly(model: VoteAggregator, L: Any, gold: np.ndarray) -> VoteAggregat
 
 
 def collect(fitted: Fitted, L: Any, setting: Setting) -> np.ndarray:
-    """Return the probabilities, 0 for a class that nobody knows of."""
+    """Return the probabilities, 0 for a class that the model does not know."""
     model, found = fitted
     probabilities = np.zeros((setting.gold.size, setting.n_classes))
     probabilities[:, model.classes_] = found

@@ -16,7 +16,7 @@ def fit(frame: pd.DataFrame, setting: Setting) -> DawidSkene:
 
 
 def true_labels(frame: pd.DataFrame, setting: Setting) -> pd.Series | None:
-    """Return the labels by task; crowd-kit breaks on those of a class that nobody votes for."""
+    """Return the labels by task; crowd-kit fails on labels of a class without votes."""
     tasks = np.flatnonzero(np.isin(setting.gold, frame["label"].unique()))
     return pd.Series(setting.gold[tasks], index=tasks) if tasks.size else None
 

@@ -27,6 +27,6 @@ def rows_of(fitted: Any, frame: pd.DataFrame, setting: Setting) -> np.ndarray:
     """Return the probabilities of an aggregator, rows x classes; NaN in rows without a vote."""
     found = fitted.probas_
     probabilities = np.full((setting.gold.size, setting.n_classes), np.nan)
-    probabilities[found.index] = 0.0  # of a class that nobody votes for
+    probabilities[found.index] = 0.0  # of a class without votes
     probabilities[np.ix_(found.index, found.columns)] = found.to_numpy()
     return probabilities

@@ -1,6 +1,6 @@
-"""GLAD as in crowd-kit; of the labels it takes the shares of the classes (``labels_priors``).
+"""GLAD as in crowd-kit; it gets the class prior of the labels (``labels_priors``).
 
-They matter: with its default of equal shares it is better on some sets and far worse on others.
+It matters: with the default uniform prior it is better on some sets and far worse on others.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from benchmarks.votes.peers.peer import Peer, Setting
 
 
 def fit(frame: pd.DataFrame, setting: Setting) -> GLAD:
-    """Return the fitted aggregator; its own equal shares without a label of each class."""
-    shares = pd.Series(setting.class_shares) if setting.has_every_class else None
-    return GLAD(labels_priors=shares).fit(frame)
+    """Return the fitted aggregator; its uniform prior without a label of each class."""
+    prior = pd.Series(setting.class_prior) if setting.has_every_class else None
+    return GLAD(labels_priors=prior).fit(frame)
 
 
 PEER = Peer(long_frame, fit, rows_of)

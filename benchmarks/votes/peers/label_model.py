@@ -1,4 +1,4 @@
-"""Snorkel's LabelModel with its defaults; of the labels it takes the shares of the classes."""
+"""Snorkel's LabelModel with its defaults; it gets the class prior of the labels."""
 
 from __future__ import annotations
 

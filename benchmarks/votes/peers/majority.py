@@ -1,4 +1,4 @@
-"""Majority vote of crowd-kit: the shares of the votes. It takes no labels."""
+"""Majority vote of crowd-kit: the proportion of votes for each class. It takes no labels."""
 
 from __future__ import annotations
 

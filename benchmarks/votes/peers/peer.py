@@ -38,8 +38,8 @@ class Setting:
         return np.unique(self.known).size == self.n_classes
 
     @property
-    def class_shares(self) -> np.ndarray:
-        """Return the share of each class among the labels; equal ones where there are none."""
+    def class_prior(self) -> np.ndarray:
+        """Return the proportion of each class among the labels; uniform if there are none."""
         counts = np.bincount(self.known, minlength=self.n_classes)
         return counts / counts.sum() if counts.sum() else np.full(counts.size, 1 / counts.size)
 

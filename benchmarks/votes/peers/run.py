@@ -8,7 +8,7 @@ label), ``n_classes`` and ``seed``. Writes ``probabilities``, ``labels`` (the li
 peers the lower number in a tie), ``seconds`` (to fit and to give probabilities),
 ``conversion_seconds`` (to make the peer's own form of the votes), ``peak_mb`` (anonymous memory
 over that before the votes were read: votes, the peer's form of them, and the fit), ``reason`` (why
-there is no result, if so) and ``versions``. Rows without a vote get the labels' class shares.
+there is no result, if so) and ``versions``. Rows without a vote get the labels' class prior.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def read(source: Path) -> tuple[Any, Setting]:
 
 
 def filled(probabilities: np.ndarray, setting: Setting) -> np.ndarray:
-    """Return the probabilities with the class shares in rows of which the peer says nothing."""
-    is_silent = np.isnan(probabilities).any(axis=1)
-    return np.where(is_silent[:, None], setting.class_shares, probabilities)
+    """Return the probabilities, with the class prior in rows that the peer does not predict."""
+    is_uncovered = np.isnan(probabilities).any(axis=1)
+    return np.where(is_uncovered[:, None], setting.class_prior, probabilities)
 
 
 def no_result(setting: Setting, reason: str) -> dict[str, Any]:

@@ -1,11 +1,16 @@
-"""The one way to make numbers of columns: strings, categories, booleans and dates in frames.
+"""How columns of frames become numbers: strings, categories, booleans and dates.
 
-Frames are those of pandas, polars and Arrow, read through narwhals. What is done with a column is
-decided from labeled and unlabeled rows together; `hedgeclipper.base.column_plans` has the rules.
+Frames are those of pandas, polars and Arrow, read through narwhals. Labeled and unlabeled rows
+together decide what is done with a column.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,17 +18,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.column_plans import (
-    MOST_VALUES,
-    ColumnPlan,
-    as_dates,
-    as_numbers,
-    kind_of,
-    plain_numbers,
-    plan_column,
-)
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
 
+MOST_VALUES = 50
+DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y-%m")
+# a column of strings is left out if more than this proportion of its values differ
+OWN_TEXT = 0.5
+# strings of which more than this proportion are numbers were probably meant as numbers
+MOSTLY_NUMBERS = 0.9
 _DAY = np.timedelta64(1, "D")
 _EPOCH_WEEKDAY = 3  # 1970 began on a Thursday
 
@@ -39,8 +41,28 @@ class MixedColumnError(ValueError):
         self.column = column
 
 
+@dataclass(frozen=True)
+class ColumnPlan:
+    """What is done with one column."""
+
+    name: str
+    # "numbers", "categories", "dates" or "left out"
+    kind: str
+    # what is done with it, as text
+    what: str
+    # how dates that are strings are read
+    date_format: str | None = None
+    # why this may be wrong, as text
+    doubt: str | None = None
+
+    @property
+    def stays(self) -> bool:
+        """Whether nothing is done with it."""
+        return (self.kind, self.what) == ("numbers", "as they are")
+
+
 class ColumnEncoder(TransformerMixin, BaseEstimator):
-    """Makes an array of numbers of a frame, its columns matched by name.
+    """Encodes a frame as an array of numbers, its columns matched by name.
 
     Numbers and booleans stay as they are, with one more column of 0 and 1 for each that has missing
     values. Of strings and categories each value becomes a column of 0 and 1, the 49 most common
@@ -110,7 +132,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             made += self.one_hot_.get_feature_names_out(categories).tolist()
         parts = ("day", "month", "weekday")
         made += [f"{name}_{part}" for name in self.names_of("dates") for part in parts]
-        self.names_out_ = different_names(made)
+        self.names_out_ = _different(made)
         return self
 
     def fit_plain(self, names, n_missing):
@@ -124,7 +146,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             Missing values of each.
         """
         self.plans_ = [
-            ColumnPlan(name, "numbers", plain_numbers(n))
+            ColumnPlan(name, "numbers", "as they are" + (f"; {n:,} missing stay so" if n else ""))
             for name, n in zip(names, n_missing, strict=True)
         ]
         self.is_plain_, self.marked_, self.one_hot_ = True, [], None
@@ -146,14 +168,21 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         columns = _arrays(X, [plan.name for plan in self.plans_ if plan.kind != "left out"])
-        made = [as_numbers(name, columns[name]) for name in self.names_of("numbers")]
+        made = [_numbers(name, columns[name]) for name in self.names_of("numbers")]
         made += [missing_labels(columns[name]).astype(float) for name in self.marked_]
         if self.one_hot_ is not None:
             made += [*self.one_hot_.transform(_texts(columns, self.names_of("categories"))).T]
         for plan in self.plans_:
             if plan.kind == "dates":
-                made += _date_numbers(as_dates(columns[plan.name], plan.date_format))
-        return _finite(np.column_stack(made), self.names_out_)
+                made += _date_numbers(_dates(columns[plan.name], plan.date_format))
+        rows = np.column_stack(made)
+        infinite = (np.abs(rows) > np.finfo(np.float32).max).any(axis=0)
+        if infinite.any():
+            raise ValueError(
+                f"Column {self.names_out_[int(infinite.argmax())]!r} has an infinite number, or "
+                "one too large. Rescale the column, or leave the place empty."
+            )
+        return rows
 
     def names_of(self, kind):
         """Return the names of the columns of this kind.
@@ -177,33 +206,80 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         X : frame
             Rows.
         """
-        columns, lost = _arrays(X, self.names_of("dates")), {}
-        for plan in self.plans_:
-            if plan.kind == "dates":
-                values = columns[plan.name]
-                unread = np.isnat(as_dates(values, plan.date_format)) & ~missing_labels(values)
-                lost[plan.name] = int(unread.sum())
-        return lost
+        columns = _arrays(X, self.names_of("dates"))
+        formats = {plan.name: plan.date_format for plan in self.plans_}
+        return {
+            name: int(np.sum(np.isnat(_dates(values, formats[name])) & ~missing_labels(values)))
+            for name, values in columns.items()
+        }
 
 
 def needs_encoding(X: Any) -> bool:
     """Return whether X is a frame with columns that are not numbers or booleans.
 
-    Parameters
-    ----------
-    X : any
-        Rows; a column of a frame that cannot be used is an error.
+    A column that cannot be used is an error.
     """
     if not is_frame(X):
         return False
-    kinds = {name: (kind_of(values), values.dtype) for name, values in frame_arrays(X).items()}
-    for name, (kind, dtype) in kinds.items():
+    columns = frame_arrays(X)
+    kinds = {name: _kind_of(values) for name, values in columns.items()}
+    for name, kind in kinds.items():
         if kind is None:
             raise ValueError(
                 f"Column {name!r} must have numbers, booleans, strings, categories or dates. Got "
-                f"{dtype}. Make one of these of it, or leave it out."
+                f"{columns[name].dtype}. Make one of these of it, or leave it out."
             )
-    return any(kind not in ("numbers", "nothing") for kind, _ in kinds.values())
+    return not set(kinds.values()) <= {"numbers", "nothing"}
+
+
+def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
+    """Return what to do with a column, given its values in all rows."""
+    present = values[~missing_labels(values)]
+    n_missing = len(values) - len(present)
+    kind = _kind_of(values)
+    if kind == "nothing":
+        return ColumnPlan(name, "left out", "all values are missing")
+    if kind is None:
+        return ColumnPlan(name, "left out", f"its type, {values.dtype}, cannot be used")
+    n_values = len(set(present.tolist()))
+    if n_values == 1 and n_missing == 0:
+        return ColumnPlan(name, "left out", "it has the same value everywhere")
+    if kind == "numbers":
+        marked = f"; {n_missing:,} missing, marked in a column of their own" if n_missing else ""
+        return ColumnPlan(name, kind, f"as they are{marked}")
+    texts = as_text(present).tolist() if kind == "categories" else []
+    date_format = _date_format(texts)
+    if kind == "dates" or date_format is not None:
+        read = f", read as {date_format}" if date_format else ""
+        missing = f"; {n_missing:,} missing" if n_missing else ""
+        what = f"day, month and weekday{read}{missing}"
+        return ColumnPlan(name, "dates", what, date_format, _doubt_of_dates(texts, date_format))
+    doubt = _doubt_of_categories(texts)
+    if n_values > MOST_VALUES and n_values > OWN_TEXT * len(present):
+        what = f"text of its own in most rows ({n_values:,} values)"
+        return ColumnPlan(name, "left out", what, doubt=doubt)
+    each = f"{n_values:,} values, a column of 0 and 1 for each"
+    if n_values > MOST_VALUES:
+        each = f"{n_values:,} values, a column for each of the {MOST_VALUES - 1} most common"
+    also = f"; {n_missing:,} missing are a value too" if n_missing else ""
+    return ColumnPlan(name, kind, each + also, doubt=doubt)
+
+
+def _kind_of(values: np.ndarray) -> str | None:
+    """Return what a column holds: numbers, categories, dates or nothing; None for anything else."""
+    present = values[~missing_labels(values)]
+    if present.size == 0:
+        return "nothing"
+    if values.dtype.kind != "O":
+        return {**dict.fromkeys("biuf", "numbers"), "M": "dates"}.get(values.dtype.kind)
+    types = set(map(type, present))
+    if all(issubclass(one, (Real, Decimal, np.bool_)) for one in types):
+        return "numbers"
+    if all(issubclass(one, (date, np.datetime64)) for one in types):
+        return "dates"
+    is_text = any(issubclass(one, str) for one in types)
+    texts = all(issubclass(one, (str, Real, Decimal, np.bool_)) for one in types)
+    return "categories" if is_text and texts else None
 
 
 def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
@@ -226,20 +302,45 @@ def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
 
 def _joined(one: dict[Any, np.ndarray], other: dict[Any, np.ndarray]) -> dict[Any, np.ndarray]:
     """Return columns one below the other; each must be of the same kind in both."""
+    joined = {}
     for name, values in one.items():
-        kinds = {kind_of(values), kind_of(other[name])} - {"nothing"}
+        more = other[name]
+        kinds = {_kind_of(values), _kind_of(more)} - {"nothing"}
         if len(kinds) > 1 and "numbers" in kinds:
             raise MixedColumnError(name)
-    return {
-        name: np.concatenate([values, other[name]])
-        if values.dtype.kind == other[name].dtype.kind
-        else np.concatenate([values.astype(object), other[name].astype(object)])
-        for name, values in one.items()
-    }
+        dtype = None if values.dtype.kind == more.dtype.kind else object
+        joined[name] = np.concatenate([values, more], dtype=dtype, casting="unsafe")
+    return joined
 
 
 def _texts(columns: dict[Any, np.ndarray], names: list[Any]) -> np.ndarray:
     return np.column_stack([as_text(columns[name]) for name in names])
+
+
+def _numbers(name: Any, values: np.ndarray) -> np.ndarray:
+    """Return a column as float64, NaN where it is missing, or raise if it does not hold numbers."""
+    try:
+        if values.dtype.kind == "O":
+            values = np.where(missing_labels(values), np.nan, values)
+        elif values.dtype.kind not in "biuf":
+            raise TypeError(f"got {values.dtype}")
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Column {name!r} must hold numbers, as in the rows the model was fitted to "
+            f"({error}). Correct it; leave the place of a missing number empty."
+        ) from error
+
+
+def _dates(values: np.ndarray, date_format: str | None) -> np.ndarray:
+    """Return a column as datetime64 in UTC; what cannot be read is missing."""
+    if values.dtype.kind == "M":
+        return values.astype("datetime64[us]")
+    missing = missing_labels(values)
+    found = {value: _date_of(value, date_format) for value in set(values[~missing].tolist())}
+    dates = np.full(values.shape, np.datetime64("NaT"), dtype="datetime64[us]")
+    dates[~missing] = [found[value] for value in values[~missing].tolist()]
+    return dates
 
 
 def _date_numbers(dates: np.ndarray) -> list[np.ndarray]:
@@ -251,19 +352,62 @@ def _date_numbers(dates: np.ndarray) -> list[np.ndarray]:
     return [np.where(missing, np.nan, numbers) for numbers in found]
 
 
-def _finite(rows: np.ndarray, names: list[str]) -> np.ndarray:
-    """Return rows that float32 can hold, or say which column it cannot."""
-    infinite = (np.abs(rows) > np.finfo(np.float32).max).any(axis=0)
-    if infinite.any():
-        raise ValueError(
-            f"Column {names[int(infinite.argmax())]!r} has an infinite number, or one too large. "
-            "Rescale the column, or leave the place empty."
+def _date_of(value: Any, date_format: str | None) -> Any:
+    """Return a date, or a string that is one, without a time zone; None for anything else."""
+    if isinstance(value, str):
+        try:
+            if date_format in (None, "ISO8601"):
+                value = datetime.fromisoformat(value)
+            else:
+                value = datetime.strptime(value, str(date_format))
+        except ValueError:
+            return None
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.astimezone(UTC).replace(tzinfo=None)
+    return value if isinstance(value, date) else None
+
+
+def _date_format(texts: list[str]) -> str | None:
+    """Return how all of these strings can be read as dates; None if they cannot, or are none."""
+    different = set(texts)
+    if not different or not all(re.search(r"\d[-/.]\d", text) for text in different):
+        return None
+    formats = (one for one in DATE_FORMATS if all(_date_of(text, one) for text in different))
+    return next(formats, None)
+
+
+def _doubt_of_dates(texts: list[str], date_format: str | None) -> str | None:
+    """Return a note if days and months could be read the other way round as well."""
+    if date_format != "%d/%m/%Y" or not all(_date_of(text, "%m/%d/%Y") for text in set(texts)):
+        return None
+    return f"{texts[0]} may begin with the day or the month, and is read with the day first"
+
+
+def _doubt_of_categories(texts: list[str]) -> str | None:
+    """Return a note if most strings look like numbers, with one that does not, or has a comma."""
+    texts = [text.strip() for text in texts]
+    commas = [text for text in texts if re.fullmatch(r"[-+]?\d+,\d+", text)]
+    if len(commas) > MOSTLY_NUMBERS * len(texts):
+        return f"{commas[0]!r} is read as a string; write a number with a point"
+    others = [text for text in texts if not _is_number(text)]
+    if others and len(texts) - len(others) > MOSTLY_NUMBERS * len(texts):
+        return (
+            f"{others[0]!r} and the like in {len(others):,} rows make its numbers strings; leave "
+            "the place of a missing number empty"
         )
-    return rows
+    return None
 
 
-def different_names(names: list[str]) -> list[str]:
-    """Return names with a number behind each that was there before, so that all are different."""
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _different(names: list[str]) -> list[str]:
+    """Return names with a number appended to each that was there before."""
     taken: dict[str, None] = {}
     for name in names:
         free, number = name, 1

@@ -1,15 +1,14 @@
-"""What the semi-supervised classifiers have in common: rows in any form, on the way in and out.
+"""The base of the semi-supervised classifiers: checks of their rows, and all predictions.
 
 A classifier that derives from this checks its rows with `_check_rows`, and once it is fitted has a
-``_predictor``, which knows ``awake(X, n_jobs)``, ``decision``, ``probabilities``, ``classes`` and
-``n_games``. All methods that predict are then here.
+``_predictor`` with the methods ``awake(X, n_jobs)``, ``decision``, ``probabilities`` and
+``classes``, and with ``n_games``.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -29,7 +28,7 @@ from hedgeclipper.base.feature_rows import (
     read_labeled,
     with_short_indices,
 )
-from hedgeclipper.base.inspection import Inspection, inspection
+from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
 from hedgeclipper.base.semi_supervised import (
     NOTHING_TO_SCORE,
     NoUnlabeledRowsWarning,
@@ -40,7 +39,6 @@ from hedgeclipper.base.semi_supervised import (
     labeled_only,
     split_rows,
 )
-from hedgeclipper.base.summary import ShowsItself
 from hedgeclipper.io import (
     as_classes,
     as_frame,
@@ -52,11 +50,11 @@ from hedgeclipper.io import (
     is_frame,
     parquet_writer,
 )
+from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
-from hedgeclipper.io.sampling import draw_rows
 
 
-class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
+class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
     _dtype: ClassVar[type] = np.float32
@@ -196,21 +194,21 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         """Return whether a fit, the last one, came to its end."""
         return hasattr(self, "_predictor")
 
-    def _checks(self) -> dict[str, Any]:
-        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
-        return {"accept_sparse": "csr", "dtype": self._dtype, "ensure_all_finite": finite}
-
     def _check_rows(
-        self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any
+        self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, reset: bool = True
     ) -> SemiSupervisedRows:
-        self._row_checks = self._checks()
+        """Return the rows of a fit, or, without ``reset``, rows that must be like those."""
+        if reset:
+            finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+            checks = {"accept_sparse": "csr", "dtype": self._dtype, "ensure_all_finite": finite}
+            self._row_checks = checks
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
                 "is None."
             )
         if isinstance(y, str):
-            return self._read_rows(X, y, X_unlabeled, sample_weight)
+            return self._read_rows(X, y, X_unlabeled, sample_weight, reset)
         if is_dask(X):
             raise TypeError(
                 f"Labeled rows must be in memory. Got a Dask {type(X).__name__} as X: pass "
@@ -221,30 +219,32 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
                 "Labeled rows in files need the name of their column of labels as y. Got "
                 f"{type(X).__name__} for X and {type(y).__name__} for y."
             )
-        X = self._check_table(X)
-        self._column_names = self._known_names()
+        X = self._check_table(X, reset)
+        if reset:
+            names = getattr(self, "feature_names_in_", None)
+            self._column_names = None if names is None else list(names)
         minus_one_is_class = X_unlabeled is not None or self._knows_minus_one()
         if is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0:
             X_unlabeled = None
         if X_unlabeled is not None:
-            X_unlabeled = self._check_unlabeled(X_unlabeled)
+            X_unlabeled = self._check_unlabeled(X_unlabeled, reset)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         rows = split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
         return rows
 
-    def _check_unlabeled(self, X: Any) -> Any:
+    def _check_unlabeled(self, X: Any, reset: bool) -> Any:
         """Return the unlabeled rows, checked, with the columns of a frame in the known order.
 
         If labeled rows have no names of columns, those of the unlabeled ones are kept.
         """
-        columns = self._column_names
-        rows = self._check_more(X if columns is None else frame_with(X, columns), "X_unlabeled")
-        if columns is None and isinstance(rows, RowBatches):
-            self._column_names = rows.source.column_names
-        elif columns is None:
-            self._column_names = frame_names(X._meta if is_dask(X) else X)
+        known = self._column_names
+        rows = self._check_more(X if known is None else frame_with(X, known), "X_unlabeled")
+        if reset and known is None:
+            names = frame_names(X._meta if is_dask(X) else X)
+            is_file = isinstance(rows, RowBatches)
+            self._column_names = rows.source.column_names if is_file else names
         return rows
 
     def _encode_columns(
@@ -266,12 +266,8 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         """Return whether a fit has learned that -1 is a class."""
         return hasattr(self, "_predictor") and bool(is_unlabeled(self.classes_).any())
 
-    def _known_names(self) -> list[str] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else list(names)
-
     def _read_rows(
-        self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any
+        self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any, reset: bool
     ) -> SemiSupervisedRows:
         """Return labeled and unlabeled rows of files that have a column of labels."""
         if sample_weight is not None or X_unlabeled is not None or is_dask(X):
@@ -281,12 +277,14 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
                 "with a Dask collection. Pass labeled rows and labels as arrays."
             )
         X_labeled, y, source = read_labeled(X, label)
-        X_labeled = validate_data(self, X_labeled, **self._checks())
-        if source.column_names is not None:
-            self.feature_names_in_ = np.array(source.column_names, dtype=object)
-        self._column_names = self._known_names()
+        if reset:
+            X_labeled = validate_data(self, X_labeled, **self._row_checks)
+            self._column_names = source.column_names
+            if source.column_names is not None:
+                self.feature_names_in_ = np.array(source.column_names, dtype=object)
+        check = BatchCheck("X", self.n_features_in_, self._row_checks)
+        X_labeled = X_labeled if reset else check(X_labeled)
         check_classification_targets(y)
-        check = BatchCheck("X", self.n_features_in_, self._checks())
         unlabeled = RowBatches(source, check, only_unlabeled=True)
         if next(iter(unlabeled), None) is None:
             advice = "rows of files are unlabeled where their label is missing"
@@ -303,7 +301,7 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
         return codes
 
     def _games(self) -> list[int]:
-        """Return the classes that play: the second one of two, or all of more."""
+        """Return the classes that have a game: the second one of two, or all of more."""
         n_classes = self.classes_.size
         return [1] if n_classes == 2 else list(range(n_classes))
 
@@ -334,14 +332,7 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
     def _check_more(self, X: Any, name: str, once: bool = False) -> Any:
         """Return rows, checked as the labeled ones were: a table, `RowBatches`, or Dask's.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix, frame, files, re-iterable of batches, or Dask collection
-            Rows.
-        name : str
-            What to call them in errors.
-        once : bool
-            Whether they are read only once, so that an iterator of batches will do.
+        ``name`` is what errors call them; with ``once`` an iterator of batches will do.
         """
         if isinstance(X, (list, tuple)) and X and is_dask(X[0]):
             raise TypeError(
@@ -390,8 +381,7 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
             return SemiSupervisedRows(None, np.empty(0), None, rows, None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoUnlabeledRowsWarning)
-            # on a copy, since the check of a fit stores what it finds
-            return copy(self)._check_rows(X, y, X_unlabeled, None)
+            return self._check_rows(X, y, X_unlabeled, None, reset=False)
 
     def _predict_checked(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return probabilities and decisions for rows that were checked before."""
@@ -421,12 +411,15 @@ class SemiSupervisedClassifier(ShowsItself, ClassifierMixin, BaseEstimator):
 
     def _columns(self, awake: np.ndarray) -> dict[str, np.ndarray]:
         """Return what is written for rows with these awake predictions, by the column's name."""
-        shares = self._predictor.probabilities(awake)
-        names = [f"probability_{label}" for label in self.classes_]
-        return {"prediction": self._classes_of(awake), **dict(zip(names, shares.T, strict=True))}
+        columns = {"prediction": self._classes_of(awake)}
+        for label, column in zip(
+            self.classes_, self._predictor.probabilities(awake).T, strict=True
+        ):
+            columns[f"probability_{label}"] = column
+        return columns
 
     def _fill_in(self, copy: SemiSupervisedClassifier) -> SemiSupervisedClassifier:
         """Return an unfitted copy with what it takes to predict."""
-        names = [name for name in self._kept_for_prediction if hasattr(self, name)]
-        copy.__dict__.update({name: getattr(self, name) for name in names})
+        own = vars(self)
+        vars(copy).update({name: own[name] for name in self._kept_for_prediction if name in own})
         return copy

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,23 +20,11 @@ from hedgeclipper.base.semi_supervised import UNLABELED
 from hedgeclipper.io import as_classes, as_source, missing_labels
 
 ROWS_PER_SLICE = 1 << 16
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_BINARY_UNITS = {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
 
 @dataclass(frozen=True, eq=False)
 class RowBatches:
-    """Batches of rows, each checked when it is read.
-
-    Parameters
-    ----------
-    source : source of batches
-        Where they come from.
-    check : callable
-        Returns a batch as the trees want it, or raises.
-    only_unlabeled : bool
-        Whether to leave out the rows that have a label, where the source has labels.
-    """
+    """Batches of a source, each checked when it is read; all rows, or those without a label."""
 
     source: Any
     check: Callable[[Any], Any]
@@ -72,18 +60,11 @@ def with_short_indices(X: Any) -> Any:
 
 @dataclass(frozen=True)
 class BatchCheck:
-    """Makes numbers of rows, checks them as scikit-learn would, and the number of columns.
+    """Encodes rows as numbers, checks them as scikit-learn would, and the number of columns.
 
-    Parameters
-    ----------
-    name : str
-        What to call the rows in errors.
-    n_features : int
-        Number of columns that they must have in the end.
-    checks : dict
-        Parameters of scikit-learn's ``check_array``.
-    encoder : ColumnEncoder or None
-        Encodes the columns of frames that do not hold numbers only.
+    ``name`` is what errors call the rows, ``n_features`` the columns they must have in the end,
+    ``checks`` are parameters of ``check_array``, and ``encoder`` is for frames in which not all
+    columns are numbers.
     """
 
     name: str
@@ -106,15 +87,7 @@ class BatchCheck:
 
 
 def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return the rows that have a label, their labels, and the source of all rows.
-
-    Parameters
-    ----------
-    X : files or other source with named columns
-        Rows and labels.
-    label : str
-        Name of the column with the labels; where it is missing the row is unlabeled.
-    """
+    """Return the rows with a label in the column of this name, the labels, and the whole source."""
     source = as_source(X, name="X", label=label, dtype=np.float32)
     rows, labels, classes = [], [], set()
     for batch, values in source.labeled_batches():
@@ -123,7 +96,12 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
             rows.append(batch[known])
             labels.append(values[known])
             classes |= set(values[known].tolist())
-            _check_marks(classes, label)
+        if UNLABELED in classes and len(classes) > 2:
+            raise ValueError(
+                f"The column {label!r} has -1 beside two other classes. In files a row is "
+                "unlabeled where its label is missing (null or NaN): write that in place of -1, "
+                "or number the classes from 0 if -1 is one."
+            )
     if not rows:
         raise ValueError(
             f"No row has a label in the column {label!r}: all are missing. The forest needs some "
@@ -133,39 +111,17 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
     return stack(rows), as_classes(np.concatenate(labels), f"Column {label!r}"), source
 
 
-def _check_marks(classes: set, label: str) -> None:
-    """Raise if -1 seems to mark unlabeled rows, which in files a missing label does."""
-    if UNLABELED in classes and len(classes) > 2:
-        raise ValueError(
-            f"The column {label!r} has -1 beside two other classes. In files a row is unlabeled "
-            "where its label is missing (null or NaN): write that in place of -1, or number the "
-            "classes from 0 if -1 is one."
-        )
-
-
 def parse_bytes(size: int | str) -> int:
     """Return a number of bytes, given as such or as text like "2GB" or "512 MiB"."""
-    if isinstance(size, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", size)
-        unit = None if found is None else {**_UNITS, **_BINARY_UNITS}.get(found[2].upper())
-        if found is None or unit is None:
-            raise ValueError(
-                "The 'memory_limit' parameter must be a number of bytes or text like '2GB' or "
-                f"'512MiB'. Got {size!r}."
-            )
-        return int(float(found[1]) * unit)
-    return int(size)
-
-
-class Batches(Protocol):
-    """Rows that can be read again and again."""
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows, where it is known beforehand."""
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield arrays or CSR matrices."""
+    if not isinstance(size, str):
+        return int(size)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT]?)(I?)B)?\s*", size.upper())
+    if found is None or (found[3] and not found[2]):
+        raise ValueError(
+            "The 'memory_limit' parameter must be a number of bytes or text like '2GB' or "
+            f"'512MiB'. Got {size!r}."
+        )
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** " KMGT".index(found[2] or " "))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,3 +138,6 @@ class RowSlices:
     def __iter__(self) -> Iterator[Any]:
         for start in range(0, self.n_rows, ROWS_PER_SLICE):
             yield _safe_indexing(self.rows, slice(start, start + ROWS_PER_SLICE))
+
+
+Batches = RowBatches | RowSlices

@@ -1,4 +1,4 @@
-"""What a fitted estimator shows of itself: one object for summaries, displays and the report.
+"""What a fitted estimator shows of itself: one object for notebooks, displays and the report.
 
 Each estimator has a method ``_inspect`` that returns an `Inspection`; others call
 `inspect_estimator`, and read nothing private of an estimator.
@@ -7,106 +7,119 @@ Each estimator has a method ``_inspect`` that returns an `Inspection`; others ca
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.base.summary import VoterTable, certificates_of
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.solution import PassRecord, Solution
+
+MOST_CLASSES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class VoterTable:
+    """The voters, their weights, and their correlations with the labels."""
+
+    # what a voter is called: "leaf", "member", "voter"
+    kind: str
+    names: list[str]
+    weights: np.ndarray
+    # with labels that the voter has not seen; NaN where there are none
+    correlations: np.ndarray
+    # the part of the result that comes from each; they add up to 1 in each game
+    contributions: np.ndarray
+    # proportion of the unlabeled rows on which each is awake, where that differs
+    coverage: np.ndarray | None = None
+    # standard errors of the correlations, where they are known
+    errors: np.ndarray | None = None
+    # the class whose game each is in, where there is a game for each
+    targets: list | None = None
+    # further columns, by name
+    more: dict[str, list] = field(default_factory=dict)
+
+    @property
+    def plural(self) -> str:
+        """What several voters are called."""
+        return "leaves" if self.kind == "leaf" else f"{self.kind}s"
+
+    def of_class(self, target: Any) -> VoterTable:
+        """Return the voters in the game of a class."""
+        if self.targets is None:
+            raise ValueError(f"There is one game for all classes: leave out target={target!r}.")
+        rows = np.flatnonzero([own == target for own in self.targets])
+        if rows.size == 0:
+            known = list(dict.fromkeys(self.targets))
+            raise ValueError(f"target must be one of the classes {known}. Got {target!r}.")
+        return self.take(rows)
+
+    def take(self, rows: np.ndarray) -> VoterTable:
+        """Return some of the voters."""
+
+        def some(values: Any) -> Any:
+            if values is None or isinstance(values, np.ndarray):
+                return None if values is None else values[rows]
+            return [values[row] for row in rows]
+
+        columns = {k: some(v) for k, v in vars(self).items() if k not in ("kind", "more")}
+        return replace(self, more={k: some(v) for k, v in self.more.items()}, **columns)
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """A way to predict labeled rows without the use of their own labels.
+    """A way to predict labeled rows without the use of their own labels."""
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_labeled,)
-        Classes of the labeled rows.
-    n_folds : int
-        Into how many folds to split them.
-    predict : callable
-        From the numbers of the rows to learn from, and of those held out, to the probabilities of
-        the latter by method: the model itself, first, and its baselines.
-    description : str
-        What is done with each fold.
-    """
-
+    # classes of the labeled rows, and into how many folds to split these
     codes: np.ndarray
     n_folds: int
+    # from the numbers of the rows to learn from, and of those held out, to the probabilities of the
+    # latter by method: the model itself, first, and its baselines
     predict: Callable[[np.ndarray, np.ndarray], dict[str, np.ndarray]]
+    # what is done with each fold
     description: str
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """All that summaries, displays and the report need of a fitted estimator.
+    """All that notebooks, displays and the report need of a fitted estimator."""
 
-    Parameters
-    ----------
-    kind : {"forest", "panel", "votes"}
-        Which of the three estimators it is.
-    description : str
-        What it is, in a few words.
-    classes : ndarray of shape (n_classes,)
-        Class labels.
-    n_labeled, n_unlabeled : int
-        Rows of the fit.
-    tol : float
-        Relative gap at which the solver was to stop.
-    certificates : list of Certificate
-        One, or one for each class against the rest.
-    histories : list of sequence of PassRecord
-        Passes of the solver, likewise.
-    n_iter : int
-        Passes over the rows in all games.
-    stop_reasons : list of str
-        Why it stopped, likewise.
-    make_voters : callable
-        Returns the table of the voters; use ``voters``.
-    read_rows : callable
-        Returns rows like those of the fit, checked as these were; arguments as in ``fit``.
-    predict_rows : callable
-        From rows that were read to probabilities of shape (n_samples, n_classes), and to what
-        `MarginDisplay` draws of two classes, shape (n_samples,).
-    draw_rows : callable or None
-        From rows that were read, a number and a RandomState to so many rows drawn at random.
-    describe_voters : callable
-        From numbers of voters to more columns of the table, by name.
-    hold_out : callable or None
-        From unlabeled rows, or None, to the `HeldOut` of an estimator that need not be fitted
-        again for it.
-    contradicting : list of str
-        Names of the voters whose bounds had to be relaxed.
-    shift_score : float or None
-        How much the unlabeled rows differ from the labeled ones, if that is significant.
-    votes : Votes or None
-        Unlabeled votes of the fit, where rows are votes.
-    """
-
+    # "forest", "panel" or "votes", and what it is in a few words
     kind: str
     description: str
     classes: np.ndarray
     n_labeled: int
     n_unlabeled: int
+    # relative gap at which the solver was to stop
     tol: float
+    # one for each game, that is one, or one for each class against the rest
     certificates: list[Certificate]
     histories: list[Sequence[PassRecord]]
-    n_iter: int
     stop_reasons: list[str]
+    # passes over the rows in all games
+    n_iter: int
+    # returns the table of the voters; use ``voters``
     make_voters: Callable[[], VoterTable]
+    # returns rows like those of the fit, checked as these were; arguments as in ``fit``
     read_rows: Callable[..., SemiSupervisedRows]
+    # from such rows to probabilities of shape (n_samples, n_classes), and to what `MarginDisplay`
+    # draws of two classes, shape (n_samples,)
     predict_rows: Callable[[Any], tuple[np.ndarray, np.ndarray]]
+    # from such rows, a number and a RandomState to so many rows drawn at random
     draw_rows: Callable[[Any, int, np.random.RandomState], Any] | None = None
+    # from numbers of voters to more columns of their table, by name
     describe_voters: Callable[[np.ndarray], dict[str, list]] = lambda voters: {}
+    # from unlabeled rows, or None, to held-out predictions that need no new fit
     hold_out: Callable[[Any], HeldOut] | None = None
+    # names of the voters whose bounds had to be relaxed
     contradicting: Sequence[str] = ()
+    # how much the unlabeled rows differ from the labeled ones, if that is significant
     shift_score: float | None = None
+    # unlabeled votes of the fit, where rows are votes
     votes: Any = None
 
     @cached_property
@@ -119,6 +132,11 @@ class Inspection:
         """Whether there is a game, and a certificate, for each class against the rest."""
         return len(self.certificates) > 1
 
+    @property
+    def worst(self) -> Certificate:
+        """The certificate with the largest bound on the error."""
+        return max(self.certificates, key=lambda certificate: certificate.error_upper)
+
 
 def store_games(
     estimator: Any,
@@ -126,19 +144,7 @@ def store_games(
     certificates: Sequence[Certificate],
     hedged_ranges: Sequence[tuple[float, float]],
 ) -> None:
-    """Store what all estimators tell of their games, in arrays with an entry for each game.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Where to store it.
-    games : sequence of Solution
-        What the solver returned: one for two classes, or one per class for more.
-    certificates : sequence of Certificate
-        One for each game.
-    hedged_ranges : sequence of pairs of floats
-        Between which awake predictions each hedges.
-    """
+    """Store the results that all estimators have, in arrays with an entry for each game."""
     estimator.slack_ = np.array([game.slack for game in games])
     estimator.duality_gap_ = np.array([game.duality_gap for game in games])
     estimator.n_iter_ = np.array([game.n_iter for game in games])
@@ -152,39 +158,23 @@ def store_games(
 
 
 def inspection(estimator: Any, **own: Any) -> Inspection:
-    """Return the inspection of an estimator, with the results that all have alike filled in.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A fitted estimator of this package.
-    **own : dict
-        The other fields of `Inspection`.
-    """
-    certificates = certificates_of(estimator)
+    """Return the inspection of a fitted estimator: results that all have, and its own fields."""
+    found = estimator.certificate_
     return Inspection(
         classes=estimator.classes_,
         n_labeled=estimator.n_labeled_,
         n_unlabeled=estimator.n_unlabeled_,
         tol=estimator.tol,
-        certificates=certificates,
+        certificates=found if isinstance(found, list) else [found],
         histories=list(estimator.history_),
         n_iter=int(np.sum(estimator.n_iter_)),
-        stop_reasons=estimator.stop_reason_.tolist(),
+        stop_reasons=[str(reason) for reason in estimator.stop_reason_],
         **own,
     )
 
 
 def inspect_estimator(estimator: Any, wanted_by: str) -> Inspection:
-    """Return the inspection of a fitted estimator, or raise if it has none.
-
-    Parameters
-    ----------
-    estimator : estimator
-        An estimator of this package.
-    wanted_by : str
-        What needs it, as the user would call it.
-    """
+    """Return the inspection of a fitted estimator of ours; ``wanted_by`` is what needs it."""
     if not hasattr(estimator, "_inspect"):
         raise TypeError(
             f"{wanted_by} is for HedgeClipperClassifier, HedgedVotingClassifier or "
@@ -193,3 +183,52 @@ def inspect_estimator(estimator: Any, wanted_by: str) -> Inspection:
         )
     check_is_fitted(estimator)
     return estimator._inspect()
+
+
+def contributions_of(sizes: np.ndarray) -> np.ndarray:
+    """Return sizes as proportions of their sum; 0 where all are."""
+    sizes = np.abs(np.nan_to_num(sizes))
+    total = float(sizes.sum())
+    return sizes / total if total > 0 else sizes
+
+
+def main_figures(model: Inspection) -> list[tuple[str, str]]:
+    """Return the most important figures of a fitted estimator, as pairs of name and text."""
+    classes = [str(label) for label in model.classes[:MOST_CLASSES]]
+    classes += ["..."] * (model.classes.size > MOST_CLASSES)
+    table = model.voters
+    heaviest = table.names[int(np.argmax(table.contributions))] if table.names else "none"
+    of_what = "worst class against the rest" if model.is_one_vs_rest else "error"
+    return [
+        ("labeled rows", f"{model.n_labeled:,}"),
+        ("unlabeled rows", f"{model.n_unlabeled:,}"),
+        ("classes", ", ".join(classes)),
+        (table.plural, f"{len(table.names):,}, largest contribution from {heaviest}"),
+        (of_what, model.worst.describe()),
+        ("passes", str(model.n_iter)),
+    ]
+
+
+class SummaryMixin:
+    """Adds a summary of the fit to the diagram that scikit-learn shows in a notebook."""
+
+    def _repr_html_inner(self) -> str:
+        diagram = super()._repr_html_inner()  # type: ignore[misc]
+        # a copy for prediction knows nothing of its fit, and shows the diagram alone
+        if not (_is_fitted(self) and hasattr(self, "certificate_")):
+            return diagram
+        # a small table in the notebook's own colors
+        cell = "padding:0.15em 0.8em 0.15em 0;text-align:left;border:0"
+        rows = "".join(
+            f'<tr><th scope="row" style="{cell};font-weight:normal;opacity:0.75">{escape(name)}'
+            f'</th><td style="{cell}">{escape(value)}</td></tr>'
+            for name, value in main_figures(inspect_estimator(self, "A summary"))
+        )
+        style = "border:0;margin:0.4em 0"
+        return f'{diagram}<table class="hedgeclipper-fitted" style="{style}">{rows}</table>'
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle

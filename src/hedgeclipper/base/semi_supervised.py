@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,9 +15,11 @@ from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_le
 from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.io import as_classes, as_plain_array, is_frame, missing_labels
-from hedgeclipper.io.sampling import stack_rows
+from hedgeclipper.io.arrays import stack_rows
 
 UNLABELED = -1
+# where warnings do not point to, since they concern the code that called
+NOT_THE_USER = ("hedgeclipper", "sklearn", "contextlib")
 NOTHING_TO_SCORE = (
     "All rows are unlabeled (y is -1 or missing): there is nothing to score. Pass rows that have "
     "labels, and in a cross-validation cv=SemiSupervisedSplit()."
@@ -81,20 +84,8 @@ def split_rows(
     Rows whose label is missing (None, NaN, NaT, ``pandas.NA``) are unlabeled. Without
     ``X_unlabeled`` so are those with y = -1, as in ``sklearn.semi_supervised``; with it, -1 is a
     class like any other. Without unlabeled rows of any kind, the labeled ones are reused in their
-    place.
-
-    Parameters
-    ----------
-    X : array, CSR matrix or frame of shape (n_samples, n_features)
-        Rows, checked.
-    y : array-like of shape (n_samples,)
-        Labels.
-    X_unlabeled : array, CSR matrix, frame, batches or Dask collection, optional
-        Unlabeled rows, checked. Those that y marks come before them.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Weights of the rows; those of unlabeled ones are not used.
-    minus_one_is_class : bool, default=False
-        Whether -1 is a class also without ``X_unlabeled``.
+    place. Rows that y marks come before those of ``X_unlabeled``, and weights of unlabeled rows
+    are not used. ``minus_one_is_class`` makes -1 a class also without ``X_unlabeled``.
     """
     y = label_values(y)
     check_consistent_length(X, y)
@@ -109,7 +100,14 @@ def split_rows(
         if X_unlabeled is not None:
             return SemiSupervisedRows(X, known, sample_weight, X_unlabeled, None)
         return labeled_only(X, known, sample_weight, "pass X_unlabeled, or mark them with y = -1")
-    _check_classes_left(known, y.size)
+    classes = np.unique(known)
+    if classes.size < 2:
+        found = f"one class, {classes[0]}," if classes.size else "no class"
+        raise ValueError(
+            f"y has {found} once -1 and missing labels are read as 'unlabeled' ({known.size} of "
+            f"{y.size} rows are left). Encode the classes as 0 and 1, or pass the unlabeled rows "
+            "as X_unlabeled, in which case -1 is a class."
+        )
     weights = None if sample_weight is None else sample_weight[labeled]
     X_labeled, rest = _safe_indexing(X, labeled), _safe_indexing(X, unlabeled)
     if X_unlabeled is None:
@@ -126,24 +124,22 @@ def split_rows(
 def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> SemiSupervisedRows:
     """Warn that no row is unlabeled, and return labeled rows reused as unlabeled ones.
 
-    Parameters
-    ----------
-    X : array, CSR matrix or frame of shape (n_samples, n_features)
-        Rows, all with labels.
-    y : ndarray of shape (n_samples,)
-        Labels; -1 is a class here.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Weights of the rows.
-    advice : str
-        How the caller could have passed unlabeled rows.
+    ``advice`` is how the caller could have passed unlabeled rows.
     """
-    warnings.warn(
-        f"There are no unlabeled rows: {advice}. The labeled rows take their place, and nothing "
-        "is learned beyond them.",
+    warn_user(
+        f"There are no unlabeled rows: {advice}. The labeled rows are reused as unlabeled ones, "
+        "and nothing is learned beyond them.",
         NoUnlabeledRowsWarning,
-        stacklevel=5,
     )
     return SemiSupervisedRows(X, y, sample_weight, X, np.zeros(y.shape, dtype=bool))
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this package and scikit-learn that led here."""
+    frame, level = sys._getframe(), 1
+    while frame.f_globals.get("__name__", "").split(".")[0] in NOT_THE_USER and frame.f_back:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def label_values(y: Any) -> np.ndarray:
@@ -155,19 +151,8 @@ def is_unlabeled(y: Any, minus_one_is_class: bool = False) -> np.ndarray:
     """Return which rows are unlabeled: their label is missing, or -1.
 
     Missing labels are None, NaN, NaT and ``pandas.NA``. Among strings, "-1" counts as -1, since
-    NumPy makes that of it where -1 is put into an array of strings.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        Labels.
-    minus_one_is_class : bool, default=False
-        Whether -1 is a class, so that only missing labels count.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_samples,)
-        The mask.
+    NumPy makes that of it where -1 is put into an array of strings. With ``minus_one_is_class``
+    only missing labels count.
     """
     labels = label_values(y)
     unlabeled = missing_labels(labels)
@@ -179,17 +164,6 @@ def is_unlabeled(y: Any, minus_one_is_class: bool = False) -> np.ndarray:
             marks = known == UNLABELED
         unlabeled[~unlabeled] = marks
     return unlabeled
-
-
-def _check_classes_left(y: np.ndarray, n_samples: int) -> None:
-    classes = np.unique(y)
-    if classes.size < 2:
-        found = f"one class, {classes[0]}," if classes.size else "no class"
-        raise ValueError(
-            f"y has {found} once -1 and missing labels are read as 'unlabeled' ({y.size} of "
-            f"{n_samples} rows are left). Encode the classes as 0 and 1, or pass the unlabeled "
-            "rows as X_unlabeled, in which case -1 is a class."
-        )
 
 
 class SemiSupervisedSplit:

@@ -10,10 +10,10 @@ whatever the labels z, and in the other direction
     mean z_j g_j <= mean abs(m_j + g_j) - edge . theta + width . abs(theta).
 
 The error is (1 - mean z g) / 2. With g = clip(m) the first line is the paper's bound, with
-g = sign(m) that of the hard vote. Both are games of their own, with the rule (or its opposite) as
-one more voter whose weight is 1, and Psi = abs; every value of their slack is a bound, so that
-they need not be solved to the end. alpha, box and anchor of the game that was played have no part
-in it.
+g = sign(m) that of the hard predictions. Both are games of their own, with the rule (or its
+opposite) as one more voter whose weight is 1, and Psi = abs. Every value of their slack is a bound,
+so that they need not be solved to the end. alpha, box and anchor of the game whose solution
+predicts have no part in it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.game.batch import solve_batch
-from hedgeclipper.game.equations import Game, WeightTerms
+from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import absolute_loss
 from hedgeclipper.game.setup import LabelCorrelations, set_up_game
 from hedgeclipper.game.solution import GameSolution, Progress, find_contradiction
@@ -39,15 +39,15 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Certificate:
-    """A bound on the error of a rule on the unlabeled rows of a game.
+    """Bounds on the error of predictions on the unlabeled rows.
 
     Parameters
     ----------
     error_upper, error_lower : float
-        The error lies between these if the correlations hold on the rows.
+        The error lies between these if what is known of the voters holds on the rows.
     rule : {"randomized", "hard"}
-        Which predictions: the game's own, with a coin where they are not -1 or 1, or their signs.
-        No answer, and a sign of 0, count as a coin toss: half an error.
+        Which predictions: the game's own, drawn at random where they are not -1 or 1, or their
+        signs. An abstention, and a sign of 0, count as a coin toss: half an error.
     kind : {"guarantee", "estimate", "void"}
         "guarantee": holds with probability ``confidence_level`` at least, if no voter was fitted on
         the labeled rows and these are drawn like the unlabeled ones.
@@ -57,7 +57,7 @@ class Certificate:
     confidence_level : float or None
         Probability that the correlations hold, if known.
     n_unlabeled : int
-        Number of rows the bound speaks of. It does not speak of later rows.
+        Number of rows the bounds are for. They do not hold for other rows.
     reason : str
         Why it is not a guarantee, where it is not.
     """
@@ -72,16 +72,16 @@ class Certificate:
 
     @property
     def is_guarantee(self) -> bool:
-        """Whether it is one."""
+        """Whether it is a guarantee, not an estimate or void."""
         return self.kind == "guarantee"
 
     @property
     def interval(self) -> str:
-        """The bounds in words: "at most 14.2%", or "between 3.0% and 14.2%"."""
+        """The bounds as text: "at most 14.2%", or "between 3.0% and 14.2%"."""
         low, high = f"{self.error_lower:.1%}", f"{self.error_upper:.1%}"
         return f"at most {high}" if low == "0.0%" else f"between {low} and {high}"
 
-    def says_nothing(self, n_classes: int = 2) -> bool:
+    def is_trivial(self, n_classes: int = 2) -> bool:
         """Return whether the upper bound is no lower than the error of a random guess.
 
         Parameters
@@ -97,7 +97,7 @@ class Certificate:
         Parameters
         ----------
         n_classes : int, default=2
-            Number of classes, of which one could guess.
+            Number of classes to guess among; the sentence says so if a random guess is no worse.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class Certificate:
         if self.is_guarantee:
             kind = f"guaranteed with {100 * (self.confidence_level or 0):g}% confidence"
         text = f"error {self.interval} on the {self.n_unlabeled:,} unlabeled rows ({kind})"
-        if self.says_nothing(n_classes):
+        if self.is_trivial(n_classes):
             text += ": no better than guessing"
         return text
 
@@ -130,20 +130,39 @@ def certificate(
 ) -> Certificate:
     """Return bounds on the error of the solution's predictions on the rows of a game.
 
+    Whatever the labels are, the error lies between the bounds if the correlations hold on these
+    rows; whether that is certain enough for a guarantee is the ``kind`` of the certificate.
+
     Parameters
     ----------
     solution : GameSolution
         Any solution, for any loss and alpha, converged or not.
-    votes, participation
-        The unlabeled rows, as in `solve_game`.
+    votes : array-like or sparse matrix of shape (n_samples, n_voters), or re-iterable of these
+        Votes on the unlabeled rows, as in `solve_game`.
     label_correlations : LabelCorrelations or array-like of shape (n_voters,)
-        What is known of the voters, whatever the game was solved with; only a `LabelCorrelations`
+        What is known of the voters, whatever the game was solved with. Only a `LabelCorrelations`
         from ``lower_bounds(method="transductive")``, made for no more unlabeled rows than each
-        voter is awake on here, makes it a guarantee.
-    widths, class_balance
-        As in `solve_game`. A guarantee takes a class balance for true.
-    rule : {"randomized", "hard"}
-        Which predictions.
+        voter is awake on here, makes it a guarantee; all else makes it an estimate.
+    participation : like votes, default=None
+        Probability of voting, as in `solve_game`. Values other than 0 and 1 make it an estimate.
+    widths : float, array-like of shape (n_voters,), or "bounds", default=None
+        As in `solve_game`. Pass "bounds" with a `LabelCorrelations` to use its upper bounds too,
+        which may make both bounds on the error tighter, the lower one above all.
+    class_balance : float or (float, float), default=None
+        As in `solve_game`. A guarantee assumes that it is true.
+    rule : {"randomized", "hard"}, default="randomized"
+        Which predictions: "randomized" are ``solution.predictions(randomized=True)``, "hard" the
+        signs, as a classifier predicts them. The former are minimax optimal for zero-one loss, so
+        that the bound on the signs is mostly larger.
+
+    Returns
+    -------
+    Certificate
+        The bounds, their kind, and the reason where they are no guarantee.
+
+    References
+    ----------
+    A. Balsubramani and Y. Freund. Scalable Semi-Supervised Aggregation of Classifiers. NIPS 2015.
 
     Examples
     --------
@@ -158,15 +177,8 @@ def certificate(
     """
     if rule not in RULES:
         raise ValueError(f"The 'rule' parameter must be one of {RULES}. Got {rule!r}.")
-    game = set_up_game(
-        votes,
-        label_correlations,
-        participation=participation,
-        widths=widths,
-        class_balance=class_balance,
-        loss=absolute_loss(),
-        cap=None,
-    )
+    known = (label_correlations, participation, widths, class_balance)
+    game = set_up_game(votes, *known, loss=absolute_loss(), cap=None)
     if not isinstance(solution, GameSolution):
         raise TypeError(f"solution must be what solve_game returns. Got {type(solution).__name__}.")
     if game.specialists.n_voters - game.has_balance != solution.weights.size:
@@ -174,28 +186,29 @@ def certificate(
             f"The solution has {solution.weights.size} voters. Got votes of "
             f"{game.specialists.n_voters - game.has_balance}."
         )
-    both = np.append(solution.weights, solution.balance_weight)
-    witness = both if game.has_balance else solution.weights
+    start = solution.weights
+    if game.has_balance:
+        start = np.append(start, solution.balance_weight)
 
     def predict(block: Any) -> np.ndarray:
         votes = block.votes if game.has_balance else block
         mean = solution.loss.link(votes @ solution.weights + solution.balance_weight)
         return np.sign(mean) if rule == "hard" else mean
 
-    return certify(game, predict, witness, rule=rule, knowledge=label_correlations)
+    return certify(game, predict, start, rule=rule, knowledge=label_correlations)
 
 
 def certify(
     game: Game,
     predict: Callable[[Any], np.ndarray],
-    witness: np.ndarray,
+    start: np.ndarray,
     *,
     rule: str,
     knowledge: Any,
     max_iter: int = MAX_ITER,
     both_ends: bool = True,
 ) -> Certificate:
-    """Return bounds on the error of any rule, given a game that says what is known.
+    """Return bounds on the error of any rule, given a game that holds what is known.
 
     Parameters
     ----------
@@ -203,10 +216,10 @@ def certify(
         Voters and what is known of them; Psi must be abs, and there must be no anchor.
     predict : callable
         The rule: takes a block of votes and returns g in [-1, 1] for its rows.
-    witness : ndarray of shape (n_voters,)
-        Weights to start the proof from.
+    start : ndarray of shape (n_voters,)
+        Weights to start the search for a proof from.
     rule : {"randomized", "hard"}
-        What to call the rule.
+        Name of the rule.
     knowledge : LabelCorrelations or anything else
         Where the game's correlations come from, for telling a guarantee from an estimate.
     max_iter : int
@@ -214,13 +227,14 @@ def certify(
     both_ends : bool
         Whether to look for a lower bound, and for a contradiction, too; it is 0 otherwise.
     """
-    witness = np.clip(witness, game.terms.lower, game.terms.upper)
-    void = _contradiction(game, witness) if both_ends else None
-    upper = (1.0 + _least(game, lambda rows: -predict(rows), witness, max_iter)) / 2.0
-    lower = 0.0
+    start = np.clip(start, game.terms.lower, game.terms.upper)
+    upper = (1.0 + _largest_mean(game, lambda rows: -predict(rows), start, max_iter)) / 2.0
+    lower, void = 0.0, ""
     if both_ends:
-        lower = (1.0 - _least(game, predict, np.zeros(witness.size), max_iter)) / 2.0
-    if void is None and (lower > upper + ROUNDING or upper < -ROUNDING):
+        found = find_contradiction(game, start, game.evaluate(start, eps=1.0).mean_size)
+        void = "" if found is None else str(found)
+        lower = (1.0 - _largest_mean(game, predict, np.zeros(start.size), max_iter)) / 2.0
+    if not void and (lower > upper + ROUNDING or upper < -ROUNDING):
         void = "The correlations contradict each other: the bounds cross."
     doubt = void or _doubt(game, knowledge)
     return Certificate(
@@ -234,48 +248,27 @@ def certify(
     )
 
 
-def _contradiction(game: Game, witness: np.ndarray) -> str | None:
-    """Return the contradiction that the weights prove, in words."""
-    size = game.evaluate(witness, eps=1.0).mean_size
-    found = find_contradiction(game, witness, size)
-    return None if found is None else str(found)
-
-
-def _least(
+def _largest_mean(
     game: Game, column: Callable[[Any], np.ndarray], start: np.ndarray, max_iter: int
 ) -> float:
     """Return an upper bound on the mean of z times the column.
 
     Where there are many rows, the weights that prove it are sought on a sample of them, and a pass
-    over all rows then says what they prove; else it is no larger than the bound at ``start``.
+    over all rows then shows what they prove; else it is no larger than the bound at ``start``.
     """
-    terms = game.terms.within(max(1.0, float(np.abs(start).max(initial=0.0))))
-    beside = replace(
-        game,
-        specialists=ExtendedSpecialists(game.specialists, column),
-        terms=WeightTerms(
-            edge=np.append(terms.edge, 0.0),
-            width=np.append(terms.width, 0.0),
-            curvature=np.append(terms.curvature, 0.0),
-            anchor=np.append(terms.anchor, 0.0),
-            lower=np.append(terms.lower, 1.0),
-            upper=np.append(terms.upper, 1.0),
-        ),
-    )
-    theta = np.append(start, 1.0)
+    reach = max(1.0, float(np.abs(start).max(initial=0.0)))
+    terms = game.terms.within(reach).and_offset()
+    beside = replace(game, specialists=ExtendedSpecialists(game.specialists, column), terms=terms)
     stride = game.specialists.n_samples // ROWS_FOR_PROOF
     sample = beside.specialists.thinned(stride) if stride >= 8 else None
-    if sample is None:
-        progress = Progress(tol=1e-2, max_iter=max_iter)
-        solve_batch(beside, progress, theta)
-        return progress.primal
-    on_sample = Progress(tol=1e-2, max_iter=max_iter)
-    solve_batch(replace(beside, specialists=sample), on_sample, theta)
-    return beside.primal(on_sample.best.theta)
+    progress = Progress(tol=1e-2, max_iter=max_iter)
+    sought = beside if sample is None else replace(beside, specialists=sample)
+    solve_batch(sought, progress, np.append(start, 1.0))
+    return progress.primal if sample is None else beside.primal(progress.best.theta)
 
 
 def _doubt(game: Game, label_correlations: Any) -> str:
-    """Return why these correlations make no guarantee for the rows of the game, if they do not."""
+    """Return why these correlations make no guarantee for the rows of the game; "" if they do."""
     if not isinstance(label_correlations, LabelCorrelations) or (
         not label_correlations.is_guarantee or label_correlations.n_unlabeled is None
     ):

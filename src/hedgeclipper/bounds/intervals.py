@@ -1,8 +1,8 @@
-"""What a few labels say about each voter: label correlations and their lower bounds.
+"""What a few labels prove about each voter: label correlations and their lower bounds.
 
 A voter's label correlation is the mean of h_i(x) y over the labeled rows it is awake on, in
-[-1, 1]; for votes of plus and minus one it is twice the accuracy less one. The rows must be ones
-the voter was not fitted on.
+[-1, 1]; for votes of -1 and 1 it is 2 * accuracy - 1. The rows must be ones the voter was not
+fitted on.
 """
 
 from __future__ import annotations
@@ -29,29 +29,34 @@ def lower_bounds(
     two_sided: bool = False,
     n_unlabeled: Any = None,
 ) -> LabelCorrelations:
-    """Return what labeled rows say about the correlation of each voter with the label.
+    """Return the correlation of each voter with the label, and bounds on it, from labeled rows.
 
     Parameters
     ----------
     votes : array-like or sparse matrix of shape (n_labeled, n_voters)
-        Votes in [-1, 1] on labeled rows; abstentions as in `solve_game`. Give all voters there
-        are, also those that will be dropped for what their labels say: the bound has to count them.
+        Votes in [-1, 1] on labeled rows; abstentions as in `solve_game`. Pass all voters, also
+        those that will be dropped for their correlation: the bounds have to count them.
     labels : array-like of shape (n_labeled,)
         Labels, -1 or 1.
-    participation : array-like or sparse matrix of the shape of votes, optional
-        Probability of voting, in [0, 1].
+    participation : array-like or sparse matrix of the shape of votes, default=None
+        Probability of voting, in [0, 1], where voters take part at random. Values other than 0 and
+        1 weigh the rows, and are no guarantee.
     method : {"plug_in", "wilson", "transductive"}, default="plug_in"
-        "plug_in" is the estimate itself. "wilson" is Wilson's score bound, for votes of plus or
-        minus one. "transductive" bounds the correlation on the unlabeled rows themselves, for all
-        voters at once: estimate - 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), with m labeled and n
-        unlabeled rows a voter is awake on, and delta = 1 - confidence_level.
+        - "plug_in": the estimate itself, as in the paper; too optimistic where labels are few
+        - "wilson": Wilson's score bound [1]_, each voter's by itself; for votes of -1 or 1 and a
+          cautious estimate
+        - "transductive": Hoeffding's bound [2]_ on the correlation on the unlabeled rows
+          themselves, for all voters together; the widest, and the only one for a guarantee:
+          estimate - 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), with m labeled and n unlabeled rows
+          a voter is awake on, p voters, and delta = 1 - confidence_level
     confidence_level : float, default=0.95
-        Probability that the bounds hold, in (0, 1), at least 1/2 for "wilson"; see
-        `LabelCorrelations`.
+        Probability that the bounds hold, in (0, 1), at least 1/2 for "wilson"; a higher level
+        makes them wider. "plug_in" does not use it. See `LabelCorrelations`.
     two_sided : bool, default=False
-        Whether "wilson" bounds hold together on both sides. "transductive" ones always do.
-    n_unlabeled : int or array-like of shape (n_voters,)
-        For "transductive": the unlabeled rows each voter is awake on, or their number if all
+        Whether the "wilson" bounds of a voter hold together on both sides; set it to use both
+        (``widths="bounds"`` in `solve_game`). "transductive" bounds always do.
+    n_unlabeled : int or array-like of shape (n_voters,), default=None
+        Needed for "transductive": the unlabeled rows each voter is awake on, or their number if all
         voters are awake on all of them. A `certificate` for fewer rows is no guarantee.
 
     Returns
@@ -59,6 +64,13 @@ def lower_bounds(
     LabelCorrelations
         A guarantee only for "transductive", and only if no voter was fitted on the labeled rows
         and these and the unlabeled rows are different draws from one population.
+
+    References
+    ----------
+    .. [1] E. B. Wilson. Probable Inference, the Law of Succession, and Statistical Inference.
+       Journal of the American Statistical Association, 1927.
+    .. [2] W. Hoeffding. Probability Inequalities for Sums of Bounded Random Variables. Journal of
+       the American Statistical Association, 1963.
 
     Examples
     --------
@@ -69,10 +81,13 @@ def lower_bounds(
     if method not in METHODS:
         raise ValueError(f"The 'method' parameter must be one of {METHODS}. Got {method!r}.")
     delta = 1.0 - _check_level(confidence_level, method)
-    matrix = as_vote_matrix(votes, participation, allow_silent=True)
+    matrix = as_vote_matrix(votes, participation, allow_asleep=True)
     signs = _check_labels(labels, matrix.n_samples)
-    n_labeled = matrix.coverage * matrix.n_samples
-    estimate = _mean_where_awake(_label_sums(matrix, signs), n_labeled)
+    n_labeled, sums, start = matrix.coverage * matrix.n_samples, np.zeros(matrix.n_voters), 0
+    for block in matrix.blocks():
+        sums += signs[start : start + block.shape[0]] @ block
+        start += block.shape[0]
+    estimate = np.divide(sums, n_labeled, out=np.full_like(sums, np.nan), where=n_labeled > 0)
     counts = None
     if method == "wilson":
         _check_hard_votes(matrix, n_labeled)
@@ -102,19 +117,10 @@ def mean_bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper bounds on means of quantities in [-1, 1]; -1 and 1 without a label.
 
-    Parameters
-    ----------
-    estimate : ndarray
-        Means over labeled rows; NaN where there is none.
-    n_labeled, n_unlabeled : ndarray
-        Number of rows they were taken over, and of the unlabeled rows that the bounds are for;
-        only "transductive" needs the latter.
-    method : {"plug_in", "wilson", "transductive"}
-        The estimate itself, Wilson's score bounds or Hoeffding's; see `lower_bounds`.
-    delta : float
-        Probability that a bound of Wilson's fails, or that any of Hoeffding's does.
-    n_compared : int
-        Number of means that Hoeffding's bounds hold for together.
+    ``estimate`` are means over ``n_labeled`` rows, NaN where there is none. For the methods see
+    `lower_bounds`: only "transductive" needs ``n_unlabeled``, the rows that the bounds are for, and
+    ``n_compared``, the number of means for which they hold together. ``delta`` is the probability
+    that a bound of Wilson's fails, or that any of Hoeffding's does.
     """
     lower, upper = estimate, estimate
     if method == "wilson":
@@ -144,25 +150,13 @@ def transductive_radius(
 def wilson_bounds(
     estimate: np.ndarray, n_labeled: np.ndarray, delta: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return Wilson's score bounds on the correlation, each missing with probability delta."""
+    """Return Wilson's score bounds on the correlation; each fails with probability delta."""
     quantile = ndtri(1.0 - delta)
     with np.errstate(divide="ignore", invalid="ignore"):
         noise = quantile**2 / n_labeled
         center = estimate / (1.0 + noise)
         radius = np.sqrt(noise * (1.0 - estimate**2 + noise)) / (1.0 + noise)
     return center - radius, center + radius
-
-
-def _label_sums(matrix: VoteMatrix, signs: np.ndarray) -> np.ndarray:
-    sums, start = np.zeros(matrix.n_voters), 0
-    for block in matrix.blocks():
-        sums += signs[start : start + block.shape[0]] @ block
-        start += block.shape[0]
-    return sums
-
-
-def _mean_where_awake(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 
 def _check_level(level: Any, method: str) -> float:
@@ -200,8 +194,8 @@ def _check_labels(labels: Any, n_samples: int) -> np.ndarray:
 def _check_counts(n_unlabeled: Any, n_labeled: np.ndarray) -> np.ndarray:
     if n_unlabeled is None:
         raise ValueError(
-            "method='transductive' speaks of the unlabeled rows: pass n_unlabeled, how many of "
-            "them there are (or how many each voter is awake on)."
+            "method='transductive' is for the unlabeled rows: pass n_unlabeled, how many of them "
+            "there are (or how many each voter is awake on)."
         )
     counts = np.asarray(n_unlabeled, dtype=float)
     if counts.shape not in ((), n_labeled.shape) or np.any(counts < 0) or np.any(np.isnan(counts)):

@@ -10,16 +10,10 @@ from hedgeclipper.io.extras import import_extra
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        What stands behind ``hedgeclipper`` on the command line; that of this process by default.
-    """
+    """Run a command and return its exit code; by default that of this process's command line."""
     try:
         for module in ("typer", "rich", "skops", "pandas", "pyarrow"):
-            # to look for a module is quicker than to load it, and help needs few
+            # finding a module is faster than importing it, and help needs few
             if find_spec(module) is None:
                 import_extra(module, "cli", "The command line")
     except ImportError as error:

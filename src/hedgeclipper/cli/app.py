@@ -1,17 +1,19 @@
-"""The commands: each reads its options and calls one function."""
+"""The commands and their options; each calls one function of another module, imported only then."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Sequence
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from hedgeclipper import __version__
-from hedgeclipper.cli.errors import ExitCode
-from hedgeclipper.cli.output import Output, reporting
+from hedgeclipper.cli.output import CommandError, ExitCode, Output, reporting
 
 _HELP = (
     "Label many rows from few labels.\n\n"
@@ -50,10 +52,10 @@ class BenchTable(StrEnum):
     votes_table = "votes-table"
 
 
-def _check_share(share: float | None) -> float | None:
-    if share is not None and not 0 < share < 1:
-        raise typer.BadParameter(f"must be between 0 and 1, such as 0.05. Got {share}.")
-    return share
+def _check_level(level: float | None) -> float | None:
+    if level is not None and not 0 < level < 1:
+        raise typer.BadParameter(f"must be between 0 and 1, such as 0.95. Got {level}.")
+    return level
 
 
 def _check_jobs(jobs: int) -> int:
@@ -62,66 +64,37 @@ def _check_jobs(jobs: int) -> int:
     return jobs
 
 
-_TALK, _FLAG = "What is said and written", ""
-
-Quiet = Annotated[
-    bool,
-    typer.Option(
-        "--quiet", "-q", metavar=_FLAG, rich_help_panel=_TALK, help="Say nothing but errors."
-    ),
-]
-Json = Annotated[
-    bool,
-    typer.Option(
-        "--json", metavar=_FLAG, rich_help_panel=_TALK, help="Print the result as one JSON object."
-    ),
-]
-Debug = Annotated[
-    bool,
-    typer.Option(
-        "--debug", metavar=_FLAG, rich_help_panel=_TALK, help="Show where an error comes from."
-    ),
-]
-Force = Annotated[
-    bool,
-    typer.Option(
-        "--force", "-f", metavar=_FLAG, rich_help_panel=_TALK, help="Replace files that exist."
-    ),
-]
-Seed = Annotated[int, typer.Option(metavar="NUMBER", help="Seed of all that is random.")]
+def _option(metavar: str, text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, metavar=metavar, help=text, **more)
 
 
-def _confidence(price: str) -> Any:
-    """Return the option of a guarantee, and what it costs."""
-    return typer.Option(
-        metavar="LEVEL",
-        callback=_check_share,
-        help="Guarantee a bound on the error with this probability, such as 0.95; " + price,
-    )
+def _flag(text: str, *names: str) -> Any:
+    return _option("", text, *names, rich_help_panel="Messages and files")
 
 
-Confidence = Annotated[float | None, _confidence("half of the labels are held out to test it.")]
-VotesConfidence = Annotated[
-    float | None, _confidence("gold labels must be of rows drawn at random.")
-]
+def _confidence(condition: str) -> Any:
+    text = "Guarantee a bound on the error with this probability, such as 0.95; "
+    return _option("LEVEL", text + condition, callback=_check_level)
+
+
+Quiet = Annotated[bool, _flag("Print nothing but errors.", "--quiet", "-q")]
+Json = Annotated[bool, _flag("Print the result as one JSON object.", "--json")]
+Debug = Annotated[bool, _flag("Print the traceback of an error.", "--debug")]
+Force = Annotated[bool, _flag("Replace files that exist.", "--force", "-f")]
+Seed = Annotated[int, _option("NUMBER", "Random seed.")]
+Jobs = Annotated[int, _option("NUMBER", "Threads; -1 is all cores.", callback=_check_jobs)]
+Drop = Annotated[list[str] | None, _option("COLUMN", "Leave out a column; repeat for more.")]
+Report = Annotated[Path | None, _option("PAGE.html", "Write a report to open in a browser.")]
 Unlabeled = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FILES...", help="Files of unlabeled rows, up to the next option."),
+    list[str] | None, _option("FILES...", "Files of unlabeled rows, up to the next option.")
 ]
-Drop = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Leave out a column; repeat for more.")
-]
-Report = Annotated[
-    Path | None, typer.Option(metavar="PAGE.html", help="Write a report to open in a browser.")
-]
+SavedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit has saved.")]
 
 
 @app.callback(invoke_without_command=True)
 def _main(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", metavar=_FLAG, help="Show the version.")
-    ] = False,
+    version: Annotated[bool, _option("", "Show the version.", "--version")] = False,
 ) -> None:
     if version:
         print(f"hedgeclipper {__version__}")
@@ -134,33 +107,26 @@ def fit(
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="Rows; those with a target are labeled.")
     ],
-    model: Annotated[
-        Path,
-        typer.Option("--model", "-m", metavar="OUT.skops", help="Where to save the model."),
-    ],
+    model: Annotated[Path, _option("OUT.skops", "Where to save the model.", "--model", "-m")],
     target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", "-t", metavar="COLUMN", help="Column to predict. LibSVM needs none."
-        ),
+        str | None, _option("COLUMN", "Column to predict. LibSVM needs none.", "--target", "-t")
     ] = None,
     unlabeled: Unlabeled = None,
     method: Annotated[
         Method,
-        typer.Option(
-            metavar="forest|voting",
-            help="forest: quick, for files of any size. voting: twenty varied classifiers, "
-            "mostly better, minutes.",
+        _option(
+            "forest|voting",
+            "forest: fast, for files of any size. voting: a panel of twenty varied classifiers, "
+            "mostly more accurate, takes minutes.",
         ),
     ] = Method.forest,
     report: Report = None,
     drop: Drop = None,
-    confidence_level: Confidence = None,
+    confidence_level: Annotated[
+        float | None, _confidence("half of the labels are held out to test the model.")
+    ] = None,
     seed: Seed = 0,
-    jobs: Annotated[
-        int,
-        typer.Option(metavar="NUMBER", callback=_check_jobs, help="Threads; -1 is all cores."),
-    ] = -1,
+    jobs: Jobs = -1,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -168,39 +134,18 @@ def fit(
 ) -> int:
     """Fit a model to labeled and unlabeled rows.
 
-    Numbers stay as they are, words become columns of 0 and 1, dates become day, month and weekday;
-    what is done with each column is shown, and kept in the model.
+    Numbers stay as they are, strings become columns of 0 and 1, dates become day, month and
+    weekday; how each column is encoded is printed, and kept in the model.
     """
-    with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
-        from hedgeclipper.cli.fitting import Fit
-        from hedgeclipper.cli.fitting import fit as work
-
-        asked = Fit(
-            data=data,
-            target=target,
-            unlabeled=unlabeled or (),
-            method=method.value,
-            model=model,
-            report=report,
-            drop=drop or (),
-            confidence_level=confidence_level,
-            seed=seed,
-            jobs=jobs,
-            force=force,
-        )
-        work(asked, output)
-    return output.code
+    return _run("table_commands", "fit", **locals())
 
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit has saved.")],
+    model: SavedModel,
     files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Rows to predict for.")],
     to: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="OUT", help="Where to write: a .parquet or .csv file."
-        ),
+        Path, _option("OUT", "Where to write: a .parquet or .csv file.", "--output", "-o")
     ],
     force: Force = False,
     quiet: Quiet = False,
@@ -208,16 +153,12 @@ def predict(
     debug: Debug = False,
 ) -> int:
     """Write predictions and probabilities for the rows of files, in their order."""
-    with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
-        from hedgeclipper.cli.predicting import predict as work
-
-        work(model, files, to, force, output)
-    return output.code
+    return _run("table_commands", "predict", **locals())
 
 
 @app.command()
 def votes(
-    table: Annotated[
+    votes: Annotated[
         list[str],
         typer.Argument(
             metavar="VOTES...",
@@ -225,82 +166,46 @@ def votes(
             "task, worker and label.",
         ),
     ],
-    gold: Annotated[
-        str,
-        typer.Option(metavar="GOLD", help="Table of two columns: rows, and what is true of them."),
-    ],
+    gold: Annotated[str, _option("GOLD", "Table of two columns: rows, and their true labels.")],
     to: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Write labels and probabilities: .parquet or .csv.",
-        ),
+        _option("OUT", "Write labels and probabilities: .parquet or .csv.", "--output", "-o"),
     ] = None,
-    model: Annotated[
-        Path | None, typer.Option("--model", "-m", metavar="OUT.skops", help="Save the model.")
-    ] = None,
+    model: Annotated[Path | None, _option("OUT.skops", "Save the model.", "--model", "-m")] = None,
     report: Report = None,
     key: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column that names the rows. Default: that of GOLD if VOTES has it, else rows are "
+        _option(
+            "COLUMN",
+            "Column that names the rows. Default: that of GOLD if VOTES has it, else rows are "
             "numbered from 0.",
         ),
     ] = None,
     drop: Drop = None,
-    task: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Long tables: the column of tasks.")
-    ] = "task",
-    worker: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Long tables: the column of voters.")
-    ] = "worker",
-    label: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Long tables: the column of votes.")
-    ] = "label",
+    task: Annotated[str, _option("COLUMN", "Long tables: the column of tasks.")] = "task",
+    worker: Annotated[str, _option("COLUMN", "Long tables: the column of voters.")] = "worker",
+    label: Annotated[str, _option("COLUMN", "Long tables: the column of votes.")] = "label",
     abstain: Annotated[
-        str, typer.Option(metavar="LABEL", help="The vote that is none; missing ones are too.")
+        str, _option("LABEL", "Value that means abstain; so does a missing vote.")
     ] = "-1",
-    confidence_level: VotesConfidence = None,
+    confidence_level: Annotated[
+        float | None, _confidence("gold labels must be of rows drawn at random.")
+    ] = None,
     seed: Seed = 0,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Make labels of votes: of labeling functions, crowds or models, and a few gold labels."""
-    with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
-        from hedgeclipper.cli.vote_commands import Aggregate, aggregate
-
-        asked = Aggregate(
-            votes=table,
-            gold=gold,
-            output=to,
-            model=model,
-            report=report,
-            key=key,
-            drop=drop or (),
-            task=task,
-            worker=worker,
-            label=label,
-            abstain=abstain,
-            confidence_level=confidence_level,
-            seed=seed,
-            force=force,
-        )
-        aggregate(asked, output)
-    return output.code
+    """Label rows from votes of labeling functions, crowds or models, and a few gold labels."""
+    return _run("vote_commands", "aggregate", **locals())
 
 
 @app.command()
 def report(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit has saved.")],
+    model: SavedModel,
     data: Annotated[str, typer.Argument(metavar="DATA", help="Rows with the target, as for fit.")],
-    to: Annotated[
-        Path, typer.Option("--output", "-o", metavar="PAGE.html", help="The page to write.")
-    ],
+    to: Annotated[Path, _option("PAGE.html", "The page to write.", "--output", "-o")],
     unlabeled: Unlabeled = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -308,11 +213,7 @@ def report(
     debug: Debug = False,
 ) -> int:
     """Write a report on a model: one page, to open in a browser."""
-    with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
-        from hedgeclipper.cli.fitting import report as work
-
-        work(model, data, unlabeled or (), to, force, output)
-    return output.code
+    return _run("table_commands", "report", **locals())
 
 
 @app.command()
@@ -322,32 +223,55 @@ def bench(
     ] = BenchTable.table,
     debug: Debug = False,
 ) -> int:
-    """Run the paper's table, or that of votes, in a copy of the repository. Hours."""
+    """Run the paper's table, or that of votes, in a copy of the repository. Takes hours."""
     with reporting(Output(debug=debug)) as output:
-        from hedgeclipper.cli.bench import bench as work
-
-        work(table.value)
+        folder = find_checkout(Path.cwd())
+        if shutil.which("make") is None:
+            raise CommandError(
+                "The tables are run by make, which is not installed.",
+                "Install it, or run the modules that the Makefile lists.",
+            )
+        done = subprocess.run(["make", "--no-print-directory", table], cwd=folder, check=False)
+        if done.returncode:
+            raise CommandError(
+                f"make {table} ended with code {done.returncode}.",
+                "See above for the reason.",
+                ExitCode.UNEXPECTED,
+            )
     return output.code
+
+
+def find_checkout(start: Path) -> Path:
+    """Return the copy of the repository that a folder is in."""
+    for folder in (start, *start.parents):
+        if all((folder / part).exists() for part in ("Makefile", "benchmarks/run_table.py")):
+            return folder
+    raise CommandError(
+        f"{start} is in no copy of HedgeClipper's repository, which has the benchmarks.",
+        "Clone the repository and run the command in it.",
+    )
 
 
 @app.command()
 def demo(debug: Debug = False) -> int:
-    """Show the main job on real data that comes with the package. A minute."""
+    """Compare methods on real data that comes with the package. Takes a minute."""
     with reporting(Output(debug=debug)) as output:
-        from hedgeclipper.cli.demo import main
+        import_module("hedgeclipper.cli.demo").main()
+    return output.code
 
-        main()
+
+def _run(
+    module: str, function: str, *, quiet: bool, json: bool, debug: bool, **options: Any
+) -> int:
+    """Call a function of this package with the options of a command, and return the exit code."""
+    with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
+        work = getattr(import_module(f"hedgeclipper.cli.{module}"), function)
+        work(**options, output=output)
     return output.code
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code; wrong usage is one line too.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        What stands behind ``hedgeclipper`` on the command line.
-    """
+    """Run a command and return its exit code; wrong usage is one line too."""
     try:
         code = app(args=spread_values(arguments), prog_name="hedgeclipper", standalone_mode=False)
     except _UsageError as error:
@@ -360,13 +284,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def spread_values(arguments: Sequence[str]) -> list[str]:
-    """Return arguments with the option of many values before each of these.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        As they were typed: ``--unlabeled a.csv b.csv --model m``.
-    """
+    """Return ``--unlabeled a b`` as ``--unlabeled a --unlabeled b``, which typer understands."""
     spread: list[str] = []
     is_open = lacks_value = False
     for word in [*arguments, _END]:

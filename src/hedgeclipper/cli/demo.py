@@ -1,13 +1,14 @@
-"""The main job on bundled real data: ``python -m hedgeclipper.cli.demo``.
+"""Three methods on bundled real data: ``python -m hedgeclipper.cli.demo``.
 
-100 labels and 32,461 unlabeled rows of the Adult data: what a random forest gets from the labels
-alone, what HedgeClipper and the hedged panel get from both, what can be said about the error
-without knowing the other labels, and a report to look at.
+100 labels and 32,461 unlabeled rows of the Adult data: AUC and error of a random forest fitted to
+the labels alone, and of HedgeClipper and the hedged panel fitted to all rows; bounds on the error
+that do not use the other labels; and a report to open in a browser.
 """
 
 from __future__ import annotations
 
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ REPORT = "hedgeclipper-demo.html"
 
 
 class Split(NamedTuple):
-    """Labeled and unlabeled rows, and the labels that only the score knows."""
+    """Labeled and unlabeled rows, and the hidden labels of the latter, used for scores only."""
 
     X: Any
     y: np.ndarray
@@ -43,29 +44,24 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
     )
     panel = _compare(few, random_state)
     print(
-        "AUC: how well rows are put in order. Error: wrong answers if the more probable class is "
-        "taken.\nThe better order need not have the lower error, least of all with few labels.\n"
+        "AUC: how well the probabilities rank the rows. Error: wrong predictions of the more "
+        "probable class.\nThe better ranking need not have the lower error, least of all with few "
+        "labels.\n"
     )
     print(f"Hedged panel, {few.y.size} labels:\n  {panel.certificate_.describe()}")
     forest = _guaranteed(more, random_state)
-    print(f"25 trees, {more.y.size:,} labels, half of them held out to judge the trees:")
+    print(f"25 trees, {more.y.size:,} labels, half of them held out to test the trees:")
     print(f"  {forest.certificate_.describe()}")
-    path = _write_report(panel, few, folder / REPORT)
-    print(f"\nThe report on the hedged panel: {path}")
-
-
-def _write_report(model: Any, rows: Split, path: Path) -> Path:
-    from hedgeclipper.inspection.report import write_report
-
-    return write_report(
-        model,
-        path,
-        X=rows.X,
-        y=rows.y,
-        X_unlabeled=rows.X_unlabeled,
-        title=f"a1a with {rows.y.size} labels",
+    path = import_module("hedgeclipper.inspection.report").write_report(
+        panel,
+        folder / REPORT,
+        X=few.X,
+        y=few.y,
+        X_unlabeled=few.X_unlabeled,
+        title=f"a1a with {few.y.size} labels",
         force=True,
     )
+    print(f"\nThe report on the hedged panel: {path}")
 
 
 def _split(X: Any, y: np.ndarray, order: np.ndarray, n_labeled: int) -> Split:
@@ -74,7 +70,7 @@ def _split(X: Any, y: np.ndarray, order: np.ndarray, n_labeled: int) -> Split:
 
 
 def _compare(rows: Split, random_state: int) -> HedgedVotingClassifier:
-    """Print how three classifiers do on the unlabeled rows, and return the last of them."""
+    """Print the scores of three classifiers on the unlabeled rows, and return the last one."""
     options = {"n_jobs": -1, "random_state": random_state}
     models = {
         "random forest": RandomForestClassifier(**options),
@@ -90,10 +86,11 @@ def _line(name: str, model: Any, rows: Split) -> list[str]:
     """Return name, AUC, error and seconds of a fit and its predictions."""
     started = time.perf_counter()
     unlabeled = () if name == "random forest" else (rows.X_unlabeled,)
-    chances = model.fit(rows.X, rows.y, *unlabeled).predict_proba(rows.X_unlabeled)[:, 1]
+    probabilities = model.fit(rows.X, rows.y, *unlabeled).predict_proba(rows.X_unlabeled)[:, 1]
     seconds = time.perf_counter() - started
-    error = np.mean((chances > 0.5) != rows.hidden)
-    return [name, f"{roc_auc_score(rows.hidden, chances):.3f}", f"{error:.3f}", f"{seconds:.1f}"]
+    error = np.mean((probabilities > 0.5) != rows.hidden)
+    auc = roc_auc_score(rows.hidden, probabilities)
+    return [name, f"{auc:.3f}", f"{error:.3f}", f"{seconds:.1f}"]
 
 
 def _guaranteed(rows: Split, random_state: int) -> HedgeClipperClassifier:

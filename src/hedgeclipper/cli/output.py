@@ -1,6 +1,7 @@
-"""What a command says: tables on a terminal, plain lines in a log, JSON for machines, or nothing.
+"""What a command prints: tables on a terminal, plain lines in a log, JSON for machines, or nothing.
 
-Results go to standard output; progress, notes and errors to standard error.
+Results go to standard output; progress, notes and errors to standard error. An error is one line,
+and decides the exit code.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from enum import IntEnum
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 import numpy as np
@@ -22,38 +25,50 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hedgeclipper.cli.errors import ExitCode, exit_code_of, one_line
+from hedgeclipper.io.atomic import check_output
+
+
+class ExitCode(IntEnum):
+    """How a command ends."""
+
+    DONE = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    DATA = 3
+    OUTPUT = 4
+    MODEL = 5
+    STOPPED = 130
+
+
+class CommandError(Exception):
+    """An error that the user can do something about: what is wrong, what to do, and how it ends."""
+
+    def __init__(self, message: str, hint: str, code: ExitCode = ExitCode.DATA):
+        super().__init__(f"{message} {hint}")
+        self.code = code
 
 
 class Output:
-    """Where a command says what it does.
+    """Where a command prints what it does.
 
     Parameters
     ----------
     quiet : bool
-        Whether to say nothing but errors.
+        Whether to print nothing but errors.
     as_json : bool
         Whether to print one JSON object at the end and nothing else.
     debug : bool
-        Whether to show where an error comes from.
+        Whether to print the traceback of an error.
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, debug: bool = False):
-        self.quiet, self.as_json, self.debug = quiet, as_json, debug
+        self.as_json, self.debug = as_json, debug
+        self.is_talking = not (quiet or as_json)
+        self.verbose = int(self.is_talking)  # that of estimators: 1 shows bars or lines
         self.notes: list[str] = []
         self.result: dict[str, Any] = {}
         self.written: list[str] = []
         self.code = ExitCode.DONE
-
-    @property
-    def is_talking(self) -> bool:
-        """Whether anything is to be said on the way."""
-        return not (self.quiet or self.as_json)
-
-    @property
-    def verbose(self) -> int:
-        """The ``verbose`` parameter of estimators: 1 shows bars or lines."""
-        return int(self.is_talking)
 
     def say(self, text: str) -> None:
         """Print a line."""
@@ -79,8 +94,11 @@ class Output:
                 table.add_row(*map(Text, row))
             console.print(table)
             return
-        for line in _aligned([list(header), *cells]):
-            _print(line)
+        lines = [list(header), *cells]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+            _print("  ".join(padded).rstrip())
 
     def facts(self, facts: Sequence[tuple[str, Any]]) -> None:
         """Print names and values below each other."""
@@ -102,6 +120,8 @@ class Output:
         if self.debug:
             traceback.print_exception(error)
         kept = f" Written before: {', '.join(self.written)}." if self.written else ""
+        if self.code is ExitCode.STOPPED:
+            kept = kept or " Nothing was written."
         self.fail(one_line(error) + kept)
 
     def fail(self, message: str) -> None:
@@ -110,63 +130,129 @@ class Output:
             _print(json.dumps({"error": message, "exit_code": int(self.code)}))
         _console(stderr=True).print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
 
-    def finish(self) -> None:
-        """Print the result as JSON, if that is wanted."""
-        if self.as_json:
-            _print(json.dumps({**self.result, "notes": self.notes}, default=_plain))
-
 
 @contextmanager
 def reporting(output: Output) -> Iterator[Output]:
     """Run a command: warnings become notes, and errors one line and an exit code."""
     try:
         with warnings.catch_warnings():
-            _show_as_notes(output)
+            warnings.simplefilter("always")
+            warnings.showwarning = lambda message, category, *place, **more: _note_warning(
+                output, message, category
+            )
             yield output
-        output.finish()
-    except KeyboardInterrupt:
-        output.code = ExitCode.STOPPED
-        kept = f"Written before: {', '.join(output.written)}." if output.written else ""
-        output.fail(f"Stopped. {kept or 'Nothing was written.'}")
-    except Exception as error:
+        if output.as_json:
+            _print(json.dumps({**output.result, "notes": output.notes}, default=_plain))
+    except (KeyboardInterrupt, Exception) as error:
         output.error(error)
 
 
-def _show_as_notes(output: Output) -> None:
-    """Show warnings of this package as notes; those of others are for who writes Python."""
+def _note_warning(output: Output, message: Any, category: Any) -> None:
+    """Print a warning of this package as a note; those of others are for who writes Python."""
+    from hedgeclipper.base.semi_supervised import NoUnlabeledRowsWarning
 
-    def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
-        from hedgeclipper.base.semi_supervised import NoUnlabeledRowsWarning
-
-        # commands say themselves that no row is unlabeled, in words of the command line
-        is_told = category is NoUnlabeledRowsWarning
-        if category.__module__.startswith("hedgeclipper") and not is_told:
-            output.note(str(message))
-
-    warnings.simplefilter("always")
-    warnings.showwarning = show
+    # commands note themselves that no row is unlabeled, and name the option that helps
+    if category.__module__.startswith("hedgeclipper") and category is not NoUnlabeledRowsWarning:
+        output.note(str(message))
 
 
-def bound_as_record(bound: Any) -> dict[str, Any]:
-    """Return a certificate as a dict, for JSON; only a guarantee has a confidence level.
+def exit_code_of(error: BaseException) -> ExitCode:
+    """Return how a command ends that failed with this error."""
+    if isinstance(error, CommandError):
+        return error.code
+    if isinstance(error, KeyboardInterrupt):
+        return ExitCode.STOPPED
+    # imported here, since help should not have to wait for it
+    from hedgeclipper.persistence import ModelFileError
+
+    if isinstance(error, ModelFileError):
+        return ExitCode.MODEL
+    if isinstance(error, (ValueError, TypeError, OSError, MemoryError)):
+        return ExitCode.DATA
+    return ExitCode.UNEXPECTED
+
+
+def one_line(error: BaseException) -> str:
+    """Return what an error says, in one line, and what to do."""
+    if isinstance(error, KeyboardInterrupt):
+        return "Stopped."
+    if isinstance(error, MemoryError):
+        return "There is not enough memory. Pass fewer rows, or columns of numbers as Parquet."
+    if isinstance(error, PermissionError) and error.filename:
+        return f"{error.filename} may not be read or written by you. Change its permissions."
+    message = " ".join(str(error).split())
+    if exit_code_of(error) is ExitCode.UNEXPECTED and not isinstance(error, ImportError):
+        return (
+            f"This should not happen ({type(error).__name__}: {message}). Run the command "
+            "again with --debug, and report what it shows."
+        )
+    return message
+
+
+def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> None:
+    """Raise before anything is done if some output could not be written in the end.
 
     Parameters
     ----------
-    bound : Certificate
-        A bound on the error.
+    *paths : Path or None
+        Files to write.
+    inputs : iterable of Path
+        Files that are read, which are never replaced.
+    force : bool
+        Whether other files that exist may be replaced.
     """
-    return {
-        **asdict(bound),
-        "confidence_level": bound.confidence_level if bound.is_guarantee else None,
-    }
+    wanted = [path for path in paths if path is not None]
+    read = {path.resolve() for path in inputs}
+    for path in wanted:
+        whole = _check_place(path)
+        if whole in read:
+            raise CommandError(
+                f"{path} is read by this command and cannot be written by it.",
+                "Name another file to write.",
+                ExitCode.USAGE,
+            )
+        if whole.exists() and not force:
+            raise CommandError(
+                f"{path} exists already.", "Pass --force to replace it.", ExitCode.OUTPUT
+            )
+    if len({path.resolve() for path in wanted}) < len(wanted):
+        raise CommandError(
+            "Two outputs have the same path.", "Name each its own file.", ExitCode.USAGE
+        )
+
+
+def _check_place(path: Path) -> Path:
+    """Return the whole path, or say why no file can be written there."""
+    try:
+        whole = check_output(path)
+    except OSError as error:
+        raise CommandError(str(error), "", ExitCode.OUTPUT) from error
+    if whole.exists() and not whole.is_file():
+        raise CommandError(f"{path} is not a regular file.", "Name another one.", ExitCode.OUTPUT)
+    try:
+        with TemporaryFile(dir=whole.parent):
+            pass
+    except OSError as error:
+        raise CommandError(
+            f"No file can be written in {whole.parent} ({error.strerror}).",
+            "Name a file in another folder.",
+            ExitCode.OUTPUT,
+        ) from error
+    return whole
+
+
+def bound_as_record(bound: Any) -> dict[str, Any]:
+    """Return a certificate as a dict, for JSON; only a guarantee has a confidence level."""
+    level = bound.confidence_level if bound.is_guarantee else None
+    return {**asdict(bound), "confidence_level": level}
 
 
 class _PatientConsole(Console):
-    """A console that says no more once nobody listens, while the command goes on."""
+    """A console that prints no more once its reader has gone, while the command goes on."""
 
     def on_broken_pipe(self) -> None:
-        """Let all that is said from now on be lost."""
-        _lose(self.file)
+        """Drop all that is printed from now on."""
+        _drop(self.file)
 
 
 def _console(*, stderr: bool = False) -> Console:
@@ -177,36 +263,16 @@ def _print(line: str) -> None:
     try:
         print(line, flush=True)
     except BrokenPipeError:
-        _lose(sys.stdout)
+        _drop(sys.stdout)
 
 
-def _lose(stream: IO[str]) -> None:
-    """Let all that is written to a stream be lost, where its reader has gone."""
+def _drop(stream: IO[str]) -> None:
+    """Drop all that is written to a stream whose reader has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _aligned(rows: list[list[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 def _plain(value: Any) -> Any:
     """Return what JSON does not know in a form that it does."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     return str(value)
-
-
-def file_size(n_bytes: int) -> str:
-    """Return a number of bytes as people write it."""
-    size = float(n_bytes)
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"

@@ -1,9 +1,11 @@
-"""Labeled and unlabeled rows of files, ready for an estimator, and what was done to them."""
+"""Labeled and unlabeled rows of files, ready for an estimator, and their labels as classes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,13 +15,14 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
-from hedgeclipper.cli.errors import CommandError
-from hedgeclipper.cli.output import Output
-from hedgeclipper.cli.row_names import RowNames
-from hedgeclipper.cli.table_files import MISSING_WORDS, Files
-from hedgeclipper.cli.targets import as_classes, clean_words, whole_numbers
-from hedgeclipper.io import Source, missing_labels
+from hedgeclipper.cli.output import CommandError, Output
+from hedgeclipper.cli.table_files import MISSING_STRINGS, Files, row_names
+from hedgeclipper.io import as_classes as typed_labels
+from hedgeclipper.io import listed, missing_labels
 from hedgeclipper.io.progress import row_reporter
+
+MANY_CLASSES = 20
+_WHOLE_NUMBER = re.compile(r"(0|-?[1-9]\d{0,14})(\.0+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,21 +39,21 @@ class TableRows:
         Unlabeled rows; None if there are none.
     n_unlabeled : int
         Their number.
-    preparation : ColumnEncoder or None
+    encoder : ColumnEncoder or None
         What is done with the columns, fitted; None for LibSVM, whose columns are numbers.
     numbered : function that returns an iterator
         Reads batches of unlabeled rows, and the numbers of these among all rows of the files.
-    names : RowNames
-        What rows with these numbers are called.
+    tables : list of Files
+        The files.
     """
 
     X: Any
     y: np.ndarray
     X_unlabeled: Any
     n_unlabeled: int
-    preparation: ColumnEncoder | None
+    encoder: ColumnEncoder | None
     numbered: Callable[[], Iterator[tuple[Any, np.ndarray]]]
-    names: RowNames
+    tables: list[Files]
 
     @property
     def n_rows(self) -> int:
@@ -62,14 +65,14 @@ class TableRows:
         """Whether the unlabeled rows are."""
         return not callable(self.X_unlabeled)
 
-    def prepared(self) -> tuple[Any, Any]:
-        """Return labeled and unlabeled rows as an estimator wants them."""
-        if self.preparation is None:
+    def encoded(self) -> tuple[Any, Any]:
+        """Return labeled and unlabeled rows as an estimator takes them."""
+        if self.encoder is None:
             return self.X, self.X_unlabeled
-        X = self.preparation.transform(self.X)
+        X = self.encoder.transform(self.X)
         if self.X_unlabeled is None or not self.in_memory:
             return X, self.X_unlabeled
-        return X, self.preparation.transform(self.X_unlabeled)
+        return X, self.encoder.transform(self.X_unlabeled)
 
     def sample(self, n_rows: int) -> tuple[Any, list[str]]:
         """Return at most so many unlabeled rows, drawn at random, and their names."""
@@ -84,158 +87,153 @@ class TableRows:
             parts.append(_safe_indexing(rows, picked))
             numbers.append(where[picked])
             start = end
-        columns = None if self.preparation is None else self.preparation.names_of("numbers")
+        columns = None if self.encoder is None else self.encoder.names_of("numbers")
         rows = parts[0] if self.in_memory else _stacked(parts, columns)
-        return rows, self.names.of(np.concatenate(numbers))
+        return rows, row_names(self.tables, np.concatenate(numbers))
 
 
 def read_rows(
-    data: Files,
-    more: Files | None,
+    tables: list[Files],
     target: str | None,
     output: Output,
     drop: Sequence[str] = (),
-    preparation: ColumnEncoder | None = None,
+    encoder: ColumnEncoder | None = None,
 ) -> TableRows:
     """Return the rows of files, in batches where all columns are numbers.
 
     Parameters
     ----------
-    data : Files
-        Rows, of which those with a label are labeled.
-    more : Files, optional
-        Rows without labels.
+    tables : list of Files
+        Rows, of which those with a label are labeled; if there are two, then rows without labels.
     target : str or None
-        Column of labels; None for LibSVM, where the label begins a line.
+        Column of labels; None for LibSVM, where each line begins with the label.
     output : Output
-        Where to say how far it is, and what was taken as missing.
+        Where progress and notes are printed.
     drop : sequence of str
         Columns to leave out.
-    preparation : ColumnEncoder, optional
-        What is done with the columns, where a model knows already.
+    encoder : ColumnEncoder, optional
+        What a fitted model does with the columns.
     """
     if target is None:
-        width = max(files.source(None).n_columns for files in (data, more) if files)
-        return _in_batches(data, more, None, width, None, None, output.verbose)
-    if preparation is not None:
-        names = [plan.name for plan in preparation.plans_]
+        width = max(files.source(None).n_columns for files in tables)
+        return _in_batches(tables, None, width, None, None, output.verbose)
+    data, *others = tables
+    if encoder is not None:
+        names = [plan.name for plan in encoder.plans_]
     else:
         names = [name for name in data.names if name != target and name not in set(drop)]
     if not names:
         raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
-    if more is not None:
-        more.require(names, "the unlabeled rows")
-    tables = [files for files in (data, more) if files is not None]
-    is_plain = preparation.is_plain_ if preparation else all(t.hold_numbers(names) for t in tables)
+    for files in others:
+        files.require(names, "the unlabeled rows")
+    is_plain = encoder.is_plain_ if encoder else all(t.hold_numbers(names) for t in tables)
     labels = _text_labels(data, target, output)
     if is_plain:
         try:
-            return _in_batches(data, more, names, None, target, labels, output.verbose)
+            return _in_batches(tables, names, None, target, labels, output.verbose)
         except ValueError:
-            # words further down in a column of CSV that begins with numbers
+            # strings further down in a column of CSV that begins with numbers
             if all(files.kind != "CSV" for files in tables):
                 raise
-    return _in_memory(data, more, names, target, labels, preparation)
+    return _in_memory(tables, names, target, labels, encoder)
 
 
 def _text_labels(data: Files, target: str, output: Output) -> np.ndarray | None:
     """Return the labels of CSV, read as text; None for other files."""
-    words = data.words_of(target)
-    if words is None:
+    labels = data.strings_of(target)
+    if labels is None:
         return None
-    words = clean_words(words)
-    told = [word for word in MISSING_WORDS if word]
-    counts = {word: int(np.sum(words == word)) for word in told}
-    found = [f"{word!r} ({count:,})" for word, count in counts.items() if count]
+    labels = _stripped(labels)
+    missing = [text for text in MISSING_STRINGS if text]
+    counts = {text: int(np.sum(labels == text)) for text in missing}
+    found = [f"{text!r} ({count:,})" for text, count in counts.items() if count]
     if found:
         output.note(
             f"Taken as missing in {target!r}: {', '.join(found)}. Write it otherwise if it is a "
             "class."
         )
-    words[np.isin(words.astype(str), told)] = None
-    return whole_numbers(words)
+    labels[np.isin(labels.astype(str), missing)] = None
+    present = {label for label in labels if label is not None}
+    if all(map(_WHOLE_NUMBER.fullmatch, present)):
+        # so 1 and 1.0 are the same class, and 007 is not 7
+        return np.array([np.nan if label is None else float(label) for label in labels])
+    return labels
+
+
+def _stripped(labels: np.ndarray) -> np.ndarray:
+    """Return labels without blanks around strings, and None for empty ones."""
+    if labels.dtype != object:
+        return labels
+    cleaned = [label.strip() or None if isinstance(label, str) else label for label in labels]
+    return np.array(cleaned, dtype=object)
 
 
 def _in_batches(
-    data: Files,
-    more: Files | None,
+    tables: list[Files],
     names: list[str] | None,
     width: int | None,
     target: str | None,
     text_labels: np.ndarray | None,
     verbose: int,
 ) -> TableRows:
+    data, *more = tables
     label = (target if names else True) if text_labels is None else None
     source = data.source(names, label, width)
-    others = None if more is None else more.source(names, None, width)
-    parts, labels, counts = [], [], _Counts(names)
+    others = [files.source(names, None, width) for files in more]
+
+    def numbered() -> Iterator[tuple[Any, np.ndarray]]:
+        start = 0
+        for rows, labels in _batches(source, text_labels, others):
+            unknown = np.flatnonzero(missing_labels(labels))
+            if unknown.size:
+                yield rows if unknown.size == labels.size else rows[unknown], start + unknown
+            start += labels.size
+
+    parts, found, n_rows, n_missing = [], [], 0, np.zeros(len(names or ()), dtype=int)
     with row_reporter(verbose, "reading rows", None) as report:
-        for rows, values in _labeled_batches(source, text_labels):
-            known = ~missing_labels(values)
-            parts.append(rows[known])
-            labels.append(values[known])
-            counts.add(rows, int(np.sum(~known)))
-            report(counts.n_rows)
-        for rows in others or ():
-            counts.add(rows, rows.shape[0])
-            report(counts.n_rows)
-    if not parts:
-        raise CommandError(f"{data.place} has no rows.", "Pass a file with rows.")
-    preparation = None
-    if names is not None:
-        preparation = _encoder(target).fit_plain(names, counts.missing())
-    numbered = _numbered_batches(source, text_labels, others)
-    n_read = [_n_rows(read) for read in (source, others) if read is not None]
-    y = as_classes(np.concatenate(labels), names is not None and data.is_boolean(str(target)))
+        for rows, labels in _batches(source, text_labels, others):
+            known = ~missing_labels(labels)
+            if known.any() or not parts:
+                parts.append(rows[known])
+                found.append(labels[known])
+            if names is not None:
+                _check_finite(rows, names)
+                n_missing += np.isnan(rows).sum(axis=0)
+            n_rows += labels.size
+            report(n_rows)
+    for files, read in zip(tables, (source, *others), strict=True):
+        files.n_rows.update({str(place): count.n_rows for place, count in read.counts.items()})
+    if not sum(data.n_rows.values()):
+        raise data.no_rows
+    y = as_classes(np.concatenate(found), names is not None and data.is_boolean(str(target)))
     return TableRows(
-        _stacked(parts, names),
-        y,
-        (lambda: (rows for rows, _ in numbered())) if counts.n_unlabeled else None,
-        counts.n_unlabeled,
-        preparation,
-        numbered,
-        _names(data, more, n_read),
+        X=_stacked(parts, names),
+        y=y,
+        X_unlabeled=(lambda: (rows for rows, _ in numbered())) if n_rows > y.size else None,
+        n_unlabeled=n_rows - y.size,
+        encoder=None if names is None else _encoder(target).fit_plain(names, n_missing.tolist()),
+        numbered=numbered,
+        tables=tables,
     )
+
+
+def _batches(
+    source: Any, text_labels: np.ndarray | None, others: list[Any]
+) -> Iterator[tuple[Any, np.ndarray]]:
+    """Yield rows and labels, those of CSV from their own array; others have missing labels."""
+    if text_labels is None:
+        yield from ((rows, _stripped(labels)) for rows, labels in source.labeled_batches())
+    else:
+        start = 0
+        for rows in source:
+            yield rows, text_labels[start : start + rows.shape[0]]
+            start += rows.shape[0]
+    for rows in chain(*others):
+        yield rows, np.full(rows.shape[0], np.nan)
 
 
 def _encoder(target: str | None) -> ColumnEncoder:
     return ColumnEncoder(target).set_output(transform="pandas")
-
-
-def _n_rows(source: Any) -> dict[str, int]:
-    """Return how many rows each file had in the pass before."""
-    return {str(place): count.n_rows for place, count in source.counts.items()}
-
-
-def _names(data: Files, more: Files | None, n_rows: Sequence[dict[str, int]]) -> RowNames:
-    tables = [files for files in (data, more) if files is not None]
-    found = [
-        (path, counts[str(path)], 2 if files.kind == "CSV" else 1)
-        for files, counts in zip(tables, n_rows, strict=True)
-        for path in files.paths
-    ]
-    return RowNames(*zip(*found, strict=True))
-
-
-class _Counts:
-    """Rows, rows without labels, and missing values of each column."""
-
-    def __init__(self, names: list[str] | None) -> None:
-        self.names = names
-        self.n_rows = self.n_unlabeled = 0
-        self._missing: Any = 0
-
-    def add(self, rows: Any, n_unlabeled: int) -> None:
-        """Count a batch."""
-        self.n_rows += rows.shape[0]
-        self.n_unlabeled += n_unlabeled
-        if self.names is not None:
-            _check_finite(rows, self.names)
-            self._missing = self._missing + np.isnan(rows).sum(axis=0)
-
-    def missing(self) -> list[int]:
-        """Return the number of missing values of each column."""
-        return np.asarray(self._missing).tolist()
 
 
 def _check_finite(rows: np.ndarray, names: Sequence[str]) -> None:
@@ -247,38 +245,6 @@ def _check_finite(rows: np.ndarray, names: Sequence[str]) -> None:
         )
 
 
-def _labeled_batches(
-    source: Source, text_labels: np.ndarray | None
-) -> Iterator[tuple[Any, np.ndarray]]:
-    """Yield rows and labels, the latter from their own array where that was read before."""
-    if text_labels is None:
-        yield from ((rows, clean_words(labels)) for rows, labels in source.labeled_batches())
-        return
-    start = 0
-    for rows in source:
-        yield rows, text_labels[start : start + rows.shape[0]]
-        start += rows.shape[0]
-
-
-def _numbered_batches(
-    source: Source, text_labels: np.ndarray | None, others: Source | None
-) -> Callable[[], Iterator[tuple[Any, np.ndarray]]]:
-    """Return a function that reads all unlabeled rows anew, with their numbers."""
-
-    def batches() -> Iterator[tuple[Any, np.ndarray]]:
-        start = 0
-        for rows, values in _labeled_batches(source, text_labels):
-            unknown = np.flatnonzero(missing_labels(values))
-            if unknown.size:
-                yield rows[unknown], start + unknown
-            start += rows.shape[0]
-        for rows in others or ():
-            yield rows, start + np.arange(rows.shape[0])
-            start += rows.shape[0]
-
-    return batches
-
-
 def _stacked(parts: list[Any], names: list[str] | None) -> Any:
     if sparse.issparse(parts[0]):
         return sparse.vstack(parts, format="csr")
@@ -286,37 +252,82 @@ def _stacked(parts: list[Any], names: list[str] | None) -> Any:
 
 
 def _in_memory(
-    data: Files,
-    more: Files | None,
+    tables: list[Files],
     names: list[str],
     target: str,
     text_labels: np.ndarray | None,
-    preparation: ColumnEncoder | None,
+    encoder: ColumnEncoder | None,
 ) -> TableRows:
-    frame = data.frame()
+    frame, *more = [files.frame() for files in tables]
+    others = more[0][names] if more else None
     labels = text_labels
     if labels is None:
         column = frame[target]
-        labels = clean_words(column.astype(object).where(column.notna(), None).to_numpy())
+        labels = _stripped(column.astype(object).where(column.notna(), None).to_numpy())
     known = ~missing_labels(labels)
-    y = as_classes(labels[known].tolist())
-    others = None if more is None else more.frame()[names]
-    if preparation is None:
+    if encoder is None:
         try:
-            preparation = _encoder(target).fit(frame[names], X_unlabeled=others)
+            encoder = _encoder(target).fit(frame[names], X_unlabeled=others)
         except MixedColumnError as error:
-            places = f"{data.place} and {more.place if more else ''}"
+            places = " and ".join(files.place for files in tables)
             raise MixedColumnError(error.column, places) from None
     unlabeled = pd.concat([frame[names][~known], others], ignore_index=True)
-    n_more = len(unlabeled) - int(np.sum(~known))
-    numbers = np.append(np.flatnonzero(~known), len(frame) + np.arange(n_more))
-    n_read = [files.n_rows for files in (data, more) if files is not None]
+    n_others = 0 if others is None else len(others)
+    numbers = np.append(np.flatnonzero(~known), len(frame) + np.arange(n_others))
     return TableRows(
-        frame[names][known],
-        y,
-        unlabeled if len(unlabeled) else None,
-        len(unlabeled),
-        preparation,
-        lambda: iter([(unlabeled, numbers)]),
-        _names(data, more, n_read),
+        X=frame[names][known],
+        y=as_classes(labels[known].tolist()),
+        X_unlabeled=unlabeled if len(unlabeled) else None,
+        n_unlabeled=len(unlabeled),
+        encoder=encoder,
+        numbered=lambda: iter([(unlabeled, numbers)]),
+        tables=tables,
     )
+
+
+def as_classes(labels: Any, are_boolean: bool = False) -> np.ndarray:
+    """Return labels of which none is missing as booleans, whole numbers or strings.
+
+    Numbers that are not whole become strings, since classifiers would refuse them as continuous.
+    Booleans may be strings, or numbers if ``are_boolean``.
+    """
+    values = np.asarray(labels, dtype=object)
+    if are_boolean:
+        return values.astype(bool)
+    try:
+        classes = typed_labels(values, "The target")
+    except TypeError:  # of several kinds
+        classes = values.astype(str)
+    if classes.dtype.kind == "U" and set(np.char.lower(classes)) <= {"true", "false"}:
+        return np.char.lower(classes) == "true"
+    return classes.astype(str) if classes.dtype.kind == "f" else classes
+
+
+def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
+    """Return the number of labels of each class, or say why nothing can be learned from them."""
+    if y.size == 0:
+        raise CommandError(
+            f"None of the {n_rows:,} rows has a value in {target}.",
+            "Label some rows of each class.",
+        )
+    classes, counts = np.unique(y, return_counts=True)
+    if classes.size == 1:
+        raise CommandError(
+            f"All {y.size:,} labeled rows are of one class, {classes.tolist()[0]!r}.",
+            "Label some rows of another class; leave the label empty where it is not known.",
+        )
+    n_usual = 2 if _are_fractions(classes) else MANY_CLASSES
+    if classes.size > max(n_usual, y.size / 3):
+        raise CommandError(
+            f"{target} has {classes.size:,} different values on {y.size:,} labeled rows, such as "
+            f"{listed(classes.tolist(), 3)}.",
+            "Only classes can be predicted: name another column, or make classes of it.",
+        )
+    return dict(zip(classes.tolist(), counts.tolist(), strict=True))
+
+
+def _are_fractions(classes: np.ndarray) -> bool:
+    """Return whether classes are strings of numbers, of which some are not whole."""
+    if classes.dtype.kind != "U" or not all(re.fullmatch(r"-?\d+\.\d+", text) for text in classes):
+        return False
+    return any(float(text) % 1 for text in classes)

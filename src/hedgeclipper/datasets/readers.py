@@ -23,9 +23,8 @@ from scipy.io.matlab import MatReadError
 from sklearn.preprocessing import OneHotEncoder
 
 from hedgeclipper.datasets.registry import N_SYMBOLS_SECSTR, Dataset
-from hedgeclipper.io.libsvm import parse_libsvm
+from hedgeclipper.io.libsvm import blocks_of_lines, open_packed, parse_libsvm
 from hedgeclipper.io.source import damage_named
-from hedgeclipper.io.text import blocks_of_lines, open_packed
 
 _UNREADABLE = (EOFError, BadZipFile, LZMAError, ZlibError, MatReadError)
 _UNEXPECTED = (IndexError, KeyError, TypeError, ValueError)

@@ -371,7 +371,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             stratify=self.confidence_level is None,
             random_state=random_state,
             classes=self.classes_,
-            names=self._known_names(),
+            names=getattr(self, "feature_names_in_", None),
         )
 
     def _find_leaves(self, finder: LeafFinder, X: Any) -> LeafRows:
@@ -380,10 +380,10 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             from hedgeclipper.forest.dask_leaves import find_leaves
             from hedgeclipper.io.distributed import count_partitions
 
-            check = BatchCheck("X_unlabeled", self.n_features_in_, self._checks())
-            n_parts = count_partitions(X)
+            check = BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks)
+            n_parts, names = count_partitions(X), getattr(self, "feature_names_in_", None)
             with row_reporter(self.verbose, "finding leaves", n_parts, "partitions") as report:
-                return find_leaves(finder, X, self._known_names(), check, report)
+                return find_leaves(finder, X, names, check, report)
         rows = X if isinstance(X, RowBatches) else RowSlices(X)
         return find_and_keep(rows, finder, self._storage, self.n_jobs, self.verbose)
 

@@ -10,9 +10,8 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import _is_fitted, has_fit_parameter
 
-from hedgeclipper.base.summary import is_fitted
 from hedgeclipper.base.threads import n_workers
 from hedgeclipper.forest.leaf_correlations import Labeled
 from hedgeclipper.forest.trees import LeafFinder, leaf_finder
@@ -104,7 +103,7 @@ def grow_trees(
     """
     if isinstance(estimator, FrozenEstimator):
         estimator = estimator.estimator
-    if is_fitted(estimator):
+    if _is_fitted(estimator):
         finder = leaf_finder(estimator)
         _check_fitted(estimator, X, classes, names)
         shape = (finder.n_trees, X.shape[0])

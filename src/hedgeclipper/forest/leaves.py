@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.special import logit
 
 from hedgeclipper.base.feature_rows import BatchCheck
-from hedgeclipper.base.summary import VoterTable, shares_of
+from hedgeclipper.base.inspection import VoterTable, contributions_of
 from hedgeclipper.forest.leaf_rows import LeafRows
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, PackedTrees
 from hedgeclipper.game.losses import BinaryLoss
@@ -325,7 +325,7 @@ def leaf_voters(model: Any, table: LeafTable, kept: list[np.ndarray]) -> VoterTa
         names=[name for keep in kept for name in table.names(keep)],
         weights=weights,
         correlations=correlations,
-        shares=shares_of(weights * coverage) * len(kept),
+        contributions=contributions_of(weights * coverage) * len(kept),
         coverage=coverage,
         targets=None if targets is None else targets.tolist(),
     )

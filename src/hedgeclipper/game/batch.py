@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import fmin_l_bfgs_b
 
-from hedgeclipper.game.equations import Evaluation, Game, scale_of
+from hedgeclipper.game.equations import Evaluation, Game, relative_gap
 from hedgeclipper.game.solution import REACH, Progress
 
 MEMORY, MEMORY_OF_MANY, MANY_VOTERS = 10, 5, 5_000
@@ -45,7 +45,7 @@ def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
 
 
 def runs_away(game: Game, evaluation: Evaluation) -> bool:
-    """Return whether the slack falls for ever along theta: edge > alpha * mean abs(m)."""
+    """Return whether the slack falls without end along theta: edge > alpha * mean abs(m)."""
     if np.any(game.terms.curvature > 0):
         return False
     cost = game.unlabeled_weight * evaluation.mean_size
@@ -55,7 +55,9 @@ def runs_away(game: Game, evaluation: Evaluation) -> bool:
 def warm_start(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
     """Return weights found on a sample of the rows, where there are many more of them.
 
-    How they do on all rows, the smoothing they needed, and the curvature are in ``progress``.
+    How they do on all rows, the smoothing they needed, and the curvature are in ``progress``. From
+    there one step is taken on all rows, even if the gap is small enough already, so that less
+    depends on the sample; mostly there is no more to do.
     """
     n_samples, n_voters = game.specialists.n_samples, game.specialists.n_voters
     stride = max(LEAST_STRIDE, n_samples // max(ROWS_FOR_START, ENOUGH_ROWS * n_voters))
@@ -64,29 +66,22 @@ def warm_start(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
     sample = game.specialists.thinned(stride)
     if sample is None:
         return theta
-    start = Progress(progress.tol, max_iter=min(50, progress.max_iter))
-    _descend(replace(game, specialists=sample), start, theta)
-    progress.eps, progress.curvature = start.eps, start.curvature
-    return _settle(game, progress, start.best.theta)
-
-
-def _settle(game: Game, progress: Progress, theta: np.ndarray) -> np.ndarray:
-    """Look at good weights on all rows and take one step down; mostly there is no more to do.
-
-    The step is taken even if the gap is small enough, so that less depends on the sample.
-    """
+    on_sample = Progress(progress.tol, max_iter=min(50, progress.max_iter))
+    _descend(replace(game, specialists=sample), on_sample, theta)
+    theta = on_sample.best.theta
+    progress.eps, progress.curvature = on_sample.eps, on_sample.curvature
     seen = game.evaluate(theta, progress.eps)
     progress.add(seen)
     if progress.n_iter >= progress.max_iter:
         return theta
     step = 1.0 / (game.specialists.coverage * progress.curvature)
-    slope = game.terms.slope(theta, seen.tilt)
-    progress.add(game.evaluate(game.terms.descend(theta, slope, step), progress.eps))
+    stepped = game.terms.descend(theta, game.terms.slope(theta, seen.tilt), step)
+    progress.add(game.evaluate(stepped, progress.eps))
     return progress.best.theta
 
 
 def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
-    """Run stages of L-BFGS-B, smoothing less when smoothing is most of what is left."""
+    """Run stages of L-BFGS-B; smooth less when most of the gap is due to smoothing."""
     patience = FIRST_PATIENCE
     while not progress.is_over:
         last, n_iter = _stage(game, progress, theta, patience)
@@ -94,7 +89,9 @@ def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
             break
         theta = last.theta
         if last.smoothing_gap > last.weights_gap:
-            progress.eps *= _shrinkage(last, progress)
+            # bring the gap due to smoothing to a third of the gap allowed
+            excess = 3.0 * max(relative_gap(last.smoothing_gap, last.primal), 1e-300)
+            progress.eps *= float(np.clip(progress.tol / excess, 0.1, 0.5))
         elif n_iter >= patience:
             patience *= 2
             theta = _better_response(game, progress, last)
@@ -117,12 +114,6 @@ def _better_response(game: Game, progress: Progress, last: Evaluation) -> np.nda
     response = game.evaluate(game.terms.minimizer(last.tilt), progress.eps)
     progress.add(response)
     return response.theta if response.primal < best else last.theta
-
-
-def _shrinkage(last: Evaluation, progress: Progress) -> float:
-    """Return the factor that brings what smoothing costs to a third of the gap allowed."""
-    allowed = progress.tol * scale_of(last.primal)
-    return float(np.clip(allowed / (3.0 * max(last.smoothing_gap, 1e-300)), 0.1, 0.5))
 
 
 class SplitWeights:
@@ -190,13 +181,13 @@ def _stage(
         if progress.is_over or mostly_smoothing or len(seen) >= patience:
             raise _StageOver
         slope = terms.slope(weights, result.tilt)
-        labels_share = terms.width @ split.size(x) - terms.edge @ weights
-        value = result.smoothed + terms.pull(weights) + labels_share
+        labels_part = terms.width @ split.size(x) - terms.edge @ weights
+        value = result.smoothed + terms.pull(weights) + labels_part
         return value, split.gradient(slope, terms.width)
 
     with suppress(_StageOver):
-        # not ``minimize``, which turns the bounds of many variables from one form into another
-        # twice, at a higher price than a pass
+        # not ``minimize``, which converts the bounds of many variables twice; that takes longer
+        # than a pass
         fmin_l_bfgs_b(
             smoothed_slack,
             split.divide(theta),

@@ -3,17 +3,21 @@
 In the variables of this package, theta_i = sigma_i / c_i in the paper's letters,
 
     m_j       = sum_i v_i(x_j) h_i(x_j) theta_i                                  awake prediction
+    terms_i   = -c_i b_i theta_i + c_i eps_i abs(theta_i)
+                + (ridge / 2) c_i (theta_i - anchor_i)^2,   lower <= theta_i <= upper
     primal    = sum_i terms_i(theta_i) + alpha * mean_j (Psi(m_j) - Psi(0))      paper, eq. (slack)
     dual(z)   = min_theta [terms(theta) + alpha * theta . mean_j z_j v h]
                 - alpha * mean_j (Psi*(z_j) + Psi(0)),   z in [-1, 1]^n.
 
-For zero-one loss Psi(m) - Psi(0) = max(abs(m) - 1, 0), the paper's hinge. With K classes m_j, z_j
-and v h have K entries each, z_j is a distribution over the classes, and z_j v h is a scalar
-product; all else is the same. An offset of m is one more voter, whose weight is fixed at 1, and
-Psi(0) may be another baseline. For every theta in the box and every z, dual(z) <= minimum <=
-primal(theta). With z the slope of the smoothed potential at m, the difference falls into two parts
-that are never negative: what smoothing costs (a sum over rows) and what the optimizer has left to
-do (a sum over voters).
+The terms depend on the weights alone: what the labels tell of a voter, the width eps within which
+they tell it, and the pull to an anchor, the majority vote for instance; the box is what the
+adversary pays for breaking a constraint. For zero-one loss Psi(m) - Psi(0) = max(abs(m) - 1, 0),
+the paper's hinge. With K classes m_j, z_j and v h have K entries each, z_j is a distribution over
+the classes, and z_j v h is a scalar product; all else is the same. An offset of m is one more
+voter, whose weight is fixed at 1, and Psi(0) may be another baseline. For every theta in the box
+and every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed potential at m,
+the difference is the sum of two parts that are never negative: the gap due to smoothing (a sum over
+rows) and the gap due to the weights (a sum over voters).
 """
 
 from __future__ import annotations
@@ -32,20 +36,11 @@ SMALLEST_SCALE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class WeightTerms:
-    """Coefficients of the weights' own terms; arrays of length n_voters.
+    """Coefficients of the terms of the weights, arrays of length n_voters.
 
-    Parameters
-    ----------
-    edge : ndarray
-        c_i b_i, what a unit of weight earns.
-    width : ndarray
-        c_i eps_i, the price of a unit of abs(weight); 0 where b is a one-sided bound.
-    curvature : ndarray
-        ridge * c_i, the strength of the anchor.
-    anchor : ndarray
-        Where the anchor pulls.
-    lower, upper : ndarray
-        The box; infinite where there is none.
+    ``edge`` is c_i b_i, ``width`` c_i eps_i (0 where b is a one-sided bound), ``curvature`` ridge
+    times c_i, the strength of the ``anchor``; ``lower`` and ``upper`` are the box, infinite where
+    there is none.
     """
 
     edge: np.ndarray
@@ -56,7 +51,7 @@ class WeightTerms:
     upper: np.ndarray
 
     def slack(self, theta: np.ndarray) -> float:
-        """Return -sum edge theta + sum width abs(theta), the labels' share of the slack."""
+        """Return -sum edge theta + sum width abs(theta), the labels' part of the slack."""
         return float(self.width @ np.abs(theta) - self.edge @ theta)
 
     def pull(self, theta: np.ndarray) -> float:
@@ -64,11 +59,11 @@ class WeightTerms:
         return float(self.curvature @ (theta - self.anchor) ** 2) / 2.0
 
     def value(self, theta: np.ndarray) -> float:
-        """Return the whole of the weights' own terms."""
+        """Return the sum of all terms."""
         return self.slack(theta) + self.pull(theta)
 
     def slope(self, theta: np.ndarray, tilt: np.ndarray) -> np.ndarray:
-        """Return the gradient of ``value(theta) + tilt @ theta``, but for the width's share."""
+        """Return the gradient of ``value(theta) + tilt @ theta`` without the width's term."""
         return tilt - self.edge + self.curvature * (theta - self.anchor)
 
     def descend(self, theta: np.ndarray, slope: np.ndarray, step: np.ndarray) -> np.ndarray:
@@ -80,17 +75,17 @@ class WeightTerms:
     def minimizer(self, tilt: np.ndarray) -> np.ndarray:
         """Return the theta that minimizes ``value(theta) + tilt @ theta`` in the box.
 
-        Entries are infinite where the minimum runs away.
+        Entries are infinite where there is no minimum.
         """
         gain = self.edge - tilt
         reduced = np.sign(gain) * np.maximum(np.abs(gain) - self.width, 0.0)
-        runaway = np.where(reduced > 0, self.upper, np.where(reduced < 0, self.lower, 0.0))
+        at_bound = np.where(reduced > 0, self.upper, np.where(reduced < 0, self.lower, 0.0))
         curved = self.curvature > 0
         safe = np.where(curved, self.curvature, 1.0)
         up = self.anchor + (gain - self.width) / safe
         down = self.anchor + (gain + self.width) / safe
         pulled = np.maximum(up, 0.0) + np.minimum(down, 0.0)
-        return np.clip(np.where(curved, pulled, runaway), self.lower, self.upper)
+        return np.clip(np.where(curved, pulled, at_bound), self.lower, self.upper)
 
     def minimum(self, tilt: np.ndarray) -> float:
         """Return the minimum of ``value(theta) + tilt @ theta`` over the box, or -inf."""
@@ -117,8 +112,8 @@ class WeightTerms:
 class Game:
     """Voters, what is known of them, the loss, and alpha (``unlabeled_weight``).
 
-    ``has_balance``: the last voter always says + and stands for the class balance. ``baseline``:
-    the mean potential at which the slack is 0; None is Psi(0).
+    ``has_balance``: the last voter always votes +, through which the class balance is known.
+    ``baseline``: the mean potential at which the slack is 0; None is Psi(0).
     """
 
     specialists: Specialists
@@ -130,7 +125,7 @@ class Game:
 
     @property
     def base(self) -> float:
-        """What the rows' share of the slack is counted from."""
+        """The baseline of the rows' part of the slack."""
         mean = self.loss.at_zero if self.baseline is None else self.baseline
         return self.unlabeled_weight * mean
 
@@ -156,18 +151,18 @@ class Game:
         sums = sum_over_rows(self.specialists, theta, self.loss, eps)
         alpha, n, terms = self.unlabeled_weight, self.specialists.n_samples, self.terms
         tilt = alpha * sums.signed_votes / n
-        left_over = alpha * sums.smoothing_gap / n
         own = terms.value(theta)
-        to_go = own + float(tilt @ theta) - terms.minimum(tilt)
         primal = own + alpha * sums.potential / n - self.base
+        smoothing_gap = alpha * sums.smoothing_gap / n
+        weights_gap = own + float(tilt @ theta) - terms.minimum(tilt)
         return Evaluation(
             theta=theta,
             primal=primal,
-            dual=primal - left_over - to_go,
+            dual=primal - smoothing_gap - weights_gap,
             smoothed=alpha * sums.smoothed / n - self.base,
             tilt=tilt,
-            smoothing_gap=left_over,
-            weights_gap=to_go,
+            smoothing_gap=smoothing_gap,
+            weights_gap=weights_gap,
             mean_potential=sums.potential / n,
             mean_excess=sums.excess / n,
             mean_size=sums.size / n,
@@ -178,9 +173,9 @@ class Game:
 class Evaluation:
     """Both sides of the game at one theta.
 
-    ``smoothed`` is the rows' share of the smoothed primal and ``tilt`` its gradient;
-    ``primal - dual`` is ``smoothing_gap + weights_gap``. The means over the rows of Psi(m),
-    max(size - 1, 0) and size, which is abs(m) with two classes, are what certificates are made of.
+    ``smoothed`` is the rows' part of the smoothed primal and ``tilt`` its gradient;
+    ``primal - dual`` is ``smoothing_gap + weights_gap``. Certificates are computed from the means
+    over the rows of Psi(m), of max(size - 1, 0) and of size, which is abs(m) with two classes.
     """
 
     theta: np.ndarray
@@ -257,10 +252,5 @@ def awake_predictions(specialists: Specialists, theta: np.ndarray) -> np.ndarray
 
 
 def relative_gap(gap: float, primal: float) -> float:
-    """Return the gap as a share of the primal's scale."""
-    return gap / scale_of(primal)
-
-
-def scale_of(primal: float) -> float:
-    """Return the size of a primal value, which counts as at least 0.001."""
-    return max(abs(primal), SMALLEST_SCALE)
+    """Return the gap relative to the size of the primal value, which counts as at least 0.001."""
+    return gap / max(abs(primal), SMALLEST_SCALE)

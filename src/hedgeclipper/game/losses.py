@@ -43,13 +43,13 @@ class Loss(ABC):
     def smoothing(self, m: np.ndarray, eps: float) -> tuple[np.ndarray | float, np.ndarray]:
         """Return what smoothing adds to the potential, and the slope of the sum, a label z.
 
-        For a smooth loss that is nothing, and the link, since predictor and adversary then agree.
+        A smooth loss adds nothing, and its slope is the link: predictor and adversary agree.
         """
         return 0.0, self.link(m)
 
     @abstractmethod
     def size(self, m: np.ndarray) -> np.ndarray:
-        """Return the maximum of z . m over labels z, which Psi looks like from far away."""
+        """Return the maximum of z . m over labels z, which Psi(m) approaches for large m."""
 
     @abstractmethod
     def link(self, m: np.ndarray) -> np.ndarray:
@@ -61,12 +61,12 @@ class Loss(ABC):
 
     @property
     def hedged_range(self) -> tuple[float, float]:
-        """Between which scores the game hedges; infinite where it never clips."""
+        """Scores between which the game hedges; infinite for a loss that never clips."""
         return -1.0, 1.0
 
     @property
     def at_zero(self) -> float:
-        """Psi(0), with two classes: what the game costs who knows nothing, times two."""
+        """Psi(0) with two classes, which is twice the loss of a prediction without knowledge."""
         return float(self.potential(np.zeros(1))[0])
 
 
@@ -81,13 +81,13 @@ class BinaryLoss(Loss):
         """Return `unclipped` of m, clipped to [-1, 1]."""
         return np.clip(self.unclipped(m), -1.0, 1.0)
 
-    @abstractmethod
     def unclipped(self, m: np.ndarray) -> np.ndarray:
-        """Return the link continued beyond [-1, 1], where it is linear, and strictly increasing."""
+        """Return the link continued beyond [-1, 1], where it is linear and strictly increasing."""
+        return m
 
-    @abstractmethod
     def awake_at(self, g: float) -> float:
         """Return the m nearest 0 whose link is g; infinite where the link never gets there."""
+        return g
 
     def soft_link(self, m: np.ndarray, room: np.ndarray) -> np.ndarray:
         """Return the link of m, but strictly between -1 and 1 and strictly increasing.
@@ -102,7 +102,7 @@ class BinaryLoss(Loss):
 
     @property
     def hedged_range(self) -> tuple[float, float]:
-        """Between which m the link is strictly between -1 and 1."""
+        """Awake predictions between which the link is strictly between -1 and 1."""
         with np.errstate(divide="ignore"):
             return float(self.awake_at(-1.0)), float(self.awake_at(1.0))
 
@@ -111,20 +111,9 @@ class BinaryLoss(Loss):
 class PiecewiseLinearLoss(BinaryLoss):
     """A loss whose potential is piecewise linear: zero-one, cost-weighted, abstention.
 
-    Parameters
-    ----------
-    name : str
-        How the loss is called in messages.
-    kinks : tuple of float
-        Where the slope changes, ascending.
-    values : tuple of float
-        Psi at each kink.
-    slopes : tuple of float
-        Slope of each piece, ascending, one more than there are kinks.
-    link_shift, link_scale : float
-        The link is ``clip((m + link_shift) * link_scale, -1, 1)``.
-    may_abstain : bool
-        Whether abs(g) is a probability of answering rather than a lean of the coin.
+    ``kinks`` are where the slope changes, ascending, ``values`` is Psi there, and ``slopes`` are
+    those of the pieces, one more than kinks. The link is ``clip((m + link_shift) * link_scale, -1,
+    1)``; with ``may_abstain`` its size is the probability of not abstaining.
     """
 
     name: str
@@ -136,19 +125,11 @@ class PiecewiseLinearLoss(BinaryLoss):
     may_abstain: bool = False
     is_smooth = False
 
-    @property
-    def pieces(self) -> list[tuple[float, float]]:
-        """(slope, intercept) of each piece; Psi is their maximum."""
-        first = (self.slopes[0], self.values[0] - self.slopes[0] * self.kinks[0])
-        rest = [
-            (slope, value - slope * kink)
-            for slope, value, kink in zip(self.slopes[1:], self.values, self.kinks, strict=True)
-        ]
-        return [first, *rest]
-
     def potential(self, m):
-        """Return the largest of the pieces at m."""
-        return np.maximum.reduce([slope * m + intercept for slope, intercept in self.pieces])
+        """Return the largest of the pieces at m: the lines through the kinks."""
+        kinks, values = self.kinks[:1] + self.kinks, self.values[:1] + self.values
+        pieces = zip(self.slopes, kinks, values, strict=True)
+        return np.maximum.reduce([slope * m + (value - slope * at) for slope, at, value in pieces])
 
     def conjugate(self, z):
         """Return the largest of ``kink * z - Psi(kink)``."""
@@ -193,16 +174,14 @@ class LogLoss(BinaryLoss):
         """Return tanh(m / 2) = 2 sigmoid(m) - 1."""
         return 2.0 * expit(m) - 1.0
 
-    def unclipped(self, m):
-        """Return the link itself, which never reaches 1."""
-        return self.link(m)
+    unclipped = link
 
     def awake_at(self, g):
         """Return 2 artanh(g)."""
         return 2.0 * float(np.arctanh(g))
 
     def soft_link(self, m, room):
-        """Return the link itself, which is soft already."""
+        """Return the link itself, which never reaches 1."""
         return self.link(m)
 
 
@@ -222,27 +201,34 @@ class SquareLoss(BinaryLoss):
         """Return (z^2 - 1) / 2."""
         return (z * z - 1.0) / 2.0
 
-    def unclipped(self, m):
-        """Return m."""
-        return m
-
-    def awake_at(self, g):
-        """Return g."""
-        return g
-
 
 def zero_one_loss() -> PiecewiseLinearLoss:
     """Return the paper's loss, the probability of an error: Psi(m) = max(1, abs(m))."""
     return PiecewiseLinearLoss("zero_one", (-1.0, 1.0), (1.0, 1.0), (-1.0, 0.0, 1.0))
 
 
+def absolute_loss() -> PiecewiseLinearLoss:
+    """Return Psi(m) = abs(m), which every potential approaches for large m."""
+    return PiecewiseLinearLoss("absolute", (0.0,), (0.0,), (-1.0, 1.0))
+
+
 def cost_weighted_loss(positive: float, negative: float) -> PiecewiseLinearLoss:
-    """Return zero-one loss with a price for each kind of error.
+    """Return zero-one loss with a cost for each kind of error.
+
+    Use it where a missed positive is worse (or less bad) than a false alarm. Only the ratio of the
+    costs matters for the predictions; with equal costs it is a multiple of zero-one loss.
 
     Parameters
     ----------
-    positive, negative : float
-        What an error on a row whose label is + (a miss) or - (a false alarm) costs.
+    positive : float
+        Cost of an error on a row whose label is +, a false negative. Must be positive.
+    negative : float
+        Cost of an error on a row whose label is -, a false positive. Must be positive.
+
+    Returns
+    -------
+    Loss
+        To be passed as ``loss`` to `solve_game` or to an estimator.
 
     Examples
     --------
@@ -250,9 +236,9 @@ def cost_weighted_loss(positive: float, negative: float) -> PiecewiseLinearLoss:
     >>> loss.link(np.array([-1.0, 0.0, 1.0])).tolist()
     [0.0, 0.5, 1.0]
     """
-    for name, price in (("positive", positive), ("negative", negative)):
-        if not (np.isfinite(price) and price > 0):
-            raise ValueError(f"The price '{name}' of an error must be positive. Got {price!r}.")
+    for name, cost in (("positive", positive), ("negative", negative)):
+        if not (np.isfinite(cost) and cost > 0):
+            raise ValueError(f"The cost '{name}' of an error must be positive. Got {cost!r}.")
     positive, negative = float(positive), float(negative)
     total = positive + negative
     return PiecewiseLinearLoss(
@@ -266,20 +252,26 @@ def cost_weighted_loss(positive: float, negative: float) -> PiecewiseLinearLoss:
 
 
 def abstention_loss(cost: float) -> PiecewiseLinearLoss:
-    """Return zero-one loss for a predictor who may decline to answer at a price.
+    """Return zero-one loss for a predictor that may abstain at a cost.
 
-    The link is the mean answer: abs(g) is the probability of answering at all, and its sign the
-    answer. Psi(m) = abs(m) + 2 cost max(1 - abs(m), 0).
+    The link g is the mean prediction: abs(g) is the probability of predicting at all, and its sign
+    the prediction. Psi(m) = abs(m) + 2 cost max(1 - abs(m), 0).
 
     Parameters
     ----------
     cost : float
-        Price of no answer, in (0, 1/2]; an error costs 1.
+        Cost of abstaining, in (0, 1/2], where an error costs 1. A smaller cost means more
+        abstentions; at 1/2 a coin toss costs as much, and it is zero-one loss.
+
+    Returns
+    -------
+    Loss
+        To be passed as ``loss`` to `solve_game` or to an estimator.
     """
     if not (isinstance(cost, (int, float, np.number)) and 0.0 < cost <= 0.5):
         raise ValueError(
-            f"abstain_cost must lie in (0, 0.5]: at more than a half a coin toss is cheaper "
-            f"than no answer. Got {cost!r}."
+            f"abstain_cost must lie in (0, 0.5]: above one half a coin toss is cheaper than "
+            f"abstaining. Got {cost!r}."
         )
     slope = 1.0 - 2.0 * cost
     return PiecewiseLinearLoss(
@@ -289,11 +281,6 @@ def abstention_loss(cost: float) -> PiecewiseLinearLoss:
         slopes=(-1.0, -slope, slope, 1.0),
         may_abstain=True,
     )
-
-
-def absolute_loss() -> PiecewiseLinearLoss:
-    """Return Psi(m) = abs(m), what every potential looks like from far away."""
-    return PiecewiseLinearLoss("absolute", (0.0,), (0.0,), (-1.0, 1.0))
 
 
 _BY_NAME = {"zero_one": zero_one_loss, "log": LogLoss, "square": SquareLoss}
@@ -310,7 +297,7 @@ def resolve_loss(loss: str | Loss, abstain_cost: float | None = None) -> BinaryL
     if isinstance(loss, BinaryLoss):
         return loss
     if loss == "abstain":
-        raise ValueError("loss='abstain' needs the price of no answer: pass abstain_cost.")
+        raise ValueError("loss='abstain' needs the cost of abstaining: pass abstain_cost.")
     if not (isinstance(loss, str) and loss in _BY_NAME):
         raise ValueError(
             f"The 'loss' parameter must be one of {sorted([*_BY_NAME, 'abstain'])} or a Loss such "

@@ -1,8 +1,7 @@
 """Losses of predictions for several classes: scores m, labels z and predictions g are rows of K.
 
-The adversary picks z, a distribution over the classes of each row, and has the loss of the best
-prediction against it, H(z); the scores pay it for z: Psi(m) = max over z of m . z + H(z), and
-Psi*(z) = -H(z).
+The adversary picks z, a distribution over the classes of each row. The best prediction against it
+has the loss H(z), and Psi(m) = max over z of m . z + H(z), so that Psi*(z) = -H(z).
 
 | loss | of a prediction g, where k is the class | H(z) | prediction at scores m |
 |---|---|---|---|
@@ -15,6 +14,10 @@ Without a loss, H = 0, the potential is the largest score.
 Kinks. The potentials of zero-one loss and of none are the largest of finitely many numbers.
 Smoothed with width ``eps`` they are eps * logsumexp(numbers / eps), which is never below the
 largest, and too large by eps * log K at most.
+
+Tables with a row for each row of the game and a column for each class have each column in one
+piece (order "F"): sums and maxima of the rows are taken column by column, over all rows at once,
+which is quick where columns are few and rows are many.
 """
 
 from __future__ import annotations
@@ -39,7 +42,8 @@ class MulticlassLoss(Loss):
 
     def link(self, m):
         """Return the nearest point of the simplex: scores above a level, less that level."""
-        return np.maximum(m - _level(m), 0.0)
+        level = row_maxima(_gains_of_largest(m)[1])
+        return np.maximum(m - level[:, None], 0.0)
 
     def potential(self, m):
         """Return Psi(m)."""
@@ -94,7 +98,7 @@ class MulticlassSquareLoss(MulticlassLoss):
     is_smooth = True
 
     def reply(self, m, eps):
-        """Return what the nearest point of the simplex earns, 0, and that point."""
+        """Return m . z + H(z) at the nearest point z of the simplex, 0, and that point."""
         z = self.link(m)
         return 0.5 + row_sums(m * z - 0.5 * z**2), 0.0, z
 
@@ -114,9 +118,9 @@ class MulticlassZeroOneLoss(MulticlassLoss):
     is_smooth = False
 
     def reply(self, m, eps):
-        """Return 1 + the most that any r earns, what smoothing adds to it, and the mixture."""
-        order, earned = _by_number_of_classes(m)
-        most, added, mixture = _smoothed_maximum(earned, eps)
+        """Return 1 + the largest gain over r, what smoothing adds to it, and the mixture."""
+        order, gains = _gains_of_largest(m)
+        most, added, mixture = _smoothed_maximum(gains, eps)
         mixture /= np.arange(1, m.shape[1] + 1)
         z = np.empty_like(m)
         # a class is among the r largest for all r from its own rank on
@@ -129,7 +133,7 @@ class MulticlassZeroOneLoss(MulticlassLoss):
 
 
 class LargestScore(MulticlassLoss):
-    """Psi(m) = max m: what every potential looks like from far away."""
+    """Psi(m) = max m, which every potential approaches for large m."""
 
     name = "largest_score"
     is_smooth = False
@@ -156,16 +160,11 @@ def _smoothed_maximum(values: np.ndarray, eps: float) -> tuple[np.ndarray, ...]:
     return most, eps * soft - most, slopes
 
 
-def _by_number_of_classes(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order of the scores, largest first, and what a uniform z on the first r earns."""
+def _gains_of_largest(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order of the scores, largest first, and m . z - max z for z uniform on r first."""
     order = np.argsort(-m, axis=1)
     sums = np.cumsum(np.take_along_axis(m, order, axis=1), axis=1)
     return order, (sums - 1.0) / np.arange(1, m.shape[1] + 1)
-
-
-def _level(m: np.ndarray) -> np.ndarray:
-    """Return the level above which the scores add up to 1, shape (n_rows, 1)."""
-    return row_maxima(_by_number_of_classes(m)[1])[:, None]
 
 
 def row_sums(values: np.ndarray) -> np.ndarray:
@@ -188,9 +187,9 @@ def row_favorites(values: np.ndarray) -> np.ndarray:
 
 
 def soft_maximum(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the logarithm of the summed exponentials of each row, and its slopes."""
+    """Return logsumexp of each row, and its slopes, the softmax."""
     most = row_maxima(scores)
-    shares = np.exp(scores - most[:, None])
-    total = row_sums(shares)
-    shares /= total[:, None]
-    return most + np.log(total), shares
+    softmax = np.exp(scores - most[:, None])
+    total = row_sums(softmax)
+    softmax /= total[:, None]
+    return most + np.log(total), softmax

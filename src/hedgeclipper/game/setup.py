@@ -1,4 +1,4 @@
-"""From what a caller passes to a `Game`: the checks of the game's own parameters are here."""
+"""What is known of each voter, and the `Game` that it makes: parameters are checked here."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from hedgeclipper.game.specialists import Specialists, as_vote_matrix, with_cons
 
 ENTRIES_WHEN_SMALL = 20_000
 VOTERS_WHEN_SMALL = 100
-BOUNDS = "bounds"
 
 
 @dataclass(frozen=True, eq=False)
 class LabelCorrelations:
-    """Correlations of voters with the labels, and bounds on them.
+    """Correlations of voters with the labels, and bounds on them, as `lower_bounds` returns.
 
     Parameters
     ----------
     estimate : ndarray of shape (n_voters,)
-        Mean of h y over the labeled rows a voter is awake on; NaN where there is none.
+        Mean of vote times label over the labeled rows a voter is awake on; NaN where there is none.
     lower, upper : ndarray of shape (n_voters,)
         Bounds; -1 and 1, which claim nothing, for a voter without a labeled row.
     n_labeled : ndarray of shape (n_voters,)
@@ -36,7 +35,7 @@ class LabelCorrelations:
     is_guarantee : bool
         Whether the bounds hold for the unlabeled rows with that probability. Everything else is an
         estimate.
-    n_unlabeled : ndarray of shape (n_voters,) or None
+    n_unlabeled : ndarray of shape (n_voters,) or None, default=None
         For "transductive": the number of unlabeled rows, awake on, that each bound was made for.
     """
 
@@ -69,19 +68,18 @@ class LabelCorrelations:
 def set_up_game(
     votes: Any,
     label_correlations: Any,
-    *,
     participation: Any = None,
     widths: Any = None,
     class_balance: Any = None,
-    unlabeled_weight: float = 1.0,
+    *,
+    loss: str | Loss = "zero_one",
     cap: float | None = 1.0,
     ridge: float = 0.0,
     anchor: Any = None,
-    loss: str | Loss = "zero_one",
-    abstain_cost: float | None = None,
+    unlabeled_weight: float = 1.0,
 ) -> Game:
     """Check everything and return the game; parameters as in `solve_game`."""
-    resolved_loss = resolve_loss(loss, abstain_cost)
+    resolved_loss = resolve_loss(loss)
     alpha = check_positive("unlabeled_weight", unlabeled_weight)
     bound = np.inf if cap is None else check_positive("cap", cap, hint=" Pass None for no cap.")
     strength = check_positive("ridge", ridge, or_zero=True)
@@ -90,13 +88,13 @@ def set_up_game(
     b, eps = _check_knowledge(label_correlations, widths, p)
     center = _per_voter("anchor", 0.0 if anchor is None else anchor, p)
     if anchor is not None and strength == 0:
-        raise ValueError("An anchor pulls only with a ridge. Got ridge=0: set it, or no anchor.")
+        raise ValueError("An anchor acts only with a ridge. Got ridge=0: set it, or no anchor.")
     lower = np.zeros(p) if eps is None else np.full(p, -bound)
     eps = np.zeros(p) if eps is None else eps
     if class_balance is not None:
-        share, width = _check_balance(class_balance)
+        positive, width = _check_balance(class_balance)
         specialists = with_constant_voter(specialists)
-        b, eps = np.append(b, 2 * share - 1), np.append(eps, 2 * width)
+        b, eps = np.append(b, 2 * positive - 1), np.append(eps, 2 * width)
         center, lower = np.append(center, 0.0), np.append(lower, -bound)
     c = specialists.coverage
     terms = WeightTerms(c * b, c * eps, strength * c, center, lower, np.full(c.size, bound))
@@ -104,7 +102,7 @@ def set_up_game(
 
 
 def is_small(game: Game) -> bool:
-    """Return whether the linear program takes a blink."""
+    """Return whether the game is small enough for the linear program."""
     n, p = game.specialists.n_samples, game.specialists.n_voters
     return p <= VOTERS_WHEN_SMALL and n * p <= ENTRIES_WHEN_SMALL
 
@@ -120,13 +118,16 @@ def _check_knowledge(
                 f"Got label_correlations of type {type(label_correlations).__name__}."
             )
         b = _check_correlations(label_correlations, n_voters)
-        return b, None if widths is None else _check_widths(widths, n_voters)
+        eps = None if widths is None else _per_voter("widths", widths, n_voters)
+        if eps is not None and np.any(eps < 0):
+            raise ValueError(f"widths must not be negative. Got {eps.min():g}.")
+        return b, eps
     if widths is None:
         return _check_correlations(label_correlations.lower, n_voters), None
-    if not (isinstance(widths, str) and widths == BOUNDS):
+    if not (isinstance(widths, str) and widths == "bounds"):
         raise ValueError(
-            "Label correlations with bounds of their own bring their widths along: pass "
-            f"widths={BOUNDS!r} to use both bounds, or arrays for both. Got widths={widths!r}."
+            "LabelCorrelations have bounds of their own: pass widths='bounds' to use both, or "
+            f"arrays for label_correlations and widths. Got widths={widths!r}."
         )
     return _check_correlations(label_correlations.centers, n_voters), label_correlations.widths
 
@@ -142,7 +143,7 @@ def _check_correlations(label_correlations: Any, n_voters: int) -> np.ndarray:
     if unknown.size:
         raise ValueError(
             f"label_correlations has NaN for voter {unknown[0]} ({unknown.size} in all). Drop "
-            "voters nothing is known of from votes and label_correlations, or say -1, which "
+            "voters nothing is known of from votes and label_correlations, or pass -1, which "
             "claims nothing."
         )
     outside = np.flatnonzero(np.abs(b) > 1)
@@ -152,13 +153,6 @@ def _check_correlations(label_correlations: Any, n_voters: int) -> np.ndarray:
             f"{outside[0]}. From an accuracy it is 2 * accuracy - 1."
         )
     return b
-
-
-def _check_widths(widths: Any, n_voters: int) -> np.ndarray:
-    eps = _per_voter("widths", widths, n_voters)
-    if np.any(eps < 0):
-        raise ValueError(f"widths must not be negative. Got {eps.min():g}.")
-    return eps
 
 
 def _per_voter(name: str, value: Any, n_voters: int) -> np.ndarray:
@@ -175,13 +169,13 @@ def _per_voter(name: str, value: Any, n_voters: int) -> np.ndarray:
 
 def _check_balance(class_balance: Any) -> tuple[float, float]:
     pair = _numbers("class_balance", class_balance)
-    share, width = pair if pair.shape == (2,) else (pair, 0.0)
-    if pair.shape not in ((), (2,)) or not (0.0 <= share <= 1.0 and 0.0 <= width <= 1.0):
+    positive, width = pair if pair.shape == (2,) else (pair, 0.0)
+    if pair.shape not in ((), (2,)) or not (0.0 <= positive <= 1.0 and 0.0 <= width <= 1.0):
         raise ValueError(
-            "class_balance must be the share of + among the rows, in [0, 1], or a pair (share, "
-            f"width). Got {class_balance!r}."
+            "class_balance must be the proportion of + among the rows, in [0, 1], or a pair "
+            f"(proportion, width). Got {class_balance!r}."
         )
-    return float(share), float(width)
+    return float(positive), float(width)
 
 
 def _numbers(name: str, value: Any) -> np.ndarray:

@@ -4,8 +4,8 @@ Without a cap and a ridge there is no lower bound unless labels z meet every con
 last digit. What is reported then is the bound over weights up to ``REACH``.
 
 Labels z with the given correlations exist if and only if no weights theta (>= 0 for one-sided
-bounds) earn more than they can: sum c_i b_i theta_i - sum c_i eps_i abs(theta_i) <= mean abs(m_j).
-Weights that do are a `Contradiction`. It is found here, and not in ``bounds``, since every
+bounds) break sum c_i b_i theta_i - sum c_i eps_i abs(theta_i) <= mean abs(m_j). Weights that do
+are a `Contradiction`. It is found here, and not in ``bounds``, since every
 solution says whether its own weights are one.
 """
 
@@ -42,7 +42,7 @@ class PassRecord:
 
 @dataclass(frozen=True, eq=False)
 class PassView:
-    """What a callback sees after a pass: how far the game is, and what its weights would say.
+    """What a callback sees after a pass: how far the game is, and what its weights predict.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ class PassView:
         From rows (votes for `solve_game`) to awake predictions with the weights of this pass.
     hedged_range : tuple of two floats
         Between which awake predictions the game hedges; infinite where it never clips.
-    target : label or None
-        The class that positive predictions speak for, where it has a name.
-    is_one_of_many : bool
+    target : label or None, default=None
+        The class that positive awake predictions are for, where it has a name.
+    is_one_of_many : bool, default=False
         Whether there are more games than this one, each of a class against the rest.
     """
 
@@ -67,9 +67,10 @@ class PassView:
 
 @dataclass
 class Progress:
-    """Keeps the best of both sides and says when to stop.
+    """Keeps the best of both sides and tells when to stop.
 
-    ``eps`` is the width of the smoothing and ``curvature`` the slack's, as the solver last saw it.
+    ``report`` is called after each pass. ``eps`` is the width of the smoothing and ``curvature``
+    that of the slack, as the solver last saw it.
     """
 
     tol: float
@@ -96,7 +97,7 @@ class Progress:
 
     @property
     def gap(self) -> float:
-        """Best primal less best dual, never negative but for rounding."""
+        """Best primal minus best dual, at least 0."""
         return max(self.primal - self.dual, 0.0)
 
     @property
@@ -106,7 +107,7 @@ class Progress:
 
     @property
     def is_over(self) -> bool:
-        """Whether to stop, for either reason."""
+        """Whether to stop, converged or not."""
         return self.is_converged or self.n_iter >= self.max_iter
 
     def add(self, evaluation: Evaluation) -> None:
@@ -134,58 +135,47 @@ class Contradiction:
     ----------
     excess : float
         Every correlation has to be lowered (every interval widened) by at least this much.
-    voters : ndarray
-        Numbers of the voters that carry the proof, the heaviest first; -1 is the class balance.
-    shares : ndarray
-        Their shares of the proof.
+    voters : ndarray of int, shape (n_needed,)
+        Numbers of the voters with nine tenths of the weight in the proof, the heaviest first; -1 is
+        the class balance.
+    proportions : ndarray of shape (n_needed,)
+        Their proportions of that weight.
     """
 
     excess: float
     voters: np.ndarray
-    shares: np.ndarray
+    proportions: np.ndarray
 
     def __str__(self) -> str:
+        named = ["the class balance" if i == BALANCE else f"voter {i}" for i in self.voters]
+        parts = zip(named, self.proportions, strict=True)
+        which = ", ".join(f"{name} ({part:.0%})" for name, part in parts)
+        if len(named) > 8:
+            which = f"{len(named)} voters together, {named[0]} the heaviest"
         return (
             f"The correlations contradict each other: no labels of these rows can have all of "
-            f"them, unless each gives way by {self.excess:.3g} or more. {self._carriers()}"
+            f"them, unless each is relaxed by {self.excess:.3g} or more. It shows in {which}."
         )
-
-    def _carriers(self) -> str:
-        named = [
-            f"voter {voter}" if voter != BALANCE else "the class balance" for voter in self.voters
-        ]
-        if len(named) > 8:
-            return f"It shows in {len(named)} voters together, {named[0]} the heaviest."
-        parts = [f"{name} ({share:.0%})" for name, share in zip(named, self.shares, strict=True)]
-        return f"It shows in {', '.join(parts)}."
 
 
 def find_contradiction(game: Game, theta: np.ndarray, mean_size: float) -> Contradiction | None:
     """Return the contradiction that theta proves, if it does: edge > mean abs(m).
 
-    The test is scale-free: any multiple of theta proves the same. An excess below a millionth is
-    taken for rounding.
-
-    Parameters
-    ----------
-    game : Game
-        Its edges, widths and coverages are used, not its loss, alpha, box or anchor.
-    theta : ndarray of shape (n_voters,)
-        Weights.
-    mean_size : float
-        Mean of abs(m) over the rows, at theta.
+    ``mean_size`` is the mean of abs(m) at theta. The test is scale-free: any multiple of theta
+    proves the same; loss, alpha, box and anchor of the game have no part in it. An excess below a
+    millionth is taken for rounding.
     """
     excess = -game.terms.slack(theta) - mean_size
     load = game.specialists.coverage * np.abs(theta)
     if excess <= NEGLIGIBLE * load.sum():
         return None
-    shares = load / load.sum()
-    heaviest = np.argsort(-shares, kind="stable")
-    n_needed = int(np.searchsorted(np.cumsum(shares[heaviest]), 0.9)) + 1
+    proportions = load / load.sum()
+    heaviest = np.argsort(-proportions, kind="stable")
+    n_needed = int(np.searchsorted(np.cumsum(proportions[heaviest]), 0.9)) + 1
     voters = heaviest[:n_needed]
     is_balance = game.has_balance & (voters == theta.size - 1)
     named = np.where(is_balance, BALANCE, voters)
-    return Contradiction(float(excess / load.sum()), named, shares[voters])
+    return Contradiction(float(excess / load.sum()), named, proportions[voters])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -232,7 +222,7 @@ class GameSolution(Solution):
     Parameters
     ----------
     balance_weight : float
-        Weight of the voter that always says + and carries the class balance; 0 without one.
+        Weight of the voter that always votes + and carries the class balance; 0 without one.
     worst_case_correlation : float
         V: whatever the labels are, if the correlations hold then clip(m) has at least this mean
         correlation with them (at least -1). Always at alpha = 1, with neither box nor anchor. Above
@@ -242,12 +232,12 @@ class GameSolution(Solution):
     worst_case_loss : float
         Mean loss of `predictions` at the worst, for the loss of the game.
     contradiction : Contradiction or None
-        Proof that the correlations cannot all hold, if these weights are one. If they are none,
-        there may be another; `smallest_relaxation` tells for certain.
+        Proof that the correlations cannot all hold, if these weights are one. If they are not,
+        others may be; `smallest_relaxation` decides it.
     coverage : ndarray of shape (n_voters,)
         Mean participation of each voter.
     loss : Loss
-        The loss that was played for.
+        The loss of the game.
     unlabeled_weight : float
         alpha.
     """
@@ -268,8 +258,13 @@ class GameSolution(Solution):
         ----------
         votes, participation
             As in `solve_game`; new rows too, and voters may be asleep on all of them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Awake predictions; their link is the prediction.
         """
-        matrix = as_vote_matrix(votes, participation, allow_silent=True)
+        matrix = as_vote_matrix(votes, participation, allow_asleep=True)
         if matrix.n_voters != self.weights.size:
             raise ValueError(
                 f"The game was solved for {self.weights.size} voters. Got votes of "
@@ -288,17 +283,22 @@ class GameSolution(Solution):
         """Return the minimax prediction g in [-1, 1] for each row of votes.
 
         (1 + g) / 2 is the probability of +; in the abstention game abs(g) is the probability of
-        answering, and sign(g) the answer.
+        not abstaining, and sign(g) the prediction.
 
         Parameters
         ----------
         votes, participation
-            As in `solve_game`.
-        randomized : bool
-            Whether to toss the coin: -1 or 1 with mean g, and 0 for no answer in the abstention
-            game. It is this prediction whose expected loss ``worst_case_loss`` bounds.
-        random_state : int, Generator or None
-            Seed of the coin.
+            As in `solve_game`; new rows too.
+        randomized : bool, default=False
+            Whether to draw predictions at random: -1 or 1 with mean g, and 0 for an abstention in
+            the abstention game. Their expected loss is what ``worst_case_loss`` bounds.
+        random_state : int, Generator or None, default=None
+            Seed of the random draws.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions.
         """
         mean = self.loss.link(self.awake_predictions(votes, participation=participation))
         if not randomized:
@@ -324,7 +324,7 @@ class GameSolution(Solution):
 def solution_fields(
     game: Game, progress: Progress, stop_reason: str, n_voters: int
 ) -> dict[str, Any]:
-    """Return what a `Solution` holds where the solver stopped; other weights come last."""
+    """Return the fields of a `Solution` where the solver stopped, of the first so many voters."""
     theta = progress.best.theta
     weights = theta[:n_voters].copy()
     weights.flags.writeable = False
@@ -342,15 +342,15 @@ def solution_fields(
 def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
     """Return the solution where the solver stopped, with its worst cases at alpha = 1."""
     best = progress.best
-    theta, earned = best.theta, -game.terms.slack(best.theta)
-    correlation = max(earned - best.mean_excess, -1.0)
+    theta, edge = best.theta, -game.terms.slack(best.theta)
+    correlation = max(edge - best.mean_excess, -1.0)
     n_voters = theta.size - game.has_balance
     return GameSolution(
         **solution_fields(game, progress, stop_reason, n_voters),
         balance_weight=float(theta[-1]) if game.has_balance else 0.0,
         worst_case_correlation=correlation,
         worst_case_error=max((1.0 - correlation) / 2.0, 0.0),
-        worst_case_loss=max((best.mean_potential - earned) / 2.0, 0.0),
+        worst_case_loss=max((best.mean_potential - edge) / 2.0, 0.0),
         contradiction=find_contradiction(game, theta, best.mean_size),
         coverage=game.specialists.coverage[:n_voters],
         loss=game.loss,

@@ -85,45 +85,20 @@ class ExtendedBlock:
         return ExtendedBlock(self.votes[rows], self.column[rows])
 
 
-@dataclass(frozen=True)
 class ExtendedSpecialists:
-    """Specialists and one more voter who is awake everywhere and comes last.
+    """Specialists and one more voter that is awake everywhere and comes last.
 
-    Parameters
-    ----------
-    base : Specialists
-        The others.
-    column : callable
-        Takes a block of the others and returns the extra voter's votes on its rows.
+    ``column`` takes a block of the others, ``base``, and returns the extra voter's votes there.
     """
 
-    base: Specialists
-    column: Callable[[Any], np.ndarray]
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return self.base.n_samples
-
-    @property
-    def n_voters(self) -> int:
-        """Number of voters, the extra one included."""
-        return self.base.n_voters + 1
-
-    @property
-    def coverage(self) -> np.ndarray:
-        """Coverage of the others, then 1."""
-        return np.append(self.base.coverage, 1.0)
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether a pass over the others reads memory only."""
-        return self.base.in_memory
+    def __init__(self, base: Specialists, column: Callable[[Any], np.ndarray]):
+        self.base, self.column = base, column
+        self.n_samples, self.n_voters = base.n_samples, base.n_voters + 1
+        self.coverage, self.in_memory = np.append(base.coverage, 1.0), base.in_memory
 
     def blocks(self) -> Iterator[ExtendedBlock]:
         """Yield the blocks of the others with the extra voter's column."""
-        for block in self.base.blocks():
-            yield ExtendedBlock(block, self.column(block))
+        return (ExtendedBlock(block, self.column(block)) for block in self.base.blocks())
 
     def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
         """Return the sum of the results of the work on each block, as the others do it."""
@@ -133,16 +108,12 @@ class ExtendedSpecialists:
     def thinned(self, stride: int) -> ExtendedSpecialists | None:
         """Return every stride-th row, or None where the others cannot."""
         base = self.base.thinned(stride)
-        return None if base is None else replace(self, base=base)
+        return None if base is None else ExtendedSpecialists(base, self.column)
 
 
 def with_constant_voter(specialists: Specialists) -> ExtendedSpecialists:
-    """Return the specialists and one who always votes +, through whom class balance is known."""
-    return ExtendedSpecialists(specialists, _always_plus)
-
-
-def _always_plus(block: Any) -> np.ndarray:
-    return np.ones(block.shape[0])
+    """Return the specialists and one that always votes +, through which class balance is known."""
+    return ExtendedSpecialists(specialists, lambda block: np.ones(block.shape[0]))
 
 
 @dataclass(frozen=True)
@@ -150,7 +121,7 @@ class VoteMatrix:
     """Votes and participation, checked, with the coverage of each voter.
 
     Build one with `as_vote_matrix`. ``has_nan``: some dense vote abstains by NaN;
-    ``is_fractional``: somebody takes part with a probability other than 0 and 1.
+    ``is_fractional``: some voter takes part with a probability other than 0 and 1.
     """
 
     votes: Source
@@ -187,18 +158,11 @@ class VoteMatrix:
 
 
 def as_vote_matrix(
-    votes: Any, participation: Any = None, *, allow_silent: bool = False
+    votes: Any, participation: Any = None, *, allow_asleep: bool = False
 ) -> VoteMatrix:
-    """Check votes and participation in one pass and return them as a `VoteMatrix`.
+    """Check votes and participation, as for `solve_game`, in one pass and return them.
 
-    Parameters
-    ----------
-    votes : array-like or sparse matrix of shape (n_samples, n_voters), or re-iterable of these
-        Values in [-1, 1]. A voter abstains where a dense entry is NaN or a sparse one absent.
-    participation : same kind of thing, optional
-        Probability of voting, in [0, 1]. Without it, whoever does not abstain takes part wholly.
-    allow_silent : bool
-        Whether voters may be asleep on all rows, and rows may be none.
+    With ``allow_asleep``, voters may be asleep on all rows, and there may be no rows.
     """
     vote_source = as_source(votes)
     part_source = None if participation is None else as_source(participation, name="participation")
@@ -217,8 +181,8 @@ def as_vote_matrix(
         has_nan |= block_has_nan
         n_samples += block.shape[0]
     awake = np.zeros(0) if awake is None else awake
-    if not allow_silent:
-        _check_somebody_votes(n_samples, awake)
+    if not allow_asleep:
+        _check_all_vote(n_samples, awake)
     return VoteMatrix(
         votes=vote_source,
         participation=part_source,
@@ -232,36 +196,29 @@ def as_vote_matrix(
 
 def _paired(votes: Source, participation: Source | None) -> Iterator[tuple[Any, Any]]:
     """Yield blocks of votes beside their blocks of participation (None where there is none)."""
-    for batch, part in _paired_batches(votes, participation):
-        for rows in cut(batch.shape[0], batch):
-            yield row_slice(batch, rows), None if part is None else row_slice(part, rows)
-
-
-def _paired_batches(votes: Source, participation: Source | None) -> Iterator[tuple[Any, Any]]:
-    if participation is None:
-        yield from ((batch, None) for batch in votes)
-        return
     nothing = object()
-    for batch, part in zip_longest(votes, participation, fillvalue=nothing):
+    pairs = (
+        ((batch, None) for batch in votes)
+        if participation is None
+        else zip_longest(votes, participation, fillvalue=nothing)
+    )
+    for batch, part in pairs:
         if batch is nothing or part is nothing:
             raise ValueError(
                 "participation and votes come in different numbers of batches. Cut both at the "
                 "same rows, and make sure that both can be read again on every pass."
             )
-        _check_same_shape(batch, part)
-        yield batch, part
-
-
-def _check_same_shape(votes: Any, participation: Any) -> None:
-    if votes.shape != participation.shape:
-        raise ValueError(
-            f"participation must have the shape of votes, {votes.shape}. Got {participation.shape}."
-        )
+        if part is not None and batch.shape != part.shape:
+            raise ValueError(
+                f"participation must have the shape of votes, {batch.shape}. Got {part.shape}."
+            )
+        for rows in cut(batch.shape[0], batch):
+            yield row_slice(batch, rows), None if part is None else row_slice(part, rows)
 
 
 _ENCODING = {
     "votes": "Encode -1 and 1, with NaN (dense) or no entry (sparse) for an abstention.",
-    "participation": "Say 1 where a voter takes part and 0 where it does not.",
+    "participation": "Pass 1 where a voter takes part and 0 where it does not.",
 }
 _RESCALING = {
     "votes": "Rescale that column, for instance to 2 * probability - 1.",
@@ -283,7 +240,7 @@ def _check_votes(block: Any, first_row: int) -> bool:
 def _check_participation(block: Any, first_row: int) -> bool:
     """Raise unless the participation lies in [0, 1]; return whether it is ever in between."""
     if _check_range(block, 0.0, first_row, "participation"):
-        raise ValueError("participation contains NaN. Say 0 where a voter abstains.")
+        raise ValueError("participation contains NaN. Pass 0 where a voter abstains.")
     values = block.data if sparse.issparse(block) else block
     return bool(np.any((values != 0) & (values != 1)))
 
@@ -302,22 +259,13 @@ def _check_range(block: Any, low: float, first_row: int, name: str) -> bool:
     if has_nan:
         least, most = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
     if least < low or most > 1.0:
-        row, voter, value = _first_outside(block, low)
+        entries = sparse.coo_array(block)
+        at = np.flatnonzero((entries.data < low) | (entries.data > 1.0))[0]
         raise ValueError(
-            f"{name} must lie in [{low:g}, 1]. Got {value:g} in row {first_row + row}, voter "
-            f"{voter}. {_RESCALING[name]}"
+            f"{name} must lie in [{low:g}, 1]. Got {entries.data[at]:g} in row "
+            f"{first_row + entries.row[at]}, voter {entries.col[at]}. {_RESCALING[name]}"
         )
     return has_nan
-
-
-def _first_outside(block: Any, low: float) -> tuple[int, int, float]:
-    """Return row, voter and value of the first entry outside [low, 1]."""
-    if sparse.issparse(block):
-        entries = block.tocoo()
-        at = np.flatnonzero((entries.data < low) | (entries.data > 1.0))[0]
-        return int(entries.row[at]), int(entries.col[at]), float(entries.data[at])
-    row, voter = np.argwhere((block < low) | (block > 1.0))[0]
-    return int(row), int(voter), float(block[row, voter])
 
 
 def _awake_counts(votes: Any, participation: Any, has_nan: bool) -> np.ndarray:
@@ -360,15 +308,15 @@ def _times(left: Any, right: Any) -> Any:
     return left * right
 
 
-def _check_somebody_votes(n_samples: int, awake: np.ndarray) -> None:
+def _check_all_vote(n_samples: int, awake: np.ndarray) -> None:
     if n_samples == 0:
         raise ValueError("votes has no rows. The game needs at least one unlabeled row.")
     if awake.size == 0:
         raise ValueError("votes has no voters (columns). The game needs at least one.")
-    silent = np.flatnonzero(awake <= 0)
-    if silent.size:
-        names = ", ".join(map(str, silent[:10])) + (", ..." if silent.size > 10 else "")
+    asleep = np.flatnonzero(awake <= 0)
+    if asleep.size:
+        names = ", ".join(map(str, asleep[:10])) + (", ..." if asleep.size > 10 else "")
         raise ValueError(
-            f"{silent.size} of {awake.size} voters never vote on these rows: {names}. Drop these "
-            "columns (and their correlations); nothing can be said of them."
+            f"{asleep.size} of {awake.size} voters never vote on these rows: {names}. Drop these "
+            "columns (and their correlations): without votes nothing is known of them."
         )

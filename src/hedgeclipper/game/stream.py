@@ -1,4 +1,4 @@
-"""The stream solver: the paper's stochastic steps, made well-behaved, then full passes.
+"""The stream solver: the paper's stochastic steps, with step sizes per voter, then full passes.
 
 Projected minibatch AdaGrad: every voter has its own step, so that rare specialists move as fast as
 common ones, and the box keeps the weights where the problem is well-posed. Memory is a few
@@ -7,7 +7,6 @@ vectors of length n_voters and one batch of rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,71 +30,36 @@ def solve_stream(
     theta: np.ndarray,
     rng: np.random.Generator,
     minibatch: int = MINIBATCH,
+    *,
+    as_in_paper: bool = False,
 ) -> str:
-    """Take stochastic passes from ``theta`` on and finish with full ones; see `solve_batch`."""
-    walk = AdaGradWalk(theta.copy())
-    _take_passes(game, progress, walk, rng, STOCHASTIC_PASSES, minibatch)
-    return solve_batch(game, progress, walk.result)
+    """Take stochastic passes from ``theta`` on and finish with full ones; see `solve_batch`.
 
-
-def solve_sgd(
-    game: Game,
-    progress: Progress,
-    theta: np.ndarray,
-    rng: np.random.Generator,
-    minibatch: int = MINIBATCH,
-) -> str:
-    """Take stochastic passes alone, as the paper does, and one full pass to see where they led.
-
-    Stopping early is what keeps the weights finite where there is neither a box nor an anchor.
+    As in the paper, stochastic passes are all there is, but for one full pass to evaluate the
+    result. Stopping early is what keeps the weights finite where there is neither a box nor an
+    anchor.
     """
-    bounded, walk = game.within(REACH), PaperWalk(theta.copy())
-    _take_passes(bounded, progress, walk, rng, SGD_PASSES, minibatch)
-    progress.add(bounded.evaluate(walk.result, SMOOTHING))
+    game = game.within(REACH) if as_in_paper else game
+    walk = PaperWalk(theta) if as_in_paper else AdaGradWalk(theta)
+    n_passes = SGD_PASSES if as_in_paper else STOCHASTIC_PASSES
+    for _ in range(min(n_passes, progress.max_iter - 1)):  # one is left for a full pass
+        walk.start_pass()
+        for block in game.specialists.blocks():  # in order; their parts are not
+            for start in rng.permutation(np.arange(0, block.shape[0], minibatch)):
+                walk.step(game, block[start : start + minibatch])
+        progress.n_iter += 1
+    if not as_in_paper:
+        return solve_batch(game, progress, walk.result)
+    progress.add(game.evaluate(walk.result, SMOOTHING))
     return "converged" if progress.is_converged else "max_iter"
 
 
-def _take_passes(
-    game: Game,
-    progress: Progress,
-    walk: AdaGradWalk | PaperWalk,
-    rng: np.random.Generator,
-    n_iter: int,
-    minibatch: int,
-) -> None:
-    """Let the walk take stochastic passes, and leave one; blocks are in order, their parts not."""
-    for _ in range(min(n_iter, progress.max_iter - 1)):
-        walk.start_pass()
-        for block in game.specialists.blocks():
-            starts = np.arange(0, block.shape[0], minibatch)
-            for start in rng.permutation(starts):
-                walk.step(game, block[start : start + minibatch])
-        progress.n_iter += 1
-
-
-def _slope(game: Game, rows: Any, theta: np.ndarray, eps: float) -> np.ndarray:
-    """Return the slope of the smoothed slack on some rows."""
-    _, z = game.loss.smoothing(rows @ theta, eps)
-    return game.terms.slope(theta, game.unlabeled_weight * (z @ rows) / rows.shape[0])
-
-
-@dataclass
 class AdaGradWalk:
-    """Where the stochastic steps are, the squares they have seen, and the mean of this pass."""
+    """Steps scaled by the squared slopes so far; the result is the mean of the last pass."""
 
-    theta: np.ndarray
-    squares: np.ndarray = field(init=False)
-    average: np.ndarray = field(init=False)
-    n_steps: int = 0
-
-    def __post_init__(self) -> None:
-        self.squares = np.full_like(self.theta, 1e-12)
-        self.average = self.theta.copy()
-
-    @property
-    def result(self) -> np.ndarray:
-        """The mean of the last pass."""
-        return self.average
+    def __init__(self, theta: np.ndarray):
+        self.theta, self.result = theta.copy(), theta.copy()
+        self.squares, self.n_steps = np.full_like(theta, 1e-12), 0
 
     def start_pass(self) -> None:
         """Start the mean anew."""
@@ -107,10 +71,9 @@ class AdaGradWalk:
         self.squares += slope * slope
         self.theta = game.terms.descend(self.theta, slope, STEP / np.sqrt(self.squares))
         self.n_steps += 1
-        self.average += (self.theta - self.average) / self.n_steps
+        self.result += (self.theta - self.result) / self.n_steps
 
 
-@dataclass
 class PaperWalk:
     """The paper's stochastic gradient steps, in its own variables sigma = c theta.
 
@@ -118,15 +81,21 @@ class PaperWalk:
     prediction, is large: the paper's steps that "vary wildly".
     """
 
-    result: np.ndarray
-    n_steps: int = 0
+    def __init__(self, theta: np.ndarray):
+        self.result, self.n_steps = theta, 0
 
     def start_pass(self) -> None:
-        """Go on as before."""
+        """Do nothing: steps get smaller over all passes."""
 
     def step(self, game: Game, rows: Any) -> None:
-        """Move against the slope with respect to sigma, then back to where weights may be."""
+        """Move against the slope with respect to sigma, then back into the box."""
         slope = _slope(game, rows, self.result, UNSMOOTHED)
         self.n_steps += 1
         step = PAPER_STEP / np.sqrt(self.n_steps) / game.specialists.coverage**2
         self.result = game.terms.descend(self.result, slope, step)
+
+
+def _slope(game: Game, rows: Any, theta: np.ndarray, eps: float) -> np.ndarray:
+    """Return the slope of the smoothed slack on some rows."""
+    _, z = game.loss.smoothing(rows @ theta, eps)
+    return game.terms.slope(theta, game.unlabeled_weight * (z @ rows) / rows.shape[0])

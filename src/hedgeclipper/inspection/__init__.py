@@ -6,10 +6,9 @@ draws again, and ``ax_`` and ``figure_`` are where. A section of the report is a
 """
 
 from hedgeclipper.inspection.abstention import AbstentionDisplay
-from hedgeclipper.inspection.convergence import ConvergenceDisplay
 from hedgeclipper.inspection.display import per_cent
-from hedgeclipper.inspection.live import LiveMargins
 from hedgeclipper.inspection.margins import MarginDisplay
+from hedgeclipper.inspection.passes import ConvergenceDisplay, LiveMargins
 from hedgeclipper.inspection.voters import VoterDisplay
 
 __all__ = [

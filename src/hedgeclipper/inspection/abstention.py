@@ -1,4 +1,4 @@
-"""The error if the classifier abstains on the least certain rows."""
+"""Error of a classifier that abstains on the least certain rows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
+from hedgeclipper.base.semi_supervised import is_unlabeled
 from hedgeclipper.bounds.intervals import wilson_bounds
 from hedgeclipper.inspection.display import (
     BLUE,
     MARK,
     Display,
     check_labels,
-    check_probabilities,
+    listed,
     name_of,
+    refuse_unlabeled,
 )
 
 FEWEST_PREDICTED = 5
@@ -88,17 +91,14 @@ class AbstentionDisplay(Display):
         -------
         AbstentionDisplay
         """
-        cls._need_matplotlib()
         classes = cls._classes_of(estimator)
         if not hasattr(estimator, "predict_proba"):
             raise TypeError(
                 f"{cls.__name__} needs predict_proba. Got {type(estimator).__name__}, which has "
                 "none."
             )
-        y, y_prob = check_labels(y, classes), estimator.predict_proba(X)
-        return cls.from_predictions(
-            y, y_prob, classes=classes, name=name_of(estimator, name), ax=ax
-        )
+        options = {"classes": classes, "name": name_of(estimator, name), "ax": ax}
+        return cls.from_predictions(check_labels(y, classes), estimator.predict_proba(X), **options)
 
     @classmethod
     def from_predictions(
@@ -127,9 +127,8 @@ class AbstentionDisplay(Display):
         -------
         AbstentionDisplay
         """
-        cls._need_matplotlib()
         y_true = column_or_1d(y_true)
-        y_prob, classes = check_probabilities(y_true, y_prob, classes)
+        y_prob, classes = _check_probabilities(y_true, y_prob, classes)
         is_wrong = classes[y_prob.argmax(axis=1)] != y_true
         return cls(**_curve(y_prob.max(axis=1), is_wrong), name=name).plot(ax)
 
@@ -168,15 +167,7 @@ class AbstentionDisplay(Display):
 
 
 def _curve(best: np.ndarray, is_wrong: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the arrays of the display, by name; rows with equal probabilities go together.
-
-    Parameters
-    ----------
-    best : ndarray of shape (n_samples,)
-        Probability of the most probable class.
-    is_wrong : ndarray of shape (n_samples,), bool
-        Whether that class is wrong.
-    """
+    """Return the arrays of the display, by name; rows with equal probabilities go together."""
     order = np.argsort(-best, kind="stable")
     best, wrong = best[order], np.cumsum(is_wrong[order])
     n_rows = best.size
@@ -193,3 +184,28 @@ def _curve(best: np.ndarray, is_wrong: np.ndarray) -> dict[str, np.ndarray]:
         "upper": np.maximum((1.0 - low) / 2.0, errors),
         "thresholds": best[ends],
     }
+
+
+def _check_probabilities(y: np.ndarray, y_prob: Any, classes: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return probabilities of shape (n_samples, n_classes), and the classes."""
+    classes = np.unique(y) if classes is None else np.asarray(classes)
+    refuse_unlabeled(y, classes[~is_unlabeled(classes)] if classes.size > 2 else classes)
+    y_prob = np.asarray(y_prob, dtype=float)
+    if y_prob.ndim == 1:
+        y_prob = np.column_stack([1.0 - y_prob, y_prob])
+    check_consistent_length(y, y_prob)
+    if y_prob.ndim != 2 or y_prob.shape[1] != classes.size:
+        raise ValueError(
+            f"y_prob must have a column for each of the {classes.size} classes {listed(classes)}, "
+            f"or be the probability of the second of two. Got shape {y_prob.shape}."
+        )
+    if not np.all((y_prob >= 0) & (y_prob <= 1)):
+        raise ValueError(
+            "y_prob must be probabilities, from 0 to 1. Got others: pass predict_proba."
+        )
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise ValueError(
+            f"y_true must have labels among the classes {listed(classes)}. Got {listed(unknown)}."
+        )
+    return y_prob, classes

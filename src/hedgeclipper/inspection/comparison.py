@@ -26,24 +26,15 @@ class Skipped(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Predictions of the model and its baselines for every labeled row, made without its label.
+    """Predictions of the model and its baselines for every labeled row, made without its label."""
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_labeled,)
-        Classes of the labeled rows.
-    folds : list of ndarray
-        Numbers of the rows of each fold.
-    probabilities : dict of str to ndarray of shape (n_labeled, n_classes)
-        Probabilities, or proportions of votes, by the name of the method: the model itself, first,
-        what it is made of, and simple ways to combine that.
-    description : str
-        How labels were held out.
-    """
-
+    # classes of the labeled rows, shape (n_labeled,), and the numbers of the rows of each fold
     codes: np.ndarray
     folds: list[np.ndarray]
+    # probabilities, or proportions of votes, of shape (n_labeled, n_classes), by the name of the
+    # method: the model itself, first, its members or forest, and simple combinations of these
     probabilities: dict[str, np.ndarray]
+    # how labels were held out
     description: str
 
     @property
@@ -99,20 +90,22 @@ def compare(subject: Subject) -> Comparison | str:
         unlabeled, n_rows = _some_unlabeled(subject)
         hold_out = subject.model.hold_out
         held_out = _refits(subject, unlabeled) if hold_out is None else hold_out(unlabeled)
-        folds = _folds(held_out, subject.classes)
+        codes, folds = held_out.codes, _folds(held_out, subject.classes)
         found = [held_out.predict(train, test) for train, test in folds]
     except Skipped as reason:
         return str(reason)
     tests = [test for _, test in folds]
+    # predictions fold by fold, put into the order of the rows
+    order = np.argsort(np.concatenate(tests))
     probabilities = {
-        name: _in_row_order([part[name] for part in found], tests) for name in found[0]
+        name: np.concatenate([part[name] for part in found])[order] for name in found[0]
     }
     seen = count(n_rows, "unlabeled row") if n_rows else "no unlabeled rows"
     description = (
-        f"{len(folds)} stratified folds of {held_out.codes.size:,} labeled rows, shuffled, each "
-        f"with {seen}. {held_out.description}"
+        f"{len(folds)} stratified folds of {codes.size:,} labeled rows, shuffled, each with {seen}."
+        f" {held_out.description}"
     )
-    return Comparison(held_out.codes, tests, probabilities, description)
+    return Comparison(codes, tests, probabilities, description)
 
 
 def _folds(held_out: HeldOut, classes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -125,15 +118,7 @@ def _folds(held_out: HeldOut, classes: np.ndarray) -> list[tuple[np.ndarray, np.
             "fewer, its standard errors would be too large."
         )
     splitter = StratifiedKFold(held_out.n_folds, shuffle=True, random_state=SEED)
-    return list(splitter.split(np.zeros((held_out.codes.size, 1)), held_out.codes))
-
-
-def _in_row_order(parts: list[np.ndarray], folds: list[np.ndarray]) -> np.ndarray:
-    """Return predictions for the rows of each fold in the order of all rows."""
-    whole = np.empty((sum(fold.size for fold in folds), parts[0].shape[1]))
-    for part, fold in zip(parts, folds, strict=True):
-        whole[fold] = part
-    return whole
+    return list(splitter.split(held_out.codes, held_out.codes))
 
 
 def _some_unlabeled(subject: Subject) -> tuple[Any, int]:

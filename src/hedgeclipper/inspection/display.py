@@ -1,4 +1,4 @@
-"""What all displays share: axes, colors, and checks of estimators, labels and probabilities."""
+"""What all displays share: axes, colors, and checks of estimators and labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgeclipper.base.semi_supervised import is_unlabeled
@@ -54,27 +53,24 @@ class Display:
     def _use_axes(self, ax: Any) -> None:
         """Draw on the given axes from now on, or on those of a new figure."""
         if ax is None:
-            self._need_matplotlib()
-            pyplot = import_extra("matplotlib.pyplot", "plots", type(self).__name__)
+            import_extra("matplotlib", "plots", type(self).__name__)
+            from matplotlib import pyplot
+
             ax = pyplot.subplots()[1]
         self.ax_, self.figure_ = ax, ax.figure
 
     @classmethod
-    def _need_matplotlib(cls) -> None:
-        """Raise before anything is computed if nothing could be drawn."""
-        import_extra("matplotlib", "plots", cls.__name__)
-
-    @classmethod
     def _classes_of(cls, estimator: Any) -> np.ndarray:
-        """Return the classes of a fitted classifier."""
+        """Return the classes of a fitted classifier that can be drawn."""
+        # before rows are predicted for nothing
+        import_extra("matplotlib", "plots", cls.__name__)
         check_is_fitted(estimator)
-        classes = getattr(estimator, "classes_", None)
-        if classes is None:
+        if not hasattr(estimator, "classes_"):
             raise TypeError(
                 f"{cls.__name__} is for classifiers. Got {type(estimator).__name__}, which has no "
                 "classes_."
             )
-        return np.asarray(classes)
+        return np.asarray(estimator.classes_)
 
 
 def classifier_in(estimator: Any) -> Any:
@@ -92,7 +88,7 @@ def name_of(estimator: Any, name: str | None) -> str:
 
 
 def per_cent(proportion: float) -> str:
-    """Return a proportion as text that says 0 or 100 % only where it is."""
+    """Return a proportion as text; 0 and 100 % only where it is exactly that."""
     if 0 < proportion < 0.0005:
         return "< 0.1 %"
     if 0.9995 <= proportion < 1:
@@ -114,23 +110,6 @@ def check_labels(y: Any, classes: np.ndarray) -> np.ndarray:
     return y
 
 
-def check_two_classes(y: np.ndarray, pos_label: Any) -> np.ndarray:
-    """Return the two labels in y, the positive one last."""
-    found = np.unique(y)
-    if found.size > 2:
-        refuse_unlabeled(y, found[~is_unlabeled(found)])
-    if found.size != 2:
-        raise ValueError(
-            f"y_true must have two classes. Got {found.size} label{'s' * (found.size != 1)}, "
-            f"{listed(found)}."
-        )
-    if pos_label is None or pos_label == found[1]:
-        return found
-    if pos_label != found[0]:
-        raise ValueError(f"pos_label must be one of {listed(found)}. Got {pos_label!r}.")
-    return found[::-1]
-
-
 def refuse_unlabeled(y: np.ndarray, classes: np.ndarray) -> None:
     """Raise if -1 is not a class but occurs: it then marks rows whose class is not known."""
     n_marked = int(is_unlabeled(y).sum())
@@ -139,41 +118,6 @@ def refuse_unlabeled(y: np.ndarray, classes: np.ndarray) -> None:
             f"y has {n_marked} unlabeled row{'s' * (n_marked != 1)} (-1) of {y.size}; the classes "
             f"are {listed(classes)}. Their class must be known to be drawn: pass the others alone."
         )
-
-
-def check_probabilities(y: np.ndarray, y_prob: Any, classes: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return probabilities of shape (n_samples, n_classes), and the classes.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Labels.
-    y_prob : array-like of shape (n_samples, n_classes) or (n_samples,)
-        Probabilities of all classes, or of the second one of two.
-    classes : array-like or None
-        Labels of the columns; None for the sorted labels in y.
-    """
-    classes = np.unique(y) if classes is None else np.asarray(classes)
-    refuse_unlabeled(y, classes[~is_unlabeled(classes)] if classes.size > 2 else classes)
-    y_prob = np.asarray(y_prob, dtype=float)
-    if y_prob.ndim == 1:
-        y_prob = np.column_stack([1.0 - y_prob, y_prob])
-    check_consistent_length(y, y_prob)
-    if y_prob.ndim != 2 or y_prob.shape[1] != classes.size:
-        raise ValueError(
-            f"y_prob must have a column for each of the {classes.size} classes {listed(classes)}, "
-            f"or be the probability of the second of two. Got shape {y_prob.shape}."
-        )
-    if not np.all((y_prob >= 0) & (y_prob <= 1)):
-        raise ValueError(
-            "y_prob must be probabilities, from 0 to 1. Got others: pass predict_proba."
-        )
-    unknown = np.setdiff1d(y, classes)
-    if unknown.size:
-        raise ValueError(
-            f"y_true must have labels among the classes {listed(classes)}. Got {listed(unknown)}."
-        )
-    return y_prob, classes
 
 
 def listed(labels: Any) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
+from hedgeclipper.base.semi_supervised import is_unlabeled
 from hedgeclipper.inspection.display import (
     BAND,
     BLUE,
@@ -17,11 +18,11 @@ from hedgeclipper.inspection.display import (
     ORANGE,
     Display,
     check_labels,
-    check_two_classes,
     classifier_in,
     listed,
     name_of,
     per_cent,
+    refuse_unlabeled,
 )
 
 # height of the axes over the highest bin, so that the legend hides nothing
@@ -63,7 +64,7 @@ class MarginDisplay(Display):
     ----------
     densities : ndarray, like counts
         Density of each class; each integrates to one.
-    clipped_share : float
+    clipped_proportion : float
         Proportion of clipped rows among all rows.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
@@ -78,7 +79,7 @@ class MarginDisplay(Display):
     >>> awake = np.array([-1.5, -0.5, -0.2, 0.4, 1.2, 3.0])
     >>> ax = Figure().subplots()
     >>> display = MarginDisplay.from_predictions([0, 0, 1, 0, 1, 1], awake, ax=ax)
-    >>> display.clipped_share
+    >>> display.clipped_proportion
     0.5
     >>> display.curves_[1].get_label()
     'class 1: 66.7 % clipped'
@@ -104,7 +105,7 @@ class MarginDisplay(Display):
         return self.counts / (self.counts.sum(axis=1, keepdims=True) * np.diff(self.bin_edges))
 
     @property
-    def clipped_share(self) -> float:
+    def clipped_proportion(self) -> float:
         """Proportion of clipped rows among all rows."""
         return float(self.n_clipped.sum() / self.counts.sum())
 
@@ -157,7 +158,6 @@ class MarginDisplay(Display):
         >>> int(display.counts.sum())
         800
         """
-        cls._need_matplotlib()
         classes = cls._classes_of(estimator)
         if classes.size != 2:
             raise ValueError(
@@ -220,21 +220,27 @@ class MarginDisplay(Display):
         >>> display.densities.tolist(), display.n_beyond
         ([[0.5, 0.5], [0.5, 0.5]], 1)
         """
-        cls._need_matplotlib()
-        awake = _check_awake(awake_predictions)
+        awake = np.asarray(awake_predictions, dtype=float)
+        if awake.ndim != 1:
+            raise ValueError(
+                "awake_predictions must have one value for each row. Got an array of shape "
+                f"{awake.shape}."
+            )
+        assert_all_finite(awake, input_name="awake_predictions")
         classes, of_class = None, [awake]
         if y_true is not None:
             y_true = column_or_1d(y_true)
             check_consistent_length(y_true, awake)
-            classes = check_two_classes(y_true, pos_label)
+            classes = _check_two_classes(y_true, pos_label)
             of_class = [awake[y_true == label] for label in classes]
         clip_at = _check_span(clip_at, "clip_at")
         edges = _bin_edges(awake, bins, _check_span(limits, "limits"), clip_at)
         display = cls(
             edges,
-            np.array([_counts_in_bins(values, edges) for values in of_class]),
+            # rows beyond the edges count in the end bins
+            np.array([np.histogram(np.clip(one, *edges[[0, -1]]), edges)[0] for one in of_class]),
             classes=classes,
-            n_clipped=np.array([count_clipped(values, clip_at) for values in of_class]),
+            n_clipped=np.array([count_clipped(one, clip_at) for one in of_class]),
             n_beyond=int(np.sum((awake < edges[0]) | (awake > edges[-1]))),
             clip_at=clip_at,
             name=name,
@@ -277,10 +283,18 @@ class MarginDisplay(Display):
         self._use_axes(ax)
         styles = _styles(curve_kwargs, len(self.counts))
         self.curves_ = [self._draw_curve(number, style) for number, style in enumerate(styles)]
-        self.clip_lines_ = self._draw_hedged_region() if self.clip_at is not None else []
+        self.clip_lines_ = []
+        if self.clip_at is not None:
+            self.ax_.axvspan(*self.clip_at, facecolor=BAND, zorder=0, label="hedged")
+            label = f"clipped from here on: {per_cent(self.clipped_proportion)} of rows"
+            mark = {"color": MARK, "linewidth": 1.0, "linestyle": ":"}
+            for end, own in zip(self.clip_at, (label, None), strict=True):
+                self.clip_lines_.append(self.ax_.axvline(end, label=own, **mark))
+        beyond = 100 * self.n_beyond / self.counts.sum()
+        note = f" (the end bins also hold the {beyond:.2g} % beyond)" if beyond else ""
         self.ax_.set_xlim(self.bin_edges[0], self.bin_edges[-1])
         self.ax_.set_ylim(0.0, self.densities.max() * (HEADROOM if legend else 1.05))
-        self.ax_.set(xlabel="awake prediction" + self._note_on_end_bins(), ylabel="density")
+        self.ax_.set(xlabel=f"awake prediction{note}", ylabel="density")
         if legend:
             self.ax_.legend(title=self.name if name is None else name, fontsize="small")
         return self
@@ -290,28 +304,9 @@ class MarginDisplay(Display):
         if self.clip_at is not None:
             clipped = self.n_clipped[number] / self.counts[number].sum()
             label += f": {per_cent(clipped)} clipped"
-        whole = {
-            "label": label,
-            "linewidth": 1.4,
-            **self.STYLES[number - len(self.counts)],
-            **style,
-        }
+        own = self.STYLES[number - len(self.counts)]
+        whole = {"label": label, "linewidth": 1.4, **own, **style}
         return self.ax_.stairs(self.densities[number], self.bin_edges, fill=True, **whole)
-
-    def _draw_hedged_region(self) -> list[Any]:
-        assert self.clip_at is not None
-        low, high = self.clip_at
-        self.ax_.axvspan(low, high, facecolor=BAND, zorder=0, label="hedged")
-        label = f"clipped from here on: {per_cent(self.clipped_share)} of rows"
-        mark = {"color": MARK, "linewidth": 1.0, "linestyle": ":"}
-        return [self.ax_.axvline(low, label=label, **mark), self.ax_.axvline(high, **mark)]
-
-    def _note_on_end_bins(self) -> str:
-        """Return what the label of the axis tells of rows that lie beyond it."""
-        if not self.n_beyond:
-            return ""
-        beyond = 100 * self.n_beyond / self.counts.sum()
-        return f" (the end bins also hold the {beyond:.2g} % beyond)"
 
 
 def _styles(curve_kwargs: CurveStyle, n_curves: int) -> Sequence[Mapping[str, Any]]:
@@ -326,17 +321,6 @@ def _styles(curve_kwargs: CurveStyle, n_curves: int) -> Sequence[Mapping[str, An
     return curve_kwargs
 
 
-def _check_awake(awake_predictions: Any) -> np.ndarray:
-    awake = np.asarray(awake_predictions, dtype=float)
-    if awake.ndim != 1:
-        raise ValueError(
-            "awake_predictions must have one value for each row. Got an array of shape "
-            f"{awake.shape}."
-        )
-    assert_all_finite(awake, input_name="awake_predictions")
-    return awake
-
-
 def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]:
     """Return the awake predictions of rows, and where they are clipped, if at all."""
     if hasattr(estimator, "decision_function"):
@@ -349,6 +333,23 @@ def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]
         "MarginDisplay needs decision_function or predict_proba. Got "
         f"{type(estimator).__name__}, which has neither."
     )
+
+
+def _check_two_classes(y: np.ndarray, pos_label: Any) -> np.ndarray:
+    """Return the two labels in y, the positive one last."""
+    found = np.unique(y)
+    if found.size > 2:
+        refuse_unlabeled(y, found[~is_unlabeled(found)])
+    if found.size != 2:
+        raise ValueError(
+            f"y_true must have two classes. Got {found.size} label{'s' * (found.size != 1)}, "
+            f"{listed(found)}."
+        )
+    if pos_label is None or pos_label == found[1]:
+        return found
+    if pos_label != found[0]:
+        raise ValueError(f"pos_label must be one of {listed(found)}. Got {pos_label!r}.")
+    return found[::-1]
 
 
 def hedged_range_of(classifier: Any) -> Span | None:
@@ -373,17 +374,7 @@ def _check_span(span: Any, name: str) -> Span | None:
 def _bin_edges(
     awake: np.ndarray, bins: Any, limits: Span | None, clip_at: Span | None
 ) -> np.ndarray:
-    """Return ascending edges: given ones, or so many bins within the limits.
-
-    Parameters
-    ----------
-    awake : ndarray of shape (n_samples,)
-        Awake predictions.
-    bins : int or array of edges
-        Number of bins, or their edges.
-    limits, clip_at : tuple of two floats or None
-        First and last edge, and where clipping starts.
-    """
+    """Return ascending edges: given ones, or so many bins within the limits."""
     if np.ndim(bins) == 0:
         if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
             raise ValueError(f"bins must be a positive integer or an array of edges. Got {bins!r}.")
@@ -404,11 +395,6 @@ def _usual_limits(awake: np.ndarray, clip_at: Span | None) -> Span:
     is_point = high - low <= ROUNDING * max(abs(low), abs(high), 1.0)
     padding = 0.5 if is_point else PADDING * (high - low)
     return low - padding, high + padding
-
-
-def _counts_in_bins(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Return how many values are in each bin; those beyond count in the end bins."""
-    return np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0]
 
 
 def count_clipped(values: np.ndarray, clip_at: Span | None) -> int:

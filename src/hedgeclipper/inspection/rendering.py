@@ -126,14 +126,7 @@ def listed(names: Sequence[Any]) -> str:
 def figure(label: str, draw: Callable[..., Any], *args: Any, **options: Any) -> str:
     """Return a figure as inline SVG that takes the colors of the page, light or dark.
 
-    Parameters
-    ----------
-    label : str
-        What the figure shows, for screen readers.
-    draw : callable
-        Draws on the axes it is given as ``ax``, such as a class method of a display.
-    *args, **options
-        What else it is given.
+    ``label`` is for screen readers; ``draw`` gets the other arguments and the axes as ``ax``.
     """
     matplotlib = import_extra("matplotlib", EXTRA, "write_report")
     make_figure = import_extra("matplotlib.figure", EXTRA, "write_report").Figure

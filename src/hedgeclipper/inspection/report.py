@@ -1,19 +1,51 @@
-"""`write_report`: one HTML page about a fitted model."""
+"""`write_report`: one HTML page about a fitted model.
+
+A section of the page is a function here that returns its data, and a template with its text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+from sklearn.calibration import CalibrationDisplay
+
 import hedgeclipper
-from hedgeclipper.inspection import model_sections, row_sections
+from hedgeclipper.game.equations import relative_gap
+from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.comparison import Comparison, compare
-from hedgeclipper.inspection.rendering import EXTRA, environment
-from hedgeclipper.inspection.subject import Subject, read_subject
-from hedgeclipper.io.atomic import check_output, draft_of
+from hedgeclipper.inspection.display import BLUE
+from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
+from hedgeclipper.inspection.passes import ConvergenceDisplay
+from hedgeclipper.inspection.rendering import (
+    EXTRA,
+    NOT_KNOWN,
+    Cell,
+    environment,
+    figure,
+    plain,
+    proportion,
+    whole,
+)
+from hedgeclipper.inspection.subject import SEED, Subject, read_subject
+from hedgeclipper.inspection.voters import VoterDisplay
+from hedgeclipper.io.atomic import atomic_path, check_output
 from hedgeclipper.io.extras import import_extra
+
+LONGEST_VALUE = 90
+MOST_BARS = 12
+MOST_UNCERTAIN, MOST_COLUMNS = 15, 4
+MOST_VOTERS, MOST_POINTS = 25, 1_000
+FEW_LABELS = 50
+N_SUGGESTED = 10
+CALIBRATION_BINS = 5
+# part of the height that the bars of the counts take
+BAR_HEIGHT = 0.18
 
 
 def write_report(
@@ -89,7 +121,7 @@ def write_report(
     subject = read_subject(model, rows, row_names, n_unlabeled, about)
     found = compare(subject)
     heading = f"Report of a {type(subject.estimator).__name__}" if title is None else title
-    with draft_of(path, force=force) as draft:
+    with atomic_path(path, force=force) as draft:
         draft.write_text(_page(heading, subject, found), encoding="utf-8", newline="\n")
     return path
 
@@ -98,27 +130,271 @@ def _page(title: str, subject: Subject, found: Comparison | str) -> str:
     """Return the whole page."""
     compared = found if isinstance(found, Comparison) else None
     sections = {
-        "data": row_sections.data_section(subject),
-        "proportions": row_sections.proportions_section(subject),
+        "data": _data(subject),
+        "proportions": _proportions(subject),
         "comparison": compared,
-        "margins": row_sections.margins_section(subject),
-        "error": model_sections.error_section(subject, compared),
-        "voters": row_sections.voters_section(subject),
-        "uncertain": row_sections.uncertain_section(subject),
-        "contradictions": model_sections.contradictions_section(subject),
-        "convergence": model_sections.convergence_section(subject),
-        "next": model_sections.next_section(subject),
+        "margins": _margins(subject),
+        "error": _error(subject, compared),
+        "voters": _voters(subject),
+        "uncertain": _uncertain(subject),
+        "contradictions": _contradictions(subject),
+        "convergence": _convergence(subject),
+        "next": _next(subject),
     }
-    template = environment().get_template("page.html")
-    return template.render(
-        title=title,
-        subject=subject,
-        model=subject.model,
-        estimator_name=type(subject.estimator).__name__,
-        found=compared,
-        no_comparison="" if compared is not None else found,
-        worst=max(subject.model.certificates, key=lambda one: one.error_upper),
-        sections=sections,
-        version=hedgeclipper.__version__,
-        date=date.today().isoformat(),
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            subject=subject,
+            model=subject.model,
+            estimator_name=type(subject.estimator).__name__,
+            found=compared,
+            no_comparison="" if compared is not None else found,
+            sections=sections,
+            version=hedgeclipper.__version__,
+            date=date.today().isoformat(),
+        )
     )
+
+
+def _data(subject: Subject) -> dict[str, Any]:
+    """Return labels by class, and the parameters that differ from the default."""
+    labels, changed = [], []
+    if subject.y is not None:
+        labels = [f"{np.sum(subject.y == k):,} of class {k}" for k in subject.classes]
+    default = type(subject.estimator)().get_params(deep=False)
+    for name, value in subject.estimator.get_params(deep=False).items():
+        if repr(value) != repr(default[name]):
+            text = " ".join(repr(value).split())
+            is_long = len(text) > LONGEST_VALUE
+            changed.append((name, text[: LONGEST_VALUE - 3] + "..." if is_long else text))
+    n_columns = None if subject.is_votes else subject.estimator.n_features_in_
+    return {"labels": labels, "n_columns": n_columns, "changed": changed}
+
+
+def _proportions(subject: Subject) -> dict[str, Any] | None:
+    """Return the classes with how many rows are predicted to be of each, most frequent first."""
+    if subject.probabilities is None:
+        return None
+    codes = subject.probabilities.argmax(axis=1)
+    predicted = np.bincount(codes, minlength=subject.classes.size) / codes.size
+    expected = subject.probabilities.mean(axis=0)
+    order = np.argsort(-predicted, kind="stable")[:MOST_BARS]
+    bars = [(str(subject.classes[k]), float(predicted[k]), float(expected[k])) for k in order]
+    return {"bars": bars, "n_left_out": subject.classes.size - order.size}
+
+
+def _margins(subject: Subject) -> dict[str, Any] | None:
+    """Return the histogram of awake predictions, or with many classes of the best probability."""
+    if subject.probabilities is None:
+        return None
+    if subject.awake is None:
+        name, best = "probability of the most probable class", subject.probabilities.max(axis=1)
+        return {"figure": figure(f"Histogram of the {name}", _draw_histogram, best, None, name)}
+    clip_at = hedged_range_of(subject.estimator)
+    name = "twice the probability, less one" if subject.is_votes else "awake prediction"
+    label = "Histogram of the awake predictions"
+    n_clipped = count_clipped(subject.awake, clip_at)
+    return {
+        "figure": figure(label, _draw_histogram, subject.awake, clip_at, name),
+        "clipped": None if clip_at is None else n_clipped / subject.awake.size,
+    }
+
+
+def _draw_histogram(values: np.ndarray, clip_at: Any, name: str, *, ax: Any) -> None:
+    MarginDisplay.from_predictions(None, values, clip_at=clip_at, bins=40, legend=False, ax=ax)
+    ax.set_xlabel(name)
+
+
+def _voters(subject: Subject) -> dict[str, Any]:
+    """Return which voters matter: a figure, and a table that can be sorted."""
+    voters = subject.model.voters
+    order = np.argsort(-voters.contributions, kind="stable")
+    heaviest = np.cumsum(voters.contributions[order])
+    plotted = voters.take(order[:MOST_POINTS])
+    label = f"Weight of each {voters.kind} against its correlation with labels"
+    return {
+        "n_with_weight": int(np.sum(voters.weights != 0)),
+        "n_half": int(np.searchsorted(heaviest, heaviest[-1] / 2)) + 1 if heaviest.size else 0,
+        # thousands of points would only make the page slow
+        "n_plotted": len(plotted.names),
+        "figure": figure(label, VoterDisplay.from_table, plotted),
+        "columns": _voter_columns(subject, order[:MOST_VOTERS]),
+    }
+
+
+def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]:
+    """Return the columns of the table of these voters, by name."""
+    shown = subject.model.voters.take(order)
+    columns: list[tuple[str, Any]] = [(shown.kind, shown.names)]
+    if shown.targets is not None:
+        columns.append(("class", [str(target) for target in shown.targets]))
+    columns += [
+        ("part of the result", [proportion(value) for value in shown.contributions]),
+        ("weight", shown.weights),
+        ("correlation", shown.correlations),
+    ]
+    if shown.errors is not None:
+        columns.append(("± standard error", shown.errors))
+    if shown.coverage is not None:
+        columns.append(("awake on", [proportion(value) for value in shown.coverage]))
+    return [*columns, *shown.more.items(), *subject.model.describe_voters(order).items()]
+
+
+def _uncertain(subject: Subject) -> dict[str, Any] | None:
+    """Return the rows whose two most probable classes are closest."""
+    if subject.probabilities is None:
+        return None
+    best_two = np.sort(subject.probabilities, axis=1)[:, ::-1][:, :2]
+    margins = best_two[:, 0] - best_two[:, 1]
+    covered = np.arange(margins.size)
+    if subject.is_votes:
+        covered = np.flatnonzero(subject.unlabeled.counts().sum(axis=1) > 0)
+    rows = covered[np.argsort(margins[covered], kind="stable")[:MOST_UNCERTAIN]]
+    predicted = subject.classes[subject.probabilities[rows].argmax(axis=1)]
+    columns = [
+        ("row", [_which_row(subject, row) for row in rows]),
+        ("prediction", [str(label) for label in predicted]),
+        ("its probability", [proportion(value) for value in best_two[rows, 0]]),
+        *_values(subject, rows),
+    ]
+    return {
+        "columns": columns,
+        "n_shown": rows.size,
+        "below_60": float(np.mean(best_two[:, 0] < 0.6)),
+        "uncovered": 1.0 - covered.size / margins.size,
+    }
+
+
+def _which_row(subject: Subject, row: int) -> Cell:
+    """Return the name of a row, or its number."""
+    if subject.row_names is not None:
+        return plain(subject.row_names[row])
+    return NOT_KNOWN if subject.numbers is None else whole(subject.numbers[row])
+
+
+def _values(subject: Subject, rows: np.ndarray) -> list[tuple[str, list[Cell]]]:
+    """Return a few columns of the rows, where columns have names; of votes the counts."""
+    if subject.is_votes:
+        names = [f"votes for {label}" for label in subject.classes]
+        part = subject.unlabeled.counts()[rows]
+    elif hasattr(subject.estimator, "feature_names_in_"):
+        names, X = subject.estimator.feature_names_in_.tolist(), subject.unlabeled
+        if hasattr(X, "iloc"):
+            part = X.iloc[rows, :MOST_COLUMNS].to_numpy(dtype=object)
+        else:
+            part = X[rows][:, :MOST_COLUMNS]
+            part = part.toarray() if sparse.issparse(part) else part
+    else:
+        return []
+    shown = range(min(MOST_COLUMNS, len(names)))
+    return [(str(names[k]), [whole(value) for value in part[:, k]]) for k in shown]
+
+
+def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
+    """Return the bounds on the error, and figures of predictions while labels were held out."""
+    certificates = list(enumerate(subject.model.certificates))
+    return {
+        "estimates": [(k, one) for k, one in certificates if one.kind == "estimate"],
+        "guarantees": [(k, one) for k, one in certificates if one.is_guarantee],
+        "doubts": sorted({(one.kind, one.reason.rstrip(".")) for _, one in certificates}),
+        "figures": {} if found is None else _held_out_figures(subject, found),
+    }
+
+
+def _held_out_figures(subject: Subject, found: Comparison) -> dict[str, str]:
+    y, probabilities = subject.classes[found.codes], found.probabilities[found.model]
+    label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
+    svg = figure(label, draw.from_predictions, y, probabilities, classes=subject.classes)
+    figures = {"abstention": svg}
+    if subject.classes.size == 2:
+        label, positive = "Observed frequency against predicted probability", subject.classes[1]
+        figures["calibration"] = figure(label, _draw_calibration, y, probabilities[:, 1], positive)
+    return figures
+
+
+def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
+    """Draw scikit-learn's calibration curve of a class, and how many rows are in each bin."""
+    options = {"n_bins": CALIBRATION_BINS, "pos_label": label, "ax": ax, "color": BLUE}
+    CalibrationDisplay.from_predictions(y, probabilities, **options)
+    ax.get_legend().remove()
+    counts, edges = np.histogram(probabilities, CALIBRATION_BINS, (0.0, 1.0))
+    middles, heights = (edges[:-1] + edges[1:]) / 2, BAR_HEIGHT * counts / counts.max()
+    bars = ax.bar(middles, heights, 0.03, color=BLUE, alpha=0.3)
+    # one number is enough to read all bars by
+    labels = [""] * counts.size
+    labels[counts.argmax()] = f"{counts.max():,} rows"
+    ax.bar_label(bars, labels, padding=2, fontsize="small")
+    ax.set(
+        xlabel=f"predicted probability of class {label}",
+        ylabel=f"observed frequency of class {label}",
+        xlim=(-0.02, 1.02),
+        ylim=(0.0, 1.02),
+    )
+
+
+def _contradictions(subject: Subject) -> dict[str, Any]:
+    """Return void bounds, relaxed voters, voters against labels or others, and a shift."""
+    model, voters = subject.model, subject.model.voters
+    against, apart = [], []
+    if model.kind != "forest":
+        errors = voters.errors if voters.errors is not None else 0.0
+        against = np.flatnonzero(voters.correlations + errors < 0).tolist()
+        agreement = np.array(voters.more.get("agreement", []), dtype=float)
+        apart = np.flatnonzero(agreement < 0).tolist()
+    return {
+        "void": [(k, one) for k, one in enumerate(model.certificates) if one.kind == "void"],
+        "relaxed": model.contradicting,
+        "against_labels": [voters.names[k] for k in against],
+        "against_others": [voters.names[k] for k in apart],
+        "shift_score": model.shift_score,
+    }
+
+
+def _convergence(subject: Subject) -> dict[str, Any]:
+    """Return how the solver stopped, and a figure of its passes."""
+    model = subject.model
+    games = zip(model.histories, model.stop_reasons, strict=True)
+    last = [history[-1] for history, reason in games if reason == "converged" and len(history)]
+    gaps = [relative_gap(max(one.primal - one.dual, 0.0), one.primal) for one in last]
+    svg = None
+    if model.n_iter > 1:
+        draw = ConvergenceDisplay.from_estimator
+        svg = figure("Slack and gap after each pass", draw, subject.estimator, name="")
+    return {
+        "stop_reasons": sorted(set(model.stop_reasons)),
+        "gap": max(gaps) if gaps and np.isfinite(gaps).all() else None,
+        "figure": svg,
+    }
+
+
+def _next(subject: Subject) -> dict[str, Any]:
+    """Return what decides which advice is given."""
+    model = subject.model
+    rarest = None
+    if subject.y is not None:
+        counts = np.unique(subject.y, return_counts=True)[1]
+        rarest = int(counts.min()) if counts.size == subject.classes.size else 0
+    # SGD takes a given number of passes, whether it has converged or not
+    is_sgd = getattr(subject.estimator, "method", "") == "sgd"
+    has_rows = subject.has_own_unlabeled and subject.probabilities is not None
+    return {
+        "rarest": rarest if rarest is None or rarest < FEW_LABELS else None,
+        "has_rows": has_rows,
+        "suggested": _suggested(subject) if has_rows and subject.is_votes else None,
+        "out_of_passes": "max_iter" in model.stop_reasons and not is_sgd,
+        "has_guarantee": any(one.is_guarantee for one in model.certificates),
+    }
+
+
+def _suggested(subject: Subject) -> tuple[str, bool]:
+    """Return rows of the fit to label next, by name if they have one, and whether they have."""
+    model, fitted = copy(subject.estimator), subject.model.votes
+    if model.random_state is None:
+        # the same report from run to run
+        model.random_state = SEED
+    rows = model.suggest_labels(min(N_SUGGESTED, fitted.n_rows))
+    names = subject.row_names if subject.unlabeled is fitted else fitted.rows
+    named = rows if names is None else names[rows]
+    return ", ".join(str(name) for name in named), names is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,57 +16,35 @@ from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.inspection.rendering import listed
 from hedgeclipper.votes.matrix import Votes
 
-# of more unlabeled rows so many are drawn; a panel takes its time to predict
+# of more unlabeled rows so many are drawn; predictions of a panel take longer
 MOST_ROWS = {"forest": 100_000, "panel": 5_000}
 SEED = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Subject:
-    """All that the sections of a report are made from.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The fitted estimator itself.
-    model : Inspection
-        What it shows of itself.
-    labeled, y : rows or None
-        Labeled rows, or votes, and labels.
-    unlabeled : rows or None
-        Unlabeled rows, or votes: all of them, or a sample.
-    numbers : ndarray or None
-        Numbers of these rows among those that were passed, where they are known.
-    row_names : ndarray of str, or None
-        Names of these rows, where they have some.
-    numbered_in : str
-        Where rows without names are counted.
-    n_unlabeled : int or None
-        How many there are in all, where that is known.
-    probabilities : ndarray of shape (n_rows, n_classes) or None
-        Probabilities for these rows.
-    awake : ndarray of shape (n_rows,) or None
-        With two classes: their awake predictions; for votes twice the probability, less one.
-    has_own_unlabeled : bool
-        Whether they are rows apart from the labeled ones.
-    notes : tuple of str
-        What a reader must know of how the rows were obtained.
-    about : mapping of str to str
-        What else to tell of the data.
-    """
+    """All that the sections of a report are made from; None is what was not passed."""
 
     estimator: Any
     model: Inspection
+    # labeled rows, or votes, and their labels
     labeled: Any = None
     y: np.ndarray | None = None
+    # unlabeled rows, or votes: all of them, or a sample
     unlabeled: Any = None
+    # their numbers among the rows that were passed, and where they are counted
     numbers: np.ndarray | None = None
-    row_names: np.ndarray | None = None
     numbered_in: str = ""
+    row_names: np.ndarray | None = None
+    # how many there are in all, where that is known
     n_unlabeled: int | None = None
+    # False if labeled rows are reused as unlabeled ones
+    has_own_unlabeled: bool = True
+    # predictions for the unlabeled rows: probabilities of shape (n_rows, n_classes), and with two
+    # classes the awake predictions; for votes twice the probability, less one
     probabilities: np.ndarray | None = None
     awake: np.ndarray | None = None
-    has_own_unlabeled: bool = True
+    # what a reader must know of how the rows were obtained, and what else to tell of the data
     notes: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
 
@@ -88,26 +66,35 @@ def read_subject(
     n_unlabeled: int | None = None,
     about: Mapping[str, str] | None = None,
 ) -> Subject:
-    """Return what the report is about.
-
-    Parameters
-    ----------
-    model, row_names, n_unlabeled, about
-        As in `write_report`.
-    given : mapping of str to rows or labels
-        The other arguments of `write_report`: X, y and X_unlabeled, or votes and gold.
-    """
-    steps, estimator = _opened(model)
-    inspected = inspect_estimator(estimator, "A report")
-    names = None if row_names is None else _as_names(row_names)
-    notes = ("The steps before the classifier were kept as they were fitted.",) if steps else ()
-    bare = Subject(estimator, inspected, row_names=names, notes=notes, about=about or {})
-    given = {name: value for name, value in given.items() if value is not None}
-    rows = _read_rows(bare, steps, given)
+    """Return the subject of a report; arguments as in `write_report`, rows and labels by name."""
+    steps, estimator = _steps_before(model)
+    subject = Subject(estimator, inspect_estimator(estimator, "A report"), about=about or {})
+    if steps:
+        subject.notes = ("The steps before the classifier were kept as they were fitted.",)
+    rows = _read_rows(subject, steps, {k: value for k, value in given.items() if value is not None})
     if rows is None:
-        return bare
-    whole = _with_unlabeled(_with_labeled(bare, rows), rows)
-    return _with_predictions(_with_total(whole, n_unlabeled))
+        return subject
+    if rows.y_labeled.size:
+        unknown = np.setdiff1d(rows.y_labeled, subject.classes)
+        if unknown.size:
+            raise ValueError(
+                f"y must have labels among {subject.classes.tolist()}, the classes of the model. "
+                f"Got {unknown[:5].tolist()} as well."
+            )
+        subject.labeled, subject.y = rows.X_labeled, rows.y_labeled
+    _add_unlabeled(subject, rows, row_names)
+    if n_unlabeled is not None:
+        passed = subject.n_unlabeled if subject.has_own_unlabeled else 0
+        if passed is not None and n_unlabeled < passed:
+            raise ValueError(
+                f"n_unlabeled is how many unlabeled rows there were, at least the {passed:,} that "
+                f"are passed. Got {n_unlabeled:,}."
+            )
+        subject.n_unlabeled = n_unlabeled
+    if subject.unlabeled is not None:
+        subject.probabilities, awake = subject.model.predict_rows(subject.unlabeled)
+        subject.awake = awake if subject.classes.size == 2 else None
+    return subject
 
 
 def take(rows: Any, numbers: np.ndarray) -> Any:
@@ -120,126 +107,76 @@ def size_of(rows: Any) -> int:
     return rows.n_rows if isinstance(rows, Votes) else rows.shape[0]
 
 
-def _opened(model: Any) -> tuple[list[Any], Any]:
+def _steps_before(model: Any) -> tuple[list[Any], Any]:
     """Return the transformers before an estimator, and the estimator."""
     if hasattr(model, "best_estimator_"):
-        return _opened(model.best_estimator_)
+        return _steps_before(model.best_estimator_)
     if not isinstance(model, Pipeline):
         return [], model
-    steps, estimator = _opened(model[-1])
+    steps, estimator = _steps_before(model[-1])
     own = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
     return own + steps, estimator
 
 
-def _read_rows(bare: Subject, steps: list[Any], given: dict[str, Any]) -> SemiSupervisedRows | None:
+def _read_rows(subject: Subject, steps: list[Any], given: dict[str, Any]) -> Any:
     """Return the rows that were passed, for votes by default those of the fit; None for none."""
-    wanted = ["votes", "gold"] if bare.is_votes else ["X", "y", "X_unlabeled"]
+    wanted = ["votes", "gold"] if subject.is_votes else ["X", "y", "X_unlabeled"]
     others = [name for name in given if name not in wanted]
     if others:
         raise ValueError(
-            f"A report of {type(bare.estimator).__name__} takes {listed(wanted)}. Got "
+            f"A report of {type(subject.estimator).__name__} takes {listed(wanted)}. Got "
             f"{', '.join(others)}."
         )
-    if bare.is_votes:
+    if subject.is_votes:
         if list(given) == ["gold"]:
             raise ValueError("gold has labels of votes. Got gold alone: pass votes, too.")
-        return bare.model.read_rows(given.get("votes"), given.get("gold"))
+        return subject.model.read_rows(given.get("votes"), given.get("gold"))
     if ("X" in given) != ("y" in given):
         raise ValueError(
             "X and y belong together: labeled rows and their labels. Got one of them alone. "
             "Unlabeled rows are X_unlabeled."
         )
-    X, X_unlabeled = (_through(steps, given.get(name)) for name in ("X", "X_unlabeled"))
-    return bare.model.read_rows(X, given.get("y"), X_unlabeled) if given else None
+    for name in {"X", "X_unlabeled"} & given.keys():
+        for step in steps:
+            given[name] = step.transform(given[name])
+    return subject.model.read_rows(*map(given.get, wanted)) if given else None
 
 
-def _through(steps: list[Any], X: Any) -> Any:
-    for step in steps if X is not None else ():
-        X = step.transform(X)
-    return X
-
-
-def _as_names(names: Sequence[Any]) -> np.ndarray:
-    return np.array([str(name) for name in names], dtype=object)
-
-
-def _with_labeled(subject: Subject, rows: SemiSupervisedRows) -> Subject:
-    if not rows.y_labeled.size:
-        return subject
-    unknown = np.setdiff1d(rows.y_labeled, subject.classes)
-    if unknown.size:
-        raise ValueError(
-            f"y must have labels among {subject.classes.tolist()}, the classes of the model. Got "
-            f"{unknown[:5].tolist()} as well."
-        )
-    return replace(subject, labeled=rows.X_labeled, y=rows.y_labeled)
-
-
-def _with_unlabeled(subject: Subject, rows: SemiSupervisedRows) -> Subject:
-    """Return the subject with all or some of the unlabeled rows."""
+def _add_unlabeled(
+    subject: Subject, rows: SemiSupervisedRows, row_names: Sequence[str] | None
+) -> None:
+    """Add all or some of the unlabeled rows to the subject."""
     random_state, X = np.random.RandomState(SEED), rows.X_unlabeled
+    names = None if row_names is None else [str(name) for name in row_names]
     if not subject.is_votes and (is_dask(X) or not hasattr(X, "shape")):
-        return _with_sample(subject, X, random_state)
+        if names is not None:
+            raise ValueError(
+                "row_names are for unlabeled rows in memory, since of others a sample is drawn "
+                "whose numbers are not known. Pass a sample of your own as X_unlabeled, with its "
+                "names."
+            )
+        assert subject.model.draw_rows is not None
+        drawn = subject.model.draw_rows(X, MOST_ROWS[subject.model.kind], random_state)
+        subject.unlabeled = drawn if drawn.shape[0] else None
+        return
     n_rows, has_own = size_of(X), rows.has_unlabeled
-    names = _check_names(subject.row_names, n_rows if has_own else 0)
+    n_named = n_rows if has_own else 0
+    if names is not None and len(names) != n_named:
+        raise ValueError(
+            f"row_names must have one name for each of the {n_named:,} unlabeled rows that are "
+            f"passed. Got {len(names):,} names."
+        )
     if names is None and subject.is_votes and X.rows is not None:
-        names = _as_names(X.rows)
-    drawn, most = np.arange(n_rows), MOST_ROWS.get(subject.model.kind, n_rows)
+        names = [str(name) for name in X.rows]
+    most = MOST_ROWS.get(subject.model.kind, n_rows)
+    chosen, subject.unlabeled = np.arange(n_rows), X
     if n_rows > most:
-        drawn = np.sort(random_state.choice(n_rows, most, replace=False))
-    numbers, place = drawn, "the unlabeled rows of the fit" if subject.is_votes else "X_unlabeled"
+        chosen = np.sort(random_state.choice(n_rows, most, replace=False))
+        subject.unlabeled = take(X, chosen)
+    subject.numbers, subject.n_unlabeled, subject.has_own_unlabeled = chosen, n_rows, has_own
+    subject.numbered_in = "the unlabeled rows of the fit" if subject.is_votes else "X_unlabeled"
     if rows.marked is not None:
-        numbers = np.flatnonzero(rows.marked == has_own)[drawn]
-        place = "votes" if subject.is_votes else "X"
-    return replace(
-        subject,
-        unlabeled=X if n_rows <= most else take(X, drawn),
-        numbers=numbers,
-        row_names=names[drawn] if names is not None and names.size else None,
-        numbered_in=place,
-        n_unlabeled=n_rows,
-        has_own_unlabeled=has_own,
-    )
-
-
-def _with_sample(subject: Subject, X: Any, random_state: np.random.RandomState) -> Subject:
-    """Return the subject with a sample of rows that are not in memory."""
-    if subject.row_names is not None:
-        raise ValueError(
-            "row_names are for unlabeled rows in memory, since of others a sample is drawn whose "
-            "numbers are not known. Pass a sample of your own as X_unlabeled, with its names."
-        )
-    assert subject.model.draw_rows is not None
-    drawn = subject.model.draw_rows(X, MOST_ROWS[subject.model.kind], random_state)
-    return replace(subject, unlabeled=drawn if drawn.shape[0] else None)
-
-
-def _check_names(names: np.ndarray | None, n_rows: int) -> np.ndarray | None:
-    """Return the names that were passed, if there is one for each of so many unlabeled rows."""
-    if names is None or names.size == n_rows:
-        return names
-    raise ValueError(
-        f"row_names must have one name for each of the {n_rows:,} unlabeled rows that are passed. "
-        f"Got {names.size:,} names."
-    )
-
-
-def _with_total(subject: Subject, n_unlabeled: int | None) -> Subject:
-    """Return the subject that knows how many unlabeled rows there were."""
-    if n_unlabeled is None:
-        return subject
-    passed = subject.n_unlabeled if subject.has_own_unlabeled else 0
-    if passed is not None and n_unlabeled < passed:
-        raise ValueError(
-            f"n_unlabeled is how many unlabeled rows there were, at least the {passed:,} that are "
-            f"passed. Got {n_unlabeled:,}."
-        )
-    return replace(subject, n_unlabeled=n_unlabeled)
-
-
-def _with_predictions(subject: Subject) -> Subject:
-    if subject.unlabeled is None:
-        return subject
-    probabilities, awake = subject.model.predict_rows(subject.unlabeled)
-    is_binary = subject.classes.size == 2
-    return replace(subject, probabilities=probabilities, awake=awake if is_binary else None)
+        subject.numbers = np.flatnonzero(rows.marked == has_own)[chosen]
+        subject.numbered_in = "votes" if subject.is_votes else "X"
+    if names:
+        subject.row_names = np.array(names, dtype=object)[chosen]

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.base.inspection import inspect_estimator
-from hedgeclipper.base.summary import VoterTable
+from hedgeclipper.base.inspection import VoterTable, inspect_estimator
 from hedgeclipper.inspection.display import BLUE, MARK, Display, classifier_in, name_of
 
 MOST_NAMES = 8
@@ -141,7 +140,6 @@ class VoterDisplay(Display):
         -------
         VoterDisplay
         """
-        cls._need_matplotlib()
         given = {"correlations": correlations, "weights": weights, "errors": errors, "sizes": sizes}
         arrays: dict[str, Any] = {
             k: None if v is None else np.asarray(v, dtype=float) for k, v in given.items()
@@ -167,14 +165,12 @@ class VoterDisplay(Display):
         if self.errors is not None and not is_many:
             style = {"fmt": "none", "ecolor": BLUE, "alpha": 0.35, "linewidth": 1.0}
             self.ax_.errorbar(self.correlations, self.weights, xerr=self.errors, **style)
-        self.points_ = self.ax_.scatter(
-            self.correlations,
-            self.weights,
-            s=self._areas(),
-            color=BLUE,
-            alpha=0.25 if is_many else 0.8,
-            linewidths=0,
-        )
+        areas = np.full(self.weights.size, 30.0)
+        if self.sizes is not None:
+            largest = max(self.sizes.max(initial=0.0), 1e-12)
+            areas = np.clip(LARGE * self.sizes / largest, SMALL, None)
+        style = {"color": BLUE, "alpha": 0.25 if is_many else 0.8, "linewidths": 0}
+        self.points_ = self.ax_.scatter(self.correlations, self.weights, s=areas, **style)
         self.texts_ = [] if is_many or self.voters is None else self._draw_names(self.voters)
         self.ax_.set(
             xlabel=f"correlation of the {self.kind} with the labels",
@@ -182,29 +178,8 @@ class VoterDisplay(Display):
             title=name,
         )
 
-    def _areas(self) -> np.ndarray:
-        """Return the area of each point, in proportion to its size."""
-        if self.sizes is None:
-            return np.full(self.weights.size, 30.0)
-        return np.clip(LARGE * self.sizes / max(self.sizes.max(initial=0.0), 1e-12), SMALL, None)
-
     def _draw_names(self, voters: list[str]) -> list[Any]:
-        middle = np.mean(self.ax_.get_xlim())
-        return [
-            self.ax_.annotate(
-                voters[voter],
-                (self.correlations[voter], self.weights[voter]),
-                xytext=(5 if self.correlations[voter] <= middle else -5, 4),
-                textcoords="offset points",
-                ha="left" if self.correlations[voter] <= middle else "right",
-                fontsize="small",
-                parse_math=False,
-            )
-            for voter in self._apart()
-        ]
-
-    def _apart(self) -> list[int]:
-        """Return the heaviest voters whose names would not lie upon each other."""
+        """Draw the names of the heaviest voters that would not overlap."""
         known = np.flatnonzero(np.isfinite(self.correlations) & np.isfinite(self.weights))
         scale = np.ptp(self.ax_.get_xlim()), np.ptp(self.ax_.get_ylim())
         places = np.column_stack([self.correlations, self.weights]) / scale
@@ -213,4 +188,11 @@ class VoterDisplay(Display):
             gaps = np.abs(places[chosen] - places[voter])
             if not np.any((gaps[:, 0] < NAME_WIDTH) & (gaps[:, 1] < NAME_HEIGHT)):
                 chosen.append(int(voter))
-        return chosen[:MOST_NAMES]
+        middle, texts = np.mean(self.ax_.get_xlim()), []
+        for voter in chosen[:MOST_NAMES]:
+            place = self.correlations[voter], self.weights[voter]
+            is_left = place[0] <= middle
+            style = {"ha": "left" if is_left else "right", "xytext": (5 if is_left else -5, 4)}
+            style |= {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
+            texts.append(self.ax_.annotate(voters[voter], place, **style))
+        return texts

@@ -13,7 +13,8 @@ from hedgeclipper.io.arrays import (
     row_slice,
 )
 from hedgeclipper.io.as_source import as_source, is_batched
-from hedgeclipper.io.column_names import listed, positions_of
+from hedgeclipper.io.atomic import parquet_writer
+from hedgeclipper.io.column_values import as_classes, as_plain_array, is_missing, missing_labels
 from hedgeclipper.io.frames import (
     as_frame,
     as_table,
@@ -24,10 +25,10 @@ from hedgeclipper.io.frames import (
     frame_with,
     is_frame,
     is_pandas,
+    listed,
+    positions_of,
 )
-from hedgeclipper.io.label_columns import as_classes, as_plain_array, is_missing, missing_labels
 from hedgeclipper.io.source import Source
-from hedgeclipper.io.writer import parquet_writer
 
 __all__ = [
     "ArraySource",

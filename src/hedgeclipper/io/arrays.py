@@ -4,46 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from mmap import mmap
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
-from hedgeclipper.io.frames import Block, frame_block, is_frame
-from hedgeclipper.io.source import Request, RowCount, converted, rows_per_batch
+from hedgeclipper.io.frames import Block, frame_block, is_frame, is_pandas
+from hedgeclipper.io.source import Request, RowCount, Source, converted, rows_per_batch
 
 ENTRIES_PER_BATCH = 1 << 18
 ROWS_PER_SPARSE_BATCH = 1 << 14
+Draw = tuple[np.ndarray, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class ArraySource:
+class ArraySource(Source):
     """Rows of one array or CSR matrix, a single batch."""
 
     rows: Any
     labels: np.ndarray | None = None
-    column_names: list[str] | None = None
+    names: list[str] | None = None
     request: Request = field(default_factory=Request)
     in_memory = True
 
     @property
-    def label(self) -> Any:
-        """Name of the column with the labels; None where none was asked for."""
-        return self.request.label
+    def column_names(self) -> list[str] | None:
+        """Names of the columns, where the rows have some."""
+        return self.names
 
     @property
-    def n_rows(self) -> int:
+    def n_rows(self) -> int:  # type: ignore[override]
         """Number of rows."""
         return self.rows.shape[0]
 
-    def __iter__(self) -> Iterator[Any]:
-        yield self.rows
-
-    def labeled_batches(self) -> Iterator[tuple[Any, np.ndarray]]:
-        """Yield all rows and their labels, with NaN or None for a missing label."""
-        if self.labels is None:
-            raise self.request.no_labels()
+    def _blocks(self, with_labels: bool) -> Iterator[tuple[Any, Any]]:
         yield self.rows, self.labels
 
     def every(self, stride: int) -> ArraySource:
@@ -53,37 +49,26 @@ class ArraySource:
 
 
 @dataclass(frozen=True, eq=False)
-class MappedSource:
+class MappedSource(Source):
     """Rows of a memory map, read from disk in blocks and never copied as a whole."""
 
     rows: np.ndarray
     request: Request
-    in_memory = False
-    label = None
 
     @property
-    def column_names(self) -> list[str] | None:
-        """Names that were asked for, since an array has none."""
-        return self.request.columns
-
-    @property
-    def n_rows(self) -> int:
+    def n_rows(self) -> int:  # type: ignore[override]
         """Number of rows."""
         return self.rows.shape[0]
 
-    def __iter__(self) -> Iterator[np.ndarray]:
+    def _blocks(self, with_labels: bool) -> Iterator[tuple[np.ndarray, None]]:
         size = rows_per_batch(self.rows.shape[1])
         for start in range(0, self.n_rows, size):
             block = self.rows[start : start + size]
-            yield converted(block, self.request.dtype, self.request.name)
-
-    def labeled_batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Raise: a memory map has no labels."""
-        raise self.request.no_labels()
+            yield converted(block, self.request.dtype, self.request.name), None
 
 
 @dataclass(frozen=True, eq=False)
-class BatchSource:
+class BatchSource(Source):
     """Batches that somebody else makes, read anew on every pass.
 
     Where batches are frames, all must have the columns of the first one, in whatever order.
@@ -92,31 +77,17 @@ class BatchSource:
     batches: Callable[[], Iterable[Any]]
     request: Request
     count: RowCount = field(default_factory=RowCount)
-    in_memory = False
-    n_rows = None
-
-    @property
-    def label(self) -> Any:
-        """Name of the column with the labels; None where none was asked for."""
-        return self.request.label
 
     @property
     def column_names(self) -> list[str] | None:
         """Names of the columns of a batch; the first batch is read to know them."""
-        first = next(self._blocks(), None)
+        first = next(self._read(), None)
         return None if first is None else first.column_names
 
-    def __iter__(self) -> Iterator[Any]:
-        return (block.rows for block in self._blocks())
+    def _blocks(self, with_labels: bool) -> Iterator[tuple[Any, Any]]:
+        return ((block.rows, block.labels) for block in self._read())
 
-    def labeled_batches(self) -> Iterator[tuple[Any, np.ndarray]]:
-        """Yield (rows, labels), with NaN or None for a missing label."""
-        for block in self._blocks():
-            if block.labels is None:
-                raise self.request.no_labels()
-            yield block.rows, block.labels
-
-    def _blocks(self) -> Iterator[Block]:
+    def _read(self) -> Iterator[Block]:
         n_read, request = 0, self.request
         for number, batch in enumerate(self.batches()):
             block = as_block(batch, request, f"Batch {number} of {request.name}")
@@ -125,19 +96,6 @@ class BatchSource:
             n_read += block.rows.shape[0]
             yield block
         self.count.check(n_read, f"The batches of {self.request.name}")
-
-
-def is_mapped(data: Any) -> bool:
-    """Return whether an array is a memory map or a view of one."""
-    base = data
-    while isinstance(base, np.ndarray):
-        base = base.base
-    return isinstance(base, mmap)
-
-
-def mapped_source(data: np.ndarray, request: Request) -> MappedSource:
-    """Return the rows of a memory map, which get their dtype when they are read."""
-    return MappedSource(as_block(data, replace(request, dtype=None), request.name).rows, request)
 
 
 def as_block(data: Any, request: Request, place: str) -> Block:
@@ -194,3 +152,45 @@ def row_slice(rows: Any, part: slice) -> Any:
     block.indptr = rows.indptr[part.start : part.stop + 1] - first
     block.has_canonical_format = True
     return block
+
+
+def draw_rows(X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
+    """Return so many rows, each as likely as any other, or all where there are no more.
+
+    X is an array, CSR matrix or frame, whose rows keep their order, or an iterable of these.
+    """
+    if hasattr(X, "shape"):
+        if X.shape[0] <= n_rows:
+            return X
+        return _safe_indexing(X, np.sort(random_state.choice(X.shape[0], n_rows, replace=False)))
+    drawn = None
+    for batch in X:
+        drawn = merge_draws(drawn, tagged(batch, random_state), n_rows)
+    return np.empty((0, 0)) if drawn is None else drawn[1]
+
+
+def tagged(rows: Any, random_state: np.random.RandomState) -> Draw:
+    """Return rows with a random number for each; those with the smallest will be drawn."""
+    return random_state.random_sample(rows.shape[0]), rows
+
+
+def merge_draws(one: Draw | None, other: Draw, n_rows: int) -> Draw:
+    """Return the rows with the smallest numbers of two draws, at most ``n_rows``."""
+    tags, rows = other
+    if one is not None:
+        tags, rows = np.concatenate([one[0], tags]), stack_rows(one[1], rows)
+    if tags.size <= n_rows:
+        return tags, rows
+    kept = np.sort(np.argpartition(tags, n_rows)[:n_rows])
+    return tags[kept], _safe_indexing(rows, kept)
+
+
+def stack_rows(above: Any, below: Any) -> Any:
+    """Return rows one below the other; CSR if one of them is, and frames make a frame."""
+    if hasattr(above, "columns"):
+        library = nw.get_native_namespace(above)
+        options = {"ignore_index": True} if is_pandas(above) else {"how": "vertical_relaxed"}
+        return library.concat([above, below], **options)
+    if sparse.issparse(above) or sparse.issparse(below):
+        return sparse.vstack([above, below], format="csr")
+    return np.concatenate([above, below])

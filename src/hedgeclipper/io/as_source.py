@@ -1,30 +1,33 @@
-"""as_source: rows of whatever kind as a source of batches."""
+"""as_source: rows of whatever kind as a source of batches, and which files a path means."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from glob import glob, has_magic
+from mmap import mmap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.io.arrays import (
-    ArraySource,
-    BatchSource,
-    MappedSource,
-    as_block,
-    is_mapped,
-    mapped_source,
-)
-from hedgeclipper.io.column_names import listed
-from hedgeclipper.io.files import find_files, names_files
-from hedgeclipper.io.frames import is_frame
-from hedgeclipper.io.libsvm import LibsvmSource, libsvm_source
+from hedgeclipper.io.arrays import ArraySource, BatchSource, MappedSource, as_block
+from hedgeclipper.io.formats import FORMATS, DatasetTable, is_dataset
+from hedgeclipper.io.frames import is_frame, listed
+from hedgeclipper.io.libsvm import PACKED, libsvm_source
 from hedgeclipper.io.source import Request, Source
-from hedgeclipper.io.tables import TableSource, dataset_source, file_source, is_dataset
+from hedgeclipper.io.tables import table_source
 
-_SOURCES = (ArraySource, BatchSource, LibsvmSource, MappedSource, TableSource)
+_SUFFIXES = {
+    "Parquet": (".parquet", ".pq"),
+    "Arrow": (".arrow", ".feather", ".ipc"),
+    "CSV": tuple(s + p for s in (".csv", ".tsv") for p in ("", ".gz", ".bz2", ".zst")),
+    "LibSVM": tuple(s + p for s in (".svm", ".libsvm", ".svmlight") for p in ("", *PACKED)),
+}
+_KNOWN = "Files are told apart by their suffix: {}.".format(
+    "; ".join(f"{kind} {', '.join(ends)}" for kind, ends in _SUFFIXES.items())
+)
 
 
 def as_source(
@@ -35,7 +38,7 @@ def as_source(
     label: Any = None,
     n_columns: int | None = None,
     dtype: Any = None,
-    words: bool = False,
+    strings: bool = False,
     once: bool = False,
 ) -> Source:
     """Return a source of batches of rows, each a 2-d array or CSR matrix.
@@ -62,8 +65,8 @@ def as_source(
     dtype : dtype, optional
         Of the rows. Default: arrays and frames keep theirs; files give float32 if that holds all
         numbers of their columns' types exactly, and else float64.
-    words : bool, default=False
-        Whether columns of frames and files may hold words; rows are then arrays of objects if one
+    strings : bool, default=False
+        Whether columns of frames and files may hold strings; rows are then arrays of objects if one
         does, with None or NaN for what is missing.
     once : bool, default=False
         Whether the rows are read only once, so that an iterator of batches will do.
@@ -75,8 +78,11 @@ def as_source(
     >>> [batch.shape for batch in source], [batch.shape for batch in source]
     ([(2, 3), (1, 3)], [(2, 3), (1, 3)])
     """
-    request = Request(name, _as_names(columns), label or None, n_columns, dtype, words, once, data)
-    if not isinstance(data, _SOURCES):
+    names = None if columns is None else [str(column) for column in columns]
+    if names is not None and (isinstance(columns, str) or len(set(names)) < len(names)):
+        raise ValueError(f"columns must be a list of different names. Got {columns!r}.")
+    request = Request(name, names, label or None, n_columns, dtype, strings, once, data)
+    if not isinstance(data, Source):
         return _open(request)
     both = _joined(data.request, request)
     return data if both == data.request else _open(both)
@@ -89,17 +95,14 @@ def _joined(own: Request, more: Request) -> Request:
     for option, wanted in asked.items():
         had = getattr(own, option)
         if option != "dtype" and had is not None and had != wanted:
+            is_list = option == "columns"
+            before, now = (f"[{listed(x)}]" if is_list else repr(x) for x in (had, wanted))
             raise ValueError(
-                f"{more.name} is a source that was made with {option}={_shown(had)}. Here "
-                f"{option}={_shown(wanted)} is wanted. Make the source with that, or without "
-                f"{option}."
+                f"{more.name} is a source that was made with {option}={before}. Here "
+                f"{option}={now} is wanted. Make the source with that, or without {option}."
             )
-    words = own.words or more.words
-    return replace(own, name=more.name, words=words, once=more.once, **asked)
-
-
-def _shown(option: Any) -> str:
-    return f"[{listed(option)}]" if isinstance(option, list) else repr(option)
+    strings = own.strings or more.strings
+    return replace(own, name=more.name, strings=strings, once=more.once, **asked)
 
 
 def _open(request: Request) -> Source:
@@ -109,14 +112,26 @@ def _open(request: Request) -> Source:
         raise ValueError(
             f"{request.label!r} is the label, and it is in columns too. Take it out there."
         )
-    if names_files(data):
+    if is_batched(data):
+        return _open_batches(request)
+    block = as_block(data, request, name)
+    return ArraySource(block.rows, block.labels, block.column_names, request)
+
+
+def _open_batches(request: Request) -> Source:
+    data, name = request.data, request.name
+    if isinstance(data, np.ndarray):  # a memory map, whose rows get their dtype when they are read
+        return MappedSource(as_block(data, replace(request, dtype=None), name).rows, request)
+    if _names_files(data):
         kind, paths = find_files(data)
-        if kind == "LibSVM":
-            return libsvm_source(paths, request)
-        return file_source(kind, paths, request)
+        return (
+            libsvm_source(paths, request)
+            if kind == "LibSVM"
+            else table_source([FORMATS[kind](path) for path in paths], request)
+        )
     if is_dataset(data):
-        return dataset_source(data, request)
-    if callable(data) and not hasattr(data, "__array__"):
+        return table_source([DatasetTable(data, name)], request)
+    if callable(data):
         return BatchSource(data, request)
     if hasattr(data, "__next__") and not request.once:
         raise TypeError(
@@ -124,28 +139,19 @@ def _open(request: Request) -> Source:
             "takes several passes. Pass a list of batches, an object with __iter__, or a function "
             "that returns a fresh iterator."
         )
-    if _holds_batches(data):
-        return BatchSource(lambda: data, request)
-    if is_mapped(data):
-        return mapped_source(data, request)
-    block = as_block(data, request, name)
-    return ArraySource(block.rows, block.labels, block.column_names, request)
+    return BatchSource(lambda: data, request)
 
 
 def is_batched(data: Any) -> bool:
     """Return whether rows come a batch at a time: files, a memory map, or batches of others."""
+    if isinstance(data, np.ndarray):
+        base = data
+        while isinstance(base, np.ndarray):
+            base = base.base
+        return isinstance(base, mmap)
     is_function = callable(data) and not hasattr(data, "__array__")
-    read_on_the_way = names_files(data) or is_dataset(data) or is_mapped(data) or is_function
+    read_on_the_way = _names_files(data) or is_dataset(data) or is_function
     return read_on_the_way or hasattr(data, "__next__") or _holds_batches(data)
-
-
-def _as_names(columns: Sequence[str] | None) -> list[str] | None:
-    if columns is None:
-        return None
-    names = [str(name) for name in columns]
-    if isinstance(columns, str) or len(set(names)) < len(names):
-        raise ValueError(f"columns must be a list of different names. Got {columns!r}.")
-    return names
 
 
 def _holds_batches(data: Any) -> bool:
@@ -155,3 +161,69 @@ def _holds_batches(data: Any) -> bool:
         return bool(data) and (is_frame(data[0]) or np.ndim(data[0]) == 2)
     is_array = hasattr(data, "__array__") or hasattr(data, "shape") or sparse.issparse(data)
     return hasattr(data, "__iter__") and not is_array
+
+
+def _names_files(data: Any) -> bool:
+    """Return whether the data is a path, or a list of paths."""
+    if isinstance(data, (list, tuple)):
+        return bool(data) and all(isinstance(entry, (str, Path)) for entry in data)
+    return isinstance(data, (str, Path))
+
+
+def find_files(where: Any) -> tuple[str, list[Path]]:
+    """Return the kind of the files and their paths: sorted, or as in a list that is passed.
+
+    Files of folders and patterns that are hidden, or begin with ``_``, are left out.
+    """
+    entries = where if isinstance(where, (list, tuple)) else [where]
+    paths = [path for entry in entries for path in _expanded(entry)]
+    if len(set(paths)) < len(paths):
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise ValueError(f"{twice} is named twice. Name every file once.")
+    kinds: dict[str, Path] = {}
+    for path in paths:
+        if (kind := _kind(path)) is None:
+            raise ValueError(f"{path} has an unknown suffix. {_KNOWN}")
+        kinds.setdefault(kind, path)
+    if len(kinds) > 1:
+        (kind, path), (other, other_path), *_ = kinds.items()
+        raise ValueError(
+            f"The files are of different kinds: {path} is {kind}, {other_path} is {other}. Pass "
+            "files of one kind, for instance with a pattern like '*.parquet'."
+        )
+    return next(iter(kinds)), paths
+
+
+def _expanded(entry: Any) -> list[Path]:
+    """Return the files that a path, folder or pattern means, sorted."""
+    if "://" in str(entry):
+        raise ValueError(
+            f"{entry} is an address. Only files of this machine are read by their path: pass "
+            "pyarrow.dataset.dataset(address), or a collection of Dask."
+        )
+    path = Path(entry).expanduser()
+    if path.is_dir():
+        found = [file for file in _visible(path.iterdir()) if _kind(file) is not None]
+        problem = (
+            f"{path} has no data files in it. Files in folders below are not looked for; name "
+            f"them with a pattern like '{path}/**/*.parquet'. {_KNOWN}"
+        )
+    elif path.exists():
+        return [path]
+    elif has_magic(str(path)):
+        found = _visible(map(Path, glob(str(path), recursive=True)))
+        problem = f"No file matches {str(path)!r}. Check the folder and the pattern."
+    else:
+        raise FileNotFoundError(f"{path} does not exist. Pass the path of a file or a folder.")
+    if not found:
+        raise FileNotFoundError(problem)
+    return sorted(found)
+
+
+def _visible(paths: Iterable[Path]) -> list[Path]:
+    return [path for path in paths if path.is_file() and not path.name.startswith((".", "_"))]
+
+
+def _kind(path: Path) -> str | None:
+    name = path.name.lower()
+    return next((kind for kind, ends in _SUFFIXES.items() if name.endswith(ends)), None)

@@ -1,23 +1,31 @@
-"""Files that are whole or not there: written under another name, renamed at the end."""
+"""Files that are whole or not there: written under another name, renamed at the end.
+
+Any file by `atomic_path`, and Parquet files, written table by table, by `parquet_writer`.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
+
+import numpy as np
+
+from hedgeclipper.io.column_values import pyarrow
+
+ROWS_PER_GROUP = 1 << 16
+TABLES_TO_GATHER = 256
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 def check_output(path: str | Path, *, force: bool = True) -> Path:
     """Return the whole path of a file that can be written, or say why it cannot.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file to write.
-    force : bool
-        Whether one that exists may be replaced.
+    Without ``force``, one that exists may not be replaced.
     """
     path = Path(path).expanduser().resolve()
     if path.is_dir():
@@ -30,30 +38,135 @@ def check_output(path: str | Path, *, force: bool = True) -> Path:
 
 
 @contextmanager
-def draft_of(path: str | Path, *, force: bool = True) -> Iterator[Path]:
+def atomic_path(path: str | Path, *, force: bool = True) -> Iterator[Path]:
     """Give the path of a hidden file that is renamed at the end of the ``with`` block.
 
-    On any error that file is removed, and what was at the path before is still there.
+    On any error that file is removed, and what was at the path before is still there. Without
+    ``force``, one that exists may not be replaced.
+    """
+    path = check_output(path, force=force)
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
+    try:
+        yield temporary
+        with temporary.open("r+b") as file:
+            os.fsync(file.fileno())
+        check_output(path, force=force)  # somebody else may have written there meanwhile
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+class TableWriter:
+    """Writes tables below each other, in row groups of 65,536 rows; made by `parquet_writer`."""
+
+    def __init__(self, temporary: Path, path: Path) -> None:
+        self._temporary, self._path = temporary, path
+        self._file: Any = None
+        self._writer: Any = None
+        self._waiting: list[Any] = []
+        self._n_waiting = 0
+
+    def write(self, columns: Mapping[str, Any]) -> None:
+        """Write some more rows; those that do not fill a row group wait for the next ones.
+
+        Parameters
+        ----------
+        columns : mapping of str to array-like of shape (n_rows,)
+            The columns by name. Those of the first call decide names and types.
+        """
+        with _named(self._path):
+            if self._writer is None:
+                table = pyarrow().table(dict(columns))
+                self._open(table.schema)
+            else:
+                table = _like(self._writer.schema, columns)
+            n_rows = self._n_waiting + table.num_rows
+            n_whole = n_rows - n_rows % ROWS_PER_GROUP
+            n_taken = max(0, n_whole - self._n_waiting)
+            if n_whole:
+                self._write_groups(table.slice(0, n_taken))
+            self._wait(table.slice(n_taken))
+
+    def _write_groups(self, *last: Any) -> None:
+        """Write the tables that wait, and a last one."""
+        tables, self._waiting, self._n_waiting = [*self._waiting, *last], [], 0
+        self._writer.write_table(pyarrow().concat_tables(tables), ROWS_PER_GROUP)
+
+    def _wait(self, table: Any) -> None:
+        # a copy, since a table shares the memory of arrays that the caller may write to
+        self._waiting.append(table.take(np.arange(table.num_rows)))
+        self._n_waiting += table.num_rows
+        if len(self._waiting) == TABLES_TO_GATHER:
+            # each takes some memory, however few its rows
+            self._waiting = [pyarrow().concat_tables(self._waiting).combine_chunks()]
+
+    def _open(self, schema: Any) -> None:
+        # opened here, since pyarrow leaves its own file open where the footer cannot be written
+        self._file = pyarrow().OSFile(str(self._temporary), mode="wb")
+        parquet = pyarrow("pyarrow.parquet")
+        self._writer = parquet.ParquetWriter(self._file, schema, write_page_checksum=True)
+
+    def close(self) -> None:
+        """Write the rows that wait, and the footer."""
+        if self._writer is None:
+            raise ValueError("Nothing was written. Write columns once at least, if only empty.")
+        with _named(self._path):
+            if self._n_waiting:
+                self._write_groups()
+            self._writer.close()
+            self._file.close()
+
+    def abandon(self) -> None:
+        """Close the file as it is."""
+        if self._writer is not None:
+            with suppress(Exception):
+                self._writer.close()
+            # or it would be closed, and fail, once more when it is collected
+            self._writer.is_open = False
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in errors of the system, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        advice = "Make room" if error.errno in _FULL else "Write to another place"
+        raise OSError(error.errno, f"{path} could not be written ({reason}). {advice}") from error
+
+
+def _like(schema: Any, columns: Mapping[str, Any]) -> Any:
+    """Return a table with the columns of this schema."""
+    if list(columns) != schema.names:
+        raise ValueError(
+            f"Every table must have the columns of the first one, {schema.names}. "
+            f"Got {list(columns)}."
+        )
+    return pyarrow().table(dict(columns), schema=schema)
+
+
+@contextmanager
+def parquet_writer(path: str | Path) -> Iterator[TableWriter]:
+    """Give a writer of a Parquet file that appears, whole, at the end of the ``with`` block.
+
+    Until then it is a hidden file beside it. On any error that file is removed, and what was at the
+    path before is still there.
 
     Parameters
     ----------
     path : str or Path
-        The file to write.
-    force : bool
-        Whether one that exists may be replaced.
+        The file to write; one that exists is replaced.
     """
-    path = check_output(path, force=force)
-    draft = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
-    try:
-        yield draft
-        _flush_to_disk(draft)
-        check_output(path, force=force)  # somebody else may have written there meanwhile
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def _flush_to_disk(path: Path) -> None:
-    with path.open("r+b") as file:
-        os.fsync(file.fileno())
+    with atomic_path(path) as temporary:
+        writer = TableWriter(temporary, Path(path))
+        try:
+            yield writer
+            writer.close()
+        except BaseException:
+            writer.abandon()
+            raise

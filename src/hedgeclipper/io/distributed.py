@@ -19,8 +19,8 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 
+from hedgeclipper.io.arrays import Draw, merge_draws, tagged
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.io.sampling import Draw, merge_draws, tagged
 
 FAN_IN = 8
 
@@ -32,20 +32,10 @@ def draw_from(
     check: Callable[[Any], Any],
     random_state: np.random.RandomState,
 ) -> Any:
-    """Return so many rows of a Dask collection, drawn at random, here.
+    """Return so many rows of a Dask collection, drawn at random, here; or all if there are fewer.
 
-    Parameters
-    ----------
-    X : Dask array or frame
-        Rows.
-    n_rows : int
-        How many to draw; all where there are no more.
-    names : sequence of str or None
-        Columns of a frame that are wanted, in their order.
-    check : callable
-        Returns a partition's rows as an array, or raises.
-    random_state : RandomState
-        Draws a seed for each partition.
+    Of a frame the columns of these names are wanted. ``check`` returns a partition's rows as an
+    array, or raises.
     """
     parts = parts_of(select_columns(X, names, "X_unlabeled"))
     seeds = random_state.randint(np.iinfo(np.int32).max, size=len(parts))
@@ -54,7 +44,7 @@ def draw_from(
         task("draw", _draw_part, part, n_rows, box, seed)
         for part, seed in zip(parts, seeds, strict=True)
     ]
-    _, rows = join_in_tree(draws, partial(_merge, n_rows=n_rows))
+    _, rows = join_in_tree(draws, partial(reduce, partial(merge_draws, n_rows=n_rows)))
     return rows
 
 
@@ -64,17 +54,7 @@ def count_partitions(X: Any) -> int:
 
 
 def check_collection(X: Any, name: str, n_features: int) -> None:
-    """Raise unless X is an array of Dask with so many columns, or a frame.
-
-    Parameters
-    ----------
-    X : Dask collection
-        Rows.
-    name : str
-        What to call them in errors.
-    n_features : int
-        Number of columns of the labeled rows.
-    """
+    """Raise unless X is an array of Dask with so many columns, or a frame."""
     if isinstance(X, Delayed) or not hasattr(X, "ndim"):
         raise TypeError(
             f"{name} must be an array or a frame if it is a Dask collection. Got "
@@ -92,16 +72,7 @@ def check_collection(X: Any, name: str, n_features: int) -> None:
 def map_partitions(model: Any, method: str, X: Any, names: list[str] | None) -> Any:
     """Return a method's predictions for each partition, as a lazy Dask collection like X.
 
-    Parameters
-    ----------
-    model : fitted estimator
-        Who predicts.
-    method : {"predict", "predict_proba", "decision_function"}
-        How.
-    X : Dask array or frame
-        Rows.
-    names : list of str or None
-        Columns of a frame that the model knows, in their order.
+    Of a frame, the model knows the columns of these names, in their order.
     """
     nothing = _no_predictions(model, method)
     box = sent("model", model.for_prediction())
@@ -130,16 +101,15 @@ class Box:
 
 def task(name: str, work: Callable[..., Any], *arguments: Any) -> Any:
     """Return a task that does the work on arguments, which may be tasks themselves."""
-    return dask.delayed(work)(*arguments, dask_key_name=key_of(name))
+    return dask.delayed(work)(*arguments, dask_key_name=_key_of(name))
 
 
 def sent(name: str, content: Any) -> Any:
     """Return a task whose result is a `Box` with the content, to be sent to workers."""
-    return dask.delayed(Box(content), name=key_of(name))
+    return dask.delayed(Box(content), name=_key_of(name))
 
 
-def key_of(name: str) -> str:
-    """Return a key for a task that no other task has."""
+def _key_of(name: str) -> str:
     return f"hedgeclipper-{name}-{uuid.uuid4().hex}"
 
 
@@ -223,29 +193,25 @@ def join_in_tree(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
     return whole
 
 
-def _merge(draws: list[Draw], n_rows: int) -> Draw:
-    return reduce(partial(merge_draws, n_rows=n_rows), draws)
-
-
 def _predict_block(rows: Any, box: Box, method: str) -> np.ndarray:
     """Return predictions of rows; there may be none."""
     model = box.content
     return getattr(model, method)(rows) if rows.shape[0] else _no_predictions(model, method)
 
 
+def _predict_frame(frame: Any, box: Box, method: str) -> Any:
+    """Return predictions with the index of the frame."""
+    found = _predict_block(frame, box, method)
+    return _framed(found, frame.index, box.content.classes_, method)
+
+
 def _no_predictions(model: Any, method: str) -> np.ndarray:
-    """Return what the method would say of no rows."""
+    """Return the method's predictions for no rows."""
     n_classes = model.classes_.size
     if method == "predict":
         return model.classes_[:0]
     is_wide = method == "predict_proba" or n_classes > 2
     return np.empty((0, n_classes)) if is_wide else np.empty(0)
-
-
-def _predict_frame(frame: Any, box: Box, method: str) -> Any:
-    """Return predictions with the index of the frame."""
-    found = _predict_block(frame, box, method)
-    return _framed(found, frame.index, box.content.classes_, method)
 
 
 def _framed(found: np.ndarray, index: Any, classes: np.ndarray, method: str) -> Any:

@@ -7,17 +7,7 @@ from types import ModuleType
 
 
 def import_extra(module: str, extra: str, wanted_by: str) -> ModuleType:
-    """Return an optional module, or say how to install it.
-
-    Parameters
-    ----------
-    module : str
-        Name of the module.
-    extra : str
-        The extra of this package that brings it.
-    wanted_by : str
-        What needs it, as the user would call it.
-    """
+    """Return an optional module, or say which extra of this package brings what needs it."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hedgeclipper.io.arrow_columns import holds_numbers, holds_strings, pyarrow
-from hedgeclipper.io.column_names import positions_of
+from hedgeclipper.io.column_values import holds_numbers, holds_strings, pyarrow
+from hedgeclipper.io.frames import positions_of
 from hedgeclipper.io.source import damage_named
 
 _STREAM_BYTES = 1 << 16
@@ -28,13 +28,7 @@ _PACKINGS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
 class TableFile:
-    """A table with named columns: its schema, and its rows, checked as they are read.
-
-    Attributes
-    ----------
-    place : str
-        What to call it in errors.
-    """
+    """A table with named columns; ``place`` is what to call it in errors."""
 
     place: str
 
@@ -43,12 +37,13 @@ class TableFile:
         raise NotImplementedError
 
     def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        """Yield record batches of these columns and the label, of at most so many rows."""
+        """Yield record batches of these columns, the label among them."""
         raise NotImplementedError
 
     def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        """Yield record batches of these columns and the label, of at most so many rows."""
-        for batch in self._read(names, label, size):
+        """Yield checked record batches of these columns and the label, of at most so many rows."""
+        wanted = names if label is None else [*names, label]
+        for batch in self._read(wanted, label, size):
             self._check(batch)
             yield batch
 
@@ -90,9 +85,8 @@ class ParquetFile(_File):
             self._open() as file,
         ):
             metadata = file.metadata
-            wanted = with_label(names, label)
-            positions_of(wanted, file.schema_arrow.names, self.place)
-            for batch in file.iter_batches(size, columns=wanted):
+            positions_of(names, file.schema_arrow.names, self.place)
+            for batch in file.iter_batches(size, columns=names):
                 yield batch
                 n_read += batch.num_rows
 
@@ -135,9 +129,11 @@ class ArrowFile(_File):
 
     def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
         schema, _ = self.head()
-        fields = positions_of(with_label(names, label), schema.names, self.place)
+        fields = positions_of(names, schema.names, self.place)
         with self._open(fields) as reader:
-            for batch in _record_batches(reader):
+            n_batches = getattr(reader, "num_record_batches", None)
+            is_stream = n_batches is None
+            for batch in reader if is_stream else map(reader.get_batch, range(n_batches)):
                 yield from _slices(batch, size)
 
     @contextmanager
@@ -151,19 +147,8 @@ class ArrowFile(_File):
                 yield reader
 
 
-def _record_batches(reader: Any) -> Iterator[Any]:
-    if hasattr(reader, "num_record_batches"):
-        return (reader.get_batch(number) for number in range(reader.num_record_batches))
-    return iter(reader)
-
-
 def _slices(batch: Any, size: int) -> Iterator[Any]:
     return (batch.slice(start, size) for start in range(0, batch.num_rows, size))
-
-
-def with_label(names: list[str], label: str | None) -> list[str]:
-    """Return the names of the columns to read."""
-    return names if label is None else [*names, label]
 
 
 @dataclass(frozen=True)
@@ -188,7 +173,7 @@ class CsvFile(_File):
 
         Arrow would blame some line further down, or take a row of numbers for names.
         """
-        start = self.start(_HEADING_BYTES)
+        start = self._start(_HEADING_BYTES)
         if b"\0" in start:
             raise ValueError(
                 f"{self.path} is not text in UTF-8; it may be UTF-16. Write the file in UTF-8."
@@ -209,32 +194,34 @@ class CsvFile(_File):
             raise ValueError(
                 f"The heading of {self.path} is not text in UTF-8. Write the file in UTF-8."
             ) from error
-        check_heading(self.place, names)
+        if all(map(_is_numeral, names)) and names != [str(number) for number in range(len(names))]:
+            raise ValueError(
+                f"{self.path} has no heading: its first line is {','.join(names[:5])}. Put a line "
+                "with the names of the columns first, or pass columns if these are their names."
+            )
 
-    def table(self, names: list[str], missing: Sequence[str] | None = None) -> Any:
-        """Return all rows in one table; the type of each column is inferred from all of them."""
-        return self._read_all(include_columns=names, null_values=missing)
-
-    def column_of_strings(self, name: str) -> Any:
-        """Return a column as the file has it, with null for empty ones."""
-        types = {name: pyarrow().string()}
-        table = self._read_all(include_columns=[name], column_types=types, null_values=[""])
-        return table.column(0)
-
-    def _read_all(self, **options: Any) -> Any:
+    def table(
+        self, names: list[str], missing: Sequence[str] | None = None, types: Any = None
+    ) -> Any:
+        """Return all rows in one table; types of columns that are not given suit all rows."""
         csv = pyarrow("pyarrow.csv")
-        convert = csv.ConvertOptions(strings_can_be_null=True, **options)
+        convert = csv.ConvertOptions(
+            include_columns=names, column_types=types, null_values=missing, strings_can_be_null=True
+        )
         with table_damage_named(self.place), self._unpacked() as stream:
             table = csv.read_csv(stream, None, self._parse_options(), convert)
         self._check(table)
         return table
 
+    def column_of_strings(self, name: str) -> Any:
+        """Return a column as the file has it, with null for empty ones."""
+        return self.table([name], [""], {name: pyarrow().string()}).column(0)
+
     def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
         schema, _ = self.head()
-        wanted = with_label(names, label)
-        positions_of(wanted, schema.names, self.place)
+        positions_of(names, schema.names, self.place)
         options = pyarrow("pyarrow.csv").ConvertOptions(
-            include_columns=wanted,
+            include_columns=names,
             column_types=_column_types(schema, names, label, self.strings),
             strings_can_be_null=True,
         )
@@ -265,14 +252,14 @@ class CsvFile(_File):
         """Return the size of a block that holds the first lines, however long they are."""
         size = _CSV_BLOCK_BYTES
         while True:
-            start = self.start(size)
+            start = self._start(size)
             text = start.lstrip()
             n_lines = max(text.count(b"\n"), text.count(b"\r"))
             if len(start) < size or n_lines >= _CSV_LINES_PER_BLOCK:
                 return size
             size *= 2
 
-    def start(self, size: int) -> bytes:
+    def _start(self, size: int) -> bytes:
         """Return the first so many bytes, unpacked."""
         with table_damage_named(self.place), self._unpacked() as stream:
             return stream.read(size)
@@ -286,7 +273,7 @@ def _column_types(
     schema: Any, names: list[str], label: str | None, strings: bool
 ) -> dict[str, Any]:
     pa = pyarrow()
-    kinds = {name: schema.field(name).type for name in names}
+    kinds = {name: schema.field(name).type for name in names if name != label}
     # the first lines of a column of strings may be empty, or look like numbers
     has_strings = strings and any(map(holds_strings, kinds.values()))
     of_numbers = pa.string() if has_strings else pa.float64()
@@ -294,16 +281,7 @@ def _column_types(
         name: kind if str(kind) == "bool" or not holds_numbers(kind) else of_numbers
         for name, kind in kinds.items()
     }
-    return types if label is None else {**types, label: pa.string()}
-
-
-def check_heading(place: str, names: list[str]) -> None:
-    """Raise where the first line looks like a row, whose numbers would pass for names."""
-    if all(map(_is_numeral, names)) and names != [str(number) for number in range(len(names))]:
-        raise ValueError(
-            f"{place} has no heading: its first line is {','.join(names[:5])}. Put a line with the "
-            "names of the columns first, or pass columns if these are their names."
-        )
+    return {**types, label: pa.string()} if label is not None else types
 
 
 def _is_numeral(text: str) -> bool:
@@ -335,6 +313,41 @@ def table_damage_named(
 ) -> AbstractContextManager[None]:
     """Name the file that Arrow cannot read, and the place in it."""
     return damage_named(place, pyarrow().ArrowException, where=where)
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetTable(TableFile):
+    """A whole data set of pyarrow in the place of a file.
+
+    Its Scanner reads ahead as little as can be set, but decodes whole row groups.
+    """
+
+    dataset: Any
+    place: str
+
+    def head(self) -> tuple[Any, int | None]:
+        """Return the schema, and the number of rows where the files have it."""
+        kind = getattr(getattr(self.dataset, "format", None), "default_extname", "")
+        is_counted = kind in ("parquet", "arrow", "feather")
+        return self.dataset.schema, self.dataset.count_rows() if is_counted else None
+
+    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
+        scanner = self.dataset.scanner(
+            columns=names,
+            batch_size=size,
+            batch_readahead=1,
+            fragment_readahead=1,
+            use_threads=False,
+        )
+        with table_damage_named(self.place):
+            yield from scanner.to_batches()
+
+
+def is_dataset(data: Any) -> bool:
+    """Return whether the data is a data set of pyarrow."""
+    if not type(data).__module__.startswith("pyarrow"):
+        return False
+    return isinstance(data, pyarrow("pyarrow.dataset").Dataset)
 
 
 FORMATS: dict[str, Callable[[Path], _File]] = {

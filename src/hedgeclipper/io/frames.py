@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +11,15 @@ import narwhals as nw
 import numpy as np
 from narwhals import dependencies as libraries
 
-from hedgeclipper.io import arrow_columns
-from hedgeclipper.io.column_names import (
-    are_names,
-    positions_of,
-    wanted_positions,
+from hedgeclipper.io.column_values import (
+    decoded,
+    labels_of,
+    missing_labels,
+    numbers_of,
+    pyarrow,
+    strings_of,
 )
-from hedgeclipper.io.label_columns import missing_labels
-from hedgeclipper.io.source import Request, converted
+from hedgeclipper.io.source import Request, overflow_named
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,8 @@ class Block:
 
 def is_frame(data: Any) -> bool:
     """Return whether the data is a table of pandas, polars or Arrow."""
+    if isinstance(data, np.ndarray):  # in most cases, and no library has to be asked
+        return False
     return is_pandas(data) or libraries.is_polars_dataframe(data) or _is_arrow(data)
 
 
@@ -48,7 +52,7 @@ def _is_arrow(data: Any) -> bool:
 def frame_names(data: Any) -> list[str] | None:
     """Return the names of a frame's columns; None where it has none, and for other data."""
     names = _names(data) if is_frame(data) else []
-    return names if names and are_names(names) else None
+    return names if names and _are_names(names) else None
 
 
 def frame_columns(frame: Any) -> list[tuple[Any, Any]]:
@@ -70,13 +74,7 @@ def frame_arrays(frame: Any, names: Sequence[Any] | None = None) -> dict[Any, np
 
     Numbers and booleans are numbers, as objects if some booleans are missing; dates are
     datetime64 in UTC; strings, and categories of whatever kind, are objects, as is all else.
-
-    Parameters
-    ----------
-    frame : frame of pandas, polars or Arrow
-        Rows.
-    names : sequence, optional
-        The columns wanted; those that are not there are left out.
+    Of the wanted names, those that are not there are left out.
     """
     columns = frame_columns(as_table(frame))
     return {name: _array(column) for name, column in columns if names is None or name in names}
@@ -100,15 +98,7 @@ def as_text(values: np.ndarray) -> np.ndarray:
 
 
 def frame_with(frame: Any, names: Sequence[str]) -> Any:
-    """Return the columns of a frame that are asked for, in this order, or the frame without names.
-
-    Parameters
-    ----------
-    frame : any
-        Rows; those that are no frame, or have no names, are returned as they are.
-    names : sequence of str
-        The columns; one that is not there is an error.
-    """
+    """Return these columns of a frame, in this order; rows without names as they are."""
     found = frame_names(frame)
     if found is None or found == list(names):
         return frame
@@ -120,7 +110,7 @@ def as_table(data: Any) -> Any:
     """Return a record batch of Arrow as a table, whose names scikit-learn sees; else the data."""
     if not _is_arrow(data) or libraries.is_pyarrow_table(data):
         return data
-    return arrow_columns.pyarrow().Table.from_batches([data])
+    return pyarrow().Table.from_batches([data])
 
 
 def as_frame(frame: Any) -> Any:
@@ -131,40 +121,82 @@ def as_frame(frame: Any) -> Any:
 def frame_block(frame: Any, request: Request, place: str) -> Block:
     """Return the columns of a frame that were asked for, and its labels, as arrays."""
     names = _names(frame)
-    positions = wanted_positions(names, _hidden(frame), request, place)
+    positions = _wanted_positions(names, frame, request, place)
     request.check_width(len(positions), place)
-    read = arrow_columns.words_of if request.words else arrow_columns.numbers_of
-    columns = [
-        read(_column(frame, position), f"Column {names[position]!r} of {place}")
-        for position in positions
-    ]
-    rows = converted(_side_by_side(columns, frame.shape[0]), request.dtype, place)
+    read = strings_of if request.strings else numbers_of
+    places = [f"Column {names[position]!r} of {place}" for position in positions]
+    columns: Iterable[np.ndarray] = map(read, (_column(frame, p) for p in positions), places)
+    dtype = request.dtype
+    if dtype is None:
+        columns = list(columns)
+        dtype = np.result_type(*{column.dtype for column in columns}) if columns else np.float64
+    rows = np.empty((frame.shape[0], len(positions)), dtype=dtype)
+    for position, (column, values) in enumerate(zip(places, columns, strict=True)):
+        with overflow_named(column, dtype):
+            rows[:, position] = values
     labels = None
     if request.label is not None:
-        column = _column(frame, positions_of([request.label], names, place)[0])
-        labels = arrow_columns.labels_of(column, f"Column {request.label!r} of {place}")
-    return Block(rows, labels, [names[p] for p in positions] if are_names(names) else None)
+        label = _column(frame, positions_of([request.label], names, place)[0])
+        labels = labels_of(label, f"Column {request.label!r} of {place}")
+    return Block(rows, labels, [names[p] for p in positions] if _are_names(names) else None)
 
 
-def _side_by_side(columns: list[np.ndarray], n_rows: int) -> np.ndarray:
-    dtype = np.result_type(*{column.dtype for column in columns}) if columns else np.float64
-    rows = np.empty((n_rows, len(columns)), dtype=dtype)
-    for position, column in enumerate(columns):
-        rows[:, position] = column
-    return rows
+def _wanted_positions(names: list[Any], frame: Any, request: Request, place: str) -> list[int]:
+    """Return the positions of the columns asked for, or of all but the label and an index."""
+    if request.columns is not None and _are_names(names):
+        return positions_of(request.columns, names, place)
+    left_out = set(positions_of([] if request.label is None else [request.label], names, place))
+    left_out |= {names.index(name) for name in _hidden(frame)}
+    return [position for position in range(len(names)) if position not in left_out]
+
+
+def positions_of(wanted: Sequence[str], names: Sequence[Any], place: str) -> list[int]:
+    """Return where the columns of these names stand, or say which is not there just once."""
+    positions = {name: position for position, name in enumerate(names)}
+    counts = Counter(names)
+    for name in wanted:
+        if name not in counts:
+            raise ValueError(
+                f"{place} has no column {name!r}. It has {listed(names)}. Add the column, or name "
+                "another one."
+            )
+        if counts[name] > 1:
+            raise ValueError(
+                f"{place} has {counts[name]} columns with the name {name!r}. Give each its own "
+                "name."
+            )
+    return [positions[name] for name in wanted]
+
+
+def listed(names: Sequence[Any], most: int = 10) -> str:
+    """Return the first few names for an error."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    more = len(names) - most
+    return f"{shown} and {more} more" if more > 0 else shown or "no columns"
+
+
+def _are_names(names: Sequence[Any]) -> bool:
+    """Return whether columns can be picked by name: pandas may number them instead."""
+    return all(isinstance(name, str) for name in names)
 
 
 def _names(frame: Any) -> list[Any]:
     return list(frame.schema.names if _is_arrow(frame) else frame.columns)
 
 
+def index_names(schema: Any) -> list[str]:
+    """Return the names of the columns in which pandas keeps the index of a frame."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in schema.names if name in index]
+
+
 def _hidden(frame: Any) -> list[str]:
-    return arrow_columns.index_names(frame.schema) if _is_arrow(frame) else []
+    return index_names(frame.schema) if _is_arrow(frame) else []
 
 
 def _column(frame: Any, position: int) -> Any:
     """Return a column by its place, since names may be there twice: of Arrow, or of narwhals."""
     if _is_arrow(frame):
-        return arrow_columns.decoded(frame.column(position))
+        return decoded(frame.column(position))
     column = frame.iloc[:, position] if is_pandas(frame) else frame.to_series(position)
     return nw.from_native(column, series_only=True)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
-from lzma import LZMAError
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zlib import error as ZlibError
 
 import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from hedgeclipper.io.source import Request, RowCount, damage_named
-from hedgeclipper.io.text import blocks_of_lines
+from hedgeclipper.io.source import Request, RowCount, Source, damage_named
 
+BLOCK_BYTES = 1 << 24
+PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MOST_ROWS = 1 << 16
 
 
@@ -35,61 +38,37 @@ def parse_libsvm(
 
 
 @dataclass(frozen=True, eq=False)
-class LibsvmSource:
+class LibsvmSource(Source):
     """Rows of LibSVM files, one file after the other, as CSR matrices of the same width."""
 
     paths: list[Path]
     n_columns: int
-    n_rows: int | None
     request: Request
-    counts: dict[Path, RowCount] = field(default_factory=dict)
-    in_memory = False
+    n_rows: int | None = None
+    counts: dict[str, RowCount] = field(default_factory=dict)
 
-    @property
-    def label(self) -> Any:
-        """A true value if labels were asked for."""
-        return self.request.label
-
-    @property
-    def column_names(self) -> list[str] | None:
-        """Names that were asked for, since the files have none."""
-        return self.request.columns
-
-    def __iter__(self) -> Iterator[sparse.csr_array]:
-        return (rows for rows, _ in self._blocks())
-
-    def labeled_batches(self) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
-        """Yield (rows, labels), with NaN for a missing label."""
-        if self.label is None:
-            raise self.request.no_labels()
-        yield from self._blocks()
-
-    def _blocks(self) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
+    def _blocks(self, with_labels: bool) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
         dtype = np.float64 if self.request.dtype is None else self.request.dtype
         for path in self.paths:
             n_read = 0
             for rows, labels in _read(path, self.n_columns, dtype):
                 n_read += labels.size
                 yield rows, labels
-            self.counts.setdefault(path, RowCount()).check(n_read, str(path))
+            self.counts.setdefault(str(path), RowCount()).check(n_read, str(path))
 
 
 def libsvm_source(paths: list[Path], request: Request) -> LibsvmSource:
     """Return the rows of LibSVM files; without a width, all are read once to find it."""
-    if request.columns is not None:
-        return LibsvmSource(paths, len(request.columns), None, request)
-    if request.n_columns is not None:
-        return LibsvmSource(paths, request.n_columns, None, request)
-    shapes = {path: [rows.shape for rows, _ in _read(path, None, np.float32)] for path in paths}
-    n_columns = max(width for parts in shapes.values() for _, width in parts)
-    counts = {path: sum(n_rows for n_rows, _ in parts) for path, parts in shapes.items()}
-    return LibsvmSource(
-        paths,
-        n_columns,
-        sum(counts.values()),
-        request,
-        {path: RowCount(n_rows) for path, n_rows in counts.items()},
-    )
+    width = request.n_columns if request.columns is None else len(request.columns)
+    if width is not None:
+        return LibsvmSource(paths, width, request)
+    counts = {}
+    for path in paths:
+        shapes = [rows.shape for rows, _ in _read(path, None, np.float32)]
+        counts[str(path)] = RowCount(sum(n_rows for n_rows, _ in shapes))
+        width = max(width or 0, *(n_columns for _, n_columns in shapes))
+    n_rows = sum(count.n_rows or 0 for count in counts.values())
+    return LibsvmSource(paths, width or 0, request, n_rows, counts)
 
 
 def _read(
@@ -97,7 +76,7 @@ def _read(
 ) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
     """Yield rows and labels of the blocks of a file, or name the line that cannot be read."""
     n_lines = n_rows = 0
-    with damage_named(str(path), EOFError, LZMAError, ZlibError):
+    with damage_named(str(path), EOFError, lzma.LZMAError, ZlibError):
         for block in blocks_of_lines(path):
             try:
                 rows, labels = parse_libsvm(block, n_columns, dtype)
@@ -140,3 +119,15 @@ def _first_bad_line(block: bytes, n_columns: int | None) -> int:
         except ValueError:
             bad = middle
     return bad
+
+
+def open_packed(path: Path) -> BinaryIO:
+    """Return the file opened for reading, unpacked on the way."""
+    return PACKED.get(path.suffix.lower(), open)(path, "rb")
+
+
+def blocks_of_lines(path: Path) -> Iterator[bytes]:
+    """Yield the file in blocks of whole lines."""
+    with open_packed(path) as file:
+        while block := file.read(BLOCK_BYTES):
+            yield block + file.readline()

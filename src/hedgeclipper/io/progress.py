@@ -1,4 +1,4 @@
-"""What a run says: bars on a terminal and tables with rich where it is installed, else lines."""
+"""Progress on standard error: a bar of rich on a terminal, else lines; and tables on output."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from typing import Any
 SECONDS_BETWEEN_LINES = 5.0
 
 
-class _Reporter:
-    """Something to be shown on standard error: in a bar on a terminal with rich, else in lines."""
+class Reporter:
+    """Shows how far something is: in a bar on a terminal with rich, else in lines."""
 
     def __init__(self) -> None:
         self.bar: Any = _make_bar() if sys.stderr.isatty() else None
-        self.started = time.perf_counter()
+        self.started = self.last = time.perf_counter()
+        self._unshown = ""
 
     def __enter__(self) -> Any:
         if self.bar is not None:
@@ -26,22 +27,33 @@ class _Reporter:
 
     def __exit__(self, *error: object) -> None:
         if self.bar is not None:
-            if not self.bar.tasks[0].description:
-                self.bar.update(self.bar.task_ids[0], visible=False)
+            self.bar.update(self.bar.task_ids[0], visible=bool(self.bar.tasks[0].description))
             self.bar.stop()
+        self._print()
 
-    def _show_bar(self, done: float, text: str) -> None:
-        self.bar.update(self.bar.task_ids[0], completed=done, description=text)
+    def show(self, done: float, text: str, ending: str = "", *, at_once: bool = False) -> None:
+        """Show a text and the fraction that is done; a line only has the ending too.
+
+        Lines come every few seconds unless they shall come at once, and one more at the end for
+        what was not shown yet.
+        """
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], completed=done, description=text)
+            return
+        self._unshown = f"{text}  {ending}" if ending else text
+        now = time.perf_counter()
+        if at_once or now - self.last > SECONDS_BETWEEN_LINES:
+            self._print()
+            self.last = now
+
+    def _print(self) -> None:
+        if self._unshown:
+            print(self._unshown, file=sys.stderr, flush=True)
+            self._unshown = ""
 
 
-class PassReporter(_Reporter):
-    """Shows each pass on standard error: a bar on a terminal with rich, else a line.
-
-    Parameters
-    ----------
-    tol : float
-        Relative gap the run stops at, from which the time left is guessed.
-    """
+class PassReporter(Reporter):
+    """Shows each pass of a game, and the time left until the relative gap ``tol``, as guessed."""
 
     def __init__(self, tol: float):
         super().__init__()
@@ -54,64 +66,48 @@ class PassReporter(_Reporter):
         if record.n_iter == 1 or not math.isfinite(self.first):
             self.first, self.started = relative, time.perf_counter()
         seconds = time.perf_counter() - self.started
-        done = _share_done(self.first, relative, self.tol)
-        text = f"slack {record.primal:+.6f}  gap {gap:.2e}  {seconds:6.1f} s"
-        if self.bar is not None:
-            self._show_bar(done, f"pass {record.n_iter}  {text}")
-            return
+        done = _fraction_done(self.first, relative, self.tol)
         left = f"{seconds * (1 - done) / done:.0f} s left" if 0.05 < done < 1 else "..."
+        text = f"slack {record.primal:+.6f}  gap {gap:.2e}  {seconds:6.1f} s"
         ending = "done" if done == 1 else left
-        print(f"pass {record.n_iter:4d}  {text}  {ending}", file=sys.stderr, flush=True)
+        self.show(done, f"pass {record.n_iter:4d}  {text}", ending, at_once=True)
 
 
-def pass_reporter(verbose: int, tol: float) -> AbstractContextManager:
-    """Return a context that yields a reporter of passes, or None where nothing is to be said."""
-    return PassReporter(tol) if verbose else nullcontext()
-
-
-class RowReporter(_Reporter):
-    """Shows on standard error how many rows are done: a bar on a terminal with rich, else lines.
-
-    Lines come every few seconds, and one more at the end for what was not shown yet.
-
-    Parameters
-    ----------
-    task : str
-        What is done with them.
-    n_all : int or None
-        Number of all rows, where it is known.
-    unit : str
-        What is counted if not rows.
-    """
+class RowReporter(Reporter):
+    """Shows how many rows (or other units) of ``n_all`` are done, where that is known."""
 
     def __init__(self, task: str, n_all: int | None, unit: str = "rows"):
         super().__init__()
         self.task, self.n_all, self.unit = task, n_all, unit
-        self.last, self.unshown = self.started, ""
 
     def __exit__(self, *error: object) -> None:
         if self.bar is not None and error[0] is None:
             self.bar.update(self.bar.task_ids[0], completed=1.0)
         super().__exit__(*error)
-        self._print()
 
     def __call__(self, n_done: int) -> None:
         """Show how many rows are done."""
-        now = time.perf_counter()
+        seconds = time.perf_counter() - self.started
         done = n_done / self.n_all if self.n_all else 0.0
-        text = f"{self.task}  {n_done:,} {self.unit}  {now - self.started:.1f} s"
-        if self.bar is not None:
-            self._show_bar(done, text)
-            return
-        self.unshown = text + (f"  {done:.0%}" if self.n_all else "")
-        if now - self.last > SECONDS_BETWEEN_LINES:
-            self._print()
-            self.last = now
+        text = f"{self.task}  {n_done:,} {self.unit}  {seconds:.1f} s"
+        self.show(done, text, f"{done:.0%}" if self.n_all else "")
 
-    def _print(self) -> None:
-        if self.unshown:
-            print(self.unshown, file=sys.stderr, flush=True)
-            self.unshown = ""
+
+class MemberReporter(Reporter):
+    """Shows which member of a panel has been fitted, and the time left."""
+
+    def __call__(self, name: str, n_done: int, n_all: int) -> None:
+        """Show that a fit of a member is done."""
+        seconds = time.perf_counter() - self.started
+        text = f"fitted {name}  {n_done} of {n_all} fits  {seconds:.1f} s"
+        left = f"{seconds * (n_all - n_done) / n_done:.0f} s left"
+        is_last = n_done == n_all
+        self.show(n_done / n_all, text, "done" if is_last else left, at_once=is_last)
+
+
+def pass_reporter(verbose: int, tol: float) -> AbstractContextManager:
+    """Return a context that yields a reporter of passes, or None where nothing is to be said."""
+    return PassReporter(tol) if verbose else nullcontext()
 
 
 def row_reporter(
@@ -121,67 +117,12 @@ def row_reporter(
     return RowReporter(task, n_all, unit) if verbose else nullcontext(lambda n_done: None)
 
 
-class MemberReporter(_Reporter):
-    """Shows on standard error which member of a panel has been fitted, and the time left.
-
-    A bar on a terminal with rich, else lines.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.last = self.started
-
-    def __call__(self, name: str, n_done: int, n_all: int) -> None:
-        """Show that a fit of a member is done; lines come every few seconds."""
-        now = time.perf_counter()
-        seconds = now - self.started
-        text = f"fitted {name}  {n_done} of {n_all} fits  {seconds:.1f} s"
-        if self.bar is not None:
-            self._show_bar(n_done / n_all, text)
-        elif now - self.last > SECONDS_BETWEEN_LINES or n_done == n_all:
-            left = f"{seconds * (n_all - n_done) / n_done:.0f} s left"
-            ending = "done" if n_done == n_all else left
-            print(f"{text}  {ending}", file=sys.stderr, flush=True)
-            self.last = now
-
-
 def member_reporter(verbose: int) -> AbstractContextManager:
     """Return a context that yields a reporter of members, one that says nothing unless verbose."""
     return MemberReporter() if verbose else nullcontext(lambda name, n_done, n_all: None)
 
 
-def print_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Print a table on standard output, with rich where it is installed.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Headings; the first column is set to the left, the others to the right.
-    lines : sequence of sequences of str
-        Cells.
-    """
-    try:
-        from rich.console import Console
-        from rich.table import Table
-    except ImportError:
-        _print_plain_table(head, lines)
-        return
-    table = Table(*head[:1])
-    for name in head[1:]:
-        table.add_column(name, justify="right")
-    for line in lines:
-        table.add_row(*line)
-    Console().print(table)
-
-
-def _print_plain_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
-    for first, *others in (head, *lines):
-        cells = [f"{c:>{width}}" for c, width in zip(others, widths[1:], strict=True)]
-        print("  ".join([f"{first:{widths[0]}}", *cells]))
-
-
-def _share_done(first: float, now: float, tol: float) -> float:
+def _fraction_done(first: float, now: float, tol: float) -> float:
     """Return how far the gap has come on its way to tol, in orders of magnitude."""
     if now <= tol:
         return 1.0
@@ -201,3 +142,25 @@ def _make_bar() -> Any:
     bar = Progress(*columns, console=Console(stderr=True))
     bar.add_task("", total=1.0)
     return bar
+
+
+def print_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table on standard output, with rich where it is installed.
+
+    The first column is set to the left, the others to the right.
+    """
+    try:
+        from rich.console import Console
+        from rich.table import Table
+    except ImportError:
+        widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
+        for first, *others in (head, *lines):
+            cells = [f"{c:>{width}}" for c, width in zip(others, widths[1:], strict=True)]
+            print("  ".join([f"{first:{widths[0]}}", *cells]))
+        return
+    table = Table(*head[:1])
+    for name in head[1:]:
+        table.add_column(name, justify="right")
+    for line in lines:
+        table.add_row(*line)
+    Console().print(table)

@@ -1,43 +1,17 @@
-"""What every source of rows can do, and what is asked of it."""
+"""What every source of rows can do, what is asked of it, and errors that name a file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 _ENTRIES = 1 << 22
 _MOST_ROWS = 1 << 16
 _LEAST_ROWS = 256
-
-
-class Source(Protocol):
-    """Rows that can be read again and again, in the same order, a batch at a time."""
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether all rows are in memory, so that a pass is cheap and some rows may be copied."""
-
-    @property
-    def column_names(self) -> list[str] | None:
-        """Names of the columns of a batch, in order; None where they have none."""
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows; None where only a pass would tell."""
-
-    @property
-    def label(self) -> Any:
-        """Name of the column with the labels; None where none was asked for."""
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield batches of rows: arrays of shape (rows, columns), or CSR matrices."""
-
-    def labeled_batches(self) -> Iterator[tuple[Any, np.ndarray]]:
-        """Yield (rows, labels): float64 with NaN for a missing label, or str with None for one."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +26,7 @@ class Request:
     label: Any = None
     n_columns: int | None = None
     dtype: Any = None
-    words: bool = False
+    strings: bool = False
     once: bool = field(default=False, compare=False)
     data: Any = field(default=None, compare=False, repr=False)
 
@@ -65,11 +39,50 @@ class Request:
                 "that were there before, in the same order, or with names to pick them by."
             )
 
-    def no_labels(self) -> ValueError:
-        """Return the error of labels that are read though none were asked for."""
-        return ValueError(
-            f"{self.name} has no labels: no column was named as the label. Pass label to as_source."
-        )
+
+class Source:
+    """Rows that can be read again and again, in the same order, a batch at a time.
+
+    Attributes
+    ----------
+    request : Request
+        What it was made with.
+    in_memory : bool
+        Whether all rows are in memory, so that a pass is cheap and some rows may be copied.
+    n_rows : int or None
+        Number of rows; None where only a pass would tell.
+    """
+
+    request: Request
+    in_memory: bool = False
+    n_rows: int | None = None
+
+    @property
+    def column_names(self) -> list[str] | None:
+        """Names of the columns of a batch, in order; None where they have none."""
+        return self.request.columns
+
+    @property
+    def label(self) -> Any:
+        """Name of the column with the labels; None where none was asked for."""
+        return self.request.label
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield batches of rows: arrays of shape (rows, columns), or CSR matrices."""
+        return (rows for rows, _ in self._blocks(False))
+
+    def labeled_batches(self) -> Iterator[tuple[Any, np.ndarray]]:
+        """Yield (rows, labels): float64 with NaN for a missing label, or str with None for one."""
+        if self.label is None:
+            raise ValueError(
+                f"{self.request.name} has no labels: no column was named as the label. Pass label "
+                "to as_source."
+            )
+        return self._blocks(True)
+
+    def _blocks(self, with_labels: bool) -> Iterator[tuple[Any, Any]]:
+        """Yield rows and their labels, or whatever where labels are not wanted."""
+        raise NotImplementedError
 
 
 def rows_per_batch(n_columns: int) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -19,98 +19,83 @@ from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.inspection import HeldOut, Inspection, store_games
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.base.summary import VoterTable
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame
+from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import member_reporter
-from hedgeclipper.io.sampling import draw_rows, stack_rows
 from hedgeclipper.panel.defaults import default_panel
-from hedgeclipper.panel.held_out import N_FOLDS, HeldOutScores
-from hedgeclipper.panel.member_frames import NamedColumns
-from hedgeclipper.panel.member_summary import summarize
-from hedgeclipper.panel.member_votes import REGIONS
+from hedgeclipper.panel.fitting import MemberRows
 from hedgeclipper.panel.members import (
     Member,
-    MemberRows,
     check_estimators,
     choose_folds,
+    choose_held_out,
     cross_fit,
+    prefit_members,
     score_held_out,
     score_members,
-    score_prefit,
 )
 from hedgeclipper.panel.panel_certificate import HardVotes, certify_panel
-from hedgeclipper.panel.panel_game import PanelScores, aggregate
-from hedgeclipper.panel.panel_predictor import PanelGame, PanelPredictor
-from hedgeclipper.panel.weighing import PanelSolution
+from hedgeclipper.panel.panel_inspection import hold_out, summarize, voter_table
+from hedgeclipper.panel.panel_predictor import REGIONS, NamedColumns, PanelPredictor
+from hedgeclipper.panel.weighing import Aggregate, aggregate, panel_scores
 
 ROWS_FOR_VIEWS = 10_000
 ROWS_TO_LEARN_FROM = 5_000
 ROWS_IN_GAME, ENTRIES_IN_GAME = 200_000, 10**8
-SHARE_HELD_OUT = 0.5
-
-
-class NoHeldOutRowsWarning(UserWarning):
-    """Some class has no held-out rows to score the members on: all members weigh the same."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Played:
-    """What came out for one class: the game for new rows, and what is told of it."""
-
-    game: PanelGame
-    solution: PanelSolution
-    certificate: Certificate
-    summary: dict[str, list]
+DEFAULT_HOLDOUT = 0.5
 
 
 class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     """Semi-supervised vote of different classifiers.
 
-    Labeled rows that a member has not seen tell how well it ranks, unlabeled rows where members
+    Labeled rows that a member has not seen show how well it ranks, unlabeled rows where members
     agree, and a zero-sum game against an adversary who picks the labels gives each its weight. The
     weighted vote is then calibrated.
 
     Parameters
     ----------
-    estimators : list of (str, classifier) or None
+    estimators : list of (str, classifier) or None, default=None
         Names and classifiers, as for scikit-learn's ``VotingClassifier``; "drop" in place of a
         classifier leaves it out. Those whose ``fit`` takes ``X_unlabeled``, and scikit-learn's
         semi-supervised ones, learn from unlabeled rows too. Where X is a frame, they get frames.
         None is a varied panel that suits the rows; strings, categories and dates in a frame are
         encoded. In a pipeline that ends in one of scikit-learn's semi-supervised classifiers, all
         steps get the unlabeled rows, marked by -1.
-    cv : int, splitter, list of splits or "prefit"
-        How labeled rows are held back to judge a member; a number is cut down to that of the
-        rarest class with two labels. Splits count the labeled rows alone. The members are then
-        fitted to all labels. "prefit": the classifiers are fitted and stay as they are; the
-        labeled rows must be new to them.
-    holdout : float or None
-        Share of the labels that no member is fitted to and that judge all of them, in place of
-        ``cv``. With a ``confidence_level``, None is a half.
-    confidence_level : float or None
+    cv : int, splitter, list of splits or "prefit", default=5
+        How labeled rows are held out to score a member on: a number of stratified folds, at most
+        as many as the rarest class with two labels has labels, or splits of the labeled rows
+        alone. The members are then fitted to all labels. "prefit": the classifiers are fitted and
+        stay as they are; the labeled rows must be new to them. Take fewer folds if members are slow
+        to fit.
+    holdout : float or None, default=None
+        Proportion of the labels that no member is fitted to, and on which all are scored, in place
+        of ``cv``. None is no such labels, or one half of them with a ``confidence_level``.
+    confidence_level : float or None, default=None
         A number such as 0.95 asks for a guarantee: a bound on the error that holds with this
-        probability. With held-out labels or fitted members, no
-        sample weights, and unlabeled rows that are not among the labeled ones, the certificate
-        is a guarantee.
-    regions : {"signs", "bins"} or None
-        Voters beside the members: each member where it says + and where it says - ("signs"), and
-        these apart for sure and unsure votes ("bins").
-    loss : {"square", "zero_one", "log"} or Loss
-        What the game is played for.
-    tol : float
-        Relative duality gap to stop at.
-    max_iter : int
+        probability. With held-out labels or fitted members, no sample weights, and unlabeled rows
+        that are not among the labeled ones, the certificate is a guarantee. None is an estimate,
+        for which members can be fitted to all labels.
+    regions : {"signs", "bins"} or None, default=None
+        Voters beside the members: each member where it votes + and where it votes - ("signs"), and
+        these apart for sure and unsure votes ("bins"). Worth a try with many labels, if members are
+        better on one side than on the other.
+    loss : {"square", "zero_one", "log"} or Loss, default="square"
+        Loss that the game's predictor wants to be small. Probabilities are calibrated whatever it
+        is.
+    tol : float, default=1e-3
+        Relative duality gap at which the game counts as solved.
+    max_iter : int, default=200
         Passes over the unlabeled rows at most, in each of three games.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Members fitted, or scoring rows, at a time, each in one thread; None is 1 and -1 as many as
         there are cores. BLAS and OpenMP have one thread each meanwhile, and with more than one job
         so have members with an ``n_jobs`` of their own.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Seed of folds, samples and the default panel.
-    verbose : int
+    verbose : int, default=0
         1 shows which member has been fitted, and the time left.
 
     Attributes
@@ -126,23 +111,24 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         Weight of each member, regions included; there is one game for two classes, or one for each
         class against the rest.
     certificate_ : Certificate or list of these
-        Bound on the error of ``predict`` on the unlabeled rows that played, and whether it is a
+        Bound on the error of ``predict`` on the unlabeled rows of the game, and whether it is a
         guarantee or an estimate. For more than two classes there is one per class, on the error of
         telling it from the rest.
     worst_case_error_ : float or list
         Its upper bound.
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
-        What the solver reached in the last game, in how many passes, and why it stopped.
+        Objective and duality gap of the last game, its passes, and why the solver stopped.
     history_ : list of tuple of PassRecord
-        Both sides of the last game of each class after each full pass; see `ConvergenceDisplay`.
+        Primal and dual value of the last game of each class after each full pass; see
+        `ConvergenceDisplay`.
     hedged_range_ : ndarray of shape (n_games, 2)
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
         Probabilities are calibrated in its place.
     out_of_fold_ : ndarray of shape (n_labeled, n_members, n_games)
-        What each member, by a fit without the row, says of each labeled row: from 0 to 1, for the
-        second class of two or for each of more. NaN where no fit could tell.
+        Each member's score of each labeled row, by a fit without the row: from 0 to 1, for the
+        second class of two or for each of more. NaN where no fit has scored the row.
     n_labeled_, n_unlabeled_ : int
-        Number of labeled rows, and of unlabeled rows that played.
+        Number of labeled rows, and of unlabeled rows in the game.
 
     Examples
     --------
@@ -240,8 +226,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         X_unlabeled : like X, batches or files, or a Dask collection, optional
             Unlabeled rows; -1 in y is then a class, and an empty X_unlabeled says no more than
             that. Columns of frames are matched by name, whatever their order. Of more than 200,000
-            rows so many are drawn at random to play, fewer beyond 500 columns (100 million entries,
-            and 10,000 rows at least), and members learn from 5,000 of these.
+            rows so many are drawn at random for the game, fewer beyond 500 columns (100 million
+            entries, and 10,000 rows at least), and members learn from 5,000 of these.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
 
@@ -258,36 +244,36 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         codes = self._encode(rows.y_labeled)
         random_state = check_random_state(self.random_state)
         seed = random_state.randint(np.iinfo(np.int32).max)
-        drawn = rows.X_labeled
-        if given.has_unlabeled:
-            drawn = self._draw(rows.X_unlabeled, np.random.RandomState(seed))
-        rows, prepare = self._encode_columns(replace(rows, X_unlabeled=drawn))
-        drawn = rows.X_unlabeled
-        members = self._members(estimators, rows, codes, drawn, seed, random_state)
-        members, scores = score_members(
-            members, drawn, self.classes_.size, self._member_labels(), n_jobs=self.n_jobs
+        rows, prepare = self._encode_columns(self._draw_unlabeled(rows, seed))
+        members = self._fit_members(estimators, rows, codes, seed, random_state)
+        members, unlabeled = score_members(
+            members, rows.X_unlabeled, self.classes_.size, self._member_labels(), n_jobs=self.n_jobs
         )
-        if not given.has_unlabeled:
-            scores = _unseen(members, scores)
-        self._warn_without_judges(members, codes)
-        is_guarantee = self._may_guarantee(given)
-        played = [
-            self._play(members, codes == k, rows.weight_labeled, scores, column, is_guarantee)
-            for column, k in enumerate(self._games())
-        ]
-        self.n_labeled_, self._judges = codes.size, (codes, rows.weight_labeled)
         self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
-        self._store(members, played, given, prepare, scores)
+        if not rows.has_unlabeled:
+            unlabeled = np.where(np.isnan(self.out_of_fold_), unlabeled, self.out_of_fold_)
+        self._labeled = codes, rows.weight_labeled
+        scores = panel_scores(
+            self.out_of_fold_, unlabeled, codes, self._games(), rows.weight_labeled
+        )
+        found = [aggregate(own, **self._game_options()) for own in scores]
+        # with a confidence_level labels are held out, unless the members came fitted
+        may_guarantee = rows.weight_labeled is None and rows.has_unlabeled
+        certificates = [
+            certify_panel(HardVotes.of(own, one.game), self.confidence_level, may_guarantee)
+            for own, one in zip(scores, found, strict=True)
+        ]
+        self._summaries = [summarize(members, *pair) for pair in zip(scores, found, strict=True)]
+        self._store(members, found, certificates, given, prepare, unlabeled)
         return self
 
     @property
     def members_(self) -> dict[str, Any]:
         """Fitted members by name."""
-        predictor = self._require_predictor()
-        return dict(zip(predictor.names, predictor.estimators, strict=True))
+        return dict(self._require_predictor().members)
 
     def member_summary(self):
-        """Return a frame of what each member is worth, one row each.
+        """Return a frame that describes the members, one row each.
 
         Columns: ``weight`` (regions included), ``correlation`` (b with both classes weighing the
         same, out of fold) and its ``standard_error``, ``auc`` (out of fold), ``agreement``
@@ -309,63 +295,6 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         frame = pandas.concat(parts, ignore_index=True)
         return frame.sort_values("share", ascending=False, ignore_index=True)
 
-    def _inspect(self) -> Inspection:
-        """Return what summaries, displays and the report need."""
-        n_members = len(self.members_)
-        return self._inspection(
-            kind="panel",
-            description=f"panel of {n_members:,} classifier{'s' * (n_members != 1)}",
-            make_voters=self._voter_table,
-            hold_out=self._hold_out,
-        )
-
-    def _hold_out(self, X_unlabeled: Any) -> HeldOut:
-        """Return how to predict labeled rows by weights that were found without their labels."""
-        codes, weights = self._judges
-        rows = np.flatnonzero(~np.isnan(self.out_of_fold_).any(axis=(1, 2)))
-        labeled = self.out_of_fold_[rows]
-        scores = HeldOutScores(
-            labeled=labeled,
-            # as in a fit without unlabeled rows
-            unlabeled=labeled
-            if X_unlabeled is None
-            else self._predictor.scores(X_unlabeled, self.n_jobs),
-            codes=codes[rows],
-            weights=np.ones(rows.size) if weights is None else weights[rows],
-            games=self._games(),
-            predictor=self._predictor,
-            options=self._game_options(),
-        )
-        description = (
-            "Each member's score of a row is out of fold, by a member fitted without the row; "
-            "weights and calibration of the panel were found again without the labels of the "
-            "fold. These labels have helped to fit the members that scored the other rows, which "
-            "may flatter the panel a little."
-        )
-        return HeldOut(codes[rows], N_FOLDS, scores.predict, description)
-
-    def _game_options(self) -> dict[str, Any]:
-        names = "regions", "loss", "tol", "max_iter"
-        return {name: getattr(self, name) for name in names}
-
-    def _voter_table(self) -> VoterTable:
-        """Return the members in all games, for summaries."""
-        parts, n_members = self._summaries, len(self.members_)
-
-        def column(name: str) -> list:
-            return [value for part in parts for value in part[name]]
-
-        return VoterTable(
-            kind="member",
-            names=column("member"),
-            weights=np.array(column("weight")),
-            correlations=np.array(column("correlation")),
-            shares=np.array(column("share")),
-            errors=np.array(column("standard_error")),
-            targets=np.repeat(self.classes_, n_members).tolist() if len(parts) > 1 else None,
-            more={"AUC, out of fold": column("auc"), "agreement": column("agreement")},
-        )
-
     def for_prediction(self) -> HedgedVotingClassifier:
         """Return a light copy that can predict but not go on: one thread, no rows, no labels."""
         return self._fill_in(HedgedVotingClassifier(n_jobs=1))
@@ -373,20 +302,45 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     def __sklearn_tags__(self):
         """Return scikit-learn's tags."""
         tags = super().__sklearn_tags__()
-        try:
-            named = [] if self.estimators is None else check_estimators(self.estimators)
-        except (TypeError, ValueError):
-            named = []  # fit will tell
-        inputs = [get_tags(model).input_tags for _, model in named]
-        tags.input_tags.sparse = all(tag.sparse for tag in inputs)
-        tags.input_tags.allow_nan = all(_may_take_nan(model) for _, model in named)
+        models: list[Any] = []
+        if self.estimators is not None:
+            with suppress(TypeError, ValueError):  # fit will raise it
+                models = [model for _, model in check_estimators(self.estimators)]
+        tags.input_tags.sparse = all(get_tags(model).input_tags.sparse for model in models)
+        tags.input_tags.allow_nan = all(
+            # a pipeline may take missing values, and will fail if it does not
+            isinstance(model, Pipeline) or get_tags(model).input_tags.allow_nan
+            for model in models
+        )
         return tags
+
+    def _inspect(self) -> Inspection:
+        """Return what summaries, displays and the report need."""
+        n_members = len(self.members_)
+        return self._inspection(
+            kind="panel",
+            description=f"panel of {n_members:,} classifier{'s' * (n_members != 1)}",
+            make_voters=lambda: voter_table(self._summaries, self.classes_),
+            hold_out=self._hold_out,
+        )
+
+    def _hold_out(self, X_unlabeled: Any) -> HeldOut:
+        """Return how to predict labeled rows by weights that were found without their labels."""
+        unlabeled = None
+        if X_unlabeled is not None:
+            unlabeled = self._predictor.scores(X_unlabeled, self.n_jobs)
+        return hold_out(
+            self.out_of_fold_, unlabeled, *self._labeled, self._predictor, self._game_options()
+        )
+
+    def _game_options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("regions", "loss", "tol", "max_iter")}
 
     def _check_estimators(self) -> list[tuple[str, Any]] | None:
         """Return the classifiers that are not dropped, None for the default panel."""
         if self._is_prefit and self.holdout is not None:
             raise ValueError(
-                "With cv='prefit' all labels judge the members: none are held out. Got "
+                "With cv='prefit' members are scored on all labels: none are held out. Got "
                 f"holdout={self.holdout}: leave it out, or give another cv."
             )
         if self.estimators is not None:
@@ -400,16 +354,18 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             )
         return None
 
-    def _draw(self, X: Any, random_state: np.random.RandomState) -> Any:
-        """Return the unlabeled rows that play."""
+    def _draw_unlabeled(self, rows: SemiSupervisedRows, seed: int) -> SemiSupervisedRows:
+        """Return the rows with a sample of the unlabeled ones, or labeled ones in their place."""
+        if not rows.has_unlabeled:
+            return replace(rows, X_unlabeled=rows.X_labeled)
         most = max(ROWS_FOR_VIEWS, min(ROWS_IN_GAME, ENTRIES_IN_GAME // self.n_features_in_))
-        drawn = self._draw_rows(X, most, random_state)
+        drawn = self._draw_rows(rows.X_unlabeled, most, np.random.RandomState(seed))
         if drawn.shape[0] == 0:
             raise ValueError(
                 "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
                 "X_unlabeled out."
             )
-        return drawn
+        return replace(rows, X_unlabeled=drawn)
 
     def _encode_columns(self, rows: SemiSupervisedRows) -> tuple[SemiSupervisedRows, Any]:
         """Return rows as members want them, and what makes such rows of others."""
@@ -418,56 +374,41 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         prepare = NamedColumns(list(rows.X_labeled.columns))
         return replace(rows, X_unlabeled=prepare(rows.X_unlabeled)), prepare
 
-    def _members(
+    def _fit_members(
         self,
         estimators: list[tuple[str, Any]] | None,
         rows: SemiSupervisedRows,
         codes: np.ndarray,
-        drawn: Any,
         seed: int,
         random_state: np.random.RandomState,
     ) -> list[Member]:
         """Return fitted members with their scores of labeled rows they have not seen."""
-        judges = self._held_out(codes, seed)
-        fitted = np.setdiff1d(np.arange(codes.size), judges)
-        # rows that judge count as unlabeled: members must not know the others better than these
-        others = stack_rows(_safe_indexing(rows.X_labeled, judges), drawn) if judges.size else drawn
+        everything, n_classes = np.arange(codes.size), self.classes_.size
+        held_out = everything[:0]
+        if not self._is_prefit and (self.holdout or self.confidence_level):
+            # a guarantee needs a simple random sample
+            is_stratified = self.confidence_level is None
+            held_out = choose_held_out(codes, self.holdout or DEFAULT_HOLDOUT, is_stratified, seed)
+        train = np.setdiff1d(everything, held_out)
+        others = rows.X_unlabeled
+        if held_out.size:
+            # they count as unlabeled: members must not know the others better than these
+            others = stack_rows(_safe_indexing(rows.X_labeled, held_out), others)
         learned = draw_rows(others, ROWS_TO_LEARN_FROM, random_state)
-        whole = MemberRows(rows.X_labeled, codes, self.classes_.size, rows.weight_labeled, learned)
+        given = MemberRows(rows.X_labeled, codes, n_classes, rows.weight_labeled, learned)
         if estimators is None:
             some = draw_rows(others, ROWS_FOR_VIEWS, random_state)
-            everything = stack_rows(_safe_indexing(rows.X_labeled, fitted), some)
-            estimators = default_panel(
-                everything, fitted.size, random_state, n_classes=self.classes_.size
-            )
+            sample = stack_rows(_safe_indexing(rows.X_labeled, train), some)
+            estimators = default_panel(sample, train.size, random_state, n_classes=n_classes)
         with member_reporter(self.verbose) as report:
+            options: dict[str, Any] = {"n_jobs": self.n_jobs, "report": report}
             if self._is_prefit:
-                return score_prefit(estimators, whole, self.classes_, report=report)
-            options = {"n_jobs": self.n_jobs, "report": report}
-            if judges.size:
-                return score_held_out(estimators, whole, fitted, judges, **options)
-            folds = choose_folds(codes, self.cv, seed)
-            return cross_fit(estimators, whole, folds, **options)
-
-    def _held_out(self, codes: np.ndarray, seed: int) -> np.ndarray:
-        """Return the numbers of the labels that members are not fitted to; may be none."""
-        if self._is_prefit or (self.holdout is None and self.confidence_level is None):
-            return np.empty(0, dtype=np.intp)
-        share = SHARE_HELD_OUT if self.holdout is None else self.holdout
-        # a guarantee needs a plain random draw
-        stratify = codes if self.confidence_level is None and np.bincount(codes).min() > 1 else None
-        try:
-            fitted, judges = train_test_split(
-                np.arange(codes.size), test_size=share, random_state=seed, stratify=stratify
-            )
-        except ValueError:
-            fitted, judges = codes[:0], np.arange(codes.size)
-        if np.unique(codes[fitted]).size < self.classes_.size:
-            raise ValueError(
-                f"Some class has no label left to fit the members to, if {share:.0%} of "
-                f"{codes.size} labels are held out. Label more rows, or hold out fewer."
-            )
-        return judges
+                members = prefit_members(estimators, self.classes_)
+                return score_held_out(members, given, everything, self.classes_, **options)
+            if held_out.size == 0:
+                return cross_fit(estimators, given, choose_folds(codes, self.cv, seed), **options)
+            members = cross_fit(estimators, given.select(train), [], **options)
+            return score_held_out(members, given, held_out, n_jobs=self.n_jobs)
 
     @property
     def _is_prefit(self) -> bool:
@@ -477,116 +418,34 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         """Return the labels as members know them: None if these are codes."""
         return self.classes_ if self._is_prefit else None
 
-    def _warn_without_judges(self, members: list[Member], codes: np.ndarray) -> None:
-        judged = codes[_judging(members)]
-        if np.unique(judged).size < self.classes_.size:
-            warnings.warn(
-                "Some class has no held-out row to score the members on, since each of its labels "
-                "is needed to fit them: all members weigh the same in its game. Label at least two "
-                "rows of each class.",
-                NoHeldOutRowsWarning,
-                stacklevel=3,
-            )
-
-    def _play(
-        self,
-        members: list[Member],
-        is_positive: np.ndarray,
-        weights: np.ndarray | None,
-        scores: np.ndarray,
-        column: int,
-        is_guarantee: bool,
-    ) -> _Played:
-        """Weigh the members for one class against the rest, calibrate, and bound the error."""
-        judges = _judging(members)
-        said = PanelScores(
-            labeled=np.column_stack([member.out_of_fold[judges, column] for member in members]),
-            is_positive=is_positive[judges],
-            weights=np.ones(judges.size) if weights is None else weights[judges],
-            unlabeled=scores[:, :, column],
-        )
-        found = aggregate(said, **self._game_options())
-        hard = HardVotes(
-            labeled=_signs(said.labeled - 0.5),
-            signs=_signs(said.is_positive - 0.5),
-            unlabeled=_signs(said.unlabeled - 0.5),
-            panel_labeled=_signs(found.game.log_odds(said.labeled)),
-            panel_unlabeled=_signs(found.game.log_odds(said.unlabeled)),
-        )
-        certificate = certify_panel(hard, self.confidence_level, is_guarantee)
-        by_member = found.solution.weights.reshape(-1, len(members)).sum(axis=0)
-        summary = summarize(
-            [member.name for member in members],
-            by_member,
-            found.solution,
-            said.labeled,
-            said.is_positive,
-            found.votes.unlabeled[:, : len(members)],
-        )
-        return _Played(found.game, found.solution, certificate, summary)
-
-    def _may_guarantee(self, given: SemiSupervisedRows) -> bool:
-        """Return whether labels that judge are a plain draw, from rows like the unlabeled ones.
-
-        With a ``confidence_level`` they are held out, unless the members came fitted.
-        """
-        is_plain = given.weight_labeled is None and given.has_unlabeled
-        return self.confidence_level is not None and is_plain
-
     def _store(
         self,
-        members: list[Member],
-        played: list[_Played],
+        members: Sequence[Member],
+        found: Sequence[Aggregate],
+        certificates: Sequence[Certificate],
         given: SemiSupervisedRows,
         prepare: Any,
-        scores: np.ndarray,
+        unlabeled: np.ndarray,
     ) -> None:
         predictor = PanelPredictor(
-            names=[member.name for member in members],
-            estimators=[member.estimator for member in members],
+            members={member.name: member.estimator for member in members},
             n_classes=self.classes_.size,
             labels=self._member_labels(),
-            games=[one.game for one in played],
+            games=[one.game for one in found],
             prepare=prepare,
         )
         self._labels = None
         if given.in_memory:
-            is_whole = scores.shape[0] == given.X_unlabeled.shape[0]
-            awake = (
-                predictor.awake_for(scores)
+            is_whole = unlabeled.shape[0] == given.X_unlabeled.shape[0]
+            log_odds = (
+                predictor.log_odds(unlabeled)
                 if is_whole
                 else predictor.awake(given.X_unlabeled, self.n_jobs)
             )
-            self._labels = self._all_labels(given, self.classes_[predictor.classes(awake)])
+            self._labels = self._all_labels(given, self.classes_[predictor.classes(log_odds)])
         self._predictor = predictor
-        self._summaries = [one.summary for one in played]
-        self.n_unlabeled_ = scores.shape[0]
-        self.member_names_ = np.array(predictor.names, dtype=object)
-        self.weights_ = np.array([one.summary["weight"] for one in played])
-        store_games(
-            self,
-            [one.solution.game for one in played],
-            [one.certificate for one in played],
-            [one.game.hedged_range(one.solution.game.loss) for one in played],
-        )
-
-
-def _may_take_nan(model: Any) -> bool:
-    """Return whether a classifier says it takes missing values; a pipeline may, and will tell."""
-    return isinstance(model, Pipeline) or get_tags(model).input_tags.allow_nan
-
-
-def _judging(members: list[Member]) -> np.ndarray:
-    """Return the numbers of the labeled rows of which every member has told, unseen."""
-    known = [~np.isnan(member.out_of_fold).any(axis=1) for member in members]
-    return np.flatnonzero(np.all(known, axis=0))
-
-
-def _unseen(members: list[Member], scores: np.ndarray) -> np.ndarray:
-    """Return scores of labeled rows, out of fold where members have such ones."""
-    unseen = np.stack([member.out_of_fold for member in members], axis=1)
-    return np.where(np.isnan(unseen), scores, unseen)
-
-
-def _signs(values: np.ndarray) -> np.ndarray:
-    return np.where(values > 0, 1.0, -1.0)
+        self.n_labeled_, self.n_unlabeled_ = self._labeled[0].size, unlabeled.shape[0]
+        self.member_names_ = np.array(list(predictor.members), dtype=object)
+        self.weights_ = np.array([summary["weight"] for summary in self._summaries])
+        hedged_ranges = [one.game.hedged_range(one.solution.game.loss) for one in found]
+        store_games(self, [one.solution.game for one in found], certificates, hedged_ranges)

@@ -1,4 +1,4 @@
-"""Fitting one member to some of the labeled rows, and to unlabeled rows if it takes them."""
+"""One member of a panel: its fit to rows, unlabeled ones if it takes them, and its scores."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.pipeline import Pipeline
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from hedgeclipper.base.semi_supervised import UNLABELED
+from hedgeclipper.base.threads import own_jobs
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.io.sampling import stack_rows
+from hedgeclipper.io.arrays import stack_rows
 
 READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading, HedgeClipperClassifier)
 
@@ -48,13 +50,7 @@ class MemberRows:
         return 1 if self.n_classes == 2 else self.n_classes
 
     def select(self, labeled: np.ndarray) -> MemberRows:
-        """Return the same with some of the labeled rows.
-
-        Parameters
-        ----------
-        labeled : ndarray of int
-            Their numbers.
-        """
+        """Return the same with some of the labeled rows, given their numbers."""
         weights = None if self.weights is None else self.weights[labeled]
         X = _safe_indexing(self.X_labeled, labeled)
         return replace(self, X_labeled=X, codes=self.codes[labeled], weights=weights)
@@ -62,13 +58,8 @@ class MemberRows:
     def unlabeled_beside(self, train: np.ndarray) -> Any:
         """Return the unlabeled rows, and those labeled ones that are not in ``train``.
 
-        A member that learns from the rows it predicts is then judged on such rows too. None where
+        A member that learns from the rows it predicts is then scored on such rows, too. None where
         there are no unlabeled rows: it will then learn from none.
-
-        Parameters
-        ----------
-        train : ndarray of int
-            Numbers of the labeled rows whose labels are used.
         """
         if self.X_unlabeled is None or self.X_unlabeled.shape[0] == 0:
             return None
@@ -79,27 +70,16 @@ class MemberRows:
 
 
 def fit_member(model: Any, rows: MemberRows, train: np.ndarray) -> np.ndarray:
-    """Fit a model to some labeled rows and return the codes of its classes.
+    """Fit a model to some labeled rows, given their numbers, and return the codes of its classes.
 
     Its classes are 0, 1, ... without a gap, as some classifiers demand, even where ``train`` lacks
-    a class. Unlabeled rows go to a ``fit`` that takes ``X_unlabeled``, or stand among the rows,
+    a class. Unlabeled rows go to a ``fit`` that takes ``X_unlabeled``, or among the other rows,
     marked by -1, for an estimator that reads such marks. Weights go to a ``fit`` that takes them.
-
-    Parameters
-    ----------
-    model : classifier
-        What to fit.
-    rows : MemberRows
-        All rows.
-    train : ndarray of int
-        Numbers of the labeled rows to learn from.
-
-    Returns
-    -------
-    ndarray of int
-        Codes of the classes among the rows, in the order of the model's.
     """
-    prefix, last = _last_step(model)
+    prefix, last = "", model
+    while isinstance(last, Pipeline):
+        name, last = last.steps[-1]
+        prefix += f"{name}__"
     part = rows.select(train)
     X, weights = part.X_labeled, part.weights
     codes, y = np.unique(part.codes, return_inverse=True)
@@ -119,10 +99,98 @@ def fit_member(model: Any, rows: MemberRows, train: np.ndarray) -> np.ndarray:
     return codes
 
 
-def _last_step(estimator: Any) -> tuple[str, Any]:
-    """Return the prefix of a pipeline's parameters for its last step, and this step."""
-    prefix = ""
-    while isinstance(estimator, Pipeline):
-        name, estimator = estimator.steps[-1]
-        prefix += f"{name}__"
-    return prefix, estimator
+def member_scores(
+    estimator: Any,
+    X: Any,
+    n_classes: int,
+    labels: Any = None,
+    name: str | None = None,
+    *,
+    codes: np.ndarray | None = None,
+    shares_cores: bool = False,
+) -> np.ndarray:
+    """Return a fitted classifier's scores of rows, one column per class.
+
+    Probabilities where it has them; else its decision function, squashed to (0, 1) class by class;
+    else 1 for the class it predicts. A class that it does not know gets 0.
+
+    Parameters
+    ----------
+    estimator : classifier
+        A fitted one.
+    X : array, CSR matrix or frame of shape (n_samples, n_features)
+        Rows; there may be none.
+    n_classes : int
+        Number of classes.
+    labels : array-like of shape (n_labels,), optional
+        Labels of classes as the estimator knows them. By default the codes 0, 1, ...
+    name : str, optional
+        What to call the estimator in an error.
+    codes : ndarray of shape (n_labels,), optional
+        Code of the class of each label. By default 0, 1, ...
+    shares_cores : bool
+        Whether other members score rows at the same time.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_columns)
+        One column, that of class code 1, for two classes; else one for each class.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> model = RidgeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> member_scores(model, np.array([[0.5]]), 2, ["no", "yes"])
+    array([[0.5]])
+    """
+    name = name or type(estimator).__name__
+    labels = np.arange(n_classes) if labels is None else np.asarray(labels)
+    own = np.asarray(getattr(estimator, "classes_", labels))
+    places = find_classes(own, labels, name)
+    scores = np.zeros((X.shape[0], n_classes))
+    if X.shape[0]:
+        with own_jobs(estimator, shares_cores):
+            scores[:, places if codes is None else codes[places]] = _own_scores(
+                estimator, X, own, name
+            )
+    if not np.isfinite(scores).all():
+        n_bad = np.count_nonzero(~np.isfinite(scores).all(axis=1))
+        raise ValueError(
+            f"{name} must give finite scores. Got NaN or infinity for {n_bad} of {X.shape[0]} "
+            "rows. Scale its features, or regularize it."
+        )
+    return scores[:, 1:] if n_classes == 2 else scores
+
+
+def find_classes(own: np.ndarray, labels: np.ndarray, name: str) -> np.ndarray:
+    """Return the places of an estimator's classes among the labels; error if one is not there."""
+    place_of = {label: place for place, label in enumerate(labels.tolist())}
+    unknown = [label for label in own.tolist() if label not in place_of]
+    if unknown:
+        raise ValueError(
+            f"{name} must know the classes {labels.tolist()} and no others. It also knows "
+            f"{unknown}. Label rows of these classes too, or leave {name} out."
+        )
+    return np.array([place_of[label] for label in own.tolist()], dtype=np.intp)
+
+
+def _own_scores(estimator: Any, X: Any, own: np.ndarray, name: str) -> np.ndarray:
+    """Return scores of the classes an estimator knows, shape (n_samples, n_own)."""
+    if own.size == 1:
+        return np.ones((X.shape[0], 1))
+    if hasattr(estimator, "predict_proba"):
+        method = "predict_proba"
+        scores = np.asarray(estimator.predict_proba(X), dtype=float)
+    elif hasattr(estimator, "decision_function"):
+        method = "decision_function"
+        scores = expit(np.asarray(estimator.decision_function(X), dtype=float))
+        if scores.ndim == 1:
+            scores = np.column_stack([1.0 - scores, scores])
+    else:
+        return np.asarray(estimator.predict(X)).reshape(-1, 1) == own
+    if scores.shape != (X.shape[0], own.size):
+        raise ValueError(
+            f"{method} of {name} must give one column for each of its {own.size} classes. Got an "
+            f"array of shape {scores.shape} for {X.shape[0]} rows."
+        )
+    return scores

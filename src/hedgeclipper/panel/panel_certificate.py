@@ -1,4 +1,4 @@
-"""Bounds on the error of a panel's predictions, from what the labels say of its members.
+"""Bounds on the error of a panel's predictions, from what the labels tell of its members.
 
 Votes are here the classes that members predict, in natural proportions, as are their correlations;
 neither ranks nor balanced labels have a part in it.
@@ -7,14 +7,15 @@ neither ranks nor balanced labels have a part in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from hedgeclipper.bounds.certificate import Certificate, certify
 from hedgeclipper.bounds.intervals import lower_bounds
 from hedgeclipper.game.losses import absolute_loss
-from hedgeclipper.game.setup import LabelCorrelations, set_up_game
+from hedgeclipper.game.setup import set_up_game
+from hedgeclipper.panel.panel_predictor import PanelGame
+from hedgeclipper.panel.weighing import PanelScores
 
 ESTIMATE_LEVEL = 0.95
 PASSES = 40
@@ -42,6 +43,21 @@ class HardVotes:
     panel_labeled: np.ndarray
     panel_unlabeled: np.ndarray
 
+    @classmethod
+    def of(cls, scores: PanelScores, game: PanelGame) -> HardVotes:
+        """Return the predictions of members with these scores, and of their panel."""
+
+        def signs(values: np.ndarray) -> np.ndarray:
+            return np.where(values > 0, 1.0, -1.0)
+
+        return cls(
+            labeled=signs(scores.labeled - 0.5),
+            signs=np.where(scores.is_positive, 1.0, -1.0),
+            unlabeled=signs(scores.unlabeled - 0.5),
+            panel_labeled=signs(game.log_odds(scores.labeled)),
+            panel_unlabeled=signs(game.log_odds(scores.unlabeled)),
+        )
+
 
 def certify_panel(votes: HardVotes, level: float | None, is_guarantee: bool) -> Certificate:
     """Return bounds on the error of the panel's predictions on the unlabeled rows.
@@ -49,7 +65,7 @@ def certify_panel(votes: HardVotes, level: float | None, is_guarantee: bool) -> 
     Parameters
     ----------
     votes : HardVotes
-        Who predicts what.
+        Predictions of members and panel.
     level : float or None
         Confidence level of bounds that hold together, on these rows. None: an estimate from
         Wilson's bounds, in which the panel counts as a voter, too, though the labels that score it
@@ -57,25 +73,6 @@ def certify_panel(votes: HardVotes, level: float | None, is_guarantee: bool) -> 
     is_guarantee : bool
         Whether the labels have fitted no member.
     """
-    bounds, share, width = _known(votes, level)
-    bounds = replace(bounds, is_guarantee=bounds.is_guarantee and is_guarantee)
-    game = set_up_game(
-        np.column_stack([votes.unlabeled, votes.panel_unlabeled]),
-        bounds,
-        class_balance=(share, width),
-        loss=absolute_loss(),
-        cap=None,
-    )
-
-    def predict(block: Any) -> np.ndarray:
-        return block.votes[:, -1]
-
-    start = np.append(np.maximum(bounds.lower, 0.0) / bounds.lower.size, 0.0)
-    return certify(game, predict, start, rule="hard", knowledge=bounds, max_iter=PASSES)
-
-
-def _known(votes: HardVotes, level: float | None) -> tuple[LabelCorrelations, float, float]:
-    """Return bounds for members and panel, the share of + and how far it may be off."""
     everyone = np.column_stack([votes.labeled, votes.panel_labeled, np.ones(votes.signs.size)])
     bounds = lower_bounds(
         everyone,
@@ -85,9 +82,27 @@ def _known(votes: HardVotes, level: float | None) -> tuple[LabelCorrelations, fl
         two_sided=True,
         n_unlabeled=None if level is None else votes.unlabeled.shape[0],
     )
+    # the last voter always votes +, so that its bounds are those of the class prior
     low, high = (1.0 + bounds.lower[-1]) / 2.0, (1.0 + bounds.upper[-1]) / 2.0
-    voters = bounds.select(slice(-1))
+    bounds = bounds.select(slice(-1))
     if level is not None:
-        # the labels that would judge the panel have weighed its members
-        voters = replace(voters, lower=np.append(voters.lower[:-1], -1.0))
-    return voters, (low + high) / 2.0, (high - low) / 2.0
+        # the labels that would score the panel have weighed its members
+        bounds = replace(bounds, lower=np.append(bounds.lower[:-1], -1.0))
+    bounds = replace(bounds, is_guarantee=bounds.is_guarantee and is_guarantee)
+    game = set_up_game(
+        np.column_stack([votes.unlabeled, votes.panel_unlabeled]),
+        bounds,
+        class_balance=((low + high) / 2.0, (high - low) / 2.0),
+        loss=absolute_loss(),
+        cap=None,
+    )
+    panel_alone = np.append(np.zeros(votes.unlabeled.shape[1]), [1.0, 0.0])
+    start = np.append(np.maximum(bounds.lower, 0.0) / bounds.lower.size, 0.0)
+    return certify(
+        game,
+        lambda block: block @ panel_alone,
+        start,
+        rule="hard",
+        knowledge=bounds,
+        max_iter=PASSES,
+    )

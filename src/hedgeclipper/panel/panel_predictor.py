@@ -1,4 +1,10 @@
-"""From rows to a panel's log-odds, probabilities and classes; all a new row needs."""
+"""From rows to members' scores, votes, and a panel's log-odds: all that a new row needs.
+
+Members give scores of any scale. A vote is the mean of two readings of a score, each in [-1, 1]:
+its rank among the member's scores on the unlabeled rows, which makes all members alike, and its
+log-odds, standardized there and cut off at two standard deviations, which keeps how confident the
+member is. A member may also be a voter of its own in parts of the rows, its regions.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +13,149 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.utils import _safe_indexing
 
-from hedgeclipper.base.threads import own_jobs, run_jobs
-from hedgeclipper.panel.panel_game import PanelGame
-from hedgeclipper.panel.scores import member_scores
+from hedgeclipper.base.threads import run_jobs
+from hedgeclipper.game.losses import Loss
+from hedgeclipper.io.extras import import_extra
+from hedgeclipper.panel.fitting import member_scores
 
+REGIONS = ("signs", "bins")
+SURE = 0.5
+MOST_VALUES = 10_000
+LEAST_PROBABILITY = 1e-3
+DEVIATIONS = 2.0
+ROUNDING = 1e-9
 ROWS_AT_ONCE = 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class VoteScale:
+    """Makes votes of a member's scores.
+
+    Parameters
+    ----------
+    values : ndarray
+        Different scores on the unlabeled rows, in rising order.
+    ranks : ndarray
+        Their ranks in [-1, 1]; equal scores share one.
+    center, spread : float
+        Mean and standard deviation of the log-odds there.
+    """
+
+    values: np.ndarray
+    ranks: np.ndarray
+    center: float
+    spread: float
+
+    @classmethod
+    def of(cls, scores: np.ndarray) -> VoteScale:
+        """Return the scale of a member's scores on some rows.
+
+        Examples
+        --------
+        >>> scale = VoteScale.of(np.array([0.2, 0.9, 0.2, 0.4]))
+        >>> scale(np.array([0.1, 0.2, 0.9])).round(3)
+        array([-0.583, -0.445,  0.792])
+        """
+        values, counts = np.unique(scores, return_counts=True)
+        ranks = (2.0 * np.cumsum(counts) - counts) / scores.size - 1.0
+        if values.size > MOST_VALUES:
+            kept = np.linspace(0, values.size - 1, MOST_VALUES).round().astype(int)
+            values, ranks = values[kept], ranks[kept]
+        log_odds = _log_odds(scores)
+        spread = float(log_odds.std())
+        return cls(values, ranks, float(log_odds.mean()), spread if spread > ROUNDING else 1.0)
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """Return the votes, in [-1, 1], which rise with the scores."""
+        rank = np.interp(scores, self.values, self.ranks)
+        standardized = (_log_odds(scores) - self.center) / self.spread
+        return (rank + np.clip(standardized / DEVIATIONS, -1.0, 1.0)) / 2.0
+
+
+def _log_odds(scores: np.ndarray) -> np.ndarray:
+    return logit(np.clip(scores, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
+
+
+def with_regions(votes: np.ndarray, kind: str | None) -> np.ndarray:
+    """Return the members' votes, and beside them those of their regions, NaN outside.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_samples, n_members)
+        Votes in [-1, 1].
+    kind : {"signs", "bins"} or None
+        "signs": each member is awake once where it votes + and once where it votes -. "bins": the
+        same, each for unsure and for sure votes. None: no regions.
+
+    Examples
+    --------
+    >>> with_regions(np.array([[0.2], [-0.9]]), "signs")
+    array([[ 0.2,  0.2,  nan],
+           [-0.9,  nan, -0.9]])
+    """
+    if kind is None:
+        return votes
+    is_positive = votes > 0
+    regions = [is_positive, ~is_positive]
+    if kind == "bins":
+        is_sure = np.abs(votes) >= SURE
+        regions = [region & part for region in regions for part in (~is_sure, is_sure)]
+    return np.hstack([votes, *[np.where(region, votes, np.nan) for region in regions]])
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Log-odds of the positive class: slope * score + intercept; the slope is positive."""
+
+    slope: float
+    intercept: float
+
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds of the positive class."""
+        return self.slope * scores + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class PanelGame:
+    """What the game of one class against the rest has found.
+
+    Parameters
+    ----------
+    scales : list of VoteScale
+        How the scores of each member become votes.
+    regions : {"signs", "bins"} or None
+        Regions of members that are voters of their own.
+    weights : ndarray of shape (n_voters,)
+        theta.
+    calibration : Calibration
+        From awake predictions to log-odds.
+    """
+
+    scales: Sequence[VoteScale]
+    regions: str | None
+    weights: np.ndarray
+    calibration: Calibration
+
+    def hedged_range(self, loss: Loss) -> tuple[float, float]:
+        """Return between which log-odds the game for a loss hedges; infinite for log loss."""
+        low, high = self.calibration.log_odds(np.array(loss.hedged_range))
+        return float(low), float(high)
+
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds of the class for scores of shape (n_samples, n_members)."""
+        votes = make_votes(self.scales, scores, self.regions)
+        return self.calibration.log_odds(np.nan_to_num(votes) @ self.weights)
+
+
+def make_votes(
+    scales: Sequence[VoteScale], scores: np.ndarray, regions: str | None = None
+) -> np.ndarray:
+    """Return the votes for scores of shape (n_samples, n_members); NaN where asleep."""
+    columns = [scale(own) for scale, own in zip(scales, scores.T, strict=True)]
+    return with_regions(np.column_stack(columns), regions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +164,8 @@ class PanelPredictor:
 
     Parameters
     ----------
-    names : list of str
-        Names of the members.
-    estimators : list of classifier
-        Fitted members.
+    members : dict of str to classifier
+        Fitted members by name.
     n_classes : int
         Number of classes.
     labels : ndarray or None
@@ -37,8 +176,7 @@ class PanelPredictor:
         Makes of rows what the members want.
     """
 
-    names: Sequence[str]
-    estimators: Sequence[Any]
+    members: dict[str, Any]
     n_classes: int
     labels: np.ndarray | None
     games: Sequence[PanelGame]
@@ -53,20 +191,16 @@ class PanelPredictor:
         """Return the log-odds of each game's class, shape (n_samples, n_games)."""
         starts = range(0, max(X.shape[0], 1), ROWS_AT_ONCE)
         blocks = [_safe_indexing(X, slice(start, start + ROWS_AT_ONCE)) for start in starts]
-        return np.concatenate([self.awake_for(self.scores(block, n_jobs)) for block in blocks])
+        return np.concatenate([self.log_odds(self.scores(block, n_jobs)) for block in blocks])
 
     def scores(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Return what all members say of rows, shape (n_samples, n_members, n_games)."""
+        """Return the scores of all members, shape (n_samples, n_members, n_games)."""
         X = X if self.prepare is None else self.prepare(X)
-        members = zip(self.names, self.estimators, strict=True)
-        calls = ((name, model, X) for name, model in members)
-        return np.stack(list(run_jobs(self._scores_of, calls, n_jobs, prefer="threads")), axis=1)
+        kinds = self.n_classes, self.labels
+        calls = [(model, X, *kinds, name) for name, model in self.members.items()]
+        return np.stack(list(run_jobs(member_scores, calls, n_jobs, prefer="threads")), axis=1)
 
-    def _scores_of(self, name: str, model: Any, X: Any, shares_cores: bool) -> np.ndarray:
-        with own_jobs(model, shares_cores):
-            return member_scores(model, X, self.n_classes, self.labels, name=name)
-
-    def awake_for(self, scores: np.ndarray) -> np.ndarray:
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
         """Return the log-odds for scores of shape (n_samples, n_members, n_games)."""
         return np.column_stack(
             [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
@@ -78,11 +212,27 @@ class PanelPredictor:
 
     def probabilities(self, awake: np.ndarray) -> np.ndarray:
         """Return the probability of each class, shape (n_samples, n_classes)."""
-        shares = expit(awake)
+        each = expit(awake)
         if self.n_games == 1:
-            return np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
-        return shares / shares.sum(axis=1, keepdims=True)
+            return np.column_stack([1.0 - each[:, 0], each[:, 0]])
+        return each / each.sum(axis=1, keepdims=True)
 
     def classes(self, awake: np.ndarray) -> np.ndarray:
         """Return the number of the most probable class of each row."""
         return (awake[:, 0] > 0).astype(int) if self.n_games == 1 else np.argmax(awake, axis=1)
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """Makes frames of rows without names, those of files for instance; others stay as they are.
+
+    Members that were named may pick columns by name, as in scikit-learn.
+    """
+
+    names: Sequence[Any]
+
+    def __call__(self, X: Any) -> Any:
+        """Return the rows with names."""
+        if not isinstance(X, np.ndarray):
+            return X
+        return import_extra("pandas", "io", "A frame").DataFrame(X, columns=self.names)

@@ -1,4 +1,4 @@
-"""The game of a panel: how much weight each member gets.
+"""From the members' scores to their weights in the panel, and to calibrated probabilities.
 
 Labels are weighted so that both classes weigh the same: b tells how well a member ranks (for votes
 that are ranks it is the AUC less one half), and it is lowered by its standard error. The
@@ -8,21 +8,29 @@ not a statement about the rows and never enters a certificate.
 How members agree is seen on the unlabeled rows, and on the labeled ones, too, where b comes from,
 so that some of the noise in b cancels: b is corrected by a member's mean agreement with the
 panel's predictions on the unlabeled rows, less that on the labeled ones, both classes weighing the
-same there as they do in b. The share of that correction is one half when labels are twice as many
+same there as they do in b. The weight of that correction is one half when labels are twice as many
 as voters, and rises with them: with thousands of labels unlabeled rows hardly change the weights.
+
+The weighted vote becomes a probability by a logistic curve through the labels, seen out of fold. A
+few labels cannot place it alone: the mean of the members' probabilities on the unlabeled rows is
+added to them as if it were some twenty labels more.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.setup import set_up_game
 from hedgeclipper.game.solution import GameSolution, Progress
 from hedgeclipper.game.solve import play
+from hedgeclipper.panel.panel_predictor import Calibration, PanelGame, VoteScale, make_votes
 
 RIDGE, RIDGE_WITHOUT_LABELS = 80.0, 1e6
 LABELS_PER_VOTER = 2.0
@@ -30,6 +38,79 @@ CORRECTIONS = 2
 LABELS_FOR_FREE_SIGNS = 100.0
 LEAST_SCALE = 1.0
 PRIOR_ROWS, SMALLEST = 3.0, 1e-12
+PRIOR_LABELS, ROWS_FOR_CALIBRATION = 20.0, 2_000
+WEAK = 1e6
+
+
+class NoHeldOutRowsWarning(UserWarning):
+    """Some class has no held-out rows to score the members on: all members weigh the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class PanelScores:
+    """The members' scores for one class against the rest.
+
+    Parameters
+    ----------
+    labeled : ndarray of shape (n_labeled, n_members)
+        Scores of labeled rows that a member has not seen.
+    is_positive : ndarray of shape (n_labeled,), bool
+        Labels.
+    weights : ndarray of shape (n_labeled,)
+        Weights of the labeled rows.
+    unlabeled : ndarray of shape (n_unlabeled, n_members)
+        Scores of unlabeled rows.
+    """
+
+    labeled: np.ndarray
+    is_positive: np.ndarray
+    weights: np.ndarray
+    unlabeled: np.ndarray
+
+
+def panel_scores(
+    out_of_fold: np.ndarray,
+    unlabeled: np.ndarray,
+    codes: np.ndarray,
+    games: Sequence[int],
+    weights: np.ndarray | None,
+) -> list[PanelScores]:
+    """Return the scores for each class against the rest, of labeled rows that all have scored.
+
+    Warns if a class has no such rows.
+
+    Parameters
+    ----------
+    out_of_fold : ndarray of shape (n_labeled, n_members, n_games)
+        Scores of labeled rows; NaN where a member has not scored the row without its label.
+    unlabeled : ndarray of shape (n_unlabeled, n_members, n_games)
+        Scores of unlabeled rows.
+    codes : ndarray of shape (n_labeled,)
+        Classes of the labeled rows.
+    games : sequence of int
+        Class of each game.
+    weights : ndarray of shape (n_labeled,) or None
+        Weights of the labeled rows.
+    """
+    held_out = np.flatnonzero(~np.isnan(out_of_fold).any(axis=(1, 2)))
+    if np.unique(codes[held_out]).size < np.unique(codes).size:
+        warnings.warn(
+            "Some class has no held-out row to score the members on, since each of its labels is "
+            "needed to fit them: all members weigh the same in its game. Label at least two rows "
+            "of each class.",
+            NoHeldOutRowsWarning,
+            stacklevel=3,
+        )
+    weights = np.ones(codes.size) if weights is None else weights
+    return [
+        PanelScores(
+            labeled=out_of_fold[held_out, :, column],
+            is_positive=codes[held_out] == code,
+            weights=weights[held_out],
+            unlabeled=unlabeled[:, :, column],
+        )
+        for column, code in enumerate(games)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,44 +144,26 @@ class ScoredVotes:
         return min(n_positive, self.is_positive.size - n_positive)
 
     @property
-    def is_known(self) -> np.ndarray:
-        """Whether a voter is a member, or a region that unlabeled rows and both classes know."""
-        awake = ~np.isnan(self.labeled)
-        known = awake[self.is_positive].any(axis=0) & awake[~self.is_positive].any(axis=0)
-        known &= ~np.isnan(self.unlabeled).all(axis=0)
-        known[: self.n_members] = True
-        return known
-
-    def select(self, voters: np.ndarray) -> ScoredVotes:
-        """Return the votes of some voters, all members among them."""
-        return replace(self, labeled=self.labeled[:, voters], unlabeled=self.unlabeled[:, voters])
-
-    @property
-    def signs(self) -> np.ndarray:
-        """Labels as -1 and 1."""
-        return np.where(self.is_positive, 1.0, -1.0)
-
-    @property
     def balanced_weights(self) -> np.ndarray:
         """Weights of the labeled rows that add up to one half in each class."""
-        shares = np.zeros_like(self.weights)
+        balanced = np.zeros_like(self.weights)
         for own in (self.is_positive, ~self.is_positive):
-            shares[own] = 0.5 * self.weights[own] / max(self.weights[own].sum(), SMALLEST)
-        return shares
+            balanced[own] = 0.5 * self.weights[own] / max(self.weights[own].sum(), SMALLEST)
+        return balanced
 
 
 @dataclass(frozen=True, eq=False)
 class PanelSolution:
-    """What came out.
+    """Weights of the voters, and what the labels tell of the members.
 
     Parameters
     ----------
     weights : ndarray of shape (n_voters,)
         theta; 0 for regions of which nothing is known.
     label_correlations, errors : ndarray of shape (n_members,)
-        b as the labels have it, with both classes weighing the same, and its standard error.
+        b with both classes weighing the same, and its standard error.
     game : GameSolution
-        The game that was played last.
+        Solution of the last game.
     """
 
     weights: np.ndarray
@@ -109,22 +172,57 @@ class PanelSolution:
     game: GameSolution
 
 
-def play_panel_game(
+@dataclass(frozen=True, eq=False)
+class Aggregate:
+    """The panel's game of one class: all that new scores need, the solution, and the votes."""
+
+    game: PanelGame
+    solution: PanelSolution
+    votes: ScoredVotes
+
+
+def aggregate(
+    scores: PanelScores,
+    *,
+    regions: str | None = None,
+    loss: str | Loss = "square",
+    tol: float = 1e-3,
+    max_iter: int = 200,
+) -> Aggregate:
+    """Weigh the members and calibrate their vote; options as in `HedgedVotingClassifier`."""
+    scales = [VoteScale.of(own) for own in scores.unlabeled.T]
+    votes = ScoredVotes(
+        make_votes(scales, scores.labeled, regions),
+        scores.is_positive,
+        scores.weights,
+        make_votes(scales, scores.unlabeled, regions),
+        n_members=len(scales),
+    )
+    solution = solve_panel_game(votes, loss, tol=tol, max_iter=max_iter)
+    calibration = calibrate(
+        np.nan_to_num(votes.labeled) @ solution.weights,
+        scores.is_positive,
+        scores.weights,
+        np.nan_to_num(votes.unlabeled) @ solution.weights,
+        scores.unlabeled.mean(axis=1),
+    )
+    return Aggregate(PanelGame(scales, regions, solution.weights, calibration), solution, votes)
+
+
+def solve_panel_game(
     votes: ScoredVotes, loss: str | Loss, *, tol: float = 1e-3, max_iter: int = 200
 ) -> PanelSolution:
-    """Weigh the members.
+    """Return the weights of the members, and of regions where unlabeled rows and both classes are.
 
-    Parameters
-    ----------
-    votes : ScoredVotes
-        Votes and labels.
-    loss : str or Loss
-        What the game is played for.
-    tol, max_iter
-        Where to stop, as in `solve_game`.
+    The game is set up once; each correction of b changes its edge alone.
     """
-    is_known = votes.is_known
-    votes = votes.select(is_known)
+    awake = ~np.isnan(votes.labeled)
+    is_known = awake[votes.is_positive].any(axis=0) & awake[~votes.is_positive].any(axis=0)
+    is_known &= ~np.isnan(votes.unlabeled).all(axis=0)
+    is_known[: votes.n_members] = True
+    votes = replace(
+        votes, labeled=votes.labeled[:, is_known], unlabeled=votes.unlabeled[:, is_known]
+    )
     b, errors = balanced_correlations(votes)
     lowered = b - errors
     setting = _set_up(votes, b, loss)
@@ -134,9 +232,9 @@ def play_panel_game(
         game = replace(setting, terms=replace(setting.terms, edge=edge))
         return play(game, Progress(tol, max_iter), "batch")
 
-    game, share = solve(lowered), _labels_share(votes)
+    game = solve(lowered)
     for _ in range(CORRECTIONS):
-        game = solve(lowered + share * _sampling_correction(votes, game))
+        game = solve(lowered + _correction_weight(votes) * _sampling_correction(votes, game))
     weights = np.zeros(is_known.size)
     weights[is_known] = game.weights
     return PanelSolution(weights, b[: votes.n_members], errors[: votes.n_members], game)
@@ -152,16 +250,17 @@ def balanced_correlations(votes: ScoredVotes) -> tuple[np.ndarray, np.ndarray]:
     if votes.n_rare == 0:
         return np.zeros(votes.labeled.shape[1]), np.ones(votes.labeled.shape[1])
     awake = ~np.isnan(votes.labeled)
-    gained = np.where(awake, votes.signs[:, None] * votes.labeled, 0.0)
-    share = votes.balanced_weights[:, None] * awake
-    total = np.maximum(share.sum(axis=0), SMALLEST)
-    b = (share * gained).sum(axis=0) / total
+    signs = np.where(votes.is_positive, 1.0, -1.0)
+    products = np.where(awake, signs[:, None] * votes.labeled, 0.0)
+    weights = votes.balanced_weights[:, None] * awake
+    total = np.maximum(weights.sum(axis=0), SMALLEST)
+    b = (weights * products).sum(axis=0) / total
     variance, usual = np.zeros_like(b), np.nanvar(votes.unlabeled, axis=0)
     for own in (votes.is_positive, ~votes.is_positive):
-        part = share[own]
+        part = weights[own]
         size = np.maximum(part.sum(axis=0), SMALLEST)
-        mean = (part * gained[own]).sum(axis=0) / size
-        spread = (part * (gained[own] - mean) ** 2).sum(axis=0) / size
+        mean = (part * products[own]).sum(axis=0) / size
+        spread = (part * (products[own] - mean) ** 2).sum(axis=0) / size
         n_effective = size**2 / np.maximum((part**2).sum(axis=0), SMALLEST**2)
         squares = n_effective * spread + PRIOR_ROWS * usual
         spread = squares / (np.maximum(n_effective - 1.0, 0.0) + PRIOR_ROWS)
@@ -187,7 +286,7 @@ def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss) -> Game:
     )
 
 
-def _labels_share(votes: ScoredVotes) -> float:
+def _correction_weight(votes: ScoredVotes) -> float:
     """Return how much the labeled rows count when it comes to how members agree."""
     n_labeled, n_voters = votes.labeled.shape
     return n_labeled / (n_labeled + LABELS_PER_VOTER * n_voters)
@@ -207,3 +306,35 @@ def _mean_agreement(votes: np.ndarray, weights: np.ndarray, game: GameSolution) 
     awake = weights @ ~np.isnan(votes)
     agreement = (weights * predictions) @ filled
     return np.divide(agreement, awake, out=np.zeros_like(agreement), where=awake > 0)
+
+
+def calibrate(
+    scores: np.ndarray,
+    is_positive: np.ndarray,
+    weights: np.ndarray,
+    prior_scores: np.ndarray,
+    prior_probabilities: np.ndarray,
+) -> Calibration:
+    """Return the logistic curve through the awake predictions and labels of labeled rows.
+
+    Parameters
+    ----------
+    scores, is_positive, weights : ndarray of shape (n_labeled,)
+        Awake predictions, labels and weights of labeled rows.
+    prior_scores, prior_probabilities : ndarray of shape (n_unlabeled,)
+        Awake predictions of unlabeled rows, and the members' mean probability of the class.
+    """
+    thin = slice(None, None, max(1, prior_scores.size // ROWS_FOR_CALIBRATION))
+    prior_scores, prior_probabilities = prior_scores[thin], prior_probabilities[thin]
+    size = float(np.std(prior_scores)) or 1.0
+    weights = weights * weights.size / weights.sum()
+    each = PRIOR_LABELS / prior_scores.size
+    rows = np.concatenate([scores, prior_scores, prior_scores]) / size
+    labels = np.repeat([1, 0], [prior_scores.size, prior_scores.size])
+    model = LogisticRegression(C=WEAK, max_iter=1000).fit(
+        rows[:, None],
+        np.concatenate([is_positive.astype(int), labels]),
+        np.concatenate([weights, each * prior_probabilities, each * (1.0 - prior_probabilities)]),
+    )
+    slope = max(float(model.coef_[0, 0]), 1.0 / np.sqrt(WEAK)) / size
+    return Calibration(slope, float(model.intercept_[0]))

@@ -14,9 +14,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.inspection import Inspection, inspection, store_games
+from hedgeclipper.base.inspection import (
+    Inspection,
+    SummaryMixin,
+    VoterTable,
+    contributions_of,
+    inspection,
+    store_games,
+)
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning, labeled_only
-from hedgeclipper.base.summary import ShowsItself, VoterTable, shares_of
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_favorites, row_maxima
 from hedgeclipper.game.solution import Solution
@@ -87,7 +93,7 @@ class _Fitted:
         return Gold(self.labeled, classes[self.codes].tolist(), rest)
 
 
-class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
+class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
     """Labels from votes: of labeling functions, crowd workers, models, or all of them.
 
     A plain vote, the voters' agreement and what labels say of single voters make an opening, each
@@ -407,7 +413,7 @@ class VoteAggregator(ShowsItself, ClassifierMixin, BaseEstimator):
             names=[str(voter) for voter in self.voters_],
             weights=columns["Weight"],
             correlations=(n_classes * accuracy - 1.0) / (n_classes - 1.0),
-            shares=shares_of(columns["Weight"] * columns["Coverage"]),
+            contributions=contributions_of(columns["Weight"] * columns["Coverage"]),
             coverage=columns["Coverage"],
             more={
                 "right on gold labels": columns["Correct"].tolist(),

@@ -24,7 +24,7 @@ def read_votes(L: Any, abstain_label: Any, classes: Any = None) -> Votes:
         return Votes.stack(*L)
     if isinstance(L, Votes) or not is_batched(L):
         return Votes.of(L, abstain_label=abstain_label, classes=classes)
-    source = as_source(L, words=True, once=True)
+    source = as_source(L, strings=True, once=True)
     if isinstance(source, BatchSource):  # as they are, so that frames keep names that are numbers
         batches, voters = source.batches(), source.request.columns
     else:

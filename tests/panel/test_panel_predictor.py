@@ -1,8 +1,16 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 
-from hedgeclipper.panel.member_votes import LEAST_SHARE, MOST_VALUES, VoteScale, with_regions
+from hedgeclipper.panel.panel_predictor import (
+    LEAST_PROBABILITY,
+    MOST_VALUES,
+    Calibration,
+    NamedColumns,
+    VoteScale,
+    with_regions,
+)
 
 RNG = np.random.default_rng(0)
 SCORES = expit(RNG.normal(size=500))
@@ -43,7 +51,7 @@ def test_one_who_always_says_the_same_has_no_vote(score):
 
 def test_certainty_is_cut_off():
     scale = VoteScale.of(SCORES)
-    assert scale(np.array([1.0])) == scale(np.array([1.0 - LEAST_SHARE / 2]))
+    assert scale(np.array([1.0])) == scale(np.array([1.0 - LEAST_PROBABILITY / 2]))
 
 
 def test_many_values_are_thinned_and_ends_kept():
@@ -88,3 +96,17 @@ def test_sure_votes_are_apart_from_unsure_ones():
     np.testing.assert_array_equal(sure | sure_not, np.abs(VOTES) >= 0.5)
     np.testing.assert_array_equal(unsure | unsure_not, np.abs(VOTES) < 0.5)
     np.testing.assert_array_equal(sure | unsure, VOTES > 0)
+
+
+# Log-odds and frames.
+
+
+def test_log_odds_are_a_line():
+    np.testing.assert_array_equal(Calibration(2.0, -1.0).log_odds(np.array([0.0, 3.0])), [-1, 5])
+
+
+def test_rows_without_names_get_some_and_frames_stay():
+    named = NamedColumns(["a", "b"])
+    frame = pd.DataFrame({"a": [1.0] * 2, "b": 1.0})
+    pd.testing.assert_frame_equal(named(np.ones((2, 2))), frame)
+    assert named(frame) is frame

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.panel.member_summary import summarize
-from hedgeclipper.panel.weighing import PanelSolution
+from hedgeclipper.panel.members import Member
+from hedgeclipper.panel.panel_inspection import summarize
+from hedgeclipper.panel.weighing import Aggregate, PanelScores, PanelSolution, ScoredVotes
 
 RNG = np.random.default_rng(0)
 IS_POSITIVE = np.arange(10) % 2 == 0
@@ -12,9 +13,11 @@ def summary(votes, weights, seen=None, is_positive=IS_POSITIVE):
     n_members = votes.shape[1]
     seen = np.tile(np.linspace(0, 1, 10)[:, None], n_members) if seen is None else seen
     b = np.linspace(0.1, 0.2, n_members)
+    members = [Member(f"m{k}", None, None) for k in range(n_members)]
+    scores = PanelScores(seen, is_positive, None, None)
     solution = PanelSolution(np.asarray(weights), b, b / 10, None)
-    names = [f"m{k}" for k in range(n_members)]
-    return summarize(names, np.asarray(weights), solution, seen, is_positive, votes)
+    scored = ScoredVotes(None, is_positive, None, votes, n_members)
+    return summarize(members, scores, Aggregate(None, solution, scored))
 
 
 def test_each_member_has_an_entry_in_each_column():

@@ -1,4 +1,4 @@
-"""Words for differences; which ones is up to the figures."""
+"""Differences as parts of sentences, computed from the results."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from benchmarks.pages import listed
 
 
 def effect(difference: Difference) -> str:
-    """Return what a change does to AUC: gains, loses, or makes no significant difference."""
+    """Return the effect of a change on AUC: gains, loses, or makes no significant difference."""
     return _put(difference, [])
 
 
 def effect_by_row(difference: Difference) -> str:
-    """Return the effect and the rows on which, each by itself, it is significant."""
+    """Return the effect and the rows on which it is significant, each tested separately."""
     signs = {"up": difference.rows_of_sign(1), "down": difference.rows_of_sign(-1)}
-    places = [f"{word} on {_names(rows, difference)}" for word, rows in signs.items() if rows]
+    places = [
+        f"{direction} on {_names(rows, difference)}" for direction, rows in signs.items() if rows
+    ]
     return _put(difference, places)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-PRINTED_COLUMNS = (
+PUBLISHED_COLUMNS = (
     "hedgeclipper-paper",
     "random-forest",
     "base-forest",
@@ -24,13 +24,13 @@ class PaperData:
         Its name in ``hedgeclipper.datasets.fetch``.
     budgets : tuple of int
         Numbers of labels that are run.
-    printed : dict
-        Number of labels to the AUCs in the paper's table, in the order of ``PRINTED_COLUMNS``.
+    published : dict
+        Number of labels to the AUCs in the paper's table, in the order of ``PUBLISHED_COLUMNS``.
     remarks : dict
-        Number of labels to a sentence on why our figures may be far from the printed ones.
+        Number of labels to a sentence on why our figures may be far from the published ones.
     """
 
     name: str
     budgets: tuple[int, ...]
-    printed: dict[int, tuple[float, ...]]
+    published: dict[int, tuple[float, ...]]
     remarks: dict[int, str] = field(default_factory=dict)

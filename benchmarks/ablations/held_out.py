@@ -1,22 +1,22 @@
-"""Which labeled rows judge a tree: those out of its bag, or a share held out from all trees."""
+"""Labeled rows that correlations come from: out of bag for each tree, or held out from all."""
 
 from matplotlib.figure import Figure
 
+from benchmarks.ablations.effects import effect, effect_by_row
 from benchmarks.ablations.models import BASE_FOREST, DEFAULT, FOREST, hedgeclipper
 from benchmarks.ablations.plots import points_figure
 from benchmarks.ablations.study import Study
 from benchmarks.ablations.summary import Summary
-from benchmarks.ablations.words import effect, effect_by_row
 
 OUT_OF_BAG = "out of bag"
-HELD_OUT = {share: f"{share:.0%} held out".replace("%", " %") for share in (0.2, 0.5, 0.8)}
+HELD_OUT = {part: f"{part:.0%} held out".replace("%", " %") for part in (0.2, 0.5, 0.8)}
 
 
 def sentence(summary: Summary) -> str:
     fifth, half, most = (summary.difference(name, OUT_OF_BAG) for name in HELD_OUT.values())
     return (
-        f"Against out-of-bag rows, holding out half of the labels {effect_by_row(half)}, a fifth "
-        f"{effect(fifth)}, and four fifths {effect(most)}."
+        f"Compared with out-of-bag rows, holding out half of the labels {effect_by_row(half)}, a "
+        f"fifth {effect(fifth)}, and four fifths {effect(most)}."
     )
 
 
@@ -25,13 +25,15 @@ def plot(summary: Summary) -> Figure:
 
 
 STUDY = Study(
-    name="judges",
-    title="Out-of-bag against held-out correlations",
-    question="Should labels be held out to judge the leaves? (The forest then grows on the rest.)",
+    name="held_out",
+    title="Out-of-bag or held-out correlations",
+    question=(
+        "Should label correlations come from held-out rows? (The forest then grows on the rest.)"
+    ),
     settings={
         FOREST: BASE_FOREST,
         OUT_OF_BAG: DEFAULT,
-        **{name: hedgeclipper(holdout=share) for share, name in HELD_OUT.items()},
+        **{name: hedgeclipper(holdout=part) for part, name in HELD_OUT.items()},
     },
     sentence=sentence,
     plot=plot,
