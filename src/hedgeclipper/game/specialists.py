@@ -196,12 +196,10 @@ def as_vote_matrix(
 
 def _paired(votes: Source, participation: Source | None) -> Iterator[tuple[Any, Any]]:
     """Yield blocks of votes beside their blocks of participation (None where there is none)."""
-    nothing = object()
-    pairs = (
-        ((batch, None) for batch in votes)
-        if participation is None
-        else zip_longest(votes, participation, fillvalue=nothing)
-    )
+    nothing: Any = object()
+    pairs: Iterator[tuple[Any, Any]] = ((batch, None) for batch in votes)
+    if participation is not None:
+        pairs = zip_longest(votes, participation, fillvalue=nothing)
     for batch, part in pairs:
         if batch is nothing or part is nothing:
             raise ValueError(
