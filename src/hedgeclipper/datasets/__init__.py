@@ -147,7 +147,7 @@ def _check_shape(dataset: Dataset, contents: Contents, source: str) -> None:
 
 def _description(dataset: Dataset) -> str:
     """Return what the data set is, where it comes from, and its license."""
-    parts = [dataset.name, dataset.title, dataset.size_in_words]
+    parts = [dataset.name, dataset.title, dataset.size]
     parts += [f"Source: {dataset.origin}", f"License: {dataset.license}"]
     if dataset.is_bundled:
         parts.append((PACKAGE_DATA / "README.md").read_text(encoding="utf-8"))
@@ -185,7 +185,7 @@ def _fetcher(
     skip = "" if dataset.is_bundled else "  # doctest: +SKIP"
     fetch_named.__doc__ = f"""Return {dataset.name}: {dataset.title[0].lower()}{dataset.title[1:]}
 
-    {dataset.size_in_words} Source: {dataset.origin}. License: {dataset.license}.
+    {dataset.size} Source: {dataset.origin}. License: {dataset.license}.
 
     Parameters
     ----------

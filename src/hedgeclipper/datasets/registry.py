@@ -51,7 +51,7 @@ class Dataset:
         return bool(self.base_url or self.urls)
 
     @property
-    def size_in_words(self) -> str:
+    def size(self) -> str:
         """How many rows and columns there are, as a sentence."""
         n_rows, n_columns = self.shape
         words = f"{n_rows:,} rows x {n_columns:,} columns"
