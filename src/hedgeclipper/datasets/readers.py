@@ -185,7 +185,7 @@ def _read_kaggle(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
 
 
 def _named_columns(path: Path, names: list[str]) -> np.ndarray:
-    """Return these columns of a CSV file with a heading; NaN where it says NA."""
+    """Return these columns of a CSV file with a heading; NaN where it has NA."""
     with _reading(path):
         heading, *lines = b"".join(blocks_of_lines(path)).decode("utf-8-sig").splitlines()
         position = {name: number for number, name in enumerate(next(csv.reader([heading])))}

@@ -146,7 +146,7 @@ def _wanted_positions(names: list[Any], frame: Any, request: Request, place: str
 
 
 def positions_of(wanted: Sequence[str], names: Sequence[Any], place: str) -> list[int]:
-    """Return where the columns of these names stand, or say which is not there just once."""
+    """Return the positions of these columns; one that is not there exactly once is an error."""
     positions = {name: position for position, name in enumerate(names)}
     counts = Counter(names)
     for name in wanted:
