@@ -1,11 +1,11 @@
-"""What a fit on Dask costs, against a model of it, with one worker and with two.
+"""Time of a fit on Dask with one and two workers, compared with a cost model.
 
     python -m benchmarks.dask_cost [millions of rows]
 
 Generated rows of 18 columns in partitions of 250,000, a forest of 100 trees grown on 10,000 labels,
 worker processes of one thread each on this machine. The parts are timed by themselves: finding and
-keeping leaf numbers, one pass of the game, and a pass over partitions of next to no rows, which is
-what a partition costs whatever its size. Then the whole fit, with its passes counted. Writes the
+keeping leaf numbers, one pass of the game, and a pass over tiny partitions, which shows
+the fixed cost of a partition. Then the whole fit is timed and its passes are counted. Writes the
 tables in docs/dask.md.
 """
 
@@ -31,7 +31,7 @@ from hedgeclipper.base.feature_rows import BatchCheck
 from hedgeclipper.forest.dask_leaves import DaskLeaves, find_leaves
 from hedgeclipper.forest.leaves import LeafSpecialists, leaf_table
 from hedgeclipper.forest.trees import leaf_finder
-from hedgeclipper.game.equations import RowSums, sum_over_rows
+from hedgeclipper.game.equations import sum_over_rows
 from hedgeclipper.game.losses import resolve_loss
 
 N_LABELED, ROWS_PER_PARTITION, N_ROUNDS = 10_000, 250_000, 5
@@ -112,7 +112,7 @@ def measure(n_workers: int, n_rows: int) -> Costs:
         find = time.perf_counter() - started
         tiny = find_leaves(finder, rows[: N_TINY * 10].rechunk((10, -1)), None, CHECK)
 
-        def one_pass(kept: DaskLeaves) -> RowSums:
+        def one_pass(kept: DaskLeaves) -> np.ndarray:
             specialists = LeafSpecialists(kept, finder.offsets, says, np.ones(says.shape[1]))
             return sum_over_rows(specialists, theta, loss, 0.1)
 

@@ -122,10 +122,10 @@ def spell_out(game: SmallGame) -> Spelled:
         alpha=options.get("unlabeled_weight", 1.0),
     )
     if "class_balance" in options:
-        share, width = options["class_balance"]
+        positive, width = options["class_balance"]
         spelled.columns = np.column_stack([spelled.columns, np.ones(len(game.awake))])
         for name, value in {
-            "edge": 2 * share - 1,
+            "edge": 2 * positive - 1,
             "width": 2 * width,
             "curvature": options.get("ridge", 0.0),
             "anchor": 0.0,
@@ -166,7 +166,7 @@ def _linear_program(game: SmallGame, s: Spelled) -> float:
 
 
 def _nonlinear_program(game: SmallGame, s: Spelled) -> float:
-    """Epigraph form for piecewise linear losses, plain form for smooth ones."""
+    """Epigraph form for piecewise linear losses, the objective itself for smooth ones."""
     n, p = s.columns.shape
     pieces = PIECES.get(game.loss, [])
     at_zero = potential(game.loss, np.zeros(1))[0]

@@ -37,10 +37,10 @@ def test_wilson_is_the_score_interval():
     labels = np.where(np.arange(n) < right, 1, -1)
     known = lower_bounds(votes, labels, method="wilson", confidence_level=1 - delta)
     z = 1.6448536269514722
-    share = right / n
-    lowest = (share + z**2 / (2 * n) - z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))) / (
-        1 + z**2 / n
-    )
+    accuracy = right / n
+    lowest = (
+        accuracy + z**2 / (2 * n) - z * np.sqrt(accuracy * (1 - accuracy) / n + z**2 / (4 * n**2))
+    ) / (1 + z**2 / n)
     assert known.lower[0] == pytest.approx(2 * lowest - 1)
     both = {"confidence_level": 1 - 2 * delta, "two_sided": True}
     two_sided = lower_bounds(votes, labels, method="wilson", **both)

@@ -58,13 +58,13 @@ def test_at_a_kink_the_smoothed_slope_is_halfway(loss):
 def test_link_equalizes_the_losses_of_both_labels(m, name):
     """At its link the predictor gains m more from the label + than from -, where it can."""
     g = float(ALL[name].link(np.array([m]))[0])
-    prices = {"zero_one": (1, 1), "cost_weighted": (2.0, 0.7)}
+    costs = {"zero_one": (1, 1), "cost_weighted": (2.0, 0.7)}
     if name == "log":
         difference = np.log((1 + g) / (1 - g))
     elif name == "square":
         difference = ((1 + g) / 2) ** 2 - ((1 - g) / 2) ** 2
     else:
-        plus, minus = prices[name]
+        plus, minus = costs[name]
         difference = minus * (1 + g) / 2 - plus * (1 - g) / 2
     if abs(g) < 1 - 1e-12:
         assert difference == pytest.approx(m, abs=1e-9)
@@ -111,10 +111,10 @@ def test_abstention_cost_out_of_range(cost):
         abstention_loss(cost)
 
 
-@pytest.mark.parametrize("prices", [(0, 1), (1, -1), (1, np.inf)])
-def test_costs_must_be_positive(prices):
+@pytest.mark.parametrize("costs", [(0, 1), (1, -1), (1, np.inf)])
+def test_costs_must_be_positive(costs):
     with pytest.raises(ValueError, match="must be positive"):
-        cost_weighted_loss(*prices)
+        cost_weighted_loss(*costs)
 
 
 def test_unknown_loss_and_misplaced_cost():

@@ -115,7 +115,7 @@ def test_the_tilt_is_the_gradient_of_the_smoothed_rows(name):
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_an_offset_made_by_weights_is_as_good_as_these_weights(name):
-    """The rows' share at theta with the offset f w is that at theta + w without."""
+    """The rows' part at theta with the offset f w is that at theta + w without."""
     game, rng = random_game(0, LOSSES[name]), np.random.default_rng(1)
     theta, before = rng.uniform(-1, 1, (2, 4))
     shifted = with_offset(game, game.specialists @ before)

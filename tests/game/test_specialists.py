@@ -129,7 +129,7 @@ def test_votes_must_be_numbers(votes):
         as_vote_matrix(votes)
 
 
-def test_silent_voters_are_named():
+def test_voters_that_never_vote_are_named():
     with pytest.raises(ValueError, match="2 of 3 voters never vote on these rows: 0, 2"):
         as_vote_matrix(np.array([[NAN, 1.0, NAN]]))
 
@@ -159,12 +159,12 @@ def test_batches_that_change_are_noticed():
         list(matrix.blocks())
 
 
-PLAIN = np.array([[1.0, -0.5], [0.0, 1.0], [-1.0, 0.25]])
-EXTENDED = np.column_stack([PLAIN, np.ones(3)])
+DENSE = np.array([[1.0, -0.5], [0.0, 1.0], [-1.0, 0.25]])
+EXTENDED = np.column_stack([DENSE, np.ones(3)])
 
 
 def test_constant_voter_acts_like_a_column_of_ones():
-    for votes in (PLAIN, sparse.csr_array(PLAIN)):
+    for votes in (DENSE, sparse.csr_array(DENSE)):
         extended = with_constant_voter(as_vote_matrix(votes))
         block = next(extended.blocks())
         weights, signs = np.array([0.3, -2.0, 0.7]), np.array([1.0, -1.0, 0.5])
@@ -176,7 +176,7 @@ def test_constant_voter_acts_like_a_column_of_ones():
 
 
 def test_extended_specialists_count_the_extra_voter():
-    extended = with_constant_voter(as_vote_matrix(PLAIN))
+    extended = with_constant_voter(as_vote_matrix(DENSE))
     assert (extended.n_samples, extended.n_voters) == (3, 3)
     np.testing.assert_allclose(extended.coverage, [1, 1, 1])
     thin = extended.thinned(2)
@@ -185,10 +185,10 @@ def test_extended_specialists_count_the_extra_voter():
 
 
 def test_batches_have_no_thinned_extension():
-    assert with_constant_voter(as_vote_matrix([PLAIN])).thinned(2) is None
+    assert with_constant_voter(as_vote_matrix([DENSE])).thinned(2) is None
 
 
 def test_column_may_depend_on_the_block():
-    doubled = ExtendedSpecialists(as_vote_matrix(PLAIN), lambda block: block @ np.array([1.0, 1.0]))
+    doubled = ExtendedSpecialists(as_vote_matrix(DENSE), lambda block: block @ np.array([1.0, 1.0]))
     block = next(doubled.blocks())
-    np.testing.assert_allclose(block.column, PLAIN.sum(axis=1))
+    np.testing.assert_allclose(block.column, DENSE.sum(axis=1))

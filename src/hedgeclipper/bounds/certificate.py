@@ -81,16 +81,6 @@ class Certificate:
         low, high = f"{self.error_lower:.1%}", f"{self.error_upper:.1%}"
         return f"at most {high}" if low == "0.0%" else f"between {low} and {high}"
 
-    def is_trivial(self, n_classes: int = 2) -> bool:
-        """Return whether the upper bound is no lower than the error of a random guess.
-
-        Parameters
-        ----------
-        n_classes : int, default=2
-            Number of classes to guess among.
-        """
-        return self.error_upper >= 1.0 - 1.0 / n_classes
-
     def describe(self, n_classes: int = 2) -> str:
         """Return what is known of the error, in one sentence.
 
@@ -110,7 +100,7 @@ class Certificate:
         if self.is_guarantee:
             kind = f"guaranteed with {100 * (self.confidence_level or 0):g}% confidence"
         text = f"error {self.interval} on the {self.n_unlabeled:,} unlabeled rows ({kind})"
-        if self.is_trivial(n_classes):
+        if self.error_upper >= 1.0 - 1.0 / n_classes:
             text += ": no better than guessing"
         return text
 
@@ -210,22 +200,11 @@ def certify(
 ) -> Certificate:
     """Return bounds on the error of any rule, given a game that holds what is known.
 
-    Parameters
-    ----------
-    game : Game
-        Voters and what is known of them; Psi must be abs, and there must be no anchor.
-    predict : callable
-        The rule: takes a block of votes and returns g in [-1, 1] for its rows.
-    start : ndarray of shape (n_voters,)
-        Weights to start the search for a proof from.
-    rule : {"randomized", "hard"}
-        Name of the rule.
-    knowledge : LabelCorrelations or anything else
-        Where the game's correlations come from, for telling a guarantee from an estimate.
-    max_iter : int
-        Passes over the rows for each end.
-    both_ends : bool
-        Whether to look for a lower bound, and for a contradiction, too; it is 0 otherwise.
+    In the game Psi must be abs, and there must be no anchor. ``predict``, called ``rule``, takes a
+    block of votes and returns g in [-1, 1] for its rows. The search for a proof begins at the
+    weights ``start`` and takes ``max_iter`` passes for each end; without ``both_ends`` there is
+    neither a lower bound nor a search for a contradiction. ``knowledge`` is where the game's
+    correlations come from; only `LabelCorrelations` can make a guarantee.
     """
     start = np.clip(start, game.terms.lower, game.terms.upper)
     upper = (1.0 + _largest_mean(game, lambda rows: -predict(rows), start, max_iter)) / 2.0

@@ -124,8 +124,7 @@ class SplitWeights:
     """
 
     def __init__(self, lower: np.ndarray, upper: np.ndarray, scale: np.ndarray):
-        self.scale = scale
-        self.is_free = lower < 0
+        self.scale, self.is_free = scale, lower < 0
         free = self.is_free
         lowest = np.concatenate([np.maximum(lower, 0.0) * scale, np.zeros(int(free.sum()))])
         highest = np.concatenate([upper * scale, -lower[free] * scale[free]])
@@ -136,17 +135,11 @@ class SplitWeights:
         scaled = theta * self.scale
         return np.concatenate([np.maximum(scaled, 0.0), np.maximum(-scaled[self.is_free], 0.0)])
 
-    def join(self, x: np.ndarray) -> np.ndarray:
-        """Return theta for the variables."""
-        scaled = x[: self.scale.size].copy()
-        scaled[self.is_free] -= x[self.scale.size :]
-        return scaled / self.scale
-
-    def size(self, x: np.ndarray) -> np.ndarray:
-        """Return positive plus negative part, which is abs(theta) at the optimum."""
-        scaled = x[: self.scale.size].copy()
-        scaled[self.is_free] += x[self.scale.size :]
-        return scaled / self.scale
+    def join(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return theta and the sum of its two parts, which is abs(theta) at the optimum."""
+        positive, negative = x[: self.scale.size], np.zeros(self.scale.size)
+        negative[self.is_free] = x[self.scale.size :]
+        return (positive - negative) / self.scale, (positive + negative) / self.scale
 
     def gradient(self, slope: np.ndarray, width: np.ndarray) -> np.ndarray:
         """Return the gradient with respect to the variables."""
@@ -173,7 +166,7 @@ def _stage(
     seen: list[Evaluation] = []
 
     def smoothed_slack(x: np.ndarray) -> tuple[float, np.ndarray]:
-        weights = split.join(x)
+        weights, size = split.join(x)
         result = game.evaluate(weights, progress.eps)
         progress.add(result)
         seen.append(result)
@@ -181,7 +174,7 @@ def _stage(
         if progress.is_over or mostly_smoothing or len(seen) >= patience:
             raise _StageOver
         slope = terms.slope(weights, result.tilt)
-        labels_part = terms.width @ split.size(x) - terms.edge @ weights
+        labels_part = terms.width @ size - terms.edge @ weights
         value = result.smoothed + terms.pull(weights) + labels_part
         return value, split.gradient(slope, terms.width)
 

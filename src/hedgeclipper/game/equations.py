@@ -9,10 +9,10 @@ In the variables of this package, theta_i = sigma_i / c_i in the paper's letters
     dual(z)   = min_theta [terms(theta) + alpha * theta . mean_j z_j v h]
                 - alpha * mean_j (Psi*(z_j) + Psi(0)),   z in [-1, 1]^n.
 
-The terms depend on the weights alone: what the labels tell of a voter, the width eps within which
-they tell it, and the pull to an anchor, the majority vote for instance; the box is what the
-adversary pays for breaking a constraint. For zero-one loss Psi(m) - Psi(0) = max(abs(m) - 1, 0),
-the paper's hinge. With K classes m_j, z_j and v h have K entries each, z_j is a distribution over
+The terms depend on the weights alone: a voter's correlation with the labels, the width eps
+within which it is known, and the pull to an anchor, the majority vote for instance. The box is what
+the adversary pays for breaking a constraint. For zero-one loss Psi(m) - Psi(0) is the paper's hinge
+max(abs(m) - 1, 0). With K classes m_j, z_j and v h have K entries each, z_j is a distribution over
 the classes, and z_j v h is a scalar product; all else is the same. An offset of m is one more
 voter, whose weight is fixed at 1, and Psi(0) may be another baseline. For every theta in the box
 and every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed potential at m,
@@ -32,6 +32,7 @@ from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.specialists import Specialists
 
 SMALLEST_SCALE = 1e-3
+N_SCALARS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,23 +150,23 @@ class Game:
     def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
         """Take one pass over the rows and return both sides of the game at theta."""
         sums = sum_over_rows(self.specialists, theta, self.loss, eps)
+        potential, smoothed, row_gap, excess, size = sums[:N_SCALARS].tolist()
         alpha, n, terms = self.unlabeled_weight, self.specialists.n_samples, self.terms
-        tilt = alpha * sums.signed_votes / n
-        own = terms.value(theta)
-        primal = own + alpha * sums.potential / n - self.base
-        smoothing_gap = alpha * sums.smoothing_gap / n
+        tilt, own = alpha * sums[N_SCALARS:] / n, terms.value(theta)
+        primal = own + alpha * potential / n - self.base
+        smoothing_gap = alpha * row_gap / n
         weights_gap = own + float(tilt @ theta) - terms.minimum(tilt)
         return Evaluation(
             theta=theta,
             primal=primal,
             dual=primal - smoothing_gap - weights_gap,
-            smoothed=alpha * sums.smoothed / n - self.base,
+            smoothed=alpha * smoothed / n - self.base,
             tilt=tilt,
             smoothing_gap=smoothing_gap,
             weights_gap=weights_gap,
-            mean_potential=sums.potential / n,
-            mean_excess=sums.excess / n,
-            mean_size=sums.size / n,
+            mean_potential=potential / n,
+            mean_excess=excess / n,
+            mean_size=size / n,
         )
 
 
@@ -203,47 +204,27 @@ def dual_value(game: Game, z: np.ndarray) -> tuple[float, np.ndarray]:
     return game.terms.minimum(tilt) - alpha * conjugates / n - game.base, tilt
 
 
-@dataclass(frozen=True, eq=False)
-class RowSums:
-    """What a pass adds up over the rows: see `block_sums`."""
-
-    potential: float
-    smoothed: float
-    smoothing_gap: float
-    excess: float
-    size: float
-    signed_votes: np.ndarray
-
-    def __add__(self, other: RowSums) -> RowSums:
-        names = self.__dataclass_fields__
-        return RowSums(*(getattr(self, name) + getattr(other, name) for name in names))
-
-
-def sum_over_rows(specialists: Specialists, theta: np.ndarray, loss: Loss, eps: float) -> RowSums:
+def sum_over_rows(
+    specialists: Specialists, theta: np.ndarray, loss: Loss, eps: float
+) -> np.ndarray:
     """Add up `block_sums` over all blocks of rows: one pass."""
     return specialists.sum_blocks(partial(block_sums, theta=theta, loss=loss, eps=eps))
 
 
-def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> RowSums:
-    """Return the sums over one block of rows.
+def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> np.ndarray:
+    """Return sums over one block of rows, shape (N_SCALARS + n_voters,).
 
-    They are: Psi(m), smoothed Psi(m), the Fenchel-Young gap Psi(m) + Psi*(z) - z . m of the
-    smoothed slope z (0 where the potential is smooth), max(size - 1, 0), size, and the vector of
-    z v h.
+    First those of Psi(m), of smoothed Psi(m), of the Fenchel-Young gap Psi(m) + Psi*(z) - z . m at
+    the smoothed slope z (0 where the potential is smooth), of max(size - 1, 0) and of size; then
+    for each voter that of z v h.
     """
     m = block @ theta
     potential, added, z = loss.reply(m, eps)
     size, total, gap = loss.size(m), float(potential.sum()), 0.0
     if not loss.is_smooth:
         gap = total + float(loss.conjugate(z).sum()) - float(np.vdot(z.T, m.T))
-    return RowSums(
-        potential=total,
-        smoothed=total + float(np.sum(added)),
-        smoothing_gap=gap,
-        excess=float(np.maximum(size - 1.0, 0.0).sum()),
-        size=float(size.sum()),
-        signed_votes=z @ block,
-    )
+    excess = np.maximum(size - 1.0, 0.0).sum()
+    return np.concatenate([[total, total + np.sum(added), gap, excess, size.sum()], z @ block])
 
 
 def awake_predictions(specialists: Specialists, theta: np.ndarray) -> np.ndarray:

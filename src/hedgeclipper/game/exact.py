@@ -1,12 +1,12 @@
 """The exact solver: the adversary's linear program, for small problems and as the reference.
 
 The adversary picks labels z to maximize the dual. Each z_j climbs from the least slope of Psi to
-the largest through one variable per kink, at the kink's price; r_i = b_i - alpha mean z v h / c_i
-is what voter i has left to earn on the rows it is awake on, and y_i what the weights make of it:
-at least r_i theta - own terms / c_i at every theta of the box that is listed as a point. Without
-an anchor the corners of the box and 0 suffice; with one, points are added where the square is
-touched. The prices of the equations for r are the weights. Everything is scaled so that a row
-counts as 1, since the solver takes small numbers for 0.
+the largest through one variable per kink, at the kink's cost; r_i = b_i - alpha mean z v h / c_i is
+the residual of voter i's constraint on the rows it is awake on, and y_i the value of the weights
+against it: at least r_i theta - own terms / c_i at every theta of the box that is listed as a
+point. Without an anchor the corners of the box and 0 suffice; with one, points are added where the
+square is touched. The dual variables of the equations for r are the weights. Everything is scaled
+so that a row counts as 1, since the solver takes small numbers for 0.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _AdversaryProgram:
     def evaluate(self, result: OptimizeResult) -> Evaluation:
         """Return both sides of the game at the program's weights and labels.
 
-        Without a box the labels break the constraints by a rounding error, at any price; it is
+        Without a box the labels break the constraints by a rounding error, at any cost; it is
         counted at that of weights up to REACH.
         """
         terms = self.game.terms

@@ -41,7 +41,7 @@ class MulticlassLoss(Loss):
         return np.exp(log_probabilities)
 
     def link(self, m):
-        """Return the nearest point of the simplex: scores above a level, less that level."""
+        """Return the nearest point of the simplex: scores minus a level, at least 0."""
         level = row_maxima(_gains_of_largest(m)[1])
         return np.maximum(m - level[:, None], 0.0)
 

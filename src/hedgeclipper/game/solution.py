@@ -5,8 +5,8 @@ last digit. What is reported then is the bound over weights up to ``REACH``.
 
 Labels z with the given correlations exist if and only if no weights theta (>= 0 for one-sided
 bounds) break sum c_i b_i theta_i - sum c_i eps_i abs(theta_i) <= mean abs(m_j). Weights that do
-are a `Contradiction`. It is found here, and not in ``bounds``, since every
-solution says whether its own weights are one.
+are a `Contradiction`. It is found here, and not in ``bounds``, since every solution tells whether
+its own weights are one.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ class PassView:
 class Progress:
     """Keeps the best of both sides and tells when to stop.
 
-    ``report`` is called after each pass. ``eps`` is the width of the smoothing and ``curvature``
-    that of the slack, as the solver last saw it.
+    ``best`` is the evaluation with the lowest primal value, once there was a pass; ``report`` is
+    called after each. ``eps`` is the width of the smoothing and ``curvature`` that of the slack, as
+    the solver last saw it.
     """
 
     tol: float
@@ -78,22 +79,11 @@ class Progress:
     report: Callable[[PassRecord, Evaluation], None] | None = None
     eps: float = FIRST_WIDTH
     curvature: float = 1.0
+    primal: float = np.inf
     dual: float = -np.inf
     n_iter: int = 0
+    best: Evaluation = field(init=False)
     history: list[PassRecord] = field(default_factory=list)
-    _best: Evaluation | None = None
-
-    @property
-    def best(self) -> Evaluation:
-        """The evaluation with the lowest primal value."""
-        if self._best is None:
-            raise RuntimeError("No pass has been taken yet.")
-        return self._best
-
-    @property
-    def primal(self) -> float:
-        """The lowest primal value, infinite before the first pass."""
-        return np.inf if self._best is None else self._best.primal
 
     @property
     def gap(self) -> float:
@@ -114,7 +104,7 @@ class Progress:
         """Take in the result of a pass."""
         self.n_iter += 1
         if evaluation.primal < self.primal:
-            self._best = evaluation
+            self.primal, self.best = evaluation.primal, evaluation
         self.dual = max(self.dual, evaluation.dual)
         record = PassRecord(self.n_iter, self.primal, self.dual)
         self.history.append(record)
@@ -123,7 +113,7 @@ class Progress:
 
     def restart(self) -> None:
         """Forget both sides and the history, since the game has changed, but not the count."""
-        self._best, self.dual, self.eps = None, -np.inf, FIRST_WIDTH
+        self.primal, self.dual, self.eps = np.inf, -np.inf, FIRST_WIDTH
         self.history.clear()
 
 
@@ -303,10 +293,10 @@ class GameSolution(Solution):
         mean = self.loss.link(self.awake_predictions(votes, participation=participation))
         if not randomized:
             return mean
-        coin = np.random.default_rng(random_state).random(mean.size)
+        uniform = np.random.default_rng(random_state).random(mean.size)
         if self.loss.may_abstain:
-            return np.where(coin < np.abs(mean), np.sign(mean), 0.0)
-        return np.where(coin < (1.0 + mean) / 2.0, 1.0, -1.0)
+            return np.where(uniform < np.abs(mean), np.sign(mean), 0.0)
+        return np.where(uniform < (1.0 + mean) / 2.0, 1.0, -1.0)
 
     def __str__(self) -> str:
         lines = [

@@ -1,4 +1,4 @@
-"""Voters as the game sees them: who is awake where, and how the awake ones vote.
+"""Voters as the game sees them: which are awake where, and how the awake ones vote.
 
 The game sees votes only through the awake votes v_i(x) h_i(x) and the coverage, so that is what a
 `VoteMatrix` hands out, in blocks that know ``block @ weights`` and ``signs @ block``. Any class
