@@ -182,8 +182,8 @@ def test_a_guarantee_is_told_with_its_probability(tmp_path):
     model = panel(confidence_level=0.9)
     assert model.certificate_.is_guarantee
     words = Text(page_of(model, tmp_path, X_unlabeled=X[100:])).text
-    assert "with 90 % confidence" in words
-    assert "is guaranteed to be at most" in words
+    assert "(guaranteed with 90% confidence)" in words
+    assert model.certificate_.describe() in words
     assert "There is no guarantee" not in words
 
 
@@ -303,7 +303,7 @@ def test_votes_are_called_by_their_keys(tmp_path):
     unlabeled = votes.index[gold < 0]
     assert set(first_column(page, "uncertain")) <= set(unlabeled)
     keys = ", ".join(unlabeled[model.suggest_labels(10)])
-    assert f"those of rows {keys}. Rows picked" in page
+    assert f"those of rows {keys}. Rows chosen" in page
     again = page_of(model, tmp_path, votes=votes, gold=gold, force=True)
     assert first_column(again, "uncertain") == first_column(page, "uncertain")
     named = page_of(model, tmp_path, row_names=[f"n{k}" for k in range(240)], force=True)
@@ -312,7 +312,7 @@ def test_votes_are_called_by_their_keys(tmp_path):
 
 def test_a_sample_is_called_one(fitted_forest, tmp_path):
     words = Text(page_of(fitted_forest, tmp_path, **ROWS, n_unlabeled=59_900)).text
-    assert "Of 400 unlabeled rows drawn at random from 59,900" in words
+    assert "Proportions of 400 unlabeled rows drawn at random from 59,900" in words
 
 
 def test_wrong_names_and_totals_say_what_to_pass(fitted_forest, fitted_votes, tmp_path):
@@ -359,8 +359,8 @@ def test_more_than_two_classes(kind, tmp_path):
     model.fit(**rows)
     words = Text(page_of(model, tmp_path, **rows)).text
     assert "Class 2 against the rest" in words
-    assert "error at most" not in words
-    assert words.count("no bound on how often the most probable of all classes is wrong") == 2
+    assert "error at most (" not in words
+    assert words.count("does not bound how often the most probable of all classes is wrong") == 2
     assert "probability of the most probable class" in words
 
 
@@ -379,7 +379,7 @@ def test_votes_suggest_labels_to_buy(fitted_votes, pages):
 def test_other_votes_may_be_reported_on(fitted_votes, tmp_path):
     votes, gold = some_votes(n_rows=200)
     words = Text(page_of(fitted_votes, tmp_path, votes=votes, gold=gold)).text
-    assert "Of the 140 unlabeled rows" in words
+    assert "Proportions of the 140 unlabeled rows" in words
 
 
 def test_voters_who_contradict_are_named(tmp_path):

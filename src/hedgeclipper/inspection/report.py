@@ -111,7 +111,7 @@ def write_report(
     >>> model = VoteAggregator().fit(votes, [0, 1, -1, -1, -1, -1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = write_report(model, f"{folder}/report.html").read_text(encoding="utf-8")
-    >>> "How wrong it can be" in page
+    >>> "Bounds on the error" in page
     True
     """
     path = check_output(path, force=force)
@@ -231,7 +231,7 @@ def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]
     if shown.targets is not None:
         columns.append(("class", [str(target) for target in shown.targets]))
     columns += [
-        ("part of the result", [proportion(value) for value in shown.contributions]),
+        ("contribution", [proportion(value) for value in shown.contributions]),
         ("weight", shown.weights),
         ("correlation", shown.correlations),
     ]
