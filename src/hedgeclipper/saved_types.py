@@ -34,7 +34,6 @@ from hedgeclipper.panel.panel_predictor import (
     VoteScale,
 )
 from hedgeclipper.panel.views import CutColumns, QuantileColumns
-from hedgeclipper.panel.views import _Divide as Divide
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.auxiliary_voters import AuxiliaryVoters
 from hedgeclipper.votes.dawid_skene import DawidSkene
