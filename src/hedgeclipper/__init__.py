@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
-    from hedgeclipper.forest.settings import LeafGame, LeafStorage
+    from hedgeclipper.forest.leaf_game import LeafGame
+    from hedgeclipper.forest.leaf_rows import LeafStorage
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.setup import LabelCorrelations
     from hedgeclipper.game.solution import Contradiction, GameSolution
@@ -42,13 +43,13 @@ if TYPE_CHECKING:
     from hedgeclipper.panel.weighing import NoHeldOutRowsWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
-    from hedgeclipper.votes.evidence import ContradictionWarning
     from hedgeclipper.votes.matrix import Votes
+    from hedgeclipper.votes.worst_case import ContradictionWarning
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "ContradictionWarning": "votes.evidence",
+    "ContradictionWarning": "votes.worst_case",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
     "LabelCorrelations": "game.setup",
@@ -65,8 +66,8 @@ _HOME = {
     "cost_weighted_loss": "game.losses",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest.classifier",
-    "LeafGame": "forest.settings",
-    "LeafStorage": "forest.settings",
+    "LeafGame": "forest.leaf_game",
+    "LeafStorage": "forest.leaf_rows",
     "ShiftWarning": "base.semi_supervised",
     "AbstentionDisplay": "inspection.abstention",
     "ConvergenceDisplay": "inspection.passes",

@@ -12,13 +12,10 @@ from hedgeclipper.base.feature_rows import BatchCheck
 from hedgeclipper.base.semi_supervised import SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.forest.leaf_correlations import Labeled, LeafValues
-from hedgeclipper.forest.leaf_game import LeafGameOptions, LeafKnowledge
-from hedgeclipper.forest.leaf_predictor import LeafPredictor
-from hedgeclipper.forest.leaf_rows import Reservoir
-from hedgeclipper.forest.leaf_stream import LeafStream
-from hedgeclipper.forest.leaves import LeafTable
-from hedgeclipper.forest.settings import LeafGame, LeafStorage
+from hedgeclipper.forest.leaf_correlations import Labeled
+from hedgeclipper.forest.leaf_game import LeafEvidence, LeafGame, LeafGameOptions, LeafStream
+from hedgeclipper.forest.leaf_rows import LeafStorage, Reservoir
+from hedgeclipper.forest.leaves import LeafPredictor, LeafTable
 from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.game.losses import LogLoss, PiecewiseLinearLoss, SquareLoss
 from hedgeclipper.game.multiclass_losses import (
@@ -40,10 +37,10 @@ from hedgeclipper.panel.views import CutColumns, QuantileColumns
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.auxiliary_voters import AuxiliaryVoters
 from hedgeclipper.votes.dawid_skene import DawidSkene
-from hedgeclipper.votes.evidence import Constraints
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.initial_model import ComponentModel, InitialModel
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.vote_game import VotePredictor
 from hedgeclipper.votes.voter_bounds import Intervals, VoterBounds
+from hedgeclipper.votes.worst_case import Constraints
