@@ -23,7 +23,7 @@ from hedgeclipper.game.multiclass_losses import (
     MulticlassSquareLoss,
     MulticlassZeroOneLoss,
 )
-from hedgeclipper.game.solution import PassRecord, Solution
+from hedgeclipper.game.solution import PassRecord
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.panel.defaults import SmoothSpreading
 from hedgeclipper.panel.panel_predictor import (
