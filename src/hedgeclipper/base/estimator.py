@@ -420,6 +420,6 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
 
     def _fill_in(self, copy: SemiSupervisedClassifier) -> SemiSupervisedClassifier:
         """Return an unfitted copy with what it takes to predict."""
-        own = vars(self)
-        vars(copy).update({name: own[name] for name in self._kept_for_prediction if name in own})
+        own = self.__dict__
+        copy.__dict__ |= {name: own[name] for name in self._kept_for_prediction if name in own}
         return copy

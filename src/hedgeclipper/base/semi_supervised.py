@@ -36,7 +36,7 @@ class ShiftWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class SemiSupervisedRows:
-    """Labeled rows, unlabeled rows, and where the latter stand in what was passed.
+    """Labeled rows, unlabeled rows, and the places of the latter among the rows that were passed.
 
     ``marked`` is the mask of the rows that y marks as unlabeled; None where unlabeled rows were
     passed as a set of their own.

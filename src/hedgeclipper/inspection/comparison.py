@@ -21,7 +21,7 @@ MOST_ROWS = 4_000
 
 
 class Skipped(Exception):
-    """There is no comparison; the message says why."""
+    """There is no comparison, for the reason in the message."""
 
 
 @dataclass(frozen=True, eq=False)
