@@ -5,7 +5,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from hedgeclipper import AbstentionDisplay, HedgeClipperClassifier
-
 from tests.inspection.conftest import LABELS, PROBABILITIES, THREE, X, Y
 
 

@@ -8,7 +8,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hedgeclipper import AbstentionDisplay, ConvergenceDisplay, VoterDisplay, solve_game
-
 from tests.inspection.conftest import LABELS, PROBABILITIES, X, Y
 
 

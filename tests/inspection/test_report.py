@@ -564,10 +564,9 @@ def test_without_a_library_the_message_says_what_to_install(
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
 def test_words_of_the_field_are_used(pages, kind):
     words = Text(pages[kind]).text
-    assert not re.search(
-        r"beyond chance|told apart|judge|\bshares?\b|plain (?:vote|draw)|part of the result|made of|at its word|stand in",
-        words,
-    )
+    not_to_use = r"beyond chance|told apart|judge|\bshares?\b|plain (?:vote|draw)|at its word"
+    assert not re.search(not_to_use, words)
+    assert not re.search("made of|part of the result|stand in", words)
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])

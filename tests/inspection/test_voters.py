@@ -4,7 +4,6 @@ from matplotlib.figure import Figure
 from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper import VoterDisplay
-
 from tests.inspection.conftest import X, Y
 
 
