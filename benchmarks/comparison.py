@@ -13,7 +13,7 @@ LEVEL = 0.05
 def best_and_ties(values: Mapping[str, np.ndarray], *, larger: bool = True) -> list[str]:
     """Return the method with the best mean, and those that are not significantly worse.
 
-    The best is one of those with most draws, since means over other draws are not to be compared.
+    The best is one of those with most draws, since means over different draws are not comparable.
     Paired t-tests of the best against each of the others, two-sided, corrected by Holm.
 
     Parameters
@@ -51,7 +51,7 @@ def holm(p_values: np.ndarray, level: float = LEVEL) -> np.ndarray:
 
 
 def paired_p_value(ours: np.ndarray, theirs: np.ndarray, alternative: str = "two-sided") -> float:
-    """Return the p-value of the paired t-test; 1 where all differences are 0, or one draw is all.
+    """Return the p-value of the paired t-test; 1 if all differences are 0, or there is one draw.
 
     Draws on which one of the two was not run, and has NaN, are left out.
     """

@@ -1,11 +1,11 @@
-"""What a fit on Dask costs, against a model of it, with one worker and with two.
+"""Time of a fit on Dask with one and two workers, compared with a cost model.
 
     python -m benchmarks.dask_cost [millions of rows]
 
 Generated rows of 18 columns in partitions of 250,000, a forest of 100 trees grown on 10,000 labels,
 worker processes of one thread each on this machine. The parts are timed by themselves: finding and
-keeping leaf numbers, one pass of the game, and a pass over partitions of next to no rows, which is
-what a partition costs whatever its size. Then the whole fit, with its passes counted. Writes the
+keeping leaf numbers, one pass of the game, and a pass over tiny partitions, which shows
+the fixed cost of a partition. Then the whole fit is timed and its passes are counted. Writes the
 tables in docs/dask.md.
 """
 

@@ -33,7 +33,7 @@ class Ink:
     Parameters
     ----------
     text, faint : str
-        Of words and of lines.
+        Of text and of lines.
     plus, minus : str
         Of the two votes.
     mark : str
@@ -54,7 +54,7 @@ INKS = {
 
 
 def six_by_six(ink: Ink) -> Figure:
-    """Return the paper's first example: votes, what is known of them, and two ways to combine."""
+    """Return the paper's first example: votes, accuracies, and two ways to combine votes."""
     votes = np.hstack([A_RULES, B_RULES])
     solution = solve_game(votes, [1 / 3] * 3 + [2 / 3] * 3)
     plain, game = np.sign(votes.sum(axis=1)), np.sign(solution.predictions(votes))
@@ -64,8 +64,8 @@ def six_by_six(ink: Ink) -> Figure:
         _column(ax, ink, column + 0.4 * (column > 2), votes[:, column], name)
     for place, column in ((7.6, plain), (9.6, game)):
         _column(ax, ink, place, column, "")
-    for place, word in ((7.6, "majority\nof six"), (9.6, "the\ngame")):
-        ax.text(place + 0.5, -0.2, word, ha="center", va="bottom", color=ink.text)
+    for place, title in ((7.6, "majority\nof six"), (9.6, "the\ngame")):
+        ax.text(place + 0.5, -0.2, title, ha="center", va="bottom", color=ink.text)
     ax.text(3.2, -1.35, "votes on six unlabeled rows", ha="center", color=ink.text, weight="bold")
     for row in range(6):
         ax.text(-0.25, row + 0.5, f"row {row + 1}", ha="right", va="center", color=ink.text)
@@ -157,9 +157,9 @@ def _mark_column(ax: Any, ink: Ink, bottom: float) -> None:
 
 
 def _legend(ax: Any, ink: Ink) -> None:
-    for line, (vote, word) in enumerate(((1, "votes +"), (-1, f"votes {MINUS}"), (0, "asleep"))):
+    for line, (vote, label) in enumerate(((1, "votes +"), (-1, f"votes {MINUS}"), (0, "asleep"))):
         _cell(ax, ink, 14.6, 5.2 + 1.5 * line, vote)
-        ax.text(15.9, 5.7 + 1.5 * line, word, va="center", color=ink.text)
+        ax.text(15.9, 5.7 + 1.5 * line, label, va="center", color=ink.text)
 
 
 def _column(ax: Any, ink: Ink, x: float, votes: np.ndarray, name: str) -> None:
@@ -169,7 +169,7 @@ def _column(ax: Any, ink: Ink, x: float, votes: np.ndarray, name: str) -> None:
 
 
 def _cell(ax: Any, ink: Ink, x: float, y: float, vote: int) -> None:
-    """Draw a vote: a color and a sign, or an empty cell for one who abstains."""
+    """Draw a vote: a color and a sign, or an empty cell if the voter abstains."""
     color = {1: ink.plus, -1: ink.minus, 0: "none"}[vote]
     ax.add_patch(Rectangle((x, y), 1, 1, facecolor=color, edgecolor=ink.faint, linewidth=0.8))
     sign = {1: "+", -1: MINUS, 0: ""}[vote]

@@ -88,7 +88,7 @@ def make_draw(
     scored, others = (test, unused) if test.size else (unused, test)
     extra = bunch.data_unlabeled
     n_extra = 0 if extra is None else extra.shape[0]
-    n_scored, n_others = _shares(scored.size, others.size + n_extra, max_unlabeled)
+    n_scored, n_others = _row_counts(scored.size, others.size + n_extra, max_unlabeled)
     scored = scored[:n_scored]
     picked = rng.permutation(others.size + n_extra)[:n_others]
     parts = [bunch.data[scored], bunch.data[others[picked[picked < others.size]]]]
@@ -114,7 +114,7 @@ def _draw_labels(
             return order[:n_labels], order[n_labels:]
 
 
-def _shares(n_scored: int, n_others: int, limit: int | None) -> tuple[int, int]:
+def _row_counts(n_scored: int, n_others: int, limit: int | None) -> tuple[int, int]:
     """Return how many rows of either kind are drawn."""
     if limit is None or n_scored + n_others <= limit:
         return n_scored, n_others

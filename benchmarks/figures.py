@@ -24,7 +24,7 @@ class PairedFigures:
     results : sequence of Result
         All of them.
     rows : sequence of Row, optional
-        The rows in order; those of ``order`` unless told.
+        The rows in order; those of ``order`` by default.
 
     Attributes
     ----------
@@ -92,13 +92,13 @@ class PairedFigures:
 
 
 def when(results: Sequence[Any]) -> str:
-    """Return from when the results are."""
+    """Return the dates of the results."""
     dates = sorted({result.date for result in results})
     return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
 
 
 def with_what(results: Sequence[Any]) -> str:
-    """Return the versions that the results were got with."""
+    """Return the versions of the libraries that gave the results."""
     return " / ".join(sorted({result.versions for result in results} - {""}))
 
 
@@ -162,5 +162,5 @@ def first_counts(figures: PairedFigures, measure: str) -> tuple[dict[str, int], 
 
 
 def bold(text: str, is_bold: bool) -> str:
-    """Return text, in bold if so."""
+    """Return text, in bold if asked."""
     return f"**{text}**" if is_bold else text

@@ -4,8 +4,8 @@
 
 1,000,000 generated rows of 18 columns (ten informative, labels flipped with probability 0.1), a
 forest of 100 trees grown on 10,000 labels, relative gap 1 %, two threads for all. "After
-growing" is the whole of ``fit``, predictions of all unlabeled rows included, less the time to grow
-the same forest.
+growing" is the whole of ``fit``, including predictions of all unlabeled rows, minus the time to
+grow the same forest.
 """
 
 from __future__ import annotations

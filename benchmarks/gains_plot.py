@@ -10,7 +10,7 @@ from benchmarks.panel_text import COMPARATORS, PANEL, REFERENCE
 from benchmarks.table_text import Figures
 
 # Okabe and Ito's colors, as in the table's picture; the markers differ as well.
-PANEL_COLOUR, OURS_COLOUR = "#D55E00", "#0072B2"
+PANEL_COLOR, OURS_COLOR = "#D55E00", "#0072B2"
 
 
 def draw_gains(figures: Figures) -> Figure:
@@ -24,9 +24,9 @@ def draw_gains(figures: Figures) -> Figure:
         others = [_gain(figures, row, name) for name in COMPARATORS if figures.has(row, name)]
         label = "eight single methods (the forest at 0)" if place == 0 else None
         ax.plot(others, [place] * len(others), "|", color="0.6", markersize=9, label=label)
-    ax.plot([_gain(figures, r, OURS) for r in rows], places, "o", color=OURS_COLOUR, mfc="none",
+    ax.plot([_gain(figures, r, OURS) for r in rows], places, "o", color=OURS_COLOR, mfc="none",
             label="HedgeClipper (leaves of a forest)")  # fmt: skip
-    ax.plot([_gain(figures, r, PANEL) for r in rows], places, "D", color=PANEL_COLOUR,
+    ax.plot([_gain(figures, r, PANEL) for r in rows], places, "D", color=PANEL_COLOR,
             label="hedged panel")  # fmt: skip
     ax.set_yticks(places, [f"{row_name(row)} labels" for row in rows])
     ax.set_xlabel("difference in AUC from a random forest, mean of ten draws of the labels")

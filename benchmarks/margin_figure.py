@@ -32,7 +32,7 @@ ALPHAS = (1.0, 0.3, 3.0)
 FOREST = "base forest"
 SEED = 0
 BINS = 60
-# share of the rows within the drawn range, and how unlike ranges may be that share one axis
+# proportion of rows within the drawn range, and largest ratio of ranges that share an axis
 DRAWN, SAME_SCALE = 0.99, 10.0
 PEAK_BIN = 0.1
 
@@ -68,7 +68,7 @@ class Panel:
 
     @property
     def clipped(self) -> float:
-        """Share of clipped rows."""
+        """Proportion of clipped rows."""
         low, high = self.clip_at
         return float(np.mean((self.awake <= low) | (self.awake >= high)))
 
@@ -104,7 +104,7 @@ def draw_rows(n_rows: int, n_labeled: int, n_unlabeled: int) -> tuple[np.ndarray
 
 
 def scale_groups(panels: list[Panel]) -> list[list[Panel]]:
-    """Return the panels that share their axes: the forests, and the others if they are alike."""
+    """Return the panels that share their axes: the forests, and the others if similar."""
     forests = [panel for panel in panels if panel.column == FOREST]
     others = [panel for panel in panels if panel.column != FOREST]
     reaches = [panel.reach for panel in others]
@@ -172,7 +172,7 @@ def round_number_below(value: float) -> float:
 
 
 def axis_note(groups: list[list[Panel]], settings: str) -> str:
-    """Return what is on the x axis, and who shares it."""
+    """Return what the x axis shows, and which panels share it."""
     whose = "the paper's settings" if settings == "paper" else "default settings"
     note = f"awake prediction on covtype, {whose}; the end bins also hold the rows beyond\n"
     if len(groups) == 2:
@@ -181,7 +181,7 @@ def axis_note(groups: list[list[Panel]], settings: str) -> str:
 
 
 def add_legend(figure: Figure, ax: Any, labels: np.ndarray) -> None:
-    """Name what all panels have; one legend stands for them all."""
+    """Add one legend for all panels."""
     handles, _ = ax.get_legend_handles_labels()
     names = [f"class {label}" for label in np.unique(labels)]
     names += ["hedged: between the two marks", "clipping starts"]

@@ -3,8 +3,8 @@
     python -m benchmarks.other_data
 
 Three draws of each row, at most 5,000 unlabeled rows; what is in ``results/other_data.csv``
-already is not run again. HedgeClipper's settings were chosen with adult and weather in view, the
-panel's with some draws of most rows; none is fitted to a data set by name.
+already is not run again. HedgeClipper's constants were chosen while looking at adult and weather,
+the panel's while looking at some draws of most rows; none depends on the data set.
 """
 
 from __future__ import annotations

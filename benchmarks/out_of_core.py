@@ -4,7 +4,7 @@
 
 Generated rows of 18 columns in Parquet files of a million rows each, a forest of 100 trees grown on
 10,000 labels, two threads. Every run is a process of its own; runs are interleaved. Memory is the
-peak of anonymous memory (mapped files do not count, rows in memory do) less that at the start of
+peak of anonymous memory (mapped files do not count, rows in memory do) minus that at the start of
 the process, seen every 10 ms. Seconds are those of the whole ``fit``; the time per row leaves out
 growing the forest, which does not depend on the rows. Writes the section in docs/large_data.md.
 """
@@ -135,7 +135,7 @@ def per_row(runs: list[dict], n_millions: int) -> float:
 
 
 def render(found: Found, peer: int) -> str:
-    """Return the table of all runs and what they say of the aims, as Markdown."""
+    """Return the table of all runs and whether the aims are met, as Markdown."""
     verdicts = growth_verdicts(found) + peer_verdicts(found, peer)
     return markdown_table(table(found)) + "\n\n" + "\n".join(verdicts)
 
@@ -152,7 +152,7 @@ def table(found: Found) -> list[list[str]]:
 
 
 def growth_verdicts(found: Found) -> list[str]:
-    """Return whether memory and time a row stay the same; one number of rows says nothing."""
+    """Return whether memory and time per row stay the same; nothing for a single number of rows."""
     files = {n: runs for (kind, n), runs in found.items() if kind == "from files"}
     if len(files) == 1:
         return []

@@ -1,4 +1,4 @@
-"""Writing pages and pictures: under a temporary name first, so that nothing is left half done."""
+"""Writes pages and figures atomically: first under a temporary name."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def markdown_table(rows: list[list[str]]) -> str:
 
 
 def verdict(is_met: bool, text: str) -> str:
-    """Return an item of a Markdown list that says whether an aim is met."""
+    """Return an item of a Markdown list that states whether an aim is met."""
     return f"- {'Met' if is_met else 'Not met'}: {text}."
 
 

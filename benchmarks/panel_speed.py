@@ -1,4 +1,4 @@
-"""What weighing a panel costs beside fitting its members and predicting with them.
+"""Time of a panel's fit relative to fitting its members and predicting with them.
 
     python -m benchmarks.panel_speed [n_rounds]
 

@@ -1,9 +1,9 @@
-"""What else could be done with the same members: other votes, games and weights.
+"""Variants with the same members: other votes, games and weights.
 
     python -m benchmarks.panel_study
 
-Members are not fitted again: what they said of the draws is read from ``results/panel``, where
-``make table`` leaves it. Three draws of each row, weights from at most 10,000 unlabeled rows, AUC
+Members are not fitted again: their predictions are read from ``results/panel``, where
+``make table`` writes them. Three draws of each row, weights from at most 10,000 unlabeled rows, AUC
 by scores on the rows that the table scores.
 """
 
@@ -34,7 +34,7 @@ N_DRAWS, N_ROWS = 3, 10_000
 
 @dataclass(frozen=True)
 class StudyResult:
-    """AUC of one way to put the members of a draw together."""
+    """AUC of one way to combine the members of a draw."""
 
     data: str
     n_labels: int
@@ -66,17 +66,17 @@ def mean(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
 
 
 def mean_vote(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
-    """Return the mean of the members' votes, all weighing the same."""
+    """Return the mean of the members' votes, with equal weights."""
     return make_votes([VoteScale.of(own) for own in said.unlabeled.T], all_scores).mean(axis=1)
 
 
 def stacking(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
-    """Return what a logistic regression on the members' log-odds says."""
+    """Return the prediction of a logistic regression on the members' log-odds."""
     return stack(said.labeled, said.is_positive.astype(int), all_scores)
 
 
 def vote_by_b(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
-    """Return the sum of the votes, each weighing as much as its lowered b, without a game."""
+    """Return the sum of the votes, each weighted by its lowered b, without a game."""
     found = aggregate(said)
     lowered = found.solution.label_correlations - found.solution.errors
     return make_votes(found.game.scales, all_scores) @ np.maximum(lowered, 0.0)

@@ -4,7 +4,7 @@
     python -m benchmarks.run_ablations --quick          # bundled and generated data, few rows
     python -m benchmarks.run_ablations --study box      # some studies only
 
-What is in the results file already is not run again; remove the file to start anew.
+What is in the results file already is not run again; remove the file to start over.
 `python -m benchmarks.render_ablations` makes the page of it.
 """
 
@@ -31,7 +31,7 @@ from benchmarks.run_table import run_all
 from hedgeclipper import NoUnlabeledRowsWarning, ShiftWarning, UnboundedGameWarning
 
 QUICK_DATA, QUICK_DRAWS, QUICK_UNLABELED = "a1a", 2, 2_000
-# What these warn of is what some settings are there to show.
+# Some settings are expected to cause these warnings.
 EXPECTED = (NoUnlabeledRowsWarning, ShiftWarning, UnboundedGameWarning)
 
 
@@ -48,7 +48,7 @@ class Task(NamedTuple):
 def plan(
     names: Iterable[str], n_draws: int, max_unlabeled: int, done: set[AblationKey], *, quick: bool
 ) -> list[Task]:
-    """Return the draws that are still to run, in an order that makes the time left honest."""
+    """Return the draws to run, in random order for a good estimate of the time left."""
     missing: dict[tuple[str, int, int], list[tuple[str, str]]] = {}
     for key in _keys(names, n_draws):
         left_out = quick and key.data in {row.data for row in ROWS} - {QUICK_DATA}

@@ -4,7 +4,7 @@
     python -m benchmarks.run_table --quick      # two rows, three draws, 4,000 unlabeled rows
     python -m benchmarks.run_table --all        # every unlabeled row instead of 50,000
 
-What is in the results file already is not run again; remove the file to start anew.
+What is in the results file already is not run again; remove the file to start over.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class Gain:
     beats_leaves : bool
         Whether it is ahead of the forest and both of these controls, significantly.
     is_credited : bool
-        Whether it is ahead of itself without unlabeled rows, too, so that these get the credit.
+        Whether it is also ahead of HedgeClipper without unlabeled rows.
     is_worse : bool
         Whether the forest is ahead of it, significantly.
     """

@@ -1,10 +1,10 @@
 """
-How many labels does it take?
-=============================
+How many labels are needed?
+===========================
 
 The Adult data (a1a, 24 % positive) with 50 to 1,000 labels and 4,000 unlabeled rows. The random
-forest sees the labels alone; HedgeClipper re-weighs the leaves of a forest by labels the trees have
-not seen and by where leaves meet on the unlabeled rows.
+forest uses the labels only. HedgeClipper computes new weights for the leaves of a forest, from
+labels that the trees have not seen and from the leaves' overlap on the unlabeled rows.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ X, y = fetch_a1a(return_X_y=True)
 
 
 def auc_of_three(n_labels, seed):
-    """Return AUCs on unlabeled rows: of a default forest, of HedgeClipper's own, and of it."""
+    """Return AUCs on unlabeled rows: default forest, HedgeClipper's forest, and HedgeClipper."""
     order = np.random.default_rng(seed).permutation(y.size)
     labeled, unlabeled = order[:n_labels], order[n_labels : n_labels + N_UNLABELED]
     forest = RandomForestClassifier(random_state=seed).fit(X[labeled], y[labeled])
@@ -37,11 +37,11 @@ def auc_of_three(n_labels, seed):
 
 
 # %%
-# Labels are drawn three times for each number of them. Draws differ more than methods do, so the
-# means are over the same draws for all three.
+# For each number of labels there are three random draws. Draws differ more than methods do, so all
+# three methods use the same draws.
 
 aucs = np.array([[auc_of_three(n, seed) for seed in range(N_DRAWS)] for n in N_LABELS])
-names = ["random forest, as it comes", "forest with larger leaves", "HedgeClipper on its leaves"]
+names = ["random forest, default", "forest with larger leaves", "HedgeClipper on its leaves"]
 for n_labels, means in zip(N_LABELS, aucs.mean(axis=1), strict=True):
     print(f"{n_labels:5d} labels  " + "  ".join(f"{mean:.3f}" for mean in means))
 
@@ -56,6 +56,6 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Most of the distance to the default forest is due to larger leaves; re-weighing them adds a
-# little on top. A varied panel adds more, see :doc:`/auto_examples/plot_panel_of_your_own`, and
-# :doc:`/table` has all figures on the paper's data.
+# Most of the gain over the default forest comes from larger leaves; the new weights add a little. A
+# panel of different classifiers adds more, see :doc:`/auto_examples/plot_panel_of_your_own`.
+# :doc:`/table` has all results on the paper's data.

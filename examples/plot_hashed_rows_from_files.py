@@ -1,12 +1,12 @@
 """
-Rows in files, hashed on the way
-================================
+Hashed rows from files
+======================
 
-Rows often are sets of words or codes: log lines, baskets, the attributes of a person. Here every
-row of the Adult data is a line of codes in a Parquet file. scikit-learn's ``FeatureHasher`` turns a
-batch of lines into a sparse matrix of fixed width without a vocabulary, so that a function which
-reads the files and hashes batch after batch is all that ``X_unlabeled`` needs. Memory depends
-neither on the number of rows nor on that of different codes.
+Rows are often sets of tokens or codes: log lines, shopping baskets, attributes of a person. Here
+every row of the Adult data is a line of codes in a Parquet file. scikit-learn's ``FeatureHasher``
+turns a batch of lines into a sparse matrix of fixed width without a vocabulary, so ``X_unlabeled``
+can be a function that reads and hashes the files batch by batch. Memory depends neither on the
+number of rows nor on the number of different codes.
 """
 
 import tempfile
@@ -30,7 +30,7 @@ labeled, unlabeled, new = order[:500], order[500:12_500], order[12_500:]
 
 
 def as_lines(rows):
-    """Return rows as text, the codes that are on in each."""
+    """Return rows as text: the codes of each row."""
     return [" ".join(f"code{column}" for column in row.indices) for row in X[rows]]
 
 
@@ -41,7 +41,7 @@ def hashed(lines, width):
 
 
 def hashed_batches(folder, width):
-    """Return a function that reads and hashes all files of a folder anew on each call."""
+    """Return a function that reads and hashes all files of a folder, again on each call."""
 
     def batches():
         for path in sorted(Path(folder).glob("*.parquet")):
@@ -53,8 +53,8 @@ def hashed_batches(folder, width):
 
 
 # %%
-# Files of unlabeled rows, and models for several widths. There are up to 123 codes: with fewer
-# columns than that, codes have to share a column.
+# Files of unlabeled rows, and models for several widths. There are 123 codes; with fewer columns,
+# several codes are hashed to the same column.
 
 widths, aucs = (8, 32, 128, 512), []
 lines, new_lines = as_lines(labeled), as_lines(new)
@@ -72,7 +72,7 @@ print(f"{written} rows of the files labeled, {model.n_unlabeled_} used for the f
 
 figure, ax = plt.subplots(figsize=(6.0, 3.4), layout="constrained")
 ax.plot(widths, aucs, "o-", color="#0072B2")
-ax.set(xscale="log", xlabel="columns that codes are hashed to", ylabel="AUC on new rows")
+ax.set(xscale="log", xlabel="number of hashed columns", ylabel="AUC on new rows")
 ax.set_xticks(widths, [str(width) for width in widths])
 ax.minorticks_off()
 plt.show()

@@ -2,9 +2,9 @@
 A panel of your own
 ===================
 
-Five classifiers of different kinds on 60 labels of the breast cancer data; the other 509 rows are
-unlabeled. Labels a member has not seen say how well it ranks, unlabeled rows where members
-agree, and the game gives each its weight.
+Five classifiers of different kinds are fitted to 60 labels of the breast cancer data; the other 509
+rows are unlabeled. Labels that a member has not seen show how well it ranks, unlabeled rows show
+where members agree, and the game computes the weights of the members.
 """
 
 import matplotlib.pyplot as plt
@@ -36,15 +36,15 @@ panel = HedgedVotingClassifier(members, random_state=0)
 panel.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
 
 # %%
-# What each member is worth to the panel: its weight, how well it ranks labels it has not seen, and
-# how far it agrees with the others on the unlabeled rows.
+# The weight of each member, how well it ranks labels that it has not seen, and how much it agrees
+# with the others on the unlabeled rows.
 
 summary = panel.member_summary().set_index("member")
 print(summary[["weight", "auc", "agreement", "share"]].round(3))
 
 # %%
-# The hidden labels of the unlabeled rows say whether it was worth it. The panel is about as good
-# as the best member; which one that is, the figures above, from 60 labels, can hardly tell.
+# The hidden labels of the unlabeled rows show the result. The panel is about as good as the best
+# member, which one could hardly have found from the 60 labels above.
 
 rows, truth = X[unlabeled], y[unlabeled]
 aucs = {
@@ -56,14 +56,14 @@ names = sorted(aucs, key=aucs.get)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2), layout="constrained")
 left.barh(summary.index[::-1], summary["weight"].iloc[::-1], color="#E69F00")
-left.set(xlabel="weight", title="in the panel")
+left.set(xlabel="weight", title="weights in the panel")
 colors = ["#0072B2" if name == "hedged panel" else "0.7" for name in names]
 right.barh(names, [aucs[name] for name in names], color=colors)
 right.set(xlabel="AUC", xlim=(0.85, 1.0), title="on the unlabeled rows")
 plt.show()
 
 # %%
-# The certificate bounds the error of the panel's hard vote. Members were fitted to the labels that
-# judge them, in folds, so that it is an estimate and says so. See :doc:`/numbers`.
+# The certificate bounds the error of the panel's predictions. The members were fitted, in folds, to
+# the same labels that measure them, so the bound is an estimate. See :doc:`/numbers`.
 
 print(panel.certificate_)

@@ -2,8 +2,8 @@
 Unlabeled rows in a pipeline
 =============================
 
-``X_unlabeled`` has to go through the same steps as ``X``. scikit-learn does that for inputs named
-in ``transform_input``, once metadata routing is on and the classifier asks for them.
+``X_unlabeled`` must pass through the same steps as ``X``. scikit-learn does this for inputs named
+in ``transform_input`` if metadata routing is enabled and the classifier requests them.
 """
 
 import matplotlib.pyplot as plt
@@ -26,12 +26,12 @@ with sklearn.config_context(enable_metadata_routing=True):
     pipeline.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
 
 # %%
-# The classifier has seen the columns that are left, in both kinds of rows.
+# The classifier gets the selected columns of both labeled and unlabeled rows.
 
 print(f"{pipeline[-1].n_features_in_} of {X.shape[1]} columns are kept")
 
 # %%
-# New rows take the way of any pipeline.
+# New rows are predicted as in any pipeline.
 
 scores = pipeline.decision_function(X[unlabeled])
 print(f"AUC on {unlabeled.size} unlabeled rows: {roc_auc_score(y[unlabeled], scores):.3f}")

@@ -2,9 +2,9 @@
 Weak votes that abstain
 =======================
 
-Is a handwritten digit a 3 or an 8? Ten simple rules look at one patch of the image each and abstain
-where they cannot tell. With 20 gold labels among 357 images, ``VoteAggregator`` learns whom to
-trust from the labels and from where the rules agree, and bounds its own error.
+Is a handwritten digit a 3 or an 8? Each of ten simple rules looks at one patch of the image and
+abstains if it is unclear. With 20 gold labels among 357 images, ``VoteAggregator`` learns which
+rules to trust from the labels and from where the rules agree, and bounds its own error.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ images, truth = digits.images[chosen], (digits.target[chosen] == 8).astype(int)
 
 # %%
 # A 3 is open on the left, where an 8 has ink. So a rule votes for 8 if there is much ink in its
-# patch on the left, for 3 if there is hardly any, and else abstains. Some patches tell more than
-# others, and nobody has told us which.
+# patch on the left, for 3 if there is hardly any, and otherwise abstains. Some patches are more
+# informative than others, and we do not know which.
 
 patches = [(row, column) for row in range(1, 6) for column in (1, 2)]
 ink = np.stack([images[:, r : r + 2, c : c + 2].mean(axis=(1, 2)) for r, c in patches], axis=1)
@@ -39,13 +39,13 @@ gold[known] = truth[known]
 model = VoteAggregator().fit(votes, gold)
 
 # %%
-# What each rule does and is worth, as Snorkel's ``lf_summary`` has it and more.
+# A summary of each rule, with the columns of Snorkel's ``lf_summary`` and more.
 
 columns = ["Coverage", "Conflicts", "Emp. Acc.", "Lower", "Upper", "Est. Acc.", "Weight"]
 print(model.voter_summary()[columns].round(2).to_string())
 
 # %%
-# Against a plain majority of the rules that vote:
+# Comparison with the majority vote of the rules:
 
 is_hidden = gold == ABSTAINS
 majority = (np.sum(votes == 1, axis=1) > np.sum(votes == 0, axis=1)).astype(int)

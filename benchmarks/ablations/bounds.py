@@ -12,7 +12,7 @@ from benchmarks.ablations.plots import points_panels
 from benchmarks.ablations.study import Study, at
 from benchmarks.ablations.summary import Summary
 
-WHOLE, ALONE = "as they come", "cap of 1, no anchor"
+WHOLE, ALONE = "default box and anchor", "cap of 1, no anchor"
 BOUNDS = {"shrunk": "shrunk", "plug_in": "plug-in", "wilson": "Wilson"}
 
 

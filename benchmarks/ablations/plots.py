@@ -13,7 +13,7 @@ from benchmarks.ablations.study import Row, at
 from benchmarks.ablations.summary import Difference, Summary
 
 # Okabe and Ito's colors, told apart by the color-blind; markers and lines differ as well.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 MARKERS = ("o", "s", "^", "D")
 LINES = ("-", "--", ":", "-.")
 SMALL, WIDE, SQUARE = (4.5, 3.0), (6.2, 2.9), (4.7, 3.4)
@@ -160,7 +160,7 @@ def draw_line(
         [gain.mean for gain in gains],
         yerr=[gain.error for gain in gains],
         label=label,
-        color=COLOURS[number],
+        color=COLORS[number],
         marker=MARKERS[number],
         linestyle=LINES[number] if joined else "none",
         markersize=4.5,

@@ -1,4 +1,4 @@
-"""What a study's file says about it."""
+"""What a study's file defines."""
 
 from __future__ import annotations
 

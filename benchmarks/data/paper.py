@@ -1,4 +1,4 @@
-"""What a data set's file says about it."""
+"""What a data set's file defines."""
 
 from __future__ import annotations
 

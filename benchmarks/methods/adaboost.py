@@ -1,4 +1,4 @@
-"""scikit-learn's AdaBoost as it comes: stumps."""
+"""scikit-learn's AdaBoost with its defaults: stumps."""
 
 import numpy as np
 from sklearn.ensemble import AdaBoostClassifier

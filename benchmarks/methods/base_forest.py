@@ -8,7 +8,7 @@ from benchmarks.methods.method import Method, probability
 
 
 def forest(draw: Draw) -> RandomForestClassifier:
-    """Return the forest, not fitted; the same seed for all who build on it."""
+    """Return the forest, not fitted; the same seed for all methods that use it."""
     least = 10 if draw.y.size >= 1000 else 4
     return RandomForestClassifier(min_samples_leaf=least, random_state=draw.seed)
 

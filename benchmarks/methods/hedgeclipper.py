@@ -1,4 +1,4 @@
-"""HedgeClipperClassifier as it comes, on the base forest."""
+"""HedgeClipperClassifier with its defaults, on the base forest."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Control: HedgeClipper itself without unlabeled rows, the labeled ones in their place."""
+"""Control: HedgeClipper without unlabeled rows; the labeled ones are used instead."""
 
 import warnings
 

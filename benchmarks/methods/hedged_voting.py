@@ -1,7 +1,7 @@
 """The hedged panel with its defaults, and the mean and a stacking of its own members.
 
 All three come from one fit. What the members say of a draw is kept in ``results/panel``, where that
-folder exists, so that other ways to put them together can be tried without fitting them again.
+folder exists, so that other ways to combine them can be tried without fitting them again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KEPT = FOLDER / "panel"
 
 
 class Said(NamedTuple):
-    """What the panel and its members say of a draw; those by name, a column each.
+    """Predictions of the panel and its members on a draw; those of members by name, a column each.
 
     ``out_of_fold`` is of the labeled rows, ``scores`` of the unlabeled ones.
     """
@@ -36,7 +36,7 @@ class Said(NamedTuple):
 
 
 class Recording(HedgedVotingClassifier):
-    """A panel that remembers what its members said of the unlabeled rows."""
+    """A panel that keeps its members' predictions for the unlabeled rows."""
 
     def _store(self, members, found, certificates, given, prepare, unlabeled):
         super()._store(members, found, certificates, given, prepare, unlabeled)
@@ -47,7 +47,7 @@ class Recording(HedgedVotingClassifier):
 
 @lru_cache(maxsize=1)
 def said_of(draw: Draw) -> Said:
-    """Return what the panel and its members say of a draw."""
+    """Return the predictions of the panel and its members on a draw."""
     model = Recording(random_state=draw.seed)
     model.fit(draw.X, draw.y, X_unlabeled=draw.X_unlabeled)
     if model.scores_.shape[0] != draw.X_unlabeled.shape[0]:

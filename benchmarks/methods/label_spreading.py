@@ -28,8 +28,8 @@ def scores(draw: Draw) -> np.ndarray:
         warnings.filterwarnings("ignore", message="invalid value", category=RuntimeWarning)
         model.fit(X, y)
     start = draw.y.size
-    shares = model.label_distributions_[start : start + draw.n_scored, 1]
-    return np.nan_to_num(shares, nan=0.5)
+    probabilities = model.label_distributions_[start : start + draw.n_scored, 1]
+    return np.nan_to_num(probabilities, nan=0.5)
 
 
 METHOD = Method(

@@ -1,4 +1,4 @@
-"""Control without unlabeled rows: the count of leaves with b > alpha, for less against."""
+"""Control without unlabeled rows: leaves with b > alpha for the class minus those against it."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What out-of-bag labels say of the base forest's leaves; for the two controls."""
+"""Label correlations of the base forest's leaves on out-of-bag rows, for the two controls."""
 
 from collections.abc import Callable
 
@@ -11,14 +11,14 @@ SHRINKAGE = 4.0
 
 
 def sum_votes(draw: Draw, weigh: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Return the probability of class 1 from a vote of the leaves, each weighed by its b.
+    """Return the probability of class 1 from a vote of the leaves, each weighted by its b.
 
     b is the out-of-bag correlation with balanced labels, shrunk to the in-bag value, which is
     better for the controls than the plain one. No unlabeled row plays a part.
     """
     forest = base_forest.forest(draw).fit(draw.X, draw.y)
-    share = draw.y.mean()
-    weights = np.where(draw.y == 1, 0.5 / share, 0.5 / (1 - share))
+    positive_rate = draw.y.mean()
+    weights = np.where(draw.y == 1, 0.5 / positive_rate, 0.5 / (1 - positive_rate))
     seen, new = forest.apply(draw.X), forest.apply(draw.X_scored)
     total = np.zeros(draw.n_scored)
     for tree, rows in enumerate(forest.estimators_samples_):
@@ -32,7 +32,7 @@ def sum_votes(draw: Draw, weigh: Callable[[np.ndarray], np.ndarray]) -> np.ndarr
 def _sides_and_correlations(
     leaves: np.ndarray, bag: np.ndarray, weights: np.ndarray, y: np.ndarray, n_nodes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vote and the b of each node of a tree (nodes that are no leaves: nothing)."""
+    """Return the vote and the b of each node of a tree (NaN for inner nodes)."""
     sums = [
         [np.bincount(leaves, part * weights * (y == label), n_nodes) for label in (0, 1)]
         for part in (bag, bag == 0)

@@ -1,4 +1,4 @@
-"""LightGBM as it comes."""
+"""LightGBM with its defaults."""
 
 import numpy as np
 from lightgbm import LGBMClassifier

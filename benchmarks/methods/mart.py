@@ -1,4 +1,4 @@
-"""scikit-learn's gradient boosting as it comes."""
+"""scikit-learn's gradient boosting with its defaults."""
 
 import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier

@@ -1,4 +1,4 @@
-"""What a method's file says about it."""
+"""What a method's file defines."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def probability(model: Any, X: Any) -> np.ndarray:
 
 
 def imputed(model: Any) -> Any:
-    """Return the model behind medians in place of missing values."""
+    """Return the model in a pipeline that replaces missing values by medians."""
     return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), model)
 
 
 def scaled(model: Any, draw: Draw) -> Any:
-    """Return the model behind scaled columns.
+    """Return the model in a pipeline that scales columns.
 
     Columns that are mostly zero by nature are divided by their largest value, as scikit-learn
     advises for sparse data, and handed on as such; others get mean 0 and variance 1.

@@ -1,4 +1,4 @@
-"""scikit-learn's random forest as it comes."""
+"""scikit-learn's random forest with its defaults."""
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier

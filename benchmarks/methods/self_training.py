@@ -1,4 +1,4 @@
-"""scikit-learn's self-training as it comes, around the scaled logistic regression."""
+"""scikit-learn's self-training with its defaults, around the scaled logistic regression."""
 
 import warnings
 

@@ -18,13 +18,13 @@ def scores(draw: Draw, members: list[Member]) -> np.ndarray:
 
 
 def stack(out_of_fold: np.ndarray, y: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return probabilities for rows that members score, by what their out-of-fold scores teach."""
+    """Return probabilities from members' scores, learned on their out-of-fold scores."""
     model = LogisticRegression(max_iter=1000).fit(_log_odds(out_of_fold), y)
     return model.predict_proba(_log_odds(scores))[:, 1]
 
 
 def _out_of_fold(draw: Draw, method: Method) -> np.ndarray:
-    """Return a member's scores of the labeled rows, each by a fit that has not seen its label.
+    """Return a member's out-of-fold scores of the labeled rows.
 
     To save time, the semi-supervised members see the first 5,000 unlabeled rows alone in a fold.
     """

@@ -1,4 +1,4 @@
-"""How often certificates hold, and what suggested labels are worth, in Markdown."""
+"""How often certificates hold, and how much suggested labels help, in Markdown."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def describe_coverage(results: Sequence[BoundResult]) -> str:
 
 
 def suggestions_table(results: Sequence[BoundResult]) -> str:
-    """Return bound and error after each purchase."""
+    """Return bound and error after each step."""
     rows = [["data, labels", *[f"{how}: {what}" for how in CHOICES for what in _COLUMNS]]]
     for name in DATA:
         for n_labels in STEPS:

@@ -88,7 +88,7 @@ class VoteDraw:
 
 
 def why_absent(name: str) -> str:
-    """Return why a set cannot be had; empty where it can."""
+    """Return why a data set is not available; empty if it is."""
     folder = data_folder()
     if folder is None:
         return "No data folder: set HEDGECLIPPER_DATA to where the archives are."

@@ -18,7 +18,7 @@ class VoteMethod:
     title : str
         Heading.
     uses_labels : bool
-        Whether labels change what it makes of the votes. What does not use them gets the rows to
+        Whether it uses labels. A method that does not gets the rows to
         predict only, is run once on each set, and is scored on every draw.
     many_votes : int or None
         Number of votes above which it is run on few draws, since it is slow.

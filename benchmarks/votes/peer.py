@@ -30,7 +30,7 @@ class PeersAbsentError(FileNotFoundError):
 
 @dataclass(frozen=True, eq=False)
 class PeerResult:
-    """What a peer, or our own method, says of the rows, and what it took.
+    """Predictions of a peer, or of our own method, with time and memory.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def run_peer(
     timeout: float | None = None,
     is_warm: bool = False,
 ) -> PeerResult:
-    """Return what a peer, or our own method, makes of the votes.
+    """Return the predictions of a peer, or of our own method.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def votes_of(L: Any) -> dict[str, Any]:
 
 
 def no_result(n_rows: int, n_classes: int, reason: str) -> PeerResult:
-    """Return a result that says only why there is none."""
+    """Return a result that has only the reason why there is none."""
     probabilities = np.full((n_rows, n_classes), np.nan)
     return PeerResult(probabilities, np.full(n_rows, -1), np.nan, np.nan, reason)
 

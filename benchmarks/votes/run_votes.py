@@ -67,7 +67,7 @@ def all_keys(rows: Iterable[Row], n_draws: int, methods: Iterable[str] = METHODS
 
 
 def plan(keys: Iterable[Key], done: set[Key]) -> list[Task]:
-    """Return what is still to run, in an order that makes the time left honest."""
+    """Return what is still to run, in random order for a good estimate of the time left."""
     runs: dict[tuple, list[tuple[int, int]]] = {}
     for data, n_labels, draw, method in (key for key in keys if key not in done):
         alone = (n_labels, draw) if METHODS[method].uses_labels else ()
@@ -164,7 +164,7 @@ def check_ready(sets: Iterable[str], methods: Iterable[str]) -> None:
 
 
 def forget_failures(path: Path) -> None:
-    """Take runs that broke off out of the results file, so that they are run again."""
+    """Remove failed runs from the results file, so that they are run again."""
     results = read_results(path, VoteResult)
     whole = [result for result in results if not result.reason.startswith(FAILED)]
     if len(whole) < len(results):

@@ -3,7 +3,7 @@
     python -m benchmarks.votes.speed            # part of make votes-table
     python -m benchmarks.votes.speed --once     # all again, printed only: part of make bench
 
-1,000,000 generated rows and 100 voters, a tenth of whom is awake on a row and right with a
+1,000,000 generated rows and 100 voters, a tenth of which is awake on a row and right with a
 probability between 0.55 and 0.95; two classes, 1,000 gold labels. Every run is a fresh process that
 has dealt with a few other rows before; the methods take turns, one at a time, three rounds.
 All methods start from the same sparse matrix. Each turns it into its own form (for LabelModel a
@@ -58,7 +58,7 @@ def generate(n_rows: int) -> tuple[sparse.csr_array, np.ndarray]:
 
 
 def run_task(task: Task) -> list[VoteResult]:
-    """Return what one run took, and how right it was on the rows without a label."""
+    """Return what one run took, and its accuracy on the rows without a label."""
     L, y = generate(task.n_rows)
     gold = np.where(np.arange(y.size) < N_LABELS, y, -1)
     outcome = run_peer(task.method, L, gold, 2, task.round, is_warm=True)

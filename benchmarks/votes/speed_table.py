@@ -41,7 +41,7 @@ def ratios(results: Sequence[VoteResult], name: str) -> tuple[float, float]:
 
 
 def describe_speed(results: Sequence[VoteResult]) -> str:
-    """Return whether ours is as quick and as small as it should be."""
+    """Return whether the aims for time and memory are met."""
     lines = []
     for name in ON_A_MILLION_ROWS[1:]:
         times, memory = ratios(results, name)

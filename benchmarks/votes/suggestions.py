@@ -1,9 +1,9 @@
-"""Labels bought where `suggest_labels` says, against labels bought at random.
+"""Labels chosen by `suggest_labels`, compared with labels chosen at random.
 
     python -m benchmarks.votes.suggestions [n_draws]    # part of make votes-table
 
-From 50 random labels to 150 in two purchases, on rows that are drawn as in coverage.py; the model
-has its defaults, so that its bound is an estimate. Bound and error are those on the rows without a
+From 50 random labels to 150 in two steps, on rows that are drawn as in coverage.py; the model
+has its defaults, so its bound is an estimate. Bound and error are those on the rows without a
 label. What is in the results file already is not run again.
 """
 
@@ -30,7 +30,7 @@ N_DRAWS, STEPS = 20, (50, 100, 150)
 
 
 class Task(NamedTuple):
-    """One draw of a set, and how labels are bought."""
+    """One draw of a set, and how labels are chosen."""
 
     data: str
     draw: int
@@ -44,7 +44,7 @@ def plan(n_draws: int, done: set[Key]) -> list[Task]:
 
 
 def run_task(task: Task) -> list[BoundResult]:
-    """Return the bound after each purchase."""
+    """Return the bound after each step."""
     L, y = shuffled_rows(task.data, task.draw)
     is_labeled, results = np.zeros(y.size, dtype=bool), []
     chosen = np.arange(STEPS[0])
@@ -53,11 +53,11 @@ def run_task(task: Task) -> list[BoundResult]:
         model = fit_labeled(L, y, is_labeled)
         results.append(bound_result(model, y, is_labeled, task.data, task.draw, task.choice))
         if purchase:
-            chosen = bought(model, is_labeled, purchase, task.choice)
+            chosen = chosen(model, is_labeled, purchase, task.choice)
     return results
 
 
-def bought(model: VoteAggregator, is_labeled: np.ndarray, k: int, choice: str) -> np.ndarray:
+def chosen(model: VoteAggregator, is_labeled: np.ndarray, k: int, choice: str) -> np.ndarray:
     """Return the rows to label next; rows are shuffled, so that the first ones are random."""
     rows = np.flatnonzero(~is_labeled)
     return rows[model.suggest_labels(int(k))] if choice == "suggested" else rows[:k]

@@ -41,13 +41,14 @@ if TYPE_CHECKING:
     from hedgeclipper.panel.members import MemberFailedWarning
     from hedgeclipper.panel.weighing import NoHeldOutRowsWarning
     from hedgeclipper.persistence import ModelFileError, load, save
-    from hedgeclipper.votes.aggregator import ContradictionWarning, VoteAggregator
+    from hedgeclipper.votes.aggregator import VoteAggregator
+    from hedgeclipper.votes.evidence import ContradictionWarning
     from hedgeclipper.votes.matrix import Votes
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "ContradictionWarning": "votes.aggregator",
+    "ContradictionWarning": "votes.evidence",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
     "LabelCorrelations": "game.setup",

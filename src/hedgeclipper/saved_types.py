@@ -39,11 +39,12 @@ from hedgeclipper.panel.panel_predictor import (
 from hedgeclipper.panel.views import CutColumns, QuantileColumns
 from hedgeclipper.panel.views import _Divide as Divide
 from hedgeclipper.votes.aggregator import VoteAggregator
-from hedgeclipper.votes.aggregator import _Fitted as FittedVotes
-from hedgeclipper.votes.agreement import Agreement
-from hedgeclipper.votes.knowledge import Intervals, Knowledge
+from hedgeclipper.votes.auxiliary_voters import AuxiliaryVoters
+from hedgeclipper.votes.dawid_skene import DawidSkene
+from hedgeclipper.votes.evidence import Constraints
+from hedgeclipper.votes.gold import GoldRows
+from hedgeclipper.votes.initial_model import ComponentModel, InitialModel
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.opening import Opening, Voice
 from hedgeclipper.votes.strata import Strata
-from hedgeclipper.votes.vote_predictor import VotePredictor
-from hedgeclipper.votes.witnesses import Witnesses
+from hedgeclipper.votes.vote_game import VotePredictor
+from hedgeclipper.votes.voter_bounds import Intervals, VoterBounds

@@ -157,7 +157,7 @@ def test_measures_on_the_scored_rows():
     assert loss == pytest.approx(-np.log([0.9, 0.6, 0.8]).mean(), abs=1e-6)
 
 
-def test_rows_without_a_vote_get_the_shares_of_the_draw_where_a_run_serves_all_draws():
+def test_rows_without_a_vote_get_the_class_prior_of_the_draw_where_a_run_serves_all_draws():
     found = outcome([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5], [0.4, 0.6]])
     draw = replace(draw_of_four(), y_labeled=np.array([1, 1, 1, 0]))
     accuracy, loss = run_votes.measure(draw, found, uses_labels=False)

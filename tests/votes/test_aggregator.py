@@ -73,7 +73,7 @@ def test_both_ways_to_pass_unlabeled_rows_give_the_same(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_it_beats_the_best_voter_and_the_plain_vote(loss):
+def test_it_beats_the_best_voter_and_the_majority_vote(loss):
     model = fitted(loss=loss)
     counts = np.stack([(k == L).sum(axis=1) for k in (0, 1)], axis=1)
     plain = np.where(counts[:, 0] == counts[:, 1], 0.5, counts.argmax(axis=1) == TRUTH)
@@ -122,7 +122,7 @@ def test_frames_give_the_same_and_name_the_voters(frame):
 
 
 def test_a_long_table_gives_the_same():
-    row, voter = np.nonzero(np.c_[L, np.zeros(len(L))] >= 0)  # nobody is silent
+    row, voter = np.nonzero(np.c_[L, np.zeros(len(L))] >= 0)  # nobody is uncovered
     table = {"task": row, "worker": voter, "label": np.c_[L, np.zeros(len(L), int)][row, voter]}
     long = Votes.from_long(table)
     wide = np.c_[L, np.zeros(len(L), int)]
@@ -157,11 +157,11 @@ def test_a_single_voter():
 
 
 def test_batches_give_the_same_as_one_array():
-    silent = np.full((5, 6), -1)
+    uncovered = np.full((5, 6), -1)
     parts = [L[:100], L[100:101], L[101:]]
     same_model(fitted(parts), fitted())
-    assert fitted().predict_proba([silent, L]) == pytest.approx(
-        fitted().predict_proba(np.vstack([silent, L]))
+    assert fitted().predict_proba([uncovered, L]) == pytest.approx(
+        fitted().predict_proba(np.vstack([uncovered, L]))
     )
     same_model(fitted(lambda: iter(parts)), fitted())
     same_model(fitted(iter(parts)), fitted())
@@ -218,7 +218,7 @@ def test_batches_of_frames_with_words():
     assert model.predict_proba([frame]) == pytest.approx(fitted().predict_proba(L))
 
 
-# Who is silent, and who votes.
+# Who is uncovered, and who votes.
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -230,14 +230,14 @@ def test_rows_without_a_vote_get_the_class_balance_and_are_marked(loss, initial_
     rows = np.flatnonzero(model.uncovered_)
     assert np.isin(np.arange(40, 50), rows).all()
     np.testing.assert_array_equal(rows, np.flatnonzero((votes[60:] < 0).all(axis=1)))
-    silent = model.predict_proba(np.full((2, 6), -1))
-    assert silent == pytest.approx(np.tile(model.class_balance_, (2, 1)))
+    uncovered = model.predict_proba(np.full((2, 6), -1))
+    assert uncovered == pytest.approx(np.tile(model.class_balance_, (2, 1)))
     most = model.classes_[model.class_balance_.argmax()]
     assert model.predict(np.full((1, 6), -1)).tolist() == [most]
 
 
 def test_of_equally_probable_classes_the_more_frequent_one_is_predicted():
-    """One voter that is a coin, no opening: all classes alike, but for their frequencies."""
+    """One voter that is a coin, no initial: all classes alike, but for their frequencies."""
     rng = np.random.default_rng(0)
     votes = rng.integers(2, size=(400, 1))
     y = np.where(np.arange(400) < 8, np.r_[[0, 1] * 3, 1, 1][np.arange(400) % 8], -1)
@@ -345,7 +345,7 @@ def test_more_votes_for_a_class_never_speak_against_it(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_bounds_of_correlated_voters_are_widened_within_the_opening_too(seed):
+def test_bounds_of_correlated_voters_are_widened_within_the_initial_model_too(seed):
     votes, y, truth = copies(seed, 20, coverage=0.5, n_copies=40)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ContradictionWarning)
@@ -354,7 +354,7 @@ def test_bounds_of_correlated_voters_are_widened_within_the_opening_too(seed):
     assert log_loss(truth[20:], model.predict_proba(votes)[20:]) < 1
 
 
-def disjoint_judges(n_right):
+def disjoint_voters(n_right):
     """Two copies of a voter, right on so many of 20 labels, and on as few; votes and y."""
     said = np.random.default_rng(0).integers(2, size=1000)
     votes = np.c_[said, said]
@@ -366,7 +366,7 @@ def disjoint_judges(n_right):
 
 
 def test_bounds_that_contradict_each_other_by_little_are_no_guarantee():
-    votes, y = disjoint_judges(18)
+    votes, y = disjoint_voters(18)
     with pytest.warns(ContradictionWarning):
         model = fitted(votes, y, confidence_level=0.95)
     assert model.certificate_.kind == "void"
@@ -376,7 +376,7 @@ def test_bounds_that_contradict_each_other_by_little_are_no_guarantee():
 
 def test_single_bounds_that_contradict_each_other_are_told_of():
     """Those that hold all together do not, and make a certificate."""
-    votes, y = disjoint_judges(16)
+    votes, y = disjoint_voters(16)
     with pytest.warns(ContradictionWarning, match="among them those of 0, 1"):
         model = fitted(votes, y)
     summary = model.voter_summary()
@@ -412,7 +412,7 @@ def test_a_game_without_contradiction_blames_nobody():
 
 def test_a_sample_of_perfect_voters_is_no_contradiction(monkeypatch):
     """Played on 200 rows, on which voters are awake more often or less than on all."""
-    monkeypatch.setattr("hedgeclipper.votes.evidence.ROWS_IN_GAME", 200)
+    monkeypatch.setattr("hedgeclipper.votes.evidence.MAX_ROWS_IN_GAME", 200)
     votes, y, truth = some(3000, 100, accuracy=[1.0] * 20, coverage=0.3)
     model = fitted(votes, y, random_state=0)
     assert not model.voter_summary()["Contradicts"].any()
@@ -464,7 +464,7 @@ def test_subgroups_bounds_hold_the_truth_if_the_voters_bounds_do():
         bounds = model.subgroup_bounds(mask)
         assert bounds.error[0] - 1e-9 <= wrong[mask].mean() <= bounds.error[1] + 1e-9
         for k in range(3):
-            low, high = bounds.shares[k]
+            low, high = bounds.proportions[k]
             assert low - 1e-9 <= (truth[mask] == k).mean() <= high + 1e-9
             assert 0 <= low <= high <= 1
 
@@ -484,7 +484,7 @@ def test_given_frequencies_are_the_balance_and_bound_the_classes():
     for given in ("uniform", [0.5, 0.5]):
         model = fitted(L[:, :1], class_balance=given)
         assert model.class_balance_ == pytest.approx([0.5, 0.5])
-        shares = model.subgroup_bounds(np.ones(540, dtype=bool)).shares
+        shares = model.subgroup_bounds(np.ones(540, dtype=bool)).proportions
         assert shares[0] == pytest.approx((0.5, 0.5), abs=0.01)
 
 
@@ -553,11 +553,11 @@ def test_minus_one_is_a_label_in_an_update_where_it_is_a_class():
 
 
 def test_rows_without_a_vote_may_come_apart():
-    silent = np.full((3, 6), -1)
-    model = fitted().partial_fit(silent)
+    uncovered = np.full((3, 6), -1)
+    model = fitted().partial_fit(uncovered)
     assert model.uncovered_[-3:].all()
     assert model.transduction_[-3:].tolist() == [model.classes_[model.class_balance_.argmax()]] * 3
-    apart = VoteAggregator().fit(L[:60], Y[:60], L_unlabeled=silent)
+    apart = VoteAggregator().fit(L[:60], Y[:60], L_unlabeled=uncovered)
     assert apart.transduction_.tolist() == [apart.classes_[apart.class_balance_.argmax()]] * 3
 
 
@@ -705,7 +705,7 @@ def test_a_pickle_holds_the_votes_once():
     votes, y, _ = some(20_000, 100, accuracy=np.full(40, 0.7), coverage=0.5)
     matrix = Votes.of(votes).matrix
     n_bytes = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
-    rows = 20_000 * (8 + 1 + 8)  # labels, who is silent, and the rows of the game
+    rows = 20_000 * (8 + 1 + 8)  # labels, who is uncovered, and the rows of the game
     assert len(pickle.dumps(fitted(votes, y))) < n_bytes + rows + 200_000
 
 
@@ -759,7 +759,7 @@ def test_a_million_rows_of_two_thousand_voters_need_no_dense_matrix():
         (L, np.full(600, -1), "no gold label"),
         (L, np.full(600, np.nan), "no gold label"),
         (np.zeros_like(L), np.where(Y >= 0, 0, -1), "at least two classes. Got one, 0"),
-        (np.full((3, 2), np.nan), [0, 1, -1], "no votes: everybody abstains"),
+        (np.full((3, 2), np.nan), [0, 1, -1], "no votes: all voters abstain"),
         (np.empty((0, 3)), [], "one row and one voter"),
         (L[:, 0], Y, "must be a table"),
         (L + 0.5, Y, "must be whole"),
@@ -778,10 +778,10 @@ def test_bad_votes_or_labels(votes, y, message):
 @pytest.mark.parametrize(
     ("parameter", "value", "message"),
     [
-        ("class_balance", [0.2, 0.3, 0.5], "must be 2 positive shares"),
-        ("class_balance", [0.0, 1.0], "must be 2 positive shares"),
+        ("class_balance", [0.2, 0.3, 0.5], "must be 2 positive frequencies"),
+        ("class_balance", [0.0, 1.0], "must be 2 positive frequencies"),
         ("class_balance", [0.2, 0.2], "add up to 1"),
-        ("class_balance", [np.nan, 1.0], "must be 2 positive shares"),
+        ("class_balance", [np.nan, 1.0], "must be 2 positive frequencies"),
         ("class_balance", "even", "class_balance"),
         ("confidence_level", 0.0, "confidence_level"),
         ("confidence_level", 1.0, "confidence_level"),
@@ -841,10 +841,16 @@ def test_bad_numbers_of_suggestions(k):
         fitted().suggest_labels(k)
 
 
+def test_a_first_partial_fit_is_a_fit():
+    ours, theirs = VoteAggregator().partial_fit(L, Y), VoteAggregator().fit(L, Y)
+    np.testing.assert_array_equal(ours.predict_proba(L), theirs.predict_proba(L))
+    with pytest.raises(ValueError, match="no gold label"):
+        VoteAggregator().partial_fit(L)
+
+
 def test_nothing_can_be_asked_before_a_fit():
     model = VoteAggregator()
     for ask in (
-        lambda: model.partial_fit(L),
         lambda: model.subgroup_bounds([True]),
         lambda: model.suggest_labels(1),
         lambda: model.predict_proba(L),
@@ -856,7 +862,9 @@ def test_nothing_can_be_asked_before_a_fit():
 
 @pytest.mark.parametrize(("labeled", "elsewhere"), [(0.9, 0.6), (0.8, 0.6), (0.95, 0.5)])
 @pytest.mark.parametrize("bound", ["wilson", "plug_in"])
-def test_bounds_that_do_not_hold_make_no_result_worse_than_the_opening(labeled, elsewhere, bound):
+def test_bounds_that_do_not_hold_make_no_result_worse_than_the_initial_model(
+    labeled, elsewhere, bound
+):
     rng = np.random.default_rng(3)
     truth = rng.integers(2, size=2000)
     accuracy = np.where(np.arange(2000) < 60, labeled, elsewhere)[:, None]
@@ -864,9 +872,9 @@ def test_bounds_that_do_not_hold_make_no_result_worse_than_the_opening(labeled, 
     gold = np.where(np.arange(2000) < 60, truth, -1)
     with pytest.warns((ContradictionWarning, ShiftWarning)):
         model = VoteAggregator(bound=bound).fit(votes, gold)
-    opening = model._predictor.opening.log_probabilities(Ballots(Votes.of(votes[60:])))
+    initial = model._predictor.initial.log_probabilities(Ballots(Votes.of(votes[60:])))
     assert log_loss(truth[60:], model.predict_proba(votes[60:])) < (
-        log_loss(truth[60:], np.exp(opening)) + 0.01
+        log_loss(truth[60:], np.exp(initial)) + 0.01
     )
 
 

@@ -1,4 +1,4 @@
-"""VoteAggregator in the steps of a peer: it takes the votes as they are, and all labels."""
+"""VoteAggregator in the steps of a peer: it takes the votes unchanged, and all labels."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.votes.peers.peer import Peer, Setting
-from hedgeclipper import ShiftWarning, VoteAggregator
-from hedgeclipper.votes.aggregator import ContradictionWarning
+from hedgeclipper import ContradictionWarning, ShiftWarning, VoteAggregator
 
 # What these warn of is part of the comparison: the rows with labels are another mix.
 EXPECTED = (ContradictionWarning, ShiftWarning)

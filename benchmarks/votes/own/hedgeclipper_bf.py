@@ -1,4 +1,4 @@
-"""VoteAggregator as An and Dasgupta play the game: no initial model, symmetric bounds at 95 %."""
+"""VoteAggregator with An and Dasgupta's settings: no initial model, symmetric bounds at 95 %."""
 
 from benchmarks.votes.own.aggregator import as_peer
 

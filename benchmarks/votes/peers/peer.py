@@ -1,4 +1,4 @@
-"""What a peer's file says about it."""
+"""What a peer's file defines."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def likeliest(fitted: Any, votes: Any, probabilities: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer in three steps, of which the second is what it takes.
+    """A peer in three steps, of which the second is timed.
 
     Parameters
     ----------

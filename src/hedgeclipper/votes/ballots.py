@@ -1,28 +1,26 @@
-"""The two sums over votes that everything is made of: by row, and by voter."""
+"""The two sums over votes that everything is computed from, by row and by voter, and their kernels.
+
+Kernels take arrays and fill arrays that the caller allocates. They release the interpreter's lock.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numba import njit
+from scipy import sparse
 
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_kernels import add_vote_shares, count_votes, sum_vote_scores
 
 ROWS_IN_BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
 class Ballots:
-    """Votes as sums need them.
-
-    Parameters
-    ----------
-    votes : Votes
-        Who votes for what.
-    """
+    """Votes with the sums over them."""
 
     votes: Votes
 
@@ -42,7 +40,7 @@ class Ballots:
         return self.votes.n_classes
 
     @cached_property
-    def said(self) -> np.ndarray:
+    def votes_cast(self) -> np.ndarray:
         """How often each voter votes for each class, shape (n_voters, n_classes)."""
         out = np.zeros(self.shape[:2])
         count_votes(self.votes.matrix.indices, self.votes.matrix.data, out)
@@ -56,38 +54,111 @@ class Ballots:
     def scores(self, weights: np.ndarray) -> np.ndarray:
         """Return the sum of weights[voter, vote] over the votes on each row.
 
-        Parameters
-        ----------
-        weights : ndarray of shape (n_voters, n_classes, n_columns)
-            What a voter's vote for a class adds to each column, as a rule one for each class.
+        ``weights`` of shape (n_voters, n_classes, n_columns) are what a voter's vote for a class
+        adds to each column, as a rule one for each class.
         """
         matrix, out = self.votes.matrix, np.empty((self.n_rows, weights.shape[2]), order="F")
         sum_vote_scores(matrix.indptr, matrix.indices, matrix.data, weights, out)
         return out
 
-    def sums(self, shares: np.ndarray) -> np.ndarray:
-        """Return the sum of shares over the rows on which each voter casts each vote.
+    def sums(self, probabilities: np.ndarray) -> np.ndarray:
+        """Return the sum of probabilities over the rows on which each voter casts each vote.
 
-        Parameters
-        ----------
-        shares : ndarray of shape (n_rows, n_classes)
-            How much of each row belongs to each class.
-
-        Returns
-        -------
-        ndarray of shape (n_voters, n_classes, n_classes)
-            By voter, vote and class.
+        From shape (n_rows, n_classes) to (n_voters, n_classes, n_classes), by voter, vote and
+        class.
         """
         matrix, out = self.votes.matrix, np.zeros(self.shape)
-        add_vote_shares(matrix.indptr, matrix.indices, matrix.data, shares, out)
+        add_vote_sums(matrix.indptr, matrix.indices, matrix.data, probabilities, out)
         return out
+
+    def right_votes(self, probabilities: np.ndarray) -> np.ndarray:
+        """Return how often each voter's vote for each class is right, (n_voters, n_classes)."""
+        return np.diagonal(self.sums(probabilities), axis1=1, axis2=2)
 
     def take(self, rows: np.ndarray | slice) -> Ballots:
         """Return the votes on some rows."""
         return Ballots(self.votes.take(rows))
 
     def blocks(self) -> Iterator[tuple[slice, Ballots]]:
-        """Return the rows in parts, so that what is made of a part stays small."""
+        """Yield the rows in parts, so that what is computed of a part stays small."""
         for start in range(0, self.n_rows, ROWS_IN_BLOCK):
             rows = slice(start, start + ROWS_IN_BLOCK)
             yield rows, self.take(rows)
+
+    def and_voters(self, more: np.ndarray, names: tuple[str, ...]) -> Ballots:
+        """Return these votes and those of more voters as the last columns.
+
+        ``more`` of shape (n_rows, n_more_voters) has the class plus 1; 0 abstains.
+        """
+        matrix, (n_rows, n_voters) = self.votes.matrix, self.votes.matrix.shape
+        n_votes = matrix.nnz + np.count_nonzero(more)
+        is_small = max(n_votes, n_voters) <= np.iinfo(matrix.indices.dtype).max
+        integers = matrix.indices.dtype if is_small else np.int64
+        indptr = matrix.indptr.astype(integers)
+        indptr[1:] += np.cumsum(np.count_nonzero(more, axis=1), dtype=integers)
+        parts = np.empty(n_votes, matrix.data.dtype), np.empty(n_votes, integers), indptr
+        append_votes(matrix.indptr, matrix.indices, matrix.data, n_voters, more, *parts)
+        voters = np.array([*self.votes.voters.tolist(), *names], dtype=object)
+        joined = sparse.csr_array(parts, shape=(n_rows, n_voters + len(names)))
+        return Ballots(replace(self.votes, matrix=joined, voters=voters))
+
+
+@njit(cache=True, nogil=True)
+def sum_vote_scores(indptr, voters, values, weights, out):
+    """out[j] = sum of weights[i, v] over the votes v of voters i on row j.
+
+    indptr (rows + 1,), voters, values (votes,), the class voted for plus 1; weights (voters,
+    classes, columns), by voter, vote and column; out (rows, columns), fastest if columns are
+    contiguous. Two columns at a time are summed in registers; the last may be summed twice.
+    """
+    n_columns = out.shape[1]
+    for row in range(out.shape[0]):
+        for k in range(0, n_columns, 2):
+            one, other = np.uintp(k), np.uintp(min(k + 1, n_columns - 1))
+            total = total_of_other = 0.0
+            for entry in range(indptr[row], indptr[row + 1]):
+                voter, value = np.uintp(voters[entry]), np.uintp(values[entry] - 1)
+                total += weights[voter, value, one]
+                total_of_other += weights[voter, value, other]
+            out[row, one], out[row, other] = total, total_of_other
+
+
+@njit(cache=True, nogil=True)
+def add_vote_sums(indptr, voters, values, probabilities, out):
+    """out[i, v] += probabilities[j] for each vote v of a voter i on row j.
+
+    As above; probabilities (rows, classes); out (voters, classes, classes).
+    """
+    n_classes = probabilities.shape[1]
+    for row in range(probabilities.shape[0]):
+        for entry in range(indptr[row], indptr[row + 1]):
+            voter, value = np.uintp(voters[entry]), np.uintp(values[entry] - 1)
+            for k in range(n_classes):
+                out[voter, value, k] += probabilities[row, k]
+
+
+@njit(cache=True, nogil=True)
+def count_votes(voters, values, out):
+    """out[i, v] += 1 for each vote v of a voter i; as above, out (voters, classes)."""
+    for entry in range(voters.shape[0]):
+        out[voters[entry], values[entry] - 1] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def append_votes(indptr, voters, values, first, more, new_values, new_voters, new_indptr):
+    """Copy all votes, and append those of a few more voters to each row.
+
+    indptr (rows + 1,), voters, values (votes,); first, the number of the first voter added; more
+    (rows, voters added), 0 where one of them abstains; new_indptr (rows + 1,), given; new_voters,
+    new_values (votes in all,).
+    """
+    n_added = more.shape[1]
+    for row in range(more.shape[0]):
+        to = new_indptr[row]
+        for entry in range(indptr[row], indptr[row + 1]):
+            new_voters[to], new_values[to] = voters[entry], values[entry]
+            to += 1
+        for k in range(n_added):
+            if more[row, k] > 0:
+                new_voters[to], new_values[to] = first + k, more[row, k]
+                to += 1

@@ -1,123 +1,108 @@
-"""Evidence: votes and labels of a fit, and what they tell before any voter is judged."""
+"""The evidence of a fit: votes and labels, which rows are used for what, and bounds on voters."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from hedgeclipper.base.semi_supervised import warn_user
+from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.io import listed
+from hedgeclipper.votes.auxiliary_voters import NAMES, AuxiliaryVoters, AuxiliaryVotes
 from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.strata import Strata
-from hedgeclipper.votes.witnesses import Testimony, Witnesses, with_testimony
+from hedgeclipper.votes.voter_bounds import VoterBounds, bound_voters
+from hedgeclipper.votes.worst_case import relaxed
 
-ROWS_IN_GAME, ROWS_FOR_PROOF = 50_000, 5_000
+MAX_ROWS_IN_GAME, MAX_ROWS_IN_SEARCH = 50_000, 5_000
+
+
+class ContradictionWarning(UserWarning):
+    """What the labels say of some voters cannot all be true of the unlabeled rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Votes on rows with and without labels, and which rows serve for what.
+    """Votes on labeled and unlabeled rows, and which rows are used for what.
 
     Parameters
     ----------
-    judges : Ballots
-        Votes on labeled rows, by which voters are judged.
+    labeled : Ballots
+        Votes on labeled rows.
     codes : ndarray of shape (n_labeled,)
         Classes of these.
-    ballots : Ballots
+    unlabeled : Ballots
         Votes on the other rows.
-    played : Ballots
-        Those of them that the game is played on.
-    proof : ndarray of int
-        Numbers of those by which weights of a proof are sought.
-    witnesses : Witnesses
-        Two voters more.
-    said : tuple of two Testimony
-        What these say of labeled rows, and of the others.
+    sample : Ballots
+        Those of them that the game is solved on.
+    searched : ndarray of int
+        Numbers of those on which weights of worst cases are searched.
+    auxiliary : AuxiliaryVoters
+        Two more voters.
+    auxiliary_votes : tuple of two AuxiliaryVotes
+        Their predictions for the labeled rows, and for the others.
     strata : Strata
-        Where the rows are.
+        Strata of the rows.
     balance : ndarray of shape (n_classes,)
         Class frequencies.
     """
 
-    judges: Ballots
+    labeled: Ballots
     codes: np.ndarray
-    ballots: Ballots
-    played: Ballots
-    proof: np.ndarray
-    witnesses: Witnesses
-    said: tuple[Testimony, Testimony]
+    unlabeled: Ballots
+    sample: Ballots
+    searched: np.ndarray
+    auxiliary: AuxiliaryVoters
+    auxiliary_votes: tuple[AuxiliaryVotes, AuxiliaryVotes]
     strata: Strata
     balance: np.ndarray
 
-    @property
-    def searched(self) -> Ballots:
-        """Votes on the rows by which weights of a proof are sought."""
-        return self.ballots.take(self.proof)
-
-    def with_witnesses(self) -> Evidence:
-        """Return the same with the votes of the witnesses, on labeled rows and on the others."""
-        judges, ballots = map(with_testimony, (self.judges, self.ballots), self.said)
-        return replace(self, judges=judges, ballots=ballots)
+    @cached_property
+    def extended(self) -> tuple[Ballots, Ballots]:
+        """Votes on labeled and on unlabeled rows, auxiliary voters included."""
+        first, second = (found.votes for found in self.auxiliary_votes)
+        return self.labeled.and_voters(first, NAMES), self.unlabeled.and_voters(second, NAMES)
 
 
 def gather_evidence(
-    labeled: Votes,
-    codes: np.ndarray,
-    unlabeled: Votes,
-    *,
-    class_balance: Any,
-    is_plain_draw: bool,
-    random_state: Any,
+    gold: GoldRows, *, class_balance: Any, is_random_sample: bool, random_state: Any
 ) -> Evidence:
-    """Return the evidence of votes and labels.
+    """Return the evidence of the rows of a fit.
 
-    Parameters
-    ----------
-    labeled, unlabeled : Votes
-        Votes of the same voters, with the same classes.
-    codes : ndarray of shape (n_labeled,)
-        Classes of the labeled rows.
-    class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
-        Class frequencies, as they are given.
-    is_plain_draw : bool
-        Whether labeled rows are taken for a plain draw, and else by how sure agreement is of them.
-    random_state : int, RandomState or None
-        Draws rows where there are many.
+    If labeled rows are a simple random sample, all rows are one stratum; if not, strata are by the
+    certainty of the Dawid-Skene model. ``random_state`` draws rows where there are many.
     """
-    judges, ballots = Ballots(labeled), Ballots(unlabeled)
-    witnesses = Witnesses.of(_pool(labeled, unlabeled, random_state))
-    said = witnesses.testify(judges), witnesses.testify(ballots)
-    if is_plain_draw:
-        strata = Strata.one(labeled.n_rows, unlabeled.n_rows)
+    labeled, unlabeled, n_rows = (
+        Ballots(gold.labeled),
+        Ballots(gold.unlabeled),
+        gold.unlabeled.n_rows,
+    )
+    auxiliary = AuxiliaryVoters.fit(_pool(gold.labeled, gold.unlabeled, random_state))
+    predicted = auxiliary.predict(labeled), auxiliary.predict(unlabeled)
+    if is_random_sample:
+        strata = Strata.single(labeled.n_rows, n_rows)
     else:
-        strata = Strata.by_sureness(*(part.sureness for part in said))
-    balance = class_shares(class_balance, codes, labeled.n_classes, strata)
-    rows = _rows_in_game(unlabeled.n_rows, random_state)
-    played = ballots if rows.size == unlabeled.n_rows else ballots.take(rows)
-    # always the same rows, but not each k-th, since rows may come in turns
-    proof = rows[_drawn(rows.size, ROWS_FOR_PROOF, np.random.default_rng(0))]
-    return Evidence(judges, codes, ballots, played, proof, witnesses, said, strata, balance)
+        strata = Strata.by_lead(*(part.lead for part in predicted))
+    balance = class_frequencies(class_balance, gold.codes, labeled.n_classes, strata)
+    rows = _drawn(n_rows, MAX_ROWS_IN_GAME, check_random_state(random_state))
+    sample = unlabeled if rows.size == n_rows else unlabeled.take(rows)
+    # always the same rows, but not every k-th, since rows may be in a periodic order
+    searched = rows[_drawn(rows.size, MAX_ROWS_IN_SEARCH, np.random.default_rng(0))]
+    return Evidence(
+        labeled, gold.codes, unlabeled, sample, searched, auxiliary, predicted, strata, balance
+    )
 
 
-def class_shares(
+def class_frequencies(
     class_balance: Any, codes: np.ndarray, n_classes: int, strata: Strata
 ) -> np.ndarray:
-    """Return class frequencies: those of labels and one more of each class, or known ones.
-
-    Parameters
-    ----------
-    class_balance : "labeled", "uniform" or array-like of shape (n_classes,)
-        Class frequencies, as they are given.
-    codes : ndarray of shape (n_labeled,)
-        Classes of the labeled rows.
-    n_classes : int
-        Number of classes.
-    strata : Strata
-        For how many rows each label stands.
-    """
+    """Return class frequencies: of the labels and one more per class, or the given ones."""
     if isinstance(class_balance, str):
         counts = np.ones(n_classes)
         if class_balance == "labeled":
@@ -130,23 +115,94 @@ def class_shares(
     is_whole = balance.shape == (n_classes,) and np.isclose(balance.sum(), 1.0)
     if not is_whole or np.any(balance <= 0):
         raise ValueError(
-            f"class_balance must be {n_classes} positive shares that add up to 1, one for each "
-            f"class in sorted order. Got {class_balance!r}."
+            f"class_balance must be {n_classes} positive frequencies that add up to 1, one for "
+            f"each class in sorted order. Got {class_balance!r}."
         )
     return balance
 
 
 def _pool(labeled: Votes, unlabeled: Votes, random_state: Any) -> Ballots:
-    """Return votes on all rows, or on a plain draw from them."""
-    rows = _rows_in_game(labeled.n_rows + unlabeled.n_rows, random_state)
+    """Return votes on all rows, or on a simple random sample of them."""
+    n_rows = labeled.n_rows + unlabeled.n_rows
+    rows = _drawn(n_rows, MAX_ROWS_IN_GAME, check_random_state(random_state))
     first, second = np.split(rows, [np.searchsorted(rows, labeled.n_rows)])
     return Ballots(Votes.stack(labeled.take(first), unlabeled.take(second - labeled.n_rows)))
-
-
-def _rows_in_game(n_rows: int, random_state: Any) -> np.ndarray:
-    return _drawn(n_rows, ROWS_IN_GAME, check_random_state(random_state))
 
 
 def _drawn(n_rows: int, most: int, rng: np.random.RandomState | np.random.Generator) -> np.ndarray:
     """Return the numbers of all rows, or of some drawn from them, in order."""
     return np.arange(n_rows) if n_rows <= most else np.sort(rng.choice(n_rows, most, replace=False))
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Bounds on the voters, which limit the adversary, relaxed where they contradict each other.
+
+    Parameters
+    ----------
+    each : VoterBounds
+        Bounds that hold each by itself, as labels give them.
+    relaxed, joint : VoterBounds
+        The same, and bounds that hold all together, both relaxed if need be.
+    extended : VoterBounds
+        Bounds that hold all together, auxiliary voters included, not relaxed.
+    violation : float
+        By how much ``each``, added up, must be broken by any labels; 0 if they need not be.
+    contradicting : ndarray of bool, shape (n_voters,)
+        Whose bounds are among those to be broken.
+    is_void : bool
+        Whether bounds that hold all together contradict each other.
+    """
+
+    each: VoterBounds
+    relaxed: VoterBounds
+    joint: VoterBounds
+    extended: VoterBounds
+    violation: float
+    contradicting: np.ndarray
+    is_void: bool
+
+
+def constrain(evidence: Evidence, **options: Any) -> Constraints:
+    """Return bounds on the voters; options are those of `bound_voters`."""
+    bound = partial(bound_voters, strata=evidence.strata, **options)
+    codes, unlabeled = evidence.codes, evidence.unlabeled
+    each = bound(evidence.labeled, codes, unlabeled)
+    joint = bound(evidence.labeled, codes, unlabeled, together=True)
+    searched, is_void = unlabeled.take(evidence.searched), False
+    single = relaxed(searched, unlabeled, each)
+    if single.violation:  # wider bounds may contradict each other, too
+        found = relaxed(searched, unlabeled, joint)
+        joint, is_void = found.bounds, found.violation > 0
+    labeled, extended = evidence.extended
+    return Constraints(
+        each,
+        single.bounds,
+        joint,
+        bound(labeled, codes, extended, together=True),
+        single.violation,
+        single.contradicting,
+        is_void,
+    )
+
+
+def warn_of_contradiction(
+    constraints: Constraints, certificate: Certificate, voters: np.ndarray
+) -> None:
+    """Warn if bounds had to be relaxed, or contradict each other and make the certificate void."""
+    if constraints.violation:
+        names = voters[constraints.contradicting].tolist()
+        warn_user(
+            "What the labels say of the voters cannot all be true of the unlabeled rows: bounds "
+            f"would have to be relaxed by {constraints.violation:.3f} in all, among them those of "
+            f"{listed(names, most=5) if names else 'the classes'}. The game was solved with wider "
+            "ones. Labels may be wrong, or drawn from other rows than these.",
+            ContradictionWarning,
+        )
+    elif certificate.kind == "void":
+        warn_user(
+            "What the labels say of the voters, the majority vote and the Dawid-Skene model cannot "
+            "all be true of the unlabeled rows: the certificate is void. Labels may be wrong, or "
+            "drawn from other rows than these; class_balance, if given, may be wrong.",
+            ContradictionWarning,
+        )

@@ -1,112 +1,57 @@
-"""Gold labels: which rows have one, and what classes there are."""
+"""The rows of a fit: votes from whatever a user passes, and which rows have gold labels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hedgeclipper.base.semi_supervised import is_unlabeled, label_values
+from hedgeclipper.io import BatchSource, as_source, is_batched
+from hedgeclipper.votes.label_codes import class_codes, seen_classes
 from hedgeclipper.votes.matrix import Votes, all_voters
-from hedgeclipper.votes.vote_labels import class_codes, seen_classes
 
 
-@dataclass(frozen=True, eq=False)
-class Gold:
-    """Votes on rows with gold labels, and on rows without.
+def read_votes(L: Any, abstain_label: Any, classes: Any = None) -> Votes:
+    """Return votes, read batch by batch where they come so.
 
-    Parameters
-    ----------
-    labeled : Votes
-        Votes on rows with a gold label.
-    labels : list of shape (n_labeled,)
-        These labels.
-    rest : Votes
-        Votes on the other rows, if there are any.
-    marked : ndarray of bool, or None
-        Which of the rows that were passed have no gold label; None if they came apart.
+    Batches are read once, so that an iterator of them will do. ``classes`` are the labels of the
+    classes where votes must not have others.
+    """
+    if isinstance(L, (list, tuple)) and L and all(isinstance(part, Votes) for part in L):
+        return Votes.stack(*L)
+    if isinstance(L, Votes) or not is_batched(L):
+        return Votes.of(L, abstain_label=abstain_label, classes=classes)
+    source = as_source(L, strings=True, once=True)
+    if isinstance(source, BatchSource):  # as they are, so that frames keep names that are numbers
+        batches, voters = source.batches(), source.request.columns
+    else:
+        batches, voters = source, source.column_names
+    return Votes.from_batches(batches, abstain_label=abstain_label, classes=classes, voters=voters)
+
+
+class SplitVotes(NamedTuple):
+    """Votes on rows with gold labels, these labels, votes on the other rows, and a mask of these.
+
+    ``marked`` is None if the other rows were passed as a set of their own.
     """
 
     labeled: Votes
     labels: list[Any]
     rest: Votes
-    marked: np.ndarray | None = None
-
-    @property
-    def has_unlabeled(self) -> bool:
-        """Whether there are rows without gold labels; if not, the others are reused as such."""
-        return self.rest.n_rows > 0
-
-    def coded(self) -> tuple[Votes, np.ndarray, Votes]:
-        """Return votes with the same voters and classes, and the gold labels as codes.
-
-        Returns
-        -------
-        labeled : Votes
-            Votes on rows with a gold label.
-        codes : ndarray of shape (n_labeled,)
-            Positions of their labels among the classes.
-        unlabeled : Votes
-            Votes on the other rows; the labeled ones again if there are no others.
-        """
-        if not self.labels:
-            raise ValueError(
-                "y has no gold label: the game needs a few, of each class if possible. Label some "
-                "rows."
-            )
-        voted = [*self.labeled.classes.tolist(), *self.rest.classes.tolist()]
-        seen = dict.fromkeys([*voted, *self.labels])
-        classes = seen_classes(seen, "Votes and gold labels together")
-        if classes.size < 2:
-            raise ValueError(
-                "Votes and gold labels must have at least two classes. Got one, "
-                f"{classes.tolist()[0]!r}."
-            )
-        parts = self.labeled, self.rest
-        if not any(part.n_votes for part in parts):
-            raise ValueError(
-                "There are no votes: everybody abstains everywhere. Check what is read as an "
-                "abstention."
-            )
-        voters, named = all_voters(*parts)
-        labeled, rest = (part.align(voters, classes, named=named) for part in parts)
-        unlabeled = rest if self.has_unlabeled else labeled
-        return labeled, class_codes(self.labels, classes, "y"), unlabeled
-
-    def and_more(self, more: Gold) -> Gold:
-        """Return these rows and others, those without labels apart."""
-        labeled = Votes.stack(self.labeled, more.labeled)
-        return Gold(labeled, self.labels + more.labels, Votes.stack(self.rest, more.rest))
-
-    def all_labels(self, predicted: np.ndarray) -> np.ndarray:
-        """Return the labels of all rows that were passed, given those without gold."""
-        if self.marked is None:
-            return predicted
-        whole = np.empty(self.marked.size, dtype=predicted.dtype)
-        whole[~self.marked] = self.labels
-        if self.has_unlabeled:
-            whole[self.marked] = predicted
-        return whole
+    marked: np.ndarray | None
 
 
-def read_gold(
+def split_votes(
     votes: Votes, y: Any, others: Votes | None = None, *, minus_one_is_class: bool = False
-) -> Gold:
-    """Return rows with gold labels and rows without.
+) -> SplitVotes:
+    """Return rows with gold labels and rows without, those of ``others`` included.
 
-    Parameters
-    ----------
-    votes : Votes
-        Votes on rows, some or all with gold labels.
-    y : array-like of shape (n_rows,)
-        Gold labels; missing ones, and -1 without ``others``, mark rows that have none.
-    others : Votes, optional
-        Votes on rows without gold labels.
-    minus_one_is_class : bool
-        Whether -1 is a label also without ``others``.
+    A missing entry of y marks a row without a label; so does -1, unless there are ``others`` or
+    ``minus_one_is_class``. y None: no row has one.
     """
-    labels = label_values(y)
+    labels = label_values(np.full(votes.n_rows, None) if y is None else y)
     _check_order(votes, y)
     if labels.shape != (votes.n_rows,):
         raise ValueError(
@@ -116,11 +61,10 @@ def read_gold(
     marked = is_unlabeled(labels, minus_one_is_class=True)
     if others is None and not minus_one_is_class:
         marked = _marks(labels, votes, missing=marked)
-    labeled, rest = votes.take(~marked), votes.take(marked)
-    known = labels[~marked].tolist()
+    labeled, rest, known = votes.take(~marked), votes.take(marked), labels[~marked].tolist()
     if others is None:
-        return Gold(labeled, known, rest, marked)
-    return Gold(labeled, known, Votes.stack(rest, others))
+        return SplitVotes(labeled, known, rest, marked)
+    return SplitVotes(labeled, known, Votes.stack(rest, others), None)
 
 
 def _check_order(votes: Votes, y: Any) -> None:
@@ -132,12 +76,12 @@ def _check_order(votes: Votes, y: Any) -> None:
     if rows != names and len(rows) == len(names) and set(rows) == set(names):
         raise ValueError(
             "The index of y has the names of the rows of votes, but in another order. Labels are "
-            "taken as they stand: pass y.loc[votes.rows]."
+            "matched by position: pass y.loc[votes.rows]."
         )
 
 
 def _marks(labels: np.ndarray, votes: Votes, missing: np.ndarray) -> np.ndarray:
-    """Return which rows have no label, where -1 stands for none unless it is a class of votes."""
+    """Return which rows have no label, where -1 means none unless it is a class of the votes."""
     unlabeled = is_unlabeled(labels)
     if not is_unlabeled(votes.classes).any() or np.array_equal(unlabeled, missing):
         return unlabeled
@@ -147,3 +91,81 @@ def _marks(labels: np.ndarray, votes: Votes, missing: np.ndarray) -> np.ndarray:
         "-1 is a class of the votes, and in y it marks rows without a label. Pass a missing "
         "label (None or NaN) for these, or their votes as L_unlabeled."
     )
+
+
+@dataclass(frozen=True, eq=False)
+class GoldRows:
+    """Votes on the labeled and unlabeled rows of a fit, with the same voters and classes.
+
+    ``codes`` are the classes of the labeled rows. Without unlabeled rows the labeled ones are
+    reused as such. ``minus_one_is_class`` tells whether later rows may have the label -1.
+    """
+
+    labeled: Votes
+    codes: np.ndarray
+    unlabeled: Votes
+    has_unlabeled: bool
+    marked: np.ndarray | None
+    minus_one_is_class: bool
+
+    @classmethod
+    def of(cls, split: SplitVotes, before: GoldRows | None = None) -> GoldRows:
+        """Return rows with voters and classes aligned, after those of an earlier fit if any."""
+        labeled, labels, rest, marked = split
+        if before is not None:
+            earlier = before.split()
+            labeled, rest = Votes.stack(earlier.labeled, labeled), Votes.stack(earlier.rest, rest)
+            labels, marked = earlier.labels + labels, None
+        if not labels:
+            raise ValueError(
+                "y has no gold label: the game needs a few, of each class if possible. Label some "
+                "rows."
+            )
+        seen = dict.fromkeys([*labeled.classes.tolist(), *rest.classes.tolist(), *labels])
+        classes = seen_classes(seen, "Votes and gold labels together")
+        if classes.size < 2:
+            raise ValueError(
+                "Votes and gold labels must have at least two classes. Got one, "
+                f"{classes.tolist()[0]!r}."
+            )
+        if labeled.n_votes + rest.n_votes == 0:
+            raise ValueError(
+                "There are no votes: all voters abstain on all rows. Check what is read as an "
+                "abstention."
+            )
+        voters, named = all_voters(labeled, rest)
+        labeled, rest = (part.align(voters, classes, named=named) for part in (labeled, rest))
+        if before is None:
+            minus_one_is_class = marked is None and -1 in classes.tolist()
+        else:
+            minus_one_is_class = before.minus_one_is_class
+        has_unlabeled = rest.n_rows > 0
+        return cls(
+            labeled,
+            class_codes(labels, classes, "y"),
+            rest if has_unlabeled else labeled,
+            has_unlabeled,
+            marked,
+            minus_one_is_class,
+        )
+
+    def split(self) -> SplitVotes:
+        """Return the rows as they were passed, or come one after the other after a partial fit."""
+        rest = self.unlabeled if self.has_unlabeled else self.unlabeled.take(np.arange(0))
+        labels = self.labeled.classes[self.codes].tolist()
+        return SplitVotes(self.labeled, labels, rest, None)
+
+    def aligned(self, votes: Votes) -> Votes:
+        """Return other votes with the voters and classes of these."""
+        own = self.labeled
+        return votes.align(own.voters, own.classes, named=own.named)
+
+    def all_labels(self, predicted: np.ndarray) -> np.ndarray:
+        """Return the labels of all rows passed, given predicted ones of the unlabeled rows."""
+        if self.marked is None:
+            return predicted
+        whole = np.empty(self.marked.size, dtype=predicted.dtype)
+        whole[~self.marked] = self.labeled.classes[self.codes]
+        if self.has_unlabeled:
+            whole[self.marked] = predicted
+        return whole

@@ -10,16 +10,22 @@ import numpy as np
 from scipy import sparse
 
 from hedgeclipper.io import is_frame
-from hedgeclipper.votes.long import read_long
-from hedgeclipper.votes.readers import Reading, read_dense, read_frame, read_sparse
-from hedgeclipper.votes.recode import with_codes, with_columns, with_rows
-from hedgeclipper.votes.vote_labels import LabelNumbers, class_codes, given_classes, seen_classes
-from hedgeclipper.votes.voter_names import VoterNames, as_names
+from hedgeclipper.votes.label_codes import (
+    BLOCK,
+    LabelNumbers,
+    VoterNames,
+    as_names,
+    class_codes,
+    given_classes,
+    seen_classes,
+    small_integers,
+)
+from hedgeclipper.votes.readers import Reading, join_readings, read_long, read_wide
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Votes:
-    """Votes of many voters on many rows, any of whom may abstain. Nothing in it is ever changed.
+    """Votes of many voters on many rows, any of whom may abstain. It is immutable.
 
     Make one with `of`, which takes arrays, sparse matrices and frames with a column for each voter,
     or with `from_long`, `from_frame` or `from_snorkel`.
@@ -27,7 +33,7 @@ class Votes:
     Parameters
     ----------
     matrix : scipy.sparse.csr_array of shape (n_rows, n_voters)
-        The code of a class plus 1 for each vote; who abstains has no entry. Canonical, without
+        The code of a class plus 1 for each vote; an abstention has no entry. Canonical, without
         stored zeros, in the smallest integers that hold it.
     classes : ndarray of shape (n_classes,)
         Labels of the classes; codes are positions in it.
@@ -101,7 +107,7 @@ class Votes:
         if isinstance(L, Votes):
             return L
         labels = LabelNumbers(abstain_label, "The table of votes")
-        return cls._finished(_read_wide(L, labels, voters), labels, classes)
+        return cls._finished(read_wide(L, labels, voters), labels, classes)
 
     @classmethod
     def from_batches(
@@ -132,12 +138,12 @@ class Votes:
         for batch in batches:
             if isinstance(batch, Votes):
                 raise TypeError("Got batches of Votes: put them below each other by Votes.stack.")
-            readings.append(_read_wide(batch, labels, names))
+            readings.append(read_wide(batch, labels, names))
             if is_frame(batch) or readings[0].voters.given:
                 names = readings[0].voters.names.tolist()
         if not readings:
             raise ValueError("The votes have no batches. Pass one table of votes at least.")
-        return cls._finished(_joined(readings), labels, classes)
+        return cls._finished(join_readings(readings), labels, classes)
 
     @classmethod
     def from_frame(
@@ -233,26 +239,26 @@ class Votes:
         >>> Votes.from_snorkel([[0, -1], [0, 0]]).classes
         array([0, 1])
         """
-        said = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
-        if said.dtype.kind not in "iu":
+        values = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
+        if values.dtype.kind not in "iu":
             raise TypeError(
-                f"Votes.from_snorkel takes integers. Got {type(L).__name__} of dtype {said.dtype}. "
-                "Votes.of takes other tables."
+                f"Votes.from_snorkel takes integers. Got {type(L).__name__} of dtype "
+                f"{values.dtype}. Votes.of takes other tables."
             )
-        if sparse.issparse(L) and np.any(said == -1) and not np.any(said == 0):
+        if sparse.issparse(L) and np.any(values == -1) and not np.any(values == 0):
             raise ValueError(
                 "The sparse votes store -1, and no 0: made from a dense matrix, they have lost the "
-                "votes for class 0. Pass the dense matrix, or store what is no abstention."
+                "votes for class 0. Pass the dense matrix, or store only votes."
             )
         if n_classes is None:
-            n_classes = max(2, int(said.max(initial=-1)) + 1)
+            n_classes = max(2, int(values.max(initial=-1)) + 1)
         return cls.of(L, classes=np.arange(n_classes), voters=voters)
 
     @classmethod
     def _finished(cls, reading: Reading, labels: LabelNumbers, classes: Any = None) -> Votes:
         """Return votes with codes of classes in the place of numbers of labels."""
         array, codes = labels.classes(classes)
-        matrix = with_codes(reading.numbers, codes, array.size)
+        matrix = _with_codes(reading.numbers, codes, array.size)
         return cls(matrix, array, reading.voters.names, reading.rows, reading.voters.given)
 
     @property
@@ -316,12 +322,14 @@ class Votes:
         if not isinstance(rows, slice):
             rows = np.atleast_1d(np.arange(self.n_rows)[rows])
         names = None if self.rows is None else self.rows[rows]
-        return replace(self, matrix=with_rows(self.matrix, rows), rows=names)
+        if isinstance(rows, slice) and rows.step in (None, 1):
+            return replace(self, matrix=_row_range(self.matrix, rows), rows=names)
+        return replace(self, matrix=self.matrix[rows], rows=names)
 
     def align(self, voters: Any, classes: Any, *, named: bool | None = None) -> Votes:
         """Return the same votes with the voters and classes of other votes.
 
-        A voter who is not here abstains. Voters are matched by name. Where one side has names and
+        A voter that is not here abstains. Voters are matched by name. Where one side has names and
         the other has not, and both have as many voters, these are matched by position.
 
         Parameters
@@ -342,12 +350,12 @@ class Votes:
         """
         names, labels = VoterNames.of(voters, len(voters), named), given_classes(classes)
         positions = VoterNames(self.voters, self.named).positions_in(names)
-        matrix = with_columns(self.matrix, positions, len(voters))
-        matrix = with_codes(matrix, self._codes_among(labels), labels.size)
+        matrix = _with_columns(self.matrix, positions, len(voters))
+        matrix = _with_codes(matrix, self._codes_among(labels), labels.size)
         return Votes(matrix, labels, names.names, self.rows, names.given)
 
     def _codes_among(self, classes: np.ndarray) -> np.ndarray:
-        """Return the code of each class among others, which need to know those with votes only."""
+        """Return the code of each class with votes among other classes; 0 for one without."""
         if np.array_equal(classes, self.classes):
             return np.arange(self.n_classes)
         present = np.unique(self.matrix.data) - 1
@@ -359,8 +367,8 @@ class Votes:
     def stack(*votes: Votes) -> Votes:
         """Return votes on several sets of rows, one below the other.
 
-        Voters with names are matched by name, and who is not everywhere abstains elsewhere; the
-        others by position. Classes are those of all, sorted where they differ.
+        Voters with names are matched by name, and abstain where they are missing; others are
+        matched by position. Classes are those of all, sorted where they differ.
 
         Parameters
         ----------
@@ -388,27 +396,8 @@ class Votes:
         )
 
 
-def _read_wide(table: Any, labels: LabelNumbers, voters: Any) -> Reading:
-    if is_frame(table):
-        return read_frame(table, labels, voters)
-    return (read_sparse if sparse.issparse(table) else read_dense)(table, labels, voters)
-
-
-def _joined(readings: list[Reading]) -> Reading:
-    """Return readings of the same voters as one, one below the other."""
-    first = readings[0]
-    widths = {reading.numbers.shape[1] for reading in readings}
-    if len(widths) > 1:
-        raise ValueError(
-            f"Batches of votes must have a column for each voter. Got {min(widths)} to "
-            f"{max(widths)} columns."
-        )
-    numbers = sparse.vstack([reading.numbers for reading in readings], format="csr")
-    return Reading(numbers, first.voters)
-
-
 def all_voters(*votes: Votes) -> tuple[np.ndarray, bool]:
-    """Return all voters as they first appear, and whether that is by name, or by column only."""
+    """Return all voters in order of first appearance, and whether they have names."""
     named = [part.voters.tolist() for part in votes if part.named]
     if not named:
         return votes[0].voters, False
@@ -420,3 +409,36 @@ def _all_classes(votes: tuple[Votes, ...]) -> np.ndarray:
     labels = dict.fromkeys(label for part in votes for label in part.classes.tolist())
     same = all(np.array_equal(part.classes, votes[0].classes) for part in votes)
     return votes[0].classes if same else seen_classes(labels, "The classes of the votes")
+
+
+def _with_codes(matrix: Any, codes: np.ndarray, n_classes: int) -> Any:
+    """Return votes with new codes for old ones; entries are codes plus 1 on both sides."""
+    integers = small_integers(n_classes)
+    if matrix.data.dtype == integers and np.array_equal(codes, np.arange(codes.size)):
+        return matrix
+    table = np.zeros(codes.size + 1, dtype=integers)
+    table[1:] = codes + 1
+    data = np.empty(matrix.data.size, dtype=table.dtype)
+    for start in range(0, data.size, BLOCK):
+        data[start : start + BLOCK] = table[matrix.data[start : start + BLOCK]]
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _with_columns(matrix: Any, positions: np.ndarray, n_columns: int) -> Any:
+    """Return votes with each column at a new position; the other columns are empty."""
+    shape = (matrix.shape[0], n_columns)
+    if np.array_equal(positions, np.arange(matrix.shape[1])):
+        return sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=shape)
+    indices = positions.astype(matrix.indices.dtype)[matrix.indices]
+    moved = sparse.csr_array((matrix.data.copy(), indices, matrix.indptr), shape=shape)
+    moved.sort_indices()
+    return moved
+
+
+def _row_range(matrix: Any, rows: slice) -> Any:
+    """Return votes on rows in sequence, without a copy."""
+    start, stop, _ = rows.indices(matrix.shape[0])
+    ends = matrix.indptr[start : max(start, stop) + 1]
+    entries = slice(ends[0], ends[-1])
+    parts = matrix.data[entries], matrix.indices[entries], ends - ends[0]
+    return sparse.csr_array(parts, shape=(ends.size - 1, matrix.shape[1]))

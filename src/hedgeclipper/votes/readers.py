@@ -1,55 +1,53 @@
-"""Wide forms of votes, a column for each voter: arrays, sparse matrices and frames."""
+"""Readers of votes: wide tables with a column per voter, and long ones with a vote per line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.io import as_plain_array, frame_columns, is_pandas, positions_of
-from hedgeclipper.votes.distinct import BLOCK
-from hedgeclipper.votes.vote_labels import LabelNumbers
-from hedgeclipper.votes.voter_names import VoterNames
+from hedgeclipper.io import (
+    as_plain_array,
+    as_table,
+    frame_columns,
+    is_frame,
+    is_pandas,
+    positions_of,
+)
+from hedgeclipper.votes.label_codes import BLOCK, LabelNumbers, VoterNames, number_names
 
-_STORED_AS_SAID = ("csr", "csc", "coo", "lil", "dok")
+# formats that tell a stored 0, which is a vote, from an entry that is not stored
+_FORMATS_WITH_ZEROS = ("csr", "csc", "coo", "lil", "dok")
+_REPEATED = ("error", "first", "last")
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Votes as they were read: ``numbers`` has the number of a label plus 1 for each vote."""
+    """Votes as they were read: ``numbers``, in CSR, has the number of a label plus 1 per vote."""
 
     numbers: Any
     voters: VoterNames
     rows: np.ndarray | None = None
 
 
-def read_dense(table: Any, labels: LabelNumbers, voters: Any) -> Reading:
-    """Return the votes of an array-like.
+def read_wide(table: Any, labels: LabelNumbers, voters: Any) -> Reading:
+    """Return the votes of a frame, sparse matrix or array-like with a column for each voter.
 
-    Parameters
-    ----------
-    table : array-like of shape (n_rows, n_voters)
-        Labels.
-    labels : LabelNumbers
-        Numbers the labels.
-    voters : iterable of shape (n_voters,), or None
-        Names of the voters.
+    ``voters`` are names of the columns; of a frame, those to use. None for all.
     """
-    array = _as_table(table)
-    check_shape(array.shape)
-    parts = _compressed(_row_blocks(array), labels)
-    matrix = sparse.csr_array(parts, shape=array.shape)
-    return Reading(matrix, VoterNames.of(voters, array.shape[1]))
+    if is_frame(table):
+        return _read_frame(table, labels, voters)
+    return (_read_sparse if sparse.issparse(table) else _read_dense)(table, labels, voters)
 
 
-def _as_table(table: Any) -> np.ndarray:
+def _read_dense(table: Any, labels: LabelNumbers, voters: Any) -> Reading:
     if hasattr(table, "collect"):
         raise TypeError(
-            f"The votes must be there to be read. Got {type(table).__name__}: pass what its "
-            "collect() returns."
+            f"The votes must be in memory. Got {type(table).__name__}: pass what its collect() "
+            "returns."
         )
     try:
         array = as_plain_array(table)
@@ -63,33 +61,20 @@ def _as_table(table: Any) -> np.ndarray:
             f"{type(table).__name__} of shape {array.shape}. For a single voter pass "
             "votes.reshape(-1, 1); for a table of task, worker and label use Votes.from_long."
         )
-    return array
+    _check_shape(array.shape)
+    step = max(1, BLOCK // array.shape[1])
+    blocks = (array[start : start + step] for start in range(0, array.shape[0], step))
+    matrix = sparse.csr_array(_compressed(blocks, labels), shape=array.shape)
+    return Reading(matrix, VoterNames.of(voters, array.shape[1]))
 
 
-def _row_blocks(array: np.ndarray) -> Iterator[np.ndarray]:
-    n_rows = max(1, BLOCK // array.shape[1])
-    for start in range(0, array.shape[0], n_rows):
-        yield array[start : start + n_rows]
-
-
-def read_frame(frame: Any, labels: LabelNumbers, voters: Any) -> Reading:
-    """Return the votes of a wide frame of pandas, polars or Arrow.
-
-    Parameters
-    ----------
-    frame : frame of shape (n_rows, n_columns)
-        Labels.
-    labels : LabelNumbers
-        Numbers the labels.
-    voters : iterable, or None
-        Names of the columns to use; None for all.
-    """
+def _read_frame(frame: Any, labels: LabelNumbers, voters: Any) -> Reading:
     columns = frame_columns(frame)
     names = [name for name, _ in columns]
     wanted = names if voters is None else list(voters)
     positions = positions_of(wanted, names, "The frame of votes")
     shape = (frame.shape[0], len(wanted))
-    check_shape(shape)
+    _check_shape(shape)
     lines = (np.asarray(columns[position][1])[None, :] for position in positions)
     matrix = sparse.csc_array(_compressed(lines, labels), shape=shape).tocsr()
     rows = np.asarray(frame.index) if is_pandas(frame) else None
@@ -110,74 +95,130 @@ def _compressed(
     return np.concatenate(data), np.concatenate(indices), np.cumsum(np.concatenate(counts))
 
 
-def read_sparse(matrix: Any, labels: LabelNumbers, voters: Any) -> Reading:
-    """Return the votes that a sparse matrix stores, zeros among them.
-
-    Parameters
-    ----------
-    matrix : sparse matrix or array of shape (n_rows, n_voters)
-        Labels.
-    labels : LabelNumbers
-        Numbers the labels.
-    voters : iterable of shape (n_voters,), or None
-        Names of the voters.
-    """
-    if matrix.format not in _STORED_AS_SAID or matrix.ndim != 2:
+def _read_sparse(matrix: Any, labels: LabelNumbers, voters: Any) -> Reading:
+    """Return the votes that a sparse matrix stores; a stored 0 is one."""
+    if matrix.format not in _FORMATS_WITH_ZEROS or matrix.ndim != 2:
         raise TypeError(
             "Sparse votes must have two dimensions and one of the formats "
-            f"{', '.join(_STORED_AS_SAID)}, which tell a stored 0 from nothing. Got "
+            f"{', '.join(_FORMATS_WITH_ZEROS)}, which tell a stored 0 from nothing. Got "
             f"{matrix.format} of shape {matrix.shape}. Make a csr_array of row, voter and label."
         )
-    check_shape(matrix.shape)
-    if matrix.format == "csr" and matrix.has_canonical_format:
-        found = _read_rows(matrix, labels)
-    else:
-        found = _read_entries(matrix, labels)
-    return Reading(found, VoterNames.of(voters, matrix.shape[1]))
-
-
-def _read_rows(matrix: Any, labels: LabelNumbers) -> Any:
-    """Return votes that are in their places already; only those who abstain are taken out."""
-    numbers = labels.number(matrix.data)
-    numbers += 1
-    parts = numbers, matrix.indices.copy(), matrix.indptr.copy()
-    found = sparse.csr_array(parts, shape=matrix.shape)
-    found.eliminate_zeros()
-    return found
-
-
-def _read_entries(matrix: Any, labels: LabelNumbers) -> Any:
+    _check_shape(matrix.shape)
+    names = VoterNames.of(voters, matrix.shape[1])
+    if matrix.format == "csr" and matrix.has_canonical_format:  # only abstentions are taken out
+        numbers = labels.number(matrix.data)
+        numbers += 1
+        parts = numbers, matrix.indices.copy(), matrix.indptr.copy()
+        found = sparse.csr_array(parts, shape=matrix.shape)
+        found.eliminate_zeros()
+        return Reading(found, names)
     entries = matrix.tocoo()
     numbers = labels.number(entries.data)
     votes = numbers >= 0
-    found = from_triplets(entries.row[votes], entries.col[votes], numbers[votes], matrix.shape)
+    found = _from_triplets(entries.row[votes], entries.col[votes], numbers[votes], matrix.shape)
     if found.nnz < np.count_nonzero(votes):
         raise ValueError(
             "The sparse votes store some votes twice: the same voter on the same row. Store each "
             "vote once; scipy's sum_duplicates would add labels up."
         )
-    return found
+    return Reading(found, names)
 
 
-def from_triplets(
+def _from_triplets(
     row: np.ndarray, voter: np.ndarray, numbers: np.ndarray, shape: tuple[int, int]
 ) -> Any:
-    """Return votes in canonical CSR with numbers plus 1; those on the same place are added up.
-
-    Parameters
-    ----------
-    row, voter, numbers : ndarray of shape (n_votes,)
-        Who votes for what on which row.
-    shape : (int, int)
-        Number of rows and voters.
-    """
+    """Return votes in canonical CSR with numbers plus 1; those on the same place are added up."""
     return sparse.coo_array((numbers + 1, (row, voter)), shape=shape).tocsr()
 
 
-def check_shape(shape: tuple[int, int]) -> None:
-    """Raise unless there are rows and voters."""
+def _check_shape(shape: tuple[int, int]) -> None:
     if 0 in shape:
         raise ValueError(
             f"The votes must have one row and one voter at least. Got {shape[0]} rows and "
             f"{shape[1]} voters."
         )
+
+
+def join_readings(readings: list[Reading]) -> Reading:
+    """Return readings of the same voters as one, one below the other."""
+    widths = {reading.numbers.shape[1] for reading in readings}
+    if len(widths) > 1:
+        raise ValueError(
+            f"Batches of votes must have a column for each voter. Got {min(widths)} to "
+            f"{max(widths)} columns."
+        )
+    numbers = sparse.vstack([reading.numbers for reading in readings], format="csr")
+    return Reading(numbers, readings[0].voters)
+
+
+def read_long(
+    table: Any, columns: tuple[str, str, str], labels: LabelNumbers, repeated: str
+) -> Reading:
+    """Return the votes of a table with columns of tasks, workers and labels.
+
+    ``repeated`` says which vote counts if a worker votes for different classes on the same task.
+    """
+    if repeated not in _REPEATED:
+        raise ValueError(
+            f"The 'repeated' parameter must be one of {', '.join(map(repr, _REPEATED))}. Got "
+            f"{repeated!r} instead."
+        )
+    task, worker, label = _columns_of(table, columns)
+    _check_shape((len(task), len(worker)))
+    rows, row = number_names(task, f"The column {columns[0]!r}")
+    voters, voter = number_names(worker, f"The column {columns[1]!r}")
+    numbers = labels.number(np.asarray(label))
+    awake = numbers >= 0
+    row, voter, numbers = row[awake], voter[awake], numbers[awake]
+    shape = (rows.size, voters.size)
+    matrix = _from_triplets(row, voter, numbers, shape)
+    if matrix.nnz < row.size:
+        first, last, earlier = _repeats(row.astype(np.int64) * voters.size + voter)
+        clashes = np.flatnonzero(numbers != numbers[earlier])
+        if repeated == "error" and clashes.size:
+            one, other = earlier[clashes[0]], clashes[0]
+            raise ValueError(
+                f"Worker {voters.item(voter[one])!r} votes more than once on task "
+                f"{rows.item(row[one])!r}: for {labels.label(numbers[one])!r} and for "
+                f"{labels.label(numbers[other])!r}. Keep one of these votes, or pass "
+                "repeated='first' or repeated='last'."
+            )
+        kept = last if repeated == "last" else first
+        matrix = _from_triplets(row[kept], voter[kept], numbers[kept], shape)
+    return Reading(matrix, VoterNames(voters, True), rows)
+
+
+def _repeats(pair: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the first and the last line of each pair, and for each line the first of its pair."""
+    order = np.argsort(pair, kind="stable")
+    starts = np.flatnonzero(np.diff(pair[order], prepend=-1))
+    ends = np.append(starts[1:], order.size)
+    earlier = np.empty_like(order)
+    earlier[order] = np.repeat(order[starts], ends - starts)
+    return order[starts], order[ends - 1], earlier
+
+
+def _columns_of(table: Any, names: tuple[str, str, str]) -> list[Any]:
+    """Return the columns of these names, as a frame has them or as arrays."""
+    if is_frame(table):
+        columns = frame_columns(as_table(table))
+    elif isinstance(table, Mapping):
+        columns = list(table.items())
+    else:
+        raise TypeError(
+            "A long table must be a frame of pandas, polars or Arrow, or a mapping of names to "
+            f"columns. Got {type(table).__name__}. Pass for instance "
+            "dict(task=..., worker=..., label=...)."
+        )
+    positions = positions_of(names, [name for name, _ in columns], "The long table")
+    found = [columns[position][1] for position in positions]
+    if is_frame(table):
+        return found
+    arrays = [as_plain_array(column) for column in found]
+    shapes = [array.shape for array in arrays]
+    if len(set(shapes)) > 1 or len(shapes[0]) != 1:
+        raise ValueError(
+            f"The columns {', '.join(map(repr, names))} must have one dimension and the same "
+            f"length. Got the shapes {', '.join(map(str, shapes))}."
+        )
+    return arrays

@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import hypergeom, norm
 
+from hedgeclipper.base.semi_supervised import ShiftWarning, warn_user
 from hedgeclipper.votes.ballots import Ballots
 
-CHANCE = 1e-4
+SIGNIFICANCE = 1e-4
 
 
 class VoteShift(NamedTuple):
-    """A voter whose votes differ, which one, and its share of either kind of rows."""
+    """A voter, a vote of it, and on which proportion of labeled and unlabeled rows it is cast."""
 
     voter: object
     vote: object
@@ -22,34 +23,42 @@ class VoteShift(NamedTuple):
 
 
 def shift_of_votes(labeled: Ballots, unlabeled: Ballots) -> VoteShift | None:
-    """Return the vote that differs most between both kinds of rows; None if chance may be why.
+    """Return the vote whose frequency differs most; None if no difference is significant.
 
-    If labeled rows are a plain draw from all rows, then how many of a voter's votes for a class
-    fall on them is hypergeometric. That is looked at where the normal curve, which is quicker, and
-    wrong for rare votes, does not rule a difference out.
-
-    Parameters
-    ----------
-    labeled, unlabeled : Ballots
-        Votes on labeled and on unlabeled rows.
+    If labeled rows are a simple random sample of all rows, then how many of a voter's votes for a
+    class fall on them is hypergeometric. That is computed where the normal approximation, which is
+    faster, and wrong for rare votes, does not rule a difference out.
     """
-    m, n = labeled.n_rows, unlabeled.n_rows
-    both = labeled.said + unlabeled.said
-    chance = CHANCE / (2.0 * both.size)
-    share = (both + 1.0) / (m + n + 2.0)
-    error = np.sqrt(share * (1.0 - share) * (1.0 / m + 1.0 / n))
-    distance = np.abs(labeled.said / m - unlabeled.said / n) / error
-    voters, votes = np.nonzero(distance > norm.isf(chance))
-    here, total = labeled.said[voters, votes], both[voters, votes]
+    m, n, cast = labeled.n_rows, unlabeled.n_rows, labeled.votes_cast
+    both = cast + unlabeled.votes_cast
+    level = SIGNIFICANCE / (2.0 * both.size)
+    rate = (both + 1.0) / (m + n + 2.0)
+    error = np.sqrt(rate * (1.0 - rate) * (1.0 / m + 1.0 / n))
+    distance = np.abs(cast / m - unlabeled.votes_cast / n) / error
+    voters, votes = np.nonzero(distance > norm.isf(level))
+    here, total = cast[voters, votes], both[voters, votes]
     tails = (hypergeom.cdf(here, m + n, total, m), hypergeom.sf(here - 1, m + n, total, m))
     probability = np.minimum(*tails)
-    if not np.any(probability < chance):
+    if not np.any(probability < level):
         return None
     most = probability.argmin()
     voter, vote = voters[most], votes[most]
     return VoteShift(
         unlabeled.votes.voters.tolist()[voter],
         unlabeled.votes.classes.tolist()[vote],
-        float(labeled.said[voter, vote] / m),
-        float(unlabeled.said[voter, vote] / n),
+        float(cast[voter, vote] / m),
+        float(unlabeled.votes_cast[voter, vote] / n),
     )
+
+
+def warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
+    """Warn if voters vote significantly differently on labeled and unlabeled rows."""
+    found = shift_of_votes(labeled, unlabeled)
+    if found is not None:
+        warn_user(
+            "Voters vote significantly differently on the unlabeled rows than on the labeled ones: "
+            f"{found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
+            f"former and {found.labeled:.2%} of the latter. What the labels say of it may not hold "
+            "for them.",
+            ShiftWarning,
+        )

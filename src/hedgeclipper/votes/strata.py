@@ -1,10 +1,10 @@
-"""Strata: rows that the voters' agreement is about as sure of.
+"""Strata: rows of which the Dawid-Skene model is about equally certain.
 
-Labels of rows that were chosen by their votes are no plain draw: where voters disagree they are
-wrong more often than elsewhere. Within a stratum they still are, if the rows were drawn at random
-there. How many unlabeled rows a stratum has is known, so that each label can stand for its share
-of them, as far as labels are not spread over the strata like a plain draw. Rows without a vote are
-a stratum of their own.
+Labels of rows that were chosen by their votes are no simple random sample: where voters disagree
+they are wrong more often than elsewhere. Within a stratum labels still are a random sample, if the
+rows were drawn at random there. How many unlabeled rows a stratum has is known, so that each label
+is weighted by the number of rows it represents, as far as labels are not spread over the strata
+like a simple random sample. Rows without a vote are a stratum of their own.
 """
 
 from __future__ import annotations
@@ -15,45 +15,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-N_STRATA, LEAST_LABELS = 3, 5
+N_STRATA, MIN_LABELS = 3, 5
 PRIOR_LABELS = 4.0
 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """Which stratum each row is in.
-
-    Parameters
-    ----------
-    labeled : ndarray of int, shape (n_labeled,)
-        Strata of the labeled rows.
-    unlabeled : ndarray of int, shape (n_rows,)
-        Strata of the unlabeled rows.
-    """
+    """The stratum of each labeled and of each unlabeled row."""
 
     labeled: np.ndarray
     unlabeled: np.ndarray
 
     @classmethod
-    def one(cls, n_labeled: int, n_rows: int) -> Strata:
-        """Return all rows as one stratum, as suits a plain draw."""
+    def single(cls, n_labeled: int, n_rows: int) -> Strata:
+        """Return all rows as one stratum, as for a simple random sample."""
         return cls(np.zeros(n_labeled, dtype=np.intp), np.zeros(n_rows, dtype=np.intp))
 
     @classmethod
-    def by_sureness(cls, labeled: np.ndarray, unlabeled: np.ndarray) -> Strata:
-        """Return strata by how sure agreement is, of as many rows each if there are labels enough.
+    def by_lead(cls, labeled: np.ndarray, unlabeled: np.ndarray) -> Strata:
+        """Return strata of about equal size, by the lead of the most probable class.
 
-        Parameters
-        ----------
-        labeled, unlabeled : ndarray of shape (n_labeled,) and (n_rows,)
-            By how much agreement's class is ahead on each row, -1 without votes.
+        A row without votes has lead -1. Strata with too few labels are merged.
         """
-        sure = labeled, unlabeled
-        everywhere = np.concatenate(sure)
-        voted = everywhere[everywhere >= 0.0]
+        leads = np.concatenate([labeled, unlabeled])
+        voted = leads[leads >= 0.0]
         inner = np.quantile(voted, np.arange(1, N_STRATA) / N_STRATA) if voted.size else []
         edges = np.unique([0.0, *inner])
-        first, second = (np.searchsorted(edges, part, side="right") for part in sure)
+        first, second = (
+            np.searchsorted(edges, part, side="right") for part in (labeled, unlabeled)
+        )
         numbers = _merged(np.bincount(first, minlength=edges.size + 1))
         return cls(numbers[first], numbers[second])
 
@@ -73,60 +63,62 @@ class Strata:
         return np.bincount(self.unlabeled, minlength=self.n_strata)
 
     @property
-    def choice(self) -> float:
-        """How far labels are from a plain draw: 0 if they may be one, up to 1 (James and Stein)."""
-        share = self.labeled.size / (self.labeled.size + self.unlabeled.size)
-        expected = share * (self.n_labeled + self.n_rows)
-        distance = np.sum((self.n_labeled - expected) ** 2 / expected) / (1.0 - share)
-        by_chance = self.n_strata - 1
-        return float(1.0 - by_chance / distance) if distance > by_chance else 0.0
+    def selection(self) -> float:
+        """How far labels are from a simple random sample: 0 if they may be one, up to 1.
+
+        It is the shrinkage of James and Stein.
+        """
+        rate = self.labeled.size / (self.labeled.size + self.unlabeled.size)
+        expected = rate * (self.n_labeled + self.n_rows)
+        distance = np.sum((self.n_labeled - expected) ** 2 / expected) / (1.0 - rate)
+        degrees = self.n_strata - 1
+        return float(1.0 - degrees / distance) if distance > degrees else 0.0
 
     @property
     def weights(self) -> np.ndarray:
-        """For how many rows a label of each stratum stands; 1 for all if they may be a plain draw.
+        """How many rows a label of each stratum represents, relative to the mean.
 
-        They move to that from the shares of the strata as far as labels may be one.
+        The weights shrink to 1 as far as labels may be a simple random sample.
         """
         whole = (self.n_rows / self.unlabeled.size) / (self.n_labeled / self.labeled.size)
-        return 1.0 + self.choice * (whole - 1.0)
+        return 1.0 + self.selection * (whole - 1.0)
 
 
-class Weighed(NamedTuple):
-    """Shares as weighed labels estimate them, each over the labels it is about.
+class WeightedEstimate(NamedTuple):
+    """Proportions as weighted labels estimate them, each over the labels it is about.
 
-    ``n_labeled`` is how many labels of a plain draw would say as much, and ``parts`` which part of
-    the variance is due to each stratum, shape (n_strata, n_shares).
+    ``n_labeled`` is the number of labels of a simple random sample with the same variance, and
+    ``variance_parts`` the part of the variance due to each stratum, (n_strata, n_proportions).
     """
 
     estimate: np.ndarray
     n_labeled: np.ndarray
-    parts: np.ndarray
+    variance_parts: np.ndarray
 
 
-def weigh(right: np.ndarray, about: np.ndarray, weights: np.ndarray, choice: float) -> Weighed:
-    """Return shares over all strata; NaN where there is no label.
+def weighted_estimate(
+    right: np.ndarray, about: np.ndarray, weights: np.ndarray, selection: float
+) -> WeightedEstimate:
+    """Return proportions over all strata; NaN where there is no label.
 
-    Labels that stand for few rows and come without others count for less than their number.
-
-    Parameters
-    ----------
-    right, about : ndarray of shape (n_strata, n_shares)
-        How many labels are counted in a share, of how many that it is about.
-    weights : ndarray of shape (n_strata,)
-        What a label of each stratum stands for.
-    choice : float
-        How far labels are from a plain draw, which has the variance over all strata.
+    ``right`` and ``about`` of shape (n_strata, n_proportions) are how many labels count for a
+    proportion, of how many that it is about. The variance is the one within strata as far as labels
+    are selected, and else the one over all. Few labels that represent few rows count for less than
+    their number.
     """
-    stands_for = weights[:, None] * about
-    whole = stands_for.sum(axis=0)
+    total = weights[:, None] * about
+    whole = total.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         estimate = (weights @ right) / whole
-        inside, overall = _variances(right, about, stands_for / whole)
-        each = weights[:, None] * stands_for
-        spread = np.sum(each * (choice * inside + (1.0 - choice) * overall), axis=0)
+        inside, overall = _variances(right, about, total / whole)
+        each = weights[:, None] * total
+        spread = np.sum(each * (selection * inside + (1.0 - selection) * overall), axis=0)
         n_labeled = whole**2 * overall / spread * np.minimum(1.0, whole / about.sum(axis=0))
         parts = each * inside / np.sum(each * inside, axis=0)
-    return Weighed(estimate, np.where(whole > 0, n_labeled, 0.0), np.where(whole > 0, parts, 0.0))
+    is_known = whole > 0
+    return WeightedEstimate(
+        estimate, np.where(is_known, n_labeled, 0.0), np.where(is_known, parts, 0.0)
+    )
 
 
 def _variances(
@@ -134,21 +126,70 @@ def _variances(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the variance of a label within each stratum, and over all of them.
 
-    Few labels, all right, are no sign of no variance: the one within leans on that over all.
+    The one within is shrunk to the one over all, since few labels may all be right.
     """
-    share = (right + 0.5) / (about + 1.0)
-    mean = np.sum(portions * share, axis=0)
+    rate = (right + 0.5) / (about + 1.0)
+    mean = np.sum(portions * rate, axis=0)
     overall = mean * (1.0 - mean)
-    inside = about * share * (1.0 - share) + PRIOR_LABELS * overall
+    inside = about * rate * (1.0 - rate) + PRIOR_LABELS * overall
     return inside / (about + PRIOR_LABELS), overall
 
 
 def _merged(n_labeled: np.ndarray) -> np.ndarray:
-    """Return new numbers of strata in a row, so that each has labels enough, or is the only one."""
+    """Return new numbers of strata, so that each has enough labels, or is the only one."""
     numbers, number, enough = np.empty(n_labeled.size, dtype=np.intp), 0, 0
     for old, count in enumerate(n_labeled):
         numbers[old] = number
         enough += count
-        if enough >= LEAST_LABELS and n_labeled[old + 1 :].sum() >= LEAST_LABELS:
+        if enough >= MIN_LABELS and n_labeled[old + 1 :].sum() >= MIN_LABELS:
             number, enough = number + 1, 0
     return numbers
+
+
+def suggest_rows(
+    strata: Strata,
+    stakes: np.ndarray,
+    variance_parts: np.ndarray,
+    wrong: np.ndarray,
+    k: int,
+    random_state: np.random.RandomState,
+) -> np.ndarray:
+    """Return unlabeled rows whose labels tighten a bound most, each with those before it counted.
+
+    Rows picked one by one for their votes would tell nothing of the others. So only the number of
+    labels in each stratum is chosen, and rows are drawn at random there. Labels of a stratum lessen
+    its part of a bound's variance; a labeled row also leaves the unlabeled ones, and so does an
+    error if it was one.
+
+    Parameters
+    ----------
+    strata : Strata
+        Strata of the rows.
+    stakes : ndarray of shape (n_proportions,)
+        What each interval on a proportion contributes to the bound.
+    variance_parts : ndarray of shape (n_strata, n_proportions)
+        The part of its variance due to each stratum.
+    wrong : ndarray of bool, shape (n_labeled,)
+        Whether predictions are wrong, on the labeled rows.
+    k : int
+        How many rows.
+    random_state : RandomState
+        Draws rows within a stratum.
+    """
+    order = random_state.permutation(strata.unlabeled.size)
+    queues = [iter(order[strata.unlabeled[order] == number]) for number in range(strata.n_strata)]
+    n_labeled, n_left = strata.n_labeled.astype(float), strata.n_rows.copy()
+    n_wrong = np.bincount(strata.labeled, wrong, minlength=strata.n_strata)
+    overall = strata.weights @ n_wrong / wrong.size
+    errors = (n_wrong + PRIOR_LABELS * overall) / (n_labeled + PRIOR_LABELS)
+    per_label = variance_parts * n_labeled[:, None]
+    chosen = np.empty(k, dtype=np.intp)
+    for step in range(k):
+        parts = per_label / n_labeled[:, None]
+        tighter = parts @ (stakes / np.sqrt(parts.sum(axis=0))) / (2.0 * n_labeled)
+        fewer = (errors - errors @ n_left / n_left.sum()) / n_left.sum()
+        stratum = int(np.where(n_left > 0, tighter + fewer, -np.inf).argmax())
+        chosen[step] = next(queues[stratum])
+        n_labeled[stratum] += 1.0
+        n_left[stratum] -= 1
+    return chosen

@@ -1,36 +1,41 @@
-"""The game of votes for several classes: an adversary picks the labels, limited by bounds.
+"""The game of votes for several classes, and the predictions that come out of it.
 
-The opening is the prediction one would make without the game; its scores are an offset of the
-game's, and what is played for is the loss beyond its own. The value is then never above zero: if
-the bounds hold, the prediction is no worse than the opening, whatever the labels. Without an
-opening, log loss and Wilson's bounds, this is the game of An and Dasgupta (UAI 2024):
+An adversary picks the labels, limited by bounds on the voters. The initial model predicts without
+the game; its scores are an offset of the game's scores, and the loss beyond its own is minimized.
+The value is then never above zero: if the bounds hold, the prediction is no worse than the initial
+model, whatever the labels. Without an initial model, with log loss and Wilson's bounds, this is the
+game of An and Dasgupta (UAI 2024):
 
-    mean over rows of Psi(opening_j + f_j theta) - centers . theta + widths . abs(theta),
+    mean over rows of Psi(initial_j + f_j theta) - centers . theta + widths . abs(theta),
 
-f_j theta the scores that weights theta give the classes on row j. A small ridge and a largest size
-keep theta in place where bounds nearly contradict each other: as if the adversary might break a
-bound, at a price. Bounds that do contradict each other are widened before (`worst_case.relaxed`).
+f_j theta the scores that weights theta give the classes on row j. A small ridge and a box keep
+theta small where bounds nearly contradict each other: as if the adversary might break a bound, at a
+price. Bounds that do contradict each other are relaxed before (`worst_case.relaxed`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.multiclass_losses import MulticlassLoss
+from hedgeclipper.game.multiclass_losses import MulticlassLoss, row_favorites, row_maxima
 from hedgeclipper.game.solution import Progress, Solution, solution_fields
 from hedgeclipper.game.specialists import ExtendedSpecialists
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.knowledge import Knowledge, joined, parted
+from hedgeclipper.votes.voter_bounds import VoterBounds, joined, parted
+
+if TYPE_CHECKING:
+    from hedgeclipper.votes.initial_model import InitialModel
 
 RIDGE = 0.1
 LARGEST = 10.0
+ROUNDING = 1e-12
 
 
 def scores_of(ballots: Ballots, weights: np.ndarray) -> np.ndarray:
@@ -50,7 +55,7 @@ def vote_table(weights: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
 
 def sums_of(ballots: Ballots, z: np.ndarray) -> np.ndarray:
     """Return the sum over rows of f z: how often z agrees with voters and votes, and classes."""
-    right = np.diagonal(ballots.sums(z), axis1=1, axis2=2)
+    right = ballots.right_votes(z)
     return joined(right.sum(axis=1), right, z.sum(axis=0))
 
 
@@ -58,12 +63,7 @@ def sums_of(ballots: Ballots, z: np.ndarray) -> np.ndarray:
 class BallotSpecialists:
     """Voters, votes and classes as the specialists of a game, with all rows in one block: f.
 
-    Parameters
-    ----------
-    ballots : Ballots
-        Votes.
-    coverage : ndarray of shape (n_weights,)
-        Share of the rows that each weight is about; 1 for those that are not used.
+    ``coverage`` is the part of the rows that each weight is about; 1 for those not used.
     """
 
     ballots: Ballots
@@ -99,19 +99,19 @@ class BallotSpecialists:
         """Return None: the rows are a sample already."""
 
 
-def weight_terms(knowledge: Knowledge, reach: float, ridge: float = 0.0) -> WeightTerms:
-    """Return the terms of weights of size up to ``reach``, 0 where a bound is not used."""
-    used, zeros = knowledge.is_used, np.zeros(knowledge.is_used.size)
-    edge, width = np.where(used, [knowledge.centers, knowledge.widths], 0.0)
-    largest = np.where(used, reach, 0.0)
-    return WeightTerms(edge, width, zeros + ridge, zeros, -largest, largest)
+def weight_terms(bounds: VoterBounds, largest: float, ridge: float = 0.0) -> WeightTerms:
+    """Return the terms of weights of size up to ``largest``, 0 where a bound is not used."""
+    used, zeros = bounds.is_used, np.zeros(bounds.is_used.size)
+    edge, width = np.where(used, [bounds.centers, bounds.widths], 0.0)
+    box = np.where(used, largest, 0.0)
+    return WeightTerms(edge, width, zeros + ridge, zeros, -box, box)
 
 
 # threads of BLAS wait for each other in matrices as small as these, longest on a busy machine
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def solve_ballots(
     ballots: Ballots,
-    knowledge: Knowledge,
+    bounds: VoterBounds,
     terms: WeightTerms,
     offset: np.ndarray,
     loss: MulticlassLoss,
@@ -121,68 +121,83 @@ def solve_ballots(
     start: np.ndarray | None = None,
     baseline: float = 0.0,
 ) -> Solution:
-    """Return the best weights found in a game of votes.
+    """Return the best weights found in a game of votes, from ``start`` or from 0.
 
-    Parameters
-    ----------
-    ballots, knowledge : Ballots, Knowledge
-        Votes, and bounds for their rows.
-    terms : WeightTerms
-        The weights' own terms.
-    offset : ndarray of shape (n_rows, n_classes)
-        Added to the scores, as one more voter whose weight is fixed at 1.
-    loss : MulticlassLoss
-        What is played for.
-    tol, max_iter
-        Where to stop, as in `solve_game`.
-    start : ndarray of shape (n_weights,), optional
-        Weights to start from; 0 if not given.
-    baseline : float
-        Mean potential that counts as 0.
+    ``offset`` of shape (n_rows, n_classes) is added to the scores, as one more voter whose weight
+    is fixed at 1; ``baseline`` is the mean potential that counts as 0.
     """
     column, first = np.asfortranarray(offset), np.zeros(terms.edge.size) if start is None else start
-    voters = BallotSpecialists(ballots, np.where(knowledge.is_used, knowledge.coverage, 1.0))
+    voters = BallotSpecialists(ballots, np.where(bounds.is_used, bounds.coverage, 1.0))
     beside = ExtendedSpecialists(voters, lambda _: column)
-    game, progress = (
-        Game(beside, terms.and_offset(), loss, baseline=baseline),
-        Progress(tol, max_iter),
-    )
+    game = Game(beside, terms.and_offset(), loss, baseline=baseline)
+    progress = Progress(tol, max_iter)
     first = np.append(np.clip(first, terms.lower, terms.upper), 1.0)
     reason = solve_batch(game, progress, first)
     return Solution(**solution_fields(game, progress, reason, terms.edge.size))
 
 
-def play(
+def solve_vote_game(
     ballots: Ballots,
-    knowledge: Knowledge,
-    opening: np.ndarray,
+    bounds: VoterBounds,
+    initial: np.ndarray,
     loss: MulticlassLoss,
     *,
     n_labeled: int,
     **limits: Any,
 ) -> Solution:
-    """Return the weights with the least loss beyond the opening's, against the worst labels.
+    """Return the weights with the least loss beyond the initial model's, against the worst labels.
 
-    Parameters
-    ----------
-    ballots, knowledge : Ballots, Knowledge
-        Votes on unlabeled rows, and bounds for these rows.
-    opening : ndarray of shape (n_rows, n_classes)
-        Logarithms of the opening's probabilities.
-    loss : MulticlassLoss
-        What predictions are judged by.
-    n_labeled : int
-        Number of labels; the ridge falls with it.
-    **limits
-        ``tol``, ``max_iter`` and ``start``, as in `solve_ballots`.
+    ``bounds`` are used as they apply to these rows, ``initial`` of shape (n_rows, n_classes) are
+    the logarithms of the initial model's probabilities; the ridge decreases with ``n_labeled``;
+    ``limits`` are ``tol``, ``max_iter`` and ``start`` of `solve_ballots`.
     """
-    scores, terms = (
-        loss.scores(opening),
-        weight_terms(knowledge, LARGEST, RIDGE / max(n_labeled, 1)),
-    )
+    bounds, scores = bounds.on(ballots), loss.scores(initial)
+    terms = weight_terms(bounds, LARGEST, RIDGE / max(n_labeled, 1))
     already = float(loss.potential(scores).mean())
-    found = solve_ballots(ballots, knowledge, terms, scores, loss, baseline=already, **limits)
-    if found.objective > 0:  # stopped on the way from a bad start: the opening alone is better
-        nothing, gap = np.zeros_like(found.weights), found.duality_gap - found.objective
-        return replace(found, weights=nothing, slack=0.0, objective=0.0, duality_gap=gap)
+    found = solve_ballots(ballots, bounds, terms, scores, loss, baseline=already, **limits)
+    if found.objective > 0:  # stopped on the way from a bad start: the initial model is better
+        zeros, gap = np.zeros_like(found.weights), found.duality_gap - found.objective
+        return replace(found, weights=zeros, slack=0.0, objective=0.0, duality_gap=gap)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class VotePredictor:
+    """Initial model and weights theta of the game: from votes to probabilities."""
+
+    initial: InitialModel
+    weights: np.ndarray
+    loss: MulticlassLoss
+
+    def probabilities(self, ballots: Ballots) -> np.ndarray:
+        """Return the probability of each class for each row; the class balance without votes."""
+        out = np.empty((ballots.n_rows, ballots.n_classes), order="F")
+        for rows, block in ballots.blocks():
+            scores = self.loss.scores(self.initial.log_probabilities(block))
+            if self.weights.any():  # often the game leaves the initial model as it is
+                scores += scores_of(block, self.weights)
+            out[rows] = self.loss.link(scores)
+        out[ballots.n_votes == 0] = np.exp(self.initial.log_balance)
+        return out
+
+    def class_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
+        """Return the scores of the classes before any vote is counted."""
+        return self.initial.class_scores() + parted(self.weights, shape[0], shape[1])[2]
+
+    def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
+        """Return what a vote adds to the log-odds of each class, by voter, vote and class.
+
+        Initial model and game are added up, where log-odds are not cut off.
+        """
+        table = self.initial.vote_weights(shape) + vote_table(self.weights, shape)
+        return table - table.mean(axis=2, keepdims=True)
+
+    def game_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
+        """Return what the game adds to the score of a class for which a voter votes."""
+        return np.diagonal(vote_table(self.weights, shape), axis1=1, axis2=2).copy()
+
+
+def most_probable(probabilities: np.ndarray, balance: np.ndarray) -> np.ndarray:
+    """Return the code of the most probable class of each row, in a tie the most frequent one."""
+    best = row_maxima(probabilities)[:, None]
+    return row_favorites(np.where(probabilities >= best - ROUNDING, balance, 0.0))

@@ -1,64 +1,70 @@
-"""What each voter does, and what it is worth."""
+"""A summary of the voters: coverage, conflicts, accuracy and weight of each."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from hedgeclipper.base.inspection import VoterTable, contributions_of
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.knowledge import Knowledge
-from hedgeclipper.votes.vote_predictor import VotePredictor
+from hedgeclipper.votes.evidence import Constraints
+from hedgeclipper.votes.gold import GoldRows
+from hedgeclipper.votes.vote_game import VotePredictor
 
 
 def summarize_voters(
-    labeled: Ballots,
-    codes: np.ndarray,
-    unlabeled: Ballots,
-    knowledge: Knowledge,
-    predictor: VotePredictor,
-    contradicts: np.ndarray,
-    classes: np.ndarray,
-) -> dict[str, np.ndarray | list]:
-    """Return the columns of the summary, those of Snorkel's first.
-
-    Parameters
-    ----------
-    labeled, unlabeled : Ballots
-        Votes.
-    codes : ndarray of shape (n_labeled,)
-        Gold labels.
-    knowledge : Knowledge
-        Bounds on the voters.
-    predictor : VotePredictor
-        The result.
-    contradicts : ndarray of bool
-        Whose bounds have to give way.
-    classes : ndarray
-        Labels of the classes.
-    """
+    gold: GoldRows, constraints: Constraints, predictor: VotePredictor
+) -> dict[str, Any]:
+    """Return the columns of the summary, those of Snorkel first."""
+    labeled, unlabeled, n_rows = (
+        Ballots(gold.labeled),
+        Ballots(gold.unlabeled),
+        gold.unlabeled.n_rows,
+    )
     n_voters, n_classes, _ = unlabeled.shape
-    overlaps, conflicts = _meetings(unlabeled)
-    right = np.diagonal(labeled.sums(np.eye(n_classes)[codes]), axis1=1, axis2=2).sum(axis=1)
-    n_judged = labeled.said.sum(axis=1)
-    n_cast = unlabeled.said.sum(axis=1)
-    believed = np.diagonal(
-        unlabeled.sums(predictor.probabilities(unlabeled)), axis1=1, axis2=2
-    ).sum(axis=1)
-    said = labeled.said + unlabeled.said
+    overlaps, conflicts = _overlaps_and_conflicts(unlabeled)
+    right = labeled.right_votes(np.eye(n_classes)[gold.codes]).sum(axis=1)
+    n_labeled, n_cast = labeled.votes_cast.sum(axis=1), unlabeled.votes_cast.sum(axis=1)
+    expected_right = unlabeled.right_votes(predictor.probabilities(unlabeled)).sum(axis=1)
+    cast = labeled.votes_cast + unlabeled.votes_cast
     return {
         "j": np.arange(n_voters),
-        "Polarity": [classes[row > 0].tolist() for row in said],
-        "Coverage": n_cast / unlabeled.n_rows,
-        "Overlaps": overlaps / unlabeled.n_rows,
-        "Conflicts": conflicts / unlabeled.n_rows,
+        "Polarity": [gold.labeled.classes[row > 0].tolist() for row in cast],
+        "Coverage": n_cast / n_rows,
+        "Overlaps": overlaps / n_rows,
+        "Conflicts": conflicts / n_rows,
         "Correct": right.astype(int),
-        "Incorrect": (n_judged - right).astype(int),
-        "Emp. Acc.": _ratio(right, n_judged),
-        "Lower": knowledge.voters.lower,
-        "Upper": knowledge.voters.upper,
-        "Est. Acc.": _ratio(believed, n_cast),
+        "Incorrect": (n_labeled - right).astype(int),
+        "Emp. Acc.": _ratio(right, n_labeled),
+        "Lower": constraints.each.voters.lower,
+        "Upper": constraints.each.voters.upper,
+        "Est. Acc.": _ratio(expected_right, n_cast),
         "Weight": vote_weight(unlabeled, predictor),
-        "Contradicts": contradicts,
+        "Contradicts": constraints.contradicting,
     }
+
+
+def voter_table(columns: dict[str, Any], voters: np.ndarray, classes: np.ndarray) -> VoterTable:
+    """Return the summary for the report; correlation is 0 for guessing, 1 if always right."""
+    n_classes = classes.size
+    shown = {
+        "right on gold labels": "Correct",
+        "wrong": "Incorrect",
+        "accuracy at least": "Lower",
+        "at most": "Upper",
+        "estimated accuracy": "Est. Acc.",
+        "conflicts": "Conflicts",
+    }
+    return VoterTable(
+        kind="voter",
+        names=[str(voter) for voter in voters],
+        weights=columns["Weight"],
+        correlations=(n_classes * columns["Emp. Acc."] - 1.0) / (n_classes - 1.0),
+        contributions=contributions_of(columns["Weight"] * columns["Coverage"]),
+        coverage=columns["Coverage"],
+        more={title: columns[name].tolist() for title, name in shown.items()},
+    )
 
 
 def vote_weight(ballots: Ballots, predictor: VotePredictor) -> np.ndarray:
@@ -66,13 +72,13 @@ def vote_weight(ballots: Ballots, predictor: VotePredictor) -> np.ndarray:
 
     The mean is over its votes, and over the other classes.
     """
-    n_classes = ballots.n_classes
+    n_classes, cast = ballots.n_classes, ballots.votes_cast
     own = np.diagonal(predictor.vote_weights(ballots.shape), axis1=1, axis2=2)
     over_others = own * n_classes / (n_classes - 1)
-    return _ratio(np.sum(ballots.said * over_others, axis=1), ballots.said.sum(axis=1))
+    return _ratio(np.sum(cast * over_others, axis=1), cast.sum(axis=1))
 
 
-def _meetings(ballots: Ballots) -> tuple[np.ndarray, np.ndarray]:
+def _overlaps_and_conflicts(ballots: Ballots) -> tuple[np.ndarray, np.ndarray]:
     """Return on how many rows each voter votes beside others, and against one of them."""
     rows, voters, codes = ballots.votes.triplets()
     per_row = ballots.n_votes[rows]

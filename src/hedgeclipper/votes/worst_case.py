@@ -1,154 +1,240 @@
-"""The worst that labels can do, limited by what is known: bounds on any average over the rows.
+"""Worst cases over all labels that obey bounds: upper bounds on any average over the rows.
 
 For gains G, one for each row and class, and any theta, the mean of G over the true classes is at
 most
 
     mean over rows of max over k of (G_jk - (f_j theta)_k) + centers . theta + widths . abs(theta)
 
-if the bounds hold. So every theta gives a bound. The least one is the value of a game without a
-loss, in which G is the offset and -theta are the weights.
+if the bounds on the voters hold. So every theta gives an upper bound. The least one is the value of
+a game without a loss, in which G is the offset and -theta are the weights.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.multiclass_losses import LargestScore, row_maxima
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.knowledge import Knowledge
+from hedgeclipper.votes.strata import Strata, suggest_rows
 from hedgeclipper.votes.vote_game import scores_of, solve_ballots, weight_terms
+from hedgeclipper.votes.voter_bounds import VoterBounds
 
 MAX_ITER, TOL = 200, 1e-2
 HIGHEST_PRICE = 1.0
 CONTRADICTION = 0.01
+ROUNDING = 1e-6
 
 
-class WorstCase(NamedTuple):
+class MeanBound(NamedTuple):
     """An upper bound on a mean over rows, and the weights that prove it."""
 
     bound: float
     weights: np.ndarray
 
 
-class Relaxed(NamedTuple):
-    """Bounds that some labels obey, and what was wrong with those they were made of.
+class RelaxedBounds(NamedTuple):
+    """Bounds that some labels obey, and what was wrong with those they were made from.
 
-    ``violation`` is by how much these, added up, must be broken, 0 if they need not be; ``blamed``
-    says whose are among them, shape (n_voters,).
+    ``violation`` is by how much these, added up, must be broken, 0 if they need not be;
+    ``contradicting`` tells whose are among them, shape (n_voters,).
     """
 
-    knowledge: Knowledge
+    bounds: VoterBounds
     violation: float
-    blamed: np.ndarray
+    contradicting: np.ndarray
 
 
 def largest_mean(
-    gains: np.ndarray, sample: Ballots, sampled: np.ndarray, ballots: Ballots, knowledge: Knowledge
-) -> WorstCase:
-    """Return a bound on the mean gain over all rows.
+    gains: np.ndarray, sample: Ballots, sampled: np.ndarray, ballots: Ballots, bounds: VoterBounds
+) -> MeanBound:
+    """Return a bound on the mean gain over all rows, for gains of shape (n_rows, n_classes).
 
-    Parameters
-    ----------
-    gains : ndarray of shape (n_rows, n_classes)
-        What a row brings if its class is k.
-    sample, sampled : Ballots, ndarray of int
-        Votes on rows to seek weights by, and their numbers.
-    ballots : Ballots
-        Votes on all rows.
-    knowledge : Knowledge
-        Bounds.
+    Weights are searched on a ``sample`` of the rows, those numbered ``sampled``.
     """
-    weights = _sought(gains[sampled], sample, knowledge.on(sample))
-    sought = proved(gains, ballots, knowledge, weights)
-    plain = WorstCase(float(row_maxima(gains).mean()), np.zeros_like(weights))
-    return sought if sought.bound < plain.bound else plain
+    weights = _search_weights(gains[sampled], sample, bounds.on(sample))
+    found = bound_by_weights(gains, ballots, bounds, weights)
+    trivial = MeanBound(float(row_maxima(gains).mean()), np.zeros_like(weights))
+    return found if found.bound < trivial.bound else trivial
 
 
-def proved(
-    gains: np.ndarray, ballots: Ballots, knowledge: Knowledge, weights: np.ndarray
-) -> WorstCase:
+def bound_by_weights(
+    gains: np.ndarray, ballots: Ballots, bounds: VoterBounds, weights: np.ndarray
+) -> MeanBound:
     """Return the bound on the mean gain that some weights prove."""
-    used = knowledge.is_used
-    price = knowledge.centers[used] @ weights[used]
-    price += knowledge.widths[used] @ np.abs(weights[used])
+    used = bounds.is_used
+    price = bounds.centers[used] @ weights[used]
+    price += bounds.widths[used] @ np.abs(weights[used])
     rest = sum(
         row_maxima(gains[rows] - scores_of(block, weights)).sum()
         for rows, block in ballots.blocks()
     )
-    return WorstCase(float(rest / ballots.n_rows + price), weights)
+    return MeanBound(float(rest / ballots.n_rows + price), weights)
 
 
-def total_violation(ballots: Ballots, knowledge: Knowledge) -> WorstCase:
-    """Return by how much the bounds, added up, must be broken by any labels, and who is to blame.
+def _search_weights(gains: np.ndarray, ballots: Ballots, bounds: VoterBounds) -> np.ndarray:
+    """Return weights, none larger than the highest price, that prove a low bound on the mean."""
+    terms, limits = weight_terms(bounds, HIGHEST_PRICE), {"tol": TOL, "max_iter": MAX_ITER}
+    return -solve_ballots(ballots, bounds, terms, gains, LargestScore(), **limits).weights
 
-    The weights are prices of at most 1, at that where a bound has to give way.
+
+def total_violation(ballots: Ballots, bounds: VoterBounds) -> MeanBound:
+    """Return by how much the bounds, added up, must be broken by any labels of these rows.
+
+    The weights are prices of at most 1, at that where a bound has to be relaxed.
+    """
+    here = bounds.on(ballots)
+    return _violation(ballots, here, _search_weights(_no_gains(ballots), ballots, here))
+
+
+def _violation(ballots: Ballots, bounds: VoterBounds, prices: np.ndarray) -> MeanBound:
+    """Return by how much prices of at most 1 prove that the bounds must be broken."""
+    least = bound_by_weights(_no_gains(ballots), ballots, bounds, prices).bound
+    return MeanBound(max(-least, 0.0), prices)
+
+
+def _no_gains(ballots: Ballots) -> np.ndarray:
+    return np.zeros((ballots.n_rows, ballots.n_classes), order="F")
+
+
+def proved_violation(sample: Ballots, ballots: Ballots, bounds: VoterBounds) -> MeanBound:
+    """Return the total violation on a sample, or what its prices prove of all rows if less.
+
+    Proportions in a sample differ a little from those of all rows, and may seem to contradict
+    bounds.
+    """
+    found = total_violation(sample, bounds)
+    if sample.n_rows == ballots.n_rows or found.bound == 0.0:
+        return found
+    everywhere = _violation(ballots, bounds, found.weights)
+    return everywhere if everywhere.bound < found.bound else found
+
+
+def relaxed(sample: Ballots, ballots: Ballots, bounds: VoterBounds) -> RelaxedBounds:
+    """Return bounds that some labels obey: the same, or wider ones if these contradict each other.
+
+    All are widened as often as needed, and once more, since bounds that just meet leave the
+    adversary no choice, and were proved wrong. Contradictions are searched on the sample.
+    """
+    violation, prices = proved_violation(sample, ballots, bounds)
+    contradicting = bounds.contradicting(prices)
+    if violation <= CONTRADICTION:
+        return RelaxedBounds(bounds, 0.0, np.zeros_like(contradicting))
+    wider = bounds.widened()
+    while proved_violation(sample, ballots, wider).bound > CONTRADICTION:
+        wider = wider.widened()
+    return RelaxedBounds(wider.widened(), violation, contradicting)
+
+
+class SubgroupBounds(NamedTuple):
+    """Bounds on some of the rows: on the error there, and on the proportion of each class.
+
+    ``proportions`` are by class label. They are all 0 and 1 if the bounds on the voters contradict
+    each other.
+    """
+
+    n_rows: int
+    error: tuple[float, float]
+    proportions: dict
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCaseBounds:
+    """Bounds on the error of predictions, given bounds on the voters.
 
     Parameters
     ----------
     ballots : Ballots
-        Votes on all rows, or on a sample.
-    knowledge : Knowledge
-        Bounds; they are held against these rows.
+        Votes on all unlabeled rows, auxiliary voters included.
+    sampled : ndarray of int
+        Rows to search weights on.
+    bounds : VoterBounds
+        Bounds on these voters.
+    predicted : ndarray of shape (n_rows,)
+        Codes of the predicted classes.
+    is_known_void : bool
+        Whether bounds on the voters alone, which are as valid, contradict each other.
     """
-    here = knowledge.on(ballots)
-    return _violation(ballots, here, _sought(_nothing(ballots), ballots, here))
 
+    ballots: Ballots
+    sampled: np.ndarray
+    bounds: VoterBounds
+    predicted: np.ndarray
+    is_known_void: bool = False
 
-def _violation(ballots: Ballots, knowledge: Knowledge, prices: np.ndarray) -> WorstCase:
-    """Return by how much prices of at most 1 prove that the bounds must be broken."""
-    least = proved(_nothing(ballots), ballots, knowledge, prices).bound
-    return WorstCase(max(-least, 0.0), prices)
+    @property
+    def errors(self) -> np.ndarray:
+        """1 for every class that a row's prediction is not, shape (n_rows, n_classes)."""
+        classes = np.arange(self.ballots.n_classes)
+        return (classes[:, None] != self.predicted).astype(float).T
 
+    @cached_property
+    def is_void(self) -> bool:
+        """Whether no labels obey the bounds, which then bound nothing."""
+        if self.is_known_void:
+            return True
+        return proved_violation(self._sample, self.ballots, self.bounds).bound > ROUNDING
 
-def _nothing(ballots: Ballots) -> np.ndarray:
-    """Return gains of 0, whatever the labels."""
-    return np.zeros((ballots.n_rows, ballots.n_classes), order="F")
+    @cached_property
+    def _sample(self) -> Ballots:
+        return self.ballots.take(self.sampled)
 
+    def _largest(self, gains: np.ndarray) -> MeanBound:
+        return largest_mean(gains, self._sample, self.sampled, self.ballots, self.bounds)
 
-def relaxed(sample: Ballots, ballots: Ballots, knowledge: Knowledge) -> Relaxed:
-    """Return bounds that some labels obey: the same, or wider ones if these contradict each other.
+    def interval(self, gains: np.ndarray, most: float = 1.0) -> tuple[float, float] | None:
+        """Return lower and upper bound on the mean gain over all rows; None if they are void.
 
-    All are widened as often as needed, and once more, since bounds that just meet leave the
-    adversary no choice, and were proved wrong.
+        ``gains`` of shape (n_rows, n_classes) are from 0 to 1, their mean at most ``most``.
+        """
+        if self.is_void:
+            return None
+        lower, upper = -self._largest(-gains).bound, self._largest(gains).bound
+        if lower > upper + ROUNDING:
+            return None
+        low, high = np.clip([lower, max(lower, upper)], 0.0, most) + 0.0  # no -0.0
+        return float(low), float(high)
 
-    Parameters
-    ----------
-    sample, ballots : Ballots
-        Votes on rows to seek contradictions by, and on all rows, which have to bear them out.
-    knowledge : Knowledge
-        Bounds for all rows.
-    """
-    violation, prices = proved_violation(sample, ballots, knowledge)
-    if violation <= CONTRADICTION:
-        return Relaxed(knowledge, 0.0, np.zeros_like(knowledge.blamed(prices)))
-    wider = knowledge.widened()
-    while proved_violation(sample, ballots, wider).bound > CONTRADICTION:
-        wider = wider.widened()
-    return Relaxed(wider.widened(), violation, knowledge.blamed(prices))
+    def certificate(self, is_guarantee: bool, reason: str) -> Certificate:
+        """Return bounds on the error of the predictions; ``reason`` says why no guarantee."""
+        kind = "guarantee" if is_guarantee and self.bounds.is_guarantee else "estimate"
+        found = self.interval(self.errors)
+        if found is None:
+            kind = "void"
+            reason = "what the labels say of the voters cannot all be true of these rows"
+        lower, upper = found or (0.0, 1.0)
+        return Certificate(
+            error_upper=upper,
+            error_lower=lower,
+            rule="hard",
+            kind=kind,
+            confidence_level=None if self.bounds.delta is None else 1.0 - self.bounds.delta,
+            n_unlabeled=self.ballots.n_rows,
+            reason="" if kind == "guarantee" else reason,
+        )
 
+    def subgroup(self, mask: np.ndarray, classes: np.ndarray) -> SubgroupBounds:
+        """Return bounds for the rows of a mask, given the labels of the classes."""
+        part = float(mask.mean())
 
-def proved_violation(sample: Ballots, ballots: Ballots, knowledge: Knowledge) -> WorstCase:
-    """Return the total violation on a sample, or what its prices prove of all rows if that is less.
+        def within(gains: np.ndarray) -> tuple[float, float]:
+            found = self.interval(np.where(mask[:, None], gains, 0.0), most=part)
+            lower, upper = found or (0.0, part)
+            return lower / part, upper / part
 
-    Shares in a sample differ a little from those of all rows, and may seem to contradict bounds.
+        each = np.eye(classes.size)
+        proportions = {label: within(each[[k]]) for k, label in enumerate(classes.tolist())}
+        return SubgroupBounds(int(mask.sum()), within(self.errors), proportions)
 
-    Parameters
-    ----------
-    sample, ballots : Ballots
-        Votes on a sample, and on all rows.
-    knowledge : Knowledge
-        Bounds for all rows.
-    """
-    found = total_violation(sample, knowledge)
-    if sample.n_rows == ballots.n_rows or found.bound == 0.0:
-        return found
-    everywhere = _violation(ballots, knowledge, found.weights)
-    return everywhere if everywhere.bound < found.bound else found
-
-
-def _sought(gains: np.ndarray, ballots: Ballots, knowledge: Knowledge) -> np.ndarray:
-    """Return weights, none larger than the highest price, that prove a low bound on the mean."""
-    terms, limits = weight_terms(knowledge, HIGHEST_PRICE), {"tol": TOL, "max_iter": MAX_ITER}
-    return -solve_ballots(ballots, knowledge, terms, gains, LargestScore(), **limits).weights
+    def suggest_rows(
+        self, strata: Strata, wrong: np.ndarray, k: int, random_state: np.random.RandomState
+    ) -> np.ndarray:
+        """Return rows whose labels would lower the bound on the error most."""
+        used, weights = self.bounds.is_used, self._largest(self.errors).weights
+        sizes = np.abs(weights[used]) if weights[used].any() else np.ones(used.sum())
+        stakes, parts = sizes * self.bounds.widths[used], self.bounds.variance_parts[:, used]
+        return suggest_rows(strata, stakes, parts, wrong, k, random_state)

@@ -5,7 +5,7 @@ import pytest
 
 from hedgeclipper import ShiftWarning, VoteAggregator
 from hedgeclipper.bounds.intervals import wilson_bounds
-from hedgeclipper.votes.strata import Strata, weigh
+from hedgeclipper.votes.strata import Strata, weighted_estimate
 
 
 def some_votes(seed, n_rows=400, n_voters=5, accuracy=0.8, coverage=0.5):
@@ -32,7 +32,7 @@ def bought(model, k, n_first=50):
     return np.r_[:n_first, n_first + model.suggest_labels(k)]
 
 
-def beyond_chance(gains):
+def is_significant(gains):
     return np.mean(gains) > 2 * np.std(gains) / np.sqrt(len(gains))
 
 
@@ -50,8 +50,8 @@ def test_suggested_labels_beat_random_ones_in_bound_and_error():
         assert ours.certificate_.error_lower <= error <= ours.certificate_.error_upper
         bounds.append(theirs.worst_case_error_ - ours.worst_case_error_)
         errors.append(other - error)
-    assert beyond_chance(bounds)
-    assert beyond_chance(errors)
+    assert is_significant(bounds)
+    assert is_significant(errors)
 
 
 def test_chosen_labels_say_of_voters_what_is_true_of_the_other_rows():
@@ -65,7 +65,7 @@ def test_chosen_labels_say_of_voters_what_is_true_of_the_other_rows():
         np.mean((votes == truth[:, None])[part][votes[part] >= 0]) for part in (rows, rest)
     )
     assert chosen < other - 0.05
-    assert np.mean(model._fitted.knowledge.voters.estimate) == pytest.approx(other, abs=0.015)
+    assert np.mean(model._constraints.each.voters.estimate) == pytest.approx(other, abs=0.015)
     assert model.class_balance_ == pytest.approx(0.5, abs=0.03)
 
 
@@ -84,13 +84,13 @@ def test_suggestions_prefer_rows_that_voters_disagree_on():
     assert unsure[model.suggest_labels(100)].mean() < unsure.mean() - 0.02
 
 
-def test_a_guarantee_is_kept_by_a_plain_draw():
+def test_a_guarantee_is_kept_by_a_simple_random_sample():
     votes, truth = some_votes(2, n_rows=4000)
     model, _ = fit_to(votes, truth, np.arange(50), confidence_level=0.95)
     sure = model.predict_proba(votes[50:]).max(axis=1)
     rows = model.suggest_labels(2000)
     assert sure[rows].mean() == pytest.approx(sure.mean(), abs=0.01)
-    assert model._fitted.strata.n_strata == 1
+    assert model._strata.n_strata == 1
 
 
 # Labels by stratum.
@@ -98,33 +98,33 @@ def test_a_guarantee_is_kept_by_a_plain_draw():
 
 def test_one_stratum_weighs_nothing():
     right, about = np.array([[3.0, 0.0, 5.0, 0.0]]), np.array([[4.0, 2.0, 5.0, 0.0]])
-    found = weigh(right, about, np.ones(1), 0.0)
+    found = weighted_estimate(right, about, np.ones(1), 0.0)
     np.testing.assert_allclose(found.estimate, [0.75, 0.0, 1.0, np.nan])
     np.testing.assert_allclose(found.n_labeled, about[0])
-    np.testing.assert_array_equal(found.parts, [[1.0, 1.0, 1.0, 0.0]])
+    np.testing.assert_array_equal(found.variance_parts, [[1.0, 1.0, 1.0, 0.0]])
 
 
 def test_labels_count_by_the_rows_they_stand_for():
     strata = Strata(np.repeat([0, 1], [80, 20]), np.repeat([0, 1], [200, 800]))
     np.testing.assert_allclose(strata.weights, [0.25, 4.0], rtol=0.02)
     right, about = np.array([[40.0], [20.0]]), np.array([[80.0], [20.0]])
-    found = weigh(right, about, strata.weights, strata.choice)
+    found = weighted_estimate(right, about, strata.weights, strata.selection)
     np.testing.assert_allclose(found.estimate, 0.2 * 0.5 + 0.8 * 1.0, rtol=0.02)
-    # sure of most rows: as much as a plain draw of more than the 20 labels there, yet not of all
+    # mostly certain rows: as much as a random sample of more than the 20 labels there, not of all
     assert 20 < found.n_labeled[0] < 100
 
 
-def test_labels_spread_like_a_plain_draw_count_as_they_are():
+def test_labels_spread_like_a_simple_random_sample_count_as_they_are():
     near = Strata(np.repeat([0, 1], [22, 78]), np.repeat([0, 1], [200, 800]))
-    assert near.choice == 0.0
+    assert near.selection == 0.0
     np.testing.assert_array_equal(near.weights, [1.0, 1.0])
     gone = Strata(np.repeat([0, 1], [22, 78]), np.repeat([0, 1], [0, 800]))
-    assert gone.choice > 0.99
+    assert gone.selection > 0.99
 
 
 def test_labels_that_stand_for_few_rows_say_little():
     right, about = np.array([[2.0, 2.0], [0.0, 2.0]]), np.array([[2.0, 2.0], [0.0, 2.0]])
-    alone, both = weigh(right, about, np.array([0.2, 1.8]), 1.0).n_labeled
+    alone, both = weighted_estimate(right, about, np.array([0.2, 1.8]), 1.0).n_labeled
     assert alone == pytest.approx(0.4)
     assert both > 1.0
 
@@ -135,17 +135,17 @@ def test_bounds_by_stratum_hold_as_often_as_they_say(n_labeled):
     rng = np.random.default_rng(0)
     about = np.repeat(np.array(n_labeled, dtype=float)[:, None], 2000, axis=1)
     right = rng.binomial(about.astype(int), shares[:, None])
-    found = weigh(right * 1.0, about, weights * about[:, 0].sum() / about[:, 0], 1.0)
+    found = weighted_estimate(right * 1.0, about, weights * about[:, 0].sum() / about[:, 0], 1.0)
     lower, upper = wilson_bounds(2 * found.estimate - 1, found.n_labeled, 0.025)
     truth = 2 * weights @ shares - 1
     assert np.mean((lower <= truth) & (truth <= upper)) > 0.94
 
 
-def test_strata_have_labels_enough_and_silent_rows_are_apart():
+def test_strata_have_labels_enough_and_uncovered_rows_are_apart():
     votes, truth = some_votes(3, n_rows=1000, coverage=0.3)
     model, _ = fit_to(votes, truth, np.arange(100))
-    strata = model._fitted.strata
+    strata = model._strata
     assert strata.n_labeled.min() >= 5
     np.testing.assert_array_equal(strata.unlabeled == 0, model.uncovered_)
     few, _ = fit_to(votes, truth, np.arange(9))
-    assert few._fitted.strata.n_strata == 1
+    assert few._strata.n_strata == 1

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_kernels import (
-    add_vote_shares,
+from hedgeclipper.votes.ballots import (
+    add_vote_sums,
     append_votes,
     count_votes,
     sum_vote_scores,
 )
+from hedgeclipper.votes.matrix import Votes
 from tests.votes.test_vote_game import some_votes
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 6])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_vote_scores_are_the_plain_sums(order, n_columns):
+def test_vote_scores_are_the_sums(order, n_columns):
     rng = np.random.default_rng(0)
     _, table = some_votes(rng, 30, 4, 3)
     matrix = Votes.of(table, classes=[0, 1, 2]).matrix
@@ -27,12 +27,12 @@ def test_vote_scores_are_the_plain_sums(order, n_columns):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_vote_shares_are_the_plain_sums(order):
+def test_vote_sums_are_the_sums(order):
     rng = np.random.default_rng(0)
     _, table = some_votes(rng, 30, 4, 3)
     matrix = Votes.of(table, classes=[0, 1, 2]).matrix
     shares, sums = np.asarray(rng.random((30, 3)), order=order), np.zeros((4, 3, 3))
-    add_vote_shares(matrix.indptr, matrix.indices, matrix.data, shares, sums)
+    add_vote_sums(matrix.indptr, matrix.indices, matrix.data, shares, sums)
     said = table[:, :, None] == np.arange(3)
     assert sums == pytest.approx(np.einsum("jiv,jk->ivk", said, shares))
 
@@ -49,6 +49,6 @@ def test_votes_of_more_voters_stand_behind_the_others():
     before, more = rng.integers(0, 3, (20, 4)), rng.integers(0, 3, (20, 2))
     ours, theirs = sparse.csr_array(before), sparse.csr_array(np.hstack([before, more]))
     voters, values = np.empty_like(theirs.indices), np.empty_like(theirs.data)
-    append_votes(ours.indptr, ours.indices, ours.data, 4, more, theirs.indptr, voters, values)
+    append_votes(ours.indptr, ours.indices, ours.data, 4, more, values, voters, theirs.indptr)
     assert np.array_equal(voters, theirs.indices)
     assert np.array_equal(values, theirs.data)

@@ -1,9 +1,9 @@
-"""What labels say of voters and classes, each thing between two bounds.
+"""Bounds that labels give on the accuracy of voters and on the frequencies of classes.
 
-How often a voter is right, how often it is where it votes for a class, and how often a class
-occurs: the three stand one behind the other in one vector, and so do the weights theta that
-belong to them. Bounds are of shares of all unlabeled rows: where a voter is awake on a tenth of
-them and right nine times in ten, its share is 0.09.
+Three kinds of proportions are bounded: how often a voter is right, how often it is right where it
+votes for a class, and how often a class occurs. They are concatenated in one vector, and so are the
+weights theta that belong to them. In the game they are proportions of all unlabeled rows: a voter
+awake on a tenth of them and right nine times in ten has 0.09.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 
 from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.strata import Strata, Weighed, weigh
+from hedgeclipper.votes.strata import Strata, WeightedEstimate, weighted_estimate
 
 ESTIMATES, GUARANTEE = ("wilson", "wilson_symmetric", "plug_in"), "transductive"
 CONSTRAINTS = ("accuracy", "class_accuracy", "both")
 HIGH_PRICE = 0.5
-GIVE = 0.01
+MIN_RELAXATION = 0.01
 
 
 class Intervals(NamedTuple):
-    """Shares of right votes, or of a class, among the rows they are about; NaN if unknown.
+    """Proportions of right votes, or of a class, among the rows they are about; NaN if unknown.
 
-    ``n_labeled`` is how many labels they rest on, as those of a plain draw.
+    ``n_labeled`` is the number of labels of a simple random sample that tells as much.
     """
 
     estimate: np.ndarray
@@ -36,8 +36,8 @@ class Intervals(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Knowledge:
-    """Bounds on all shares.
+class VoterBounds:
+    """Bounds on all proportions.
 
     Parameters
     ----------
@@ -45,16 +45,15 @@ class Knowledge:
         Of shapes (n_voters,), (n_voters, n_classes) and (n_classes,): how often a voter is right,
         how often it is where it votes for a class, and how often a class occurs.
     coverage : ndarray
-        Share of the unlabeled rows that each is about, as one vector.
+        Proportion of the unlabeled rows that each is about, as one vector.
     is_used : ndarray of bool
         Which of them the game may use, as one vector.
-    parts : ndarray of shape (n_strata, n_shares)
+    variance_parts : ndarray of shape (n_strata, n_proportions)
         Which part of the variance of each is due to the labels of each stratum.
     is_guarantee : bool
-        Whether all bounds hold together with probability 1 - delta, for sure.
+        Whether all bounds hold together with probability 1 - delta.
     delta : float or None
-        Probability that any of them fails, or each, as they were made; None for estimates taken at
-        their word.
+        Probability that any of them fails, or each, as they were made; None for plug-in estimates.
     """
 
     voters: Intervals
@@ -62,13 +61,13 @@ class Knowledge:
     classes: Intervals
     coverage: np.ndarray
     is_used: np.ndarray
-    parts: np.ndarray
+    variance_parts: np.ndarray
     is_guarantee: bool
     delta: float | None
 
     @property
     def centers(self) -> np.ndarray:
-        """Middle of each interval, as a share of all rows."""
+        """Middle of each interval, as a proportion of all rows."""
         return self.coverage * (self._joined("lower") + self._joined("upper")) / 2.0
 
     @property
@@ -77,34 +76,20 @@ class Knowledge:
         half = self.coverage * (self._joined("upper") - self._joined("lower")) / 2.0
         return np.where(self.is_used, half, np.inf)
 
-    @property
-    def n_labeled(self) -> np.ndarray:
-        """Labeled rows that each is about, as one vector; infinite if it is known without."""
-        return self._joined("n_labeled")
-
-    def on(self, ballots: Ballots) -> Knowledge:
-        """Return the same bounds for other rows, on which voters may be awake more or less often.
-
-        Parameters
-        ----------
-        ballots : Ballots
-            Votes of the same voters on these rows.
-        """
+    def on(self, ballots: Ballots) -> VoterBounds:
+        """Return the same bounds for votes on other rows, where voters may be awake less often."""
         n_rows = _rows_about(ballots)
         used = self.is_used & (n_rows > 0)
         return replace(self, coverage=n_rows / ballots.n_rows, is_used=used)
 
-    def widened(self) -> Knowledge:
-        """Return bounds twice as far apart, and a little more, so that exact ones give way too.
-
-        Class frequencies that are known, and not from labels, stay as they are.
-        """
+    def widened(self) -> VoterBounds:
+        """Return bounds about twice as far apart; class frequencies known without labels stay."""
         voters, votes, classes = (
             _widened(part) for part in (self.voters, self.votes, self.classes)
         )
         return replace(self, voters=voters, votes=votes, classes=classes)
 
-    def blamed(self, prices: np.ndarray) -> np.ndarray:
+    def contradicting(self, prices: np.ndarray) -> np.ndarray:
         """Return the voters some bound of which has a price near 1, the highest."""
         voters, votes, _ = parted(np.abs(prices), *self.votes.lower.shape)
         return (voters > HIGH_PRICE) | (votes > HIGH_PRICE).any(axis=1)
@@ -115,8 +100,8 @@ class Knowledge:
 
 
 def _widened(intervals: Intervals) -> Intervals:
-    middle = (intervals.lower + intervals.upper) / 2.0
-    half = np.where(np.isinf(intervals.n_labeled), 0.0, intervals.upper - intervals.lower + GIVE)
+    middle, length = (intervals.lower + intervals.upper) / 2.0, intervals.upper - intervals.lower
+    half = np.where(np.isinf(intervals.n_labeled), 0.0, length + MIN_RELAXATION)
     lower, upper = np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
     return intervals._replace(lower=lower, upper=upper)
 
@@ -133,12 +118,12 @@ def parted(values: np.ndarray, n_voters: int, n_classes: int) -> tuple[np.ndarra
 
 
 def _rows_about(ballots: Ballots) -> np.ndarray:
-    """Return how many rows each share is about, as one vector."""
-    said = ballots.said
-    return joined(said.sum(axis=1), said, np.full(said.shape[1], float(ballots.n_rows)))
+    """Return how many rows each proportion is about, as one vector."""
+    cast = ballots.votes_cast
+    return joined(cast.sum(axis=1), cast, np.full(cast.shape[1], float(ballots.n_rows)))
 
 
-def learn_from_labels(
+def bound_voters(
     labeled: Ballots,
     codes: np.ndarray,
     unlabeled: Ballots,
@@ -149,7 +134,7 @@ def learn_from_labels(
     together: bool = False,
     balance: np.ndarray | None = None,
     strata: Strata | None = None,
-) -> Knowledge:
+) -> VoterBounds:
     """Return bounds on how often voters are right on the unlabeled rows.
 
     Parameters
@@ -159,58 +144,57 @@ def learn_from_labels(
     codes : ndarray of shape (n_labeled,)
         Classes of the labeled rows.
     bound : {"wilson", "wilson_symmetric", "plug_in", "transductive"}
-        How the bounds are made, as in `lower_bounds`; symmetric ones are as
-        far from the estimate as the farther of Wilson's.
+        How the bounds are made, as in `bounds.intervals.mean_bounds`; symmetric ones are as far
+        from the estimate as the farther of Wilson's.
     delta : float
         Probability that a bound fails; that any of them fails if they have to hold together.
         "transductive" ones always do.
     constraints : {"accuracy", "class_accuracy", "both"}
-        Whether the game uses how often a voter is right, how often where it votes for a class, or
-        both.
+        Which of the bounds on voters the game uses.
     together : bool
         Whether bounds have to hold together.
     balance : ndarray of shape (n_classes,), optional
         Class frequencies that are known, as if from any number of labels.
     strata : Strata, optional
-        Where the rows are; None if labels are a plain draw.
+        Strata of the rows; None if labels are a simple random sample.
     """
     n_voters, n_classes, _ = unlabeled.shape
-    found = _weighed(labeled, codes, strata or Strata.one(labeled.n_rows, unlabeled.n_rows))
+    found = _estimate(labeled, codes, strata or Strata.single(labeled.n_rows, unlabeled.n_rows))
     estimate, n_labeled, n_unlabeled = found.estimate, found.n_labeled, _rows_about(unlabeled)
     if balance is not None:
         estimate[-n_classes:], n_labeled[-n_classes:] = balance, np.inf
     n_bounds = estimate.size if together else 1
     lower, upper = _bounds(estimate, n_labeled, n_unlabeled, bound, delta, n_bounds)
     columns = [parted(part, n_voters, n_classes) for part in (estimate, lower, upper, n_labeled)]
-    parts = [Intervals(*part) for part in zip(*columns, strict=True)]
+    voters, votes, classes = (Intervals(*part) for part in zip(*columns, strict=True))
     used = joined(
         np.full(n_voters, constraints != "class_accuracy"),
         np.full((n_voters, n_classes), constraints != "accuracy"),
         np.full(n_classes, True),
     )
-    return Knowledge(
-        voters=parts[0],
-        votes=parts[1],
-        classes=parts[2],
+    return VoterBounds(
+        voters,
+        votes,
+        classes,
         coverage=n_unlabeled / unlabeled.n_rows,
         is_used=used & (n_labeled > 0) & (n_unlabeled > 0),
-        parts=found.parts,
-        is_guarantee=bound == "transductive",
+        variance_parts=found.variance_parts,
+        is_guarantee=bound == GUARANTEE,
         delta=None if bound == "plug_in" else delta,
     )
 
 
-def _weighed(labeled: Ballots, codes: np.ndarray, strata: Strata) -> Weighed:
-    """Return shares as the labels estimate them, as one vector."""
+def _estimate(labeled: Ballots, codes: np.ndarray, strata: Strata) -> WeightedEstimate:
+    """Return proportions as the labels estimate them, as one vector."""
     gold = np.eye(labeled.n_classes)[codes]
     right, about = [], []
     for number in range(strata.n_strata):
         here = np.flatnonzero(strata.labeled == number)
         part = labeled.take(here)
-        own = np.diagonal(part.sums(gold[here]), axis1=1, axis2=2)
+        own = part.right_votes(gold[here])
         right.append(joined(own.sum(axis=1), own, gold[here].sum(axis=0)))
         about.append(_rows_about(part))
-    return weigh(np.array(right), np.array(about), strata.weights, strata.choice)
+    return weighted_estimate(np.array(right), np.array(about), strata.weights, strata.selection)
 
 
 def _bounds(
@@ -221,8 +205,8 @@ def _bounds(
     delta: float,
     n_together: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper bounds on shares, 0 and 1 where no label tells."""
-    # shares are half as wide as the means in [-1, 1] that the bounds are for
+    """Return lower and upper bounds on proportions, 0 and 1 where there is no label."""
+    # proportions are half as wide as the means in [-1, 1] that the bounds are for
     method = "wilson" if bound == "wilson_symmetric" else bound
     each = delta / (2.0 * n_together) if method == "wilson" else delta
     means = mean_bounds(2.0 * estimate - 1.0, n_labeled, n_unlabeled, method, each, estimate.size)
