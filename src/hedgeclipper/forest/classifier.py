@@ -15,14 +15,20 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
-from hedgeclipper.base.feature_rows import BatchCheck, RowBatches, is_dask, parse_bytes
 from hedgeclipper.base.inspection import (
     Inspection,
     VoterTable,
     contributions_of,
     store_games,
 )
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows, ShiftWarning
+from hedgeclipper.base.semi_supervised import (
+    BatchCheck,
+    RowBatches,
+    SemiSupervisedRows,
+    ShiftWarning,
+    is_dask,
+    parse_bytes,
+)
 from hedgeclipper.forest.growing import (
     SHARE_HELD_OUT,
     GrownTrees,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from hedgeclipper.base.feature_rows import BatchCheck
+from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.forest.leaves import sum_scores
 from hedgeclipper.forest.trees import LeafFinder
 from hedgeclipper.game.losses import BinaryLoss

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.base.feature_rows import Batches, RowSlices
+from hedgeclipper.base.semi_supervised import Batches, RowSlices
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, map_in_threads
 
 STORAGES = ("auto", "memory", "disk", "recompute")

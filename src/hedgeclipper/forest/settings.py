@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
-from hedgeclipper.base.feature_rows import parse_bytes
+from hedgeclipper.base.semi_supervised import parse_bytes
 from hedgeclipper.forest.leaf_rows import STORAGES
 
 
