@@ -97,8 +97,8 @@ def measure(n_workers: int, n_rows: int) -> Costs:
     """Return what the parts of a fit, and the whole, take with so many workers."""
     X, y = rows_and_labels(LABELED_BLOCK, N_LABELED)
     finder = leaf_finder(forest().fit(X, y))
-    says = leaf_table(finder, ["leaves"]).awake
-    theta, loss = np.full(says.shape[1], 0.01), resolve_loss("square")
+    votes = leaf_table(finder, ["leaves"]).awake
+    theta, loss = np.full(votes.shape[1], 0.01), resolve_loss("square")
     cluster = LocalCluster(
         n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
     )
@@ -113,7 +113,7 @@ def measure(n_workers: int, n_rows: int) -> Costs:
         tiny = find_leaves(finder, rows[: N_TINY * 10].rechunk((10, -1)), None, CHECK)
 
         def one_pass(kept: DaskLeaves) -> np.ndarray:
-            specialists = LeafSpecialists(kept, finder.offsets, says, np.ones(says.shape[1]))
+            specialists = LeafSpecialists(kept, finder.offsets, votes, np.ones(votes.shape[1]))
             return sum_over_rows(specialists, theta, loss, 0.1)
 
         passes = {"all": partial(one_pass, leaves), "tiny": partial(one_pass, tiny)}
@@ -130,7 +130,7 @@ def measure(n_workers: int, n_rows: int) -> Costs:
     return Costs(
         n_workers=n_workers,
         n_rows=n_rows,
-        n_specialists=says.shape[1],
+        n_specialists=votes.shape[1],
         find=find,
         one_pass=seconds["all"],
         one_partition=seconds["tiny"] / N_TINY,

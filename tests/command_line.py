@@ -34,7 +34,7 @@ class Command:
 
 
 def flowers(n_labeled=60):
-    """Return iris with words, dates, booleans and missing values; some rows have no species."""
+    """Return iris with strings, dates, booleans and missing values; some rows have no species."""
     rng = np.random.default_rng(0)
     frame = load_iris(as_frame=True).frame
     species = np.array(["setosa", "versicolor", "virginica"])[frame.pop("target")]
@@ -67,7 +67,7 @@ def crowd(n_rows=120):
     truth = rng.choice(["cat", "dog", "fish"], n_rows)
     votes = {"item": np.arange(n_rows) + 1000}
     for voter, accuracy in {"ann": 0.9, "bob": 0.7, "eve": 0.6}.items():
-        said = np.where(rng.random(n_rows) < accuracy, truth, rng.permutation(truth)).astype(object)
-        said[rng.random(n_rows) < 0.2] = None
-        votes[voter] = said
+        cast = np.where(rng.random(n_rows) < accuracy, truth, rng.permutation(truth)).astype(object)
+        cast[rng.random(n_rows) < 0.2] = None
+        votes[voter] = cast
     return pd.DataFrame(votes), pd.DataFrame({"item": votes["item"], "truth": truth})

@@ -146,7 +146,7 @@ def test_a_panel_with_boosted_histograms(tmp_path):
 
 VOTE_OPTIONS = {
     "default": {},
-    "plain": {"initial_model": "majority", "loss": "square"},
+    "majority": {"initial_model": "majority", "loss": "square"},
     "no initial model": {"initial_model": None, "loss": "zero_one", "constraints": "accuracy"},
     "known balance": {"class_balance": [0.4, 0.6], "abstain_cost": 0.3},
 }
@@ -310,11 +310,11 @@ def test_what_is_trusted_is_ours_or_of_scikit_learn_numpy_and_scipy():
         assert hasattr(__import__(module, fromlist=[thing]), thing), name
 
 
-@pytest.mark.parametrize("share", [0.01, 0.5, 0.9, 0.999])
-def test_a_file_that_is_cut_short(tmp_path, forest, share):
+@pytest.mark.parametrize("fraction", [0.01, 0.5, 0.9, 0.999])
+def test_a_file_that_is_cut_short(tmp_path, forest, fraction):
     path = save(forest, tmp_path / "model.skops")
     content = path.read_bytes()
-    path.write_bytes(content[: int(share * len(content))])
+    path.write_bytes(content[: int(fraction * len(content))])
     with pytest.raises(ModelFileError, match="cut short or damaged"):
         load(path)
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
-    from hedgeclipper.forest.settings import LeafGame, LeafStorage
+    from hedgeclipper.forest.leaf_game import LeafGame
+    from hedgeclipper.forest.leaf_rows import LeafStorage
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.setup import LabelCorrelations
     from hedgeclipper.game.solution import Contradiction, GameSolution
@@ -65,8 +66,8 @@ _HOME = {
     "cost_weighted_loss": "game.losses",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest.classifier",
-    "LeafGame": "forest.settings",
-    "LeafStorage": "forest.settings",
+    "LeafGame": "forest.leaf_game",
+    "LeafStorage": "forest.leaf_rows",
     "ShiftWarning": "base.semi_supervised",
     "AbstentionDisplay": "inspection.abstention",
     "ConvergenceDisplay": "inspection.passes",

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import Tree
 
-from hedgeclipper.forest.leaf_predictor import LeafPredictor
+from hedgeclipper.forest.leaves import LeafPredictor
 from hedgeclipper.forest.trees import PackedTrees
 
 

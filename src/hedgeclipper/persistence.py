@@ -62,24 +62,31 @@ class OtherVersionWarning(UserWarning):
 
 
 def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
-    """Write a model to a file that `load` reads without running anything in it.
+    """Write a model to a file that `load` reads without running any code in it.
 
-    The file appears when all is written. Models that hold estimators of other libraries may be
-    pickled instead.
+    The file appears when all is written; on an error, a file that was there before stays. It holds
+    the number of its format and stable names of types, so that later versions of HedgeClipper can
+    read it. A model that holds estimators of other libraries, such as members of a panel, can be
+    saved too, but `load` must be told that it may trust their types.
 
     Parameters
     ----------
     model : estimator
-        A classifier or aggregator of this package, or a pipeline around one.
+        A classifier or aggregator of this package, fitted or not, or a pipeline around one. It is
+        not changed.
     path : str or Path
-        The file to write, by custom with the suffix ``.skops``.
+        The file to write, by convention with the suffix ``.skops``.
     force : bool, default=False
-        Whether a file that exists may be replaced.
+        Whether a file that exists may be replaced; if not, it is an error.
 
     Returns
     -------
     Path
-        The whole path.
+        The absolute path of the file.
+
+    See Also
+    --------
+    load : Read the file.
 
     Examples
     --------
@@ -109,22 +116,35 @@ def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
 def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     """Return the model of a file that `save` has written.
 
-    Only types that are known to be harmless are made: those of this package, of scikit-learn,
-    NumPy and SciPy that a model can hold. A file that holds another one is refused before anything
-    is made. What a model predicts is of course up to who made it.
+    The file may come from anyone: only types that are known to be harmless are created, those of
+    this package, scikit-learn, NumPy and SciPy that a model can hold, and the trees in it are
+    checked before they are used. A file that holds another type is refused before anything is
+    created. What the model predicts is still up to whoever made the file. Another version of
+    scikit-learn than the one that saved the model causes a warning.
 
     Parameters
     ----------
     path : str or Path
         The file.
-    trusted : sequence of str
-        Full names of types beyond these that you trust, such as those of members of a panel that
-        come from other libraries.
+    trusted : sequence of str, default=()
+        Full names of other types to create, such as ``"lightgbm.sklearn.LGBMClassifier"`` for a
+        member of a panel. The error message names those that are missing; pass them only if you
+        trust whoever made the file, since creating them may run code.
 
     Returns
     -------
     estimator
         The model, with the same predictions.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, is damaged, has another format or comes from a newer version,
+        or holds a type that is not trusted.
+
+    See Also
+    --------
+    save : Write the file; its example reads one, too.
     """
     skops = import_extra("skops.io", "cli", "Loading a model")
     path = Path(path).expanduser()
@@ -136,7 +156,12 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
             model = skops.loads(content, trusted=[*TRUSTED, *trusted])
         check_trees(model)
     except import_extra("skops.io.exceptions", "cli", "A model").UntrustedTypesFoundException:
-        raise ModelFileError(_distrust(path, content, trusted)) from None
+        found = set(skops.get_untrusted_types(data=content)) - {*TRUSTED, *trusted}
+        raise ModelFileError(
+            f"{path} holds {', '.join(sorted(found))}, which is not trusted: loading it could run "
+            "code. Nothing was loaded. If you trust who made the file, pass these names to "
+            "hedgeclipper.load as trusted."
+        ) from None
     except Exception as error:
         raise ModelFileError(
             f"{path} is damaged ({error}). Replace it with a whole copy."
@@ -202,13 +227,3 @@ def _check_header(path: Path, its_format: int, versions: dict[str, str]) -> None
 def _release(version: str) -> tuple[int, ...]:
     """Return major and minor number; files are the same within these."""
     return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-
-
-def _distrust(path: Path, content: bytes, trusted: Sequence[str]) -> str:
-    found = import_extra("skops.io", "cli", "A model").get_untrusted_types(data=content)
-    strange = sorted(set(found) - set(TRUSTED) - set(trusted))
-    return (
-        f"{path} holds {', '.join(strange)}, which is not trusted: loading it could run code. "
-        "Nothing was loaded. If you trust who made the file, pass these names to "
-        "hedgeclipper.load as trusted."
-    )

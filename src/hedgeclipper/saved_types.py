@@ -11,13 +11,10 @@ from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
 from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.forest.leaf_correlations import Labeled, LeafValues
-from hedgeclipper.forest.leaf_game import LeafGameOptions, LeafKnowledge
-from hedgeclipper.forest.leaf_predictor import LeafPredictor
-from hedgeclipper.forest.leaf_rows import Reservoir
-from hedgeclipper.forest.leaf_stream import LeafStream
-from hedgeclipper.forest.leaves import LeafTable
-from hedgeclipper.forest.settings import LeafGame, LeafStorage
+from hedgeclipper.forest.leaf_correlations import Labeled
+from hedgeclipper.forest.leaf_game import LeafEvidence, LeafGame, LeafGameOptions, LeafStream
+from hedgeclipper.forest.leaf_rows import LeafStorage, Reservoir
+from hedgeclipper.forest.leaves import LeafPredictor, LeafTable
 from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.game.losses import LogLoss, PiecewiseLinearLoss, SquareLoss
 from hedgeclipper.game.multiclass_losses import (
@@ -36,7 +33,6 @@ from hedgeclipper.panel.panel_predictor import (
     VoteScale,
 )
 from hedgeclipper.panel.views import CutColumns, QuantileColumns
-from hedgeclipper.panel.views import _Divide as Divide
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.auxiliary_voters import AuxiliaryVoters
 from hedgeclipper.votes.dawid_skene import DawidSkene

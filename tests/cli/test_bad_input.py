@@ -16,13 +16,13 @@ DATA, OUTPUT, MODEL, USAGE = ExitCode.DATA, ExitCode.OUTPUT, ExitCode.MODEL, Exi
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Return the contents of a model of numbers, one of words, and one of votes."""
+    """Return the contents of a model of numbers, one of strings, and one of votes."""
     from hedgeclipper.cli import main
 
     folder = tmp_path_factory.mktemp("models")
     cancer().to_csv(folder / "numbers.csv", index=False)
-    flowers().to_csv(folder / "words.csv", index=False)
-    for name, target in {"numbers": "benign", "words": "species"}.items():
+    flowers().to_csv(folder / "strings.csv", index=False)
+    for name, target in {"numbers": "benign", "strings": "species"}.items():
         words = ["--target", target, "--model", str(folder / f"{name}.skops"), "-q"]
         assert main(["fit", str(folder / f"{name}.csv"), *words]) == 0
     model = VoteAggregator().fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 1, -1, -1])
@@ -219,7 +219,7 @@ def test_unlabeled_rows_of_another_kind(command):
     fails(command, ("fit", "rows.csv", *words), DATA, "Pass both as LibSVM, or none")
 
 
-def test_unlabeled_rows_with_words_in_the_place_of_numbers(command):
+def test_unlabeled_rows_with_strings_in_place_of_numbers(command):
     cancer().to_csv("rows.csv", index=False)
     cancer().assign(mean_area="large").to_csv("more.csv", index=False)
     words = ("--target", "benign", "--unlabeled", "more.csv", "--model", "m.skops")
@@ -261,27 +261,27 @@ def test_models_that_are_none(command, models, content, said):
     fails(command, ("predict", "m.skops", "rows.csv", "-o", "p.parquet"), MODEL, said)
 
 
-@pytest.mark.parametrize("name", ["numbers", "words"])
+@pytest.mark.parametrize("name", ["numbers", "strings"])
 def test_predictions_for_rows_without_a_column(command, models, name):
     Path("m.skops").write_bytes(models[name])
-    column = {"numbers": "mean_area", "words": "color"}[name]
-    frame = {"numbers": cancer, "words": flowers}[name]()
+    column = {"numbers": "mean_area", "strings": "color"}[name]
+    frame = {"numbers": cancer, "strings": flowers}[name]()
     frame.drop(columns=column).to_csv("rows.csv", index=False)
     words = ("predict", "m.skops", "rows.csv", "-o", "p.parquet")
     fails(command, words, DATA, f"rows.csv has no column {column!r} for the model")
 
 
-@pytest.mark.parametrize("name", ["numbers", "words"])
-def test_predictions_for_words_in_a_column_of_numbers(command, models, name):
+@pytest.mark.parametrize("name", ["numbers", "strings"])
+def test_predictions_for_strings_in_a_column_of_numbers(command, models, name):
     Path("m.skops").write_bytes(models[name])
-    column = {"numbers": "mean_area", "words": "petal_length"}[name]
-    frame = {"numbers": cancer, "words": flowers}[name]()
+    column = {"numbers": "mean_area", "strings": "petal_length"}[name]
+    frame = {"numbers": cancer, "strings": flowers}[name]()
     frame.assign(**{column: "many"}).to_csv("rows.csv", index=False)
     words = ("predict", "m.skops", "rows.csv", "-o", "p.parquet", "-q")
     fails(command, words, DATA, f"Column {column!r} must hold numbers")
 
 
-@pytest.mark.parametrize("name", ["numbers", "words"])
+@pytest.mark.parametrize("name", ["numbers", "strings"])
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
@@ -291,7 +291,7 @@ def test_predictions_for_words_in_a_column_of_numbers(command, models, name):
 )
 def test_predictions_for_no_rows_or_infinite_ones(command, models, name, spoil, said):
     Path("m.skops").write_bytes(models[name])
-    spoil({"numbers": cancer, "words": flowers}[name]()).to_csv("rows.csv", index=False)
+    spoil({"numbers": cancer, "strings": flowers}[name]()).to_csv("rows.csv", index=False)
     fails(command, ("predict", "m.skops", "rows.csv", "-o", "p.parquet", "-q"), DATA, said)
 
 

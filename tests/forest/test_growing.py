@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from hedgeclipper.forest.growing import grow_trees, leaf_size
+from hedgeclipper.forest.growing import default_forest, grow_trees
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4)).astype(np.float32)
@@ -19,7 +19,8 @@ def grow(estimator, **options):
     ("size", "n_labeled", "given"), [(None, 999, 4), (None, 1000, 10), (5, 1000, 1)]
 )
 def test_least_leaf(size, n_labeled, given):
-    assert leaf_size(size, n_labeled) == given
+    forest = default_forest(7, n_labeled, size, None, 0)
+    assert (forest.n_estimators, forest.min_samples_leaf) == (7, given)
 
 
 def test_out_of_bag_rows_are_those_not_drawn():
@@ -46,11 +47,11 @@ def test_to_a_fitted_model_all_rows_are_new():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_leaf_values_are_the_trees_own_shares(weighted):
+def test_leaf_values_are_the_trees_own_proportions(weighted):
     weights = np.where(Y, 10.0, 1.0) if weighted else None
     grown = grow(RandomForestClassifier(5, min_samples_leaf=10), sample_weight=weights)
     leaves = grown.finder.find(X)
-    values = grown.leaf_values(leaves, 1)
-    assert values.are_shares
-    mean = values.values[grown.finder.offsets[:, None] + leaves].mean(axis=0)
+    labeled = grown.labeled(leaves, Y, weights, 1)
+    assert labeled.are_proportions
+    mean = labeled.values[grown.finder.offsets[:, None] + leaves].mean(axis=0)
     np.testing.assert_allclose(mean, grown.model.predict_proba(X)[:, 1])

@@ -5,12 +5,11 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.forest.growing import grow_trees
-from hedgeclipper.forest.leaf_game import LeafGameOptions, LeafKnowledge
+from hedgeclipper.forest.leaf_game import LeafGameOptions, leaf_evidence, set_up_leaf_game
 from hedgeclipper.forest.leaf_rows import LeafArray
-from hedgeclipper.forest.leaves import LeafSpecialists, count_in_leaves, leaf_table
-from hedgeclipper.game.equations import Game
-from hedgeclipper.game.losses import resolve_loss
+from hedgeclipper.forest.leaves import count_in_leaves
 
 X, Y = make_classification(2000, 6, n_informative=4, n_redundant=0, random_state=1)
 X = X.astype(np.float32)
@@ -53,13 +52,10 @@ def test_gap_is_within_tol():
     assert model.duality_gap_ <= 1e-4 * 2
 
 
-def leaf_game(kinds, **changes):
-    """Return the setting of a game of 5 trees on 60 rows, the game, and its dense votes."""
-    options = {
-        "game": LeafGame(unlabeled_weight=1.5), "bound": "shrunk", "delta": None,
-        "loss": "square", "tol": 1e-3, "max_iter": 100, "is_guarantee": False, "n_jobs": None,
-        "seed": 0,
-    }  # fmt: skip
+def leaf_game(kinds, bound="shrunk"):
+    """Return b, the game of 5 trees on 60 rows, and its dense votes."""
+    model = HedgeClipperClassifier(specialists=kinds, bound=bound)
+    options = LeafGameOptions.of(model, LeafGame(unlabeled_weight=1.5), 0)
     grown = grow_trees(
         RandomForestClassifier(5, max_leaf_nodes=6),
         X[:80],
@@ -69,37 +65,28 @@ def leaf_game(kinds, **changes):
         stratify=True,
         random_state=np.random.RandomState(0),
     )
-    seen, new = grown.finder.find(X[:80]), LeafArray(grown.finder.find(X[300:360]))
-    knowledge = LeafKnowledge(
-        grown.labeled(seen, Y[:80] == 1, None),
-        grown.finder,
-        leaf_table(grown.finder, kinds),
-        grown.leaf_values(seen, 1),
-        LeafGameOptions(**{**options, **changes}),
-    )
-    n_leaves = int(grown.finder.n_leaves.sum())
-    setting = knowledge.setting(new, count_in_leaves(new, grown.finder.offsets, n_leaves))
-    voters = LeafSpecialists(new, grown.finder.offsets, setting.says, setting.coverage)
-    loss = resolve_loss(knowledge.options.loss)
-    game = Game(voters, setting.terms, loss, 1.5)
-    says = setting.says.toarray()
-    places = grown.finder.find(X[300:360]) + grown.finder.offsets[:, None]  # trees, rows
-    return setting, game, says[places].sum(axis=0)
+    finder = grown.finder
+    new = LeafArray(finder.find(X[300:360]))
+    rows = SemiSupervisedRows(X[:80], Y[:80], None, X[300:360], None)
+    (evidence,) = leaf_evidence(grown, rows, Y[:80], [1], options)
+    _, b, game = set_up_leaf_game(evidence, new, count_in_leaves(new, finder))
+    places = finder.find(X[300:360]) + finder.offsets[:, None]  # trees, rows
+    return b, game, game.specialists.votes.toarray()[places].sum(axis=0)
 
 
 @pytest.mark.parametrize("kinds", [["leaves"], ["nodes"], ["trees"], ["leaves", "trees"]])
 @pytest.mark.parametrize("bound", ["shrunk", "plug_in"])
 def test_objective_is_that_of_the_paper_on_dense_votes(kinds, bound):
     """Slack for square loss and alpha, and the anchor's ridge; its gradient by differences."""
-    setting, game, votes = leaf_game(kinds, bound=bound)
-    c, terms = np.mean(votes != 0, axis=0), setting.terms
-    np.testing.assert_allclose(setting.coverage, c)
+    b, game, votes = leaf_game(kinds, bound)
+    c, terms = np.mean(votes != 0, axis=0), game.terms
+    np.testing.assert_allclose(game.specialists.coverage, c)
     ridge = (30.0 if bound == "shrunk" else 100.0) * 5 / (2 * min(Y[:80].sum(), 80 - Y[:80].sum()))
 
     def objective(theta):
         m = votes @ theta
         potential = np.where(np.abs(m) <= 1, (1 + m**2) / 2, np.abs(m))
-        slack = -np.sum(c * setting.label_correlations * theta) + 1.5 * np.mean(potential - 0.5)
+        slack = -np.sum(c * b * theta) + 1.5 * np.mean(potential - 0.5)
         return slack + ridge / 2 * np.sum(c * (theta - terms.anchor) ** 2)
 
     theta = terms.anchor + np.random.default_rng(0).uniform(0, 0.3, c.size)
@@ -111,7 +98,7 @@ def test_objective_is_that_of_the_paper_on_dense_votes(kinds, bound):
 
 def test_box_is_around_the_forests_weights():
     """From half to three times what a leaf weighs in the vote, never below 0."""
-    terms = leaf_game(["leaves"])[0].terms
+    terms = leaf_game(["leaves"])[1].terms
     weighs = terms.anchor > 0
     np.testing.assert_allclose(terms.lower, 0.5 * terms.anchor)
     np.testing.assert_allclose(terms.upper[weighs], 3 * terms.anchor[weighs])

@@ -15,6 +15,7 @@ from hedgeclipper.forest.leaf_rows import (
     LeafArray,
     LeafBlocks,
     LeafFile,
+    LeafStorage,
     RecomputedLeaves,
     Reservoir,
     RowSlices,
@@ -48,7 +49,8 @@ class Batches:
 
 def kept(storage="auto", limit=0, batches=None, **options):
     batches = Batches() if batches is None else batches
-    return keep_leaves(batches, FINDER, storage=storage, memory_limit=limit, n_jobs=1, **options)
+    place = LeafStorage(storage, memory_limit=limit)
+    return keep_leaves(batches, FINDER, place, n_jobs=1, **options)
 
 
 def whole(rows):
@@ -221,7 +223,7 @@ def test_a_reservoir_holds_every_row_with_the_same_probability(monkeypatch):
         reservoir = Reservoir(LeafArray(numbers[:, :30]), np.random.default_rng(seed))
         for start in range(30, 400, 37):
             reservoir.add(numbers[:, start : start + 37])
-        sample = reservoir.leaves.leaves[0]
+        sample = whole(reservoir.leaves)[0]
         assert sample.size == 50
         assert reservoir.n_seen == 400
         found[sample] += 1

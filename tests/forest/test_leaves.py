@@ -3,8 +3,9 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper.forest.leaf_rows import LeafArray
-from hedgeclipper.forest.leaves import LeafSpecialists, count_in_leaves, leaf_table
+from hedgeclipper.forest.leaves import LeafPredictor, LeafSpecialists, count_in_leaves, leaf_table
 from hedgeclipper.forest.trees import leaf_finder
+from hedgeclipper.game.losses import resolve_loss
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4)).astype(np.float32)
@@ -15,23 +16,23 @@ LEAVES = FINDER.find(X)
 N_LEAVES = int(FINDER.n_leaves.sum())
 
 
-def dense_matrix(table, says):
+def dense_matrix(table, votes):
     """The awake votes (rows x specialists), spelled out."""
     where = np.zeros((300, N_LEAVES))
     for tree, offset in enumerate(FINDER.offsets):
         where[np.arange(300), offset + LEAVES[tree].astype(int)] = 1
-    return where @ says.toarray()
+    return where @ votes.toarray()
 
 
 @pytest.mark.parametrize("kinds", [["leaves"], ["nodes"], ["trees"], ["trees", "leaves"]])
 def test_blocks_act_like_the_matrix(kinds):
     table = leaf_table(FINDER, kinds)
-    counts = count_in_leaves(LeafArray(LEAVES), FINDER.offsets, N_LEAVES)
-    says = table.votes(RNG.normal(size=N_LEAVES), counts)
+    counts = count_in_leaves(LeafArray(LEAVES), FINDER)
+    votes = table.votes(RNG.normal(size=N_LEAVES), counts)
     coverage = table.sum_leaves(counts) / 300
-    specialists = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, says, coverage)
-    matrix = dense_matrix(table, says)
-    theta, z = RNG.random(says.shape[1]), RNG.choice([-1.0, 0.0, 0.5], 300)
+    specialists = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, votes, coverage)
+    matrix = dense_matrix(table, votes)
+    theta, z = RNG.random(votes.shape[1]), RNG.choice([-1.0, 0.0, 0.5], 300)
     (block,) = specialists.blocks()
     np.testing.assert_allclose(block @ theta, matrix @ theta)
     np.testing.assert_allclose(z @ block, z @ matrix)
@@ -42,16 +43,16 @@ def test_blocks_act_like_the_matrix(kinds):
 def test_votes_of_leaves_nodes_and_trees():
     table = leaf_table(FINDER, ["nodes", "trees"])
     scores, counts = RNG.normal(size=N_LEAVES), np.ones(N_LEAVES)
-    says = table.votes(scores, counts).toarray()
+    votes = table.votes(scores, counts).toarray()
     is_leaf = table.own_leaf >= 0
     own = table.own_leaf[is_leaf]
-    np.testing.assert_array_equal(says[own, np.flatnonzero(is_leaf)], np.sign(scores[own]))
+    np.testing.assert_array_equal(votes[own, np.flatnonzero(is_leaf)], np.sign(scores[own]))
     for tree in np.flatnonzero(table.is_tree):
-        inside = says[:, tree] != 0
-        np.testing.assert_array_equal(says[inside, tree], np.sign(scores[inside]))
+        inside = votes[:, tree] != 0
+        np.testing.assert_array_equal(votes[inside, tree], np.sign(scores[inside]))
     inner = np.flatnonzero(~is_leaf & ~table.is_tree)
     for node in inner:
-        assert np.unique(says[says[:, node] != 0, node]).size == 1
+        assert np.unique(votes[votes[:, node] != 0, node]).size == 1
 
 
 def test_nodes_are_nested_and_leave_out_the_roots():
@@ -72,14 +73,14 @@ def test_nodes_need_trees_that_can_be_read():
 
 def test_thinned_and_threads():
     table = leaf_table(FINDER, ["leaves"])
-    says = table.votes(np.ones(N_LEAVES), np.ones(N_LEAVES))
+    votes = table.votes(np.ones(N_LEAVES), np.ones(N_LEAVES))
     many = np.tile(LEAVES, (1, 200))
     scores = RNG.normal(size=N_LEAVES)
-    whole = LeafSpecialists(LeafArray(many), FINDER.offsets, says, np.ones(N_LEAVES))
+    whole = LeafSpecialists(LeafArray(many), FINDER.offsets, votes, np.ones(N_LEAVES))
     assert 950 <= whole.thinned(60).n_samples <= 1050
-    few = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, says, np.ones(N_LEAVES))
+    few = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, votes, np.ones(N_LEAVES))
     assert few.thinned(7).n_samples == 43
-    threaded = LeafSpecialists(LeafArray(many), FINDER.offsets, says, np.ones(N_LEAVES), n_jobs=2)
+    threaded = LeafSpecialists(LeafArray(many), FINDER.offsets, votes, np.ones(N_LEAVES), n_jobs=2)
 
     def first_row(block):
         return [float((block @ scores)[0])]
@@ -87,3 +88,36 @@ def test_thinned_and_threads():
     sums = [specialists.sum_blocks(first_row) for specialists in (whole, threaded)]
     assert sums[0] == sums[1]
     assert len(set(sums[0])) > 2
+
+
+def predictor(offsets, priors, loss="square"):
+    none = np.zeros((0, len(offsets)))
+    return LeafPredictor(None, none, np.array(offsets), np.array(priors), resolve_loss(loss))
+
+
+@pytest.mark.parametrize("loss", ["square", "log"])
+@pytest.mark.parametrize("prior", [0.5, 0.1, 0.01])
+def test_sign_probability_and_class_agree_for_one_game(loss, prior):
+    offset = -resolve_loss(loss).awake_at(1 - 2 * prior)
+    one = predictor([offset], [prior], loss)
+    awake = np.linspace(-3, 3, 601)[:, None] + offset
+    probability = one.probabilities(awake)[:, 1]
+    np.testing.assert_array_equal(one.classes(awake), (awake[:, 0] > 0).astype(int))
+    clear = np.abs(awake[:, 0]) > 1e-9
+    np.testing.assert_array_equal((probability > 0.5)[clear], (awake[:, 0] > 0)[clear])
+    assert np.all(np.diff(probability) >= 0)
+    np.testing.assert_array_equal(one.decision(awake), awake[:, 0])
+
+
+def test_bayes_rule_brings_the_prior_back():
+    one = predictor([0.0], [0.2])
+    assert one.probabilities(np.zeros((1, 1)))[0, 1] == pytest.approx(0.2)
+
+
+def test_several_games_are_normalized_and_the_largest_wins():
+    three = predictor([0.0, 0.0, 0.0], [1 / 3] * 3)
+    awake = np.array([[0.5, -0.2, 0.1], [-0.9, -0.8, 0.2]])
+    probabilities = three.probabilities(awake)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert three.classes(awake).tolist() == probabilities.argmax(axis=1).tolist() == [0, 2]
+    assert three.decision(awake).argmax(axis=1).tolist() == [0, 2]

@@ -15,6 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 
 from hedgeclipper import HedgeClipperClassifier, LeafStorage, NoUnlabeledRowsWarning
+from hedgeclipper.forest.leaf_correlations import check_shift
 from hedgeclipper.io import as_source
 
 NAMES = list("abcde")
@@ -319,14 +320,12 @@ def test_a_file_that_disappears_between_passes_is_named(tmp_path):
     UNLABELED.to_parquet(path)
     model = new(storage=LeafStorage("recompute"))
 
-    original = HedgeClipperClassifier._warn_of_shift
-
-    def remove(self, *arguments):
+    def remove(labeled, counts):
         path.unlink()
-        return original(self, *arguments)
+        return check_shift(labeled, counts)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(HedgeClipperClassifier, "_warn_of_shift", remove)
+        patch.setattr("hedgeclipper.forest.classifier.check_shift", remove)
         with pytest.raises(OSError, match=r"rows\.parquet"):
             model.fit(LABELED, Y[:N_LABELED], X_unlabeled=path)
     with pytest.raises(NotFittedError):

@@ -140,8 +140,8 @@ def test_a_parquet_file_appears_at_the_end(tmp_path):
     with parquet_writer(str(path)) as writer:
         writer.write({"a": [1.0]})
         assert not path.exists()
-        (draft,) = os.listdir(tmp_path)
-        assert draft.startswith(".")
+        (temporary,) = os.listdir(tmp_path)
+        assert temporary.startswith(".")
     assert path.exists()
 
 

@@ -106,11 +106,11 @@ def test_a_last_line_that_may_be_cut_says_so(tmp_path, end, is_cut):
 
 
 @pytest.mark.parametrize("pack", [".gz", ".bz2", ".xz"])
-@pytest.mark.parametrize("share", [0.3, 0.9])
-def test_packed_file_cut_short(tmp_path, pack, share):
+@pytest.mark.parametrize("fraction", [0.3, 0.9])
+def test_packed_file_cut_short(tmp_path, pack, fraction):
     rng = np.random.default_rng(0)
     whole = PACK[pack]("".join(f"1 1:{x}\n" for x in rng.random(5000)).encode())
-    path = write(tmp_path / f"x.svm{pack}", whole[: int(share * len(whole))])
+    path = write(tmp_path / f"x.svm{pack}", whole[: int(fraction * len(whole))])
     with pytest.raises(OSError, match=r"x\.svm.* is damaged or cut short") as caught:
         list(as_source(path))
     assert caught.value.__cause__ is not None

@@ -28,7 +28,7 @@ def test_a_line_has_pass_slack_gap_and_time_left(capsys):
     assert lines[2].endswith("done")
 
 
-def test_an_endless_gap_says_nothing_about_time(capsys):
+def test_an_infinite_gap_gives_no_time_left(capsys):
     report = PassReporter(1e-3)
     report(PassRecord(1, -0.25, float("-inf")), None)
     assert capsys.readouterr().err.strip().endswith("...")
@@ -45,24 +45,24 @@ def test_a_bar_on_a_terminal(monkeypatch, capsys):
     assert "slack -0.26" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("n_rows", "share"), [(4_000, "  25%"), (None, "")])
-def test_a_line_says_what_is_done_with_the_rows(monkeypatch, capsys, n_rows, share):
+@pytest.mark.parametrize(("n_rows", "percent"), [(4_000, "  25%"), (None, "")])
+def test_a_line_has_the_task_and_the_rows_done(monkeypatch, capsys, n_rows, percent):
     monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", -1.0)
     RowReporter("writing predictions", n_rows)(1_000)
     line = capsys.readouterr().err
     assert line.startswith("writing predictions  1,000 rows  ")
-    assert line.endswith(f" s{share}\n")
+    assert line.endswith(f" s{percent}\n")
 
 
-@pytest.mark.parametrize(("n_all", "share"), [(20, "  100%"), (None, "")])
-def test_lines_come_now_and_then_and_at_the_end(capsys, n_all, share):
+@pytest.mark.parametrize(("n_all", "percent"), [(20, "  100%"), (None, "")])
+def test_lines_come_now_and_then_and_at_the_end(capsys, n_all, percent):
     with row_reporter(1, "finding leaves", n_all) as report:
         report(10)
         report(20)
         assert capsys.readouterr().err == ""
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("finding leaves  20 rows  ")
-    assert line.endswith(f" s{share}")
+    assert line.endswith(f" s{percent}")
 
 
 def test_no_line_is_shown_twice_and_none_of_nothing(monkeypatch, capsys):
@@ -116,7 +116,7 @@ def test_a_bar_of_members_on_a_terminal(monkeypatch, capsys):
     assert "fitted forest  1 of 4 fits" in capsys.readouterr().err
 
 
-def test_silence(capsys):
+def test_nothing_is_shown_unless_verbose(capsys):
     with pass_reporter(0, 1e-2) as report:
         assert report is None
     with row_reporter(0, "finding leaves", 20) as report:

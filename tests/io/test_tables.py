@@ -501,13 +501,13 @@ def test_numbered_columns_are_a_heading(tmp_path):
 # Damage
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.95])
+@pytest.mark.parametrize("fraction", [0.0, 0.3, 0.7, 0.95])
 @pytest.mark.parametrize("name", ["x.parquet", "x.feather", "x.arrow", "x.csv.gz", "x.csv.bz2"])
-def test_file_cut_short(tmp_path, name, share):
+def test_file_cut_short(tmp_path, name, fraction):
     path = write(tmp_path / name, {"a": np.random.default_rng(0).random(20_000)})
     whole = path.read_bytes()
-    path.write_bytes(whole[: int(share * len(whole))])
-    empty = share == 0.0 and ".csv" in name
+    path.write_bytes(whole[: int(fraction * len(whole))])
+    empty = fraction == 0.0 and ".csv" in name
     with pytest.raises(
         ValueError if empty else OSError, match=r"x\..*is (empty|damaged or cut short).*\."
     ) as caught:

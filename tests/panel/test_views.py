@@ -16,7 +16,7 @@ from hedgeclipper.panel.views import (
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(200, 6))
 TEXT = np.where(RNG.random((150, WIDE + 50)) < 0.02, RNG.random((150, WIDE + 50)), 0.0)
-NAMES = ["scaled", "even", "components", "whitened", "cells", "kernel"]
+NAMES = ["scaled", "quantiles", "components", "whitened", "cells", "kernel"]
 
 
 def with_missing(rows):
@@ -99,7 +99,7 @@ def test_sparse_rows_are_never_made_dense():
     X = CASES["like text"]
     views = views_of(X)
     assert sparse.issparse(views.scaled.transform(X))
-    assert sparse.issparse(views.even.transform(X))
+    assert sparse.issparse(views.quantiles.transform(X))
 
 
 def test_components_of_text_do_not_depend_on_the_length():
@@ -109,7 +109,7 @@ def test_components_of_text_do_not_depend_on_the_length():
     assert found.transform(X).std() == pytest.approx(1)
 
 
-# Columns of even shape.
+# Quantile-normalized columns.
 
 
 def test_long_columns_become_normal_whatever_their_tails():

@@ -238,7 +238,7 @@ def test_scores_are_of_rows_that_all_members_have_scored():
     out_of_fold = RNG.random((4, 2, 3))
     out_of_fold[1, 0, 0] = np.nan
     unlabeled, codes = RNG.random((5, 2, 3)), np.array([0, 1, 1, 2])
-    found = panel_scores(out_of_fold, unlabeled, codes, [0, 1, 2], np.arange(1.0, 5.0))
+    found = panel_scores(out_of_fold, unlabeled, codes, np.arange(1.0, 5.0), [0, 1, 2])
     for k, own in enumerate(found):
         np.testing.assert_array_equal(own.labeled, out_of_fold[[0, 2, 3], :, k])
         np.testing.assert_array_equal(own.unlabeled, unlabeled[:, :, k])
@@ -246,4 +246,4 @@ def test_scores_are_of_rows_that_all_members_have_scored():
         np.testing.assert_array_equal(own.weights, [1, 3, 4])
     out_of_fold[3, 1, 2] = np.nan
     with pytest.warns(NoHeldOutRowsWarning, match="Some class has no held-out row"):
-        panel_scores(out_of_fold, unlabeled, codes, [0, 1, 2], None)
+        panel_scores(out_of_fold, unlabeled, codes, None, [0, 1, 2])

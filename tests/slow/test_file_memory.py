@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hedgeclipper.forest.classifier import BYTES_FROM_FILES
+from hedgeclipper.forest.leaf_rows import BYTES_FROM_FILES
 
 pytestmark = [
     pytest.mark.slow,

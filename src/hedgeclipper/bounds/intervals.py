@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from hedgeclipper.game.setup import LabelCorrelations
-from hedgeclipper.game.specialists import VoteMatrix, as_vote_matrix
+from hedgeclipper.game.specialists import VoteMatrix, as_vote_matrix, signed_sums
 
 METHODS = ("plug_in", "wilson", "transductive")
 
@@ -83,10 +83,7 @@ def lower_bounds(
     delta = 1.0 - _check_level(confidence_level, method)
     matrix = as_vote_matrix(votes, participation, allow_asleep=True)
     signs = _check_labels(labels, matrix.n_samples)
-    n_labeled, sums, start = matrix.coverage * matrix.n_samples, np.zeros(matrix.n_voters), 0
-    for block in matrix.blocks():
-        sums += signs[start : start + block.shape[0]] @ block
-        start += block.shape[0]
+    sums, n_labeled = signed_sums(matrix, signs), matrix.coverage * matrix.n_samples
     estimate = np.divide(sums, n_labeled, out=np.full_like(sums, np.nan), where=n_labeled > 0)
     counts = None
     if method == "wilson":

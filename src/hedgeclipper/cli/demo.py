@@ -37,7 +37,10 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
     """Fit the classifiers to a1a, print what comes out and write a report into a folder."""
     X, y = fetch_a1a(return_X_y=True)
     order = np.random.default_rng(random_state).permutation(y.size)
-    few, more = (_split(X, y, order, size) for size in (N_LABELED, N_GUARANTEED))
+    few, more = (
+        Split(X[order[:size]], y[order[:size]], X[order[size:]], y[order[size:]])
+        for size in (N_LABELED, N_GUARANTEED)
+    )
     print(
         f"a1a: {few.y.size} labels, {few.hidden.size:,} unlabeled rows. "
         "This takes less than a minute on two free cores.\n"
@@ -49,7 +52,9 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
         "labels.\n"
     )
     print(f"Hedged panel, {few.y.size} labels:\n  {panel.certificate_.describe()}")
-    forest = _guaranteed(more, random_state)
+    forest = HedgeClipperClassifier(
+        confidence_level=0.95, specialists="trees", n_estimators=25, random_state=random_state
+    ).fit(more.X, more.y, X_unlabeled=more.X_unlabeled)
     print(f"25 trees, {more.y.size:,} labels, half of them held out to test the trees:")
     print(f"  {forest.certificate_.describe()}")
     path = import_module("hedgeclipper.inspection.report").write_report(
@@ -62,11 +67,6 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
         force=True,
     )
     print(f"\nThe report on the hedged panel: {path}")
-
-
-def _split(X: Any, y: np.ndarray, order: np.ndarray, n_labeled: int) -> Split:
-    labeled, unlabeled = order[:n_labeled], order[n_labeled:]
-    return Split(X[labeled], y[labeled], X[unlabeled], y[unlabeled])
 
 
 def _compare(rows: Split, random_state: int) -> HedgedVotingClassifier:
@@ -91,16 +91,6 @@ def _line(name: str, model: Any, rows: Split) -> list[str]:
     error = np.mean((probabilities > 0.5) != rows.hidden)
     auc = roc_auc_score(rows.hidden, probabilities)
     return [name, f"{auc:.3f}", f"{error:.3f}", f"{seconds:.1f}"]
-
-
-def _guaranteed(rows: Split, random_state: int) -> HedgeClipperClassifier:
-    model = HedgeClipperClassifier(
-        confidence_level=0.95,
-        specialists="trees",
-        n_estimators=25,
-        random_state=random_state,
-    )
-    return model.fit(rows.X, rows.y, X_unlabeled=rows.X_unlabeled)
 
 
 if __name__ == "__main__":

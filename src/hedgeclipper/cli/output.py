@@ -49,17 +49,7 @@ class CommandError(Exception):
 
 
 class Output:
-    """Where a command prints what it does.
-
-    Parameters
-    ----------
-    quiet : bool
-        Whether to print nothing but errors.
-    as_json : bool
-        Whether to print one JSON object at the end and nothing else.
-    debug : bool
-        Whether to print the traceback of an error.
-    """
+    """Where a command prints what it does: as text, as one JSON object, or errors only (quiet)."""
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, debug: bool = False):
         self.as_json, self.debug = as_json, debug
@@ -192,14 +182,7 @@ def one_line(error: BaseException) -> str:
 def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> None:
     """Raise before anything is done if some output could not be written in the end.
 
-    Parameters
-    ----------
-    *paths : Path or None
-        Files to write.
-    inputs : iterable of Path
-        Files that are read, which are never replaced.
-    force : bool
-        Whether other files that exist may be replaced.
+    Inputs are never replaced, and other files that exist only with ``force``.
     """
     wanted = [path for path in paths if path is not None]
     read = {path.resolve() for path in inputs}

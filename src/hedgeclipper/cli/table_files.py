@@ -27,19 +27,9 @@ MISSING_STRINGS = [*pa.csv.ConvertOptions().null_values, "?"]
 
 @dataclass(frozen=True)
 class Files:
-    """Files of one kind, with the same columns.
+    """Files of one kind (Parquet, Arrow, CSV or LibSVM), with the same columns.
 
-    Parameters
-    ----------
-    kind : {"Parquet", "Arrow", "CSV", "LibSVM"}
-        What they are.
-    paths : list of Path
-        Where they are.
-
-    Attributes
-    ----------
-    n_rows : dict of str to int
-        Number of rows by path, for files that were read to the end.
+    ``n_rows`` has the number of rows by path, for files that were read to the end.
     """
 
     kind: str

@@ -101,18 +101,8 @@ def read_rows(
 ) -> TableRows:
     """Return the rows of files, in batches where all columns are numbers.
 
-    Parameters
-    ----------
-    tables : list of Files
-        Rows, of which those with a label are labeled; if there are two, then rows without labels.
-    target : str or None
-        Column of labels; None for LibSVM, where each line begins with the label.
-    output : Output
-        Where progress and notes are printed.
-    drop : sequence of str
-        Columns to leave out.
-    encoder : ColumnEncoder, optional
-        What a fitted model does with the columns.
+    Rows of the first table that have a label are labeled; those of a second table are not. LibSVM
+    has no target: each line begins with the label. The encoder is that of a fitted model.
     """
     if target is None:
         width = max(files.source(None).n_columns for files in tables)
@@ -189,7 +179,8 @@ def _in_batches(
                 yield rows if unknown.size == labels.size else rows[unknown], start + unknown
             start += labels.size
 
-    parts, found, n_rows, n_missing = [], [], 0, np.zeros(len(names or ()), dtype=int)
+    parts: list[Any] = []
+    found, n_rows, n_missing = [], 0, np.zeros(len(names or ()), dtype=int)
     with row_reporter(verbose, "reading rows", None) as report:
         for rows, labels in _batches(source, text_labels, others):
             known = ~missing_labels(labels)

@@ -156,7 +156,7 @@ def _abstain(abstain: str, gold: pd.Series, output: Output) -> Any:
 
 def read_votes(
     table: Files,
-    long: dict[str, str],
+    long: dict[str, Any],
     drop: Sequence[str],
     key: str | None,
     gold_key: str,
@@ -164,19 +164,9 @@ def read_votes(
 ) -> tuple[Votes, str]:
     """Return the votes of a wide or a long table, rows named by their keys, and the key's name.
 
-    Parameters
-    ----------
-    table : Files
-        The table: one vote in each line if it has all columns of ``long``, else a column for each
-        voter.
-    long : dict of str to str
-        Names of the columns of a long table: its task, worker and label.
-    drop : sequence of str
-        Columns to leave out.
-    key, gold_key : str or None
-        The column of keys, and that of the gold labels, which is looked for without one.
-    abstain : object
-        The label that means no vote.
+    A long table has one vote in each line, and all columns of ``long``: task, worker and label. A
+    wide one has a column for each voter, and the key, which is that of the gold labels if there
+    is such a column and no other one was asked for.
     """
     table.require(drop, "--drop")
     frame = table.frame().drop(columns=list(drop))

@@ -116,11 +116,15 @@ def load(
         source = bundled or ", ".join(map(str, paths))
         contents = read_files(dataset, paths)
         _check_shape(dataset, contents, source)
+    about = [dataset.name, dataset.title, dataset.size]
+    about += [f"Source: {dataset.origin}", f"License: {dataset.license}"]
+    if dataset.is_bundled:
+        about.append((PACKAGE_DATA / "README.md").read_text(encoding="utf-8"))
     return Bunch(
         **vars(contents),
         feature_names=dataset.feature_names,
         frame=None,
-        DESCR=_description(dataset),
+        DESCR="\n\n".join(about),
         source=source,
     )
 
@@ -143,15 +147,6 @@ def _check_shape(dataset: Dataset, contents: Contents, source: str) -> None:
                 f"{dataset.name} should have {expected:,} {what}, but {got:,} were read from "
                 f"{source}. A file is cut short or another one; put the right one in its place."
             )
-
-
-def _description(dataset: Dataset) -> str:
-    """Return what the data set is, where it comes from, and its license."""
-    parts = [dataset.name, dataset.title, dataset.size_in_words]
-    parts += [f"Source: {dataset.origin}", f"License: {dataset.license}"]
-    if dataset.is_bundled:
-        parts.append((PACKAGE_DATA / "README.md").read_text(encoding="utf-8"))
-    return "\n\n".join(parts)
 
 
 def _to_frames(bunch: Bunch, dataset: Dataset) -> None:
@@ -185,7 +180,7 @@ def _fetcher(
     skip = "" if dataset.is_bundled else "  # doctest: +SKIP"
     fetch_named.__doc__ = f"""Return {dataset.name}: {dataset.title[0].lower()}{dataset.title[1:]}
 
-    {dataset.size_in_words} Source: {dataset.origin}. License: {dataset.license}.
+    {dataset.size} Source: {dataset.origin}. License: {dataset.license}.
 
     Parameters
     ----------

@@ -42,7 +42,13 @@ def located(
         unproven = _download_missing(dataset, cache) if is_allowed else []
         paths = _published_in(dataset, cache)
         if not paths:
-            raise FileNotFoundError(_not_found(dataset, cache))
+            by_hand = "it has to be downloaded by hand"
+            reason = "download_if_missing is False" if dataset.is_downloadable else by_hand
+            raise FileNotFoundError(
+                f"{dataset.name} was found neither in the folder named by {_VARIABLE} "
+                f"({os.environ.get(_VARIABLE) or 'not set'}) "
+                f"nor in {cache}, and {reason}. {_where_to_put(dataset, cache)}"
+            )
         without_hash = _check_hashes(dataset, paths)
         try:
             yield paths
@@ -82,19 +88,10 @@ def _published_in(dataset: Dataset, folder: Path) -> tuple[Path, ...]:
 
 def _existing_form(path: Path) -> Path | None:
     """Return the file as published, unpacked, or packed in another way, whichever is there."""
-    plain = path.with_suffix("") if path.suffix in _COMPRESSIONS else path
-    forms = [path, plain, *(plain.with_name(plain.name + suffix) for suffix in _COMPRESSIONS)]
+    unpacked = path.with_suffix("") if path.suffix in _COMPRESSIONS else path
+    names = [unpacked.name + suffix for suffix in ("", *_COMPRESSIONS)]
+    forms = [path, *map(unpacked.with_name, names)]
     return next((form for form in forms if form.is_file()), None)
-
-
-def _not_found(dataset: Dataset, cache: Path) -> str:
-    by_hand = "it has to be downloaded by hand"
-    reason = "download_if_missing is False" if dataset.is_downloadable else by_hand
-    return (
-        f"{dataset.name} was found neither in the folder named by {_VARIABLE} "
-        f"({os.environ.get(_VARIABLE) or 'not set'}) "
-        f"nor in {cache}, and {reason}. {_where_to_put(dataset, cache)}"
-    )
 
 
 def _where_to_put(dataset: Dataset, cache: Path) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from lzma import LZMAError
 from pathlib import Path
@@ -23,6 +23,7 @@ from scipy.io.matlab import MatReadError
 from sklearn.preprocessing import OneHotEncoder
 
 from hedgeclipper.datasets.registry import N_SYMBOLS_SECSTR, Dataset
+from hedgeclipper.io.arrays import stack_rows
 from hedgeclipper.io.libsvm import blocks_of_lines, open_packed, parse_libsvm
 from hedgeclipper.io.source import damage_named
 
@@ -51,13 +52,10 @@ def read_files(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
     return read(dataset, paths)
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _reading(path: Path) -> AbstractContextManager[None]:
     """Turn whatever goes wrong inside a damaged or wrong file into an OSError that names it."""
-    with damage_named(
-        str(path), *_UNREADABLE, *_UNEXPECTED, where=lambda: "or not the file it should be"
-    ):
-        yield
+    errors = (*_UNREADABLE, *_UNEXPECTED)
+    return damage_named(str(path), *errors, where=lambda: "or not the file it should be")
 
 
 def _as_csr(matrix: Any) -> sparse.csr_array:
@@ -78,12 +76,28 @@ def _as_classes(labels: Any) -> np.ndarray:
 
 def _read_archives(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
     """Return the labeled rows of the first archive and the unlabeled ones of the second."""
+    unlabeled, splits = None, {}
     with _opened(paths[0]) as archive:
-        contents = _two_parts(archive) if "y_train" in archive else _one_part(dataset, archive)
-    if len(paths) == 1:
-        return contents
-    with _opened(paths[1]) as archive:
-        return replace(contents, data_unlabeled=_matrix(archive, "X"))
+        if "y_train" in archive:
+            data = stack_rows(_matrix(archive, "X_train"), _matrix(archive, "X_test"))
+            target = _as_classes(np.concatenate([archive["y_train"], archive["y_test"]]))
+            n_train = archive["y_train"].size
+        else:
+            target = _as_classes(archive["y"])
+            n_train = target.size - dataset.n_test
+            splits = {
+                int(name.removeprefix(_SPLIT)): archive[name].astype(np.int64)
+                for name in archive
+                if name.startswith(_SPLIT)
+            }
+            if "T" in archive:
+                data, unlabeled = _one_hot(archive["T"]), _one_hot(archive["T_extra"])
+            else:
+                data = _matrix(archive, "X")
+    if len(paths) > 1:
+        with _opened(paths[1]) as archive:
+            unlabeled = _matrix(archive, "X")
+    return Contents(data, target, n_train, unlabeled, splits)
 
 
 @contextmanager
@@ -91,30 +105,6 @@ def _opened(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
     # np.load would leave a damaged file open if it had to open it itself.
     with _reading(path), path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         yield archive
-
-
-def _two_parts(archive: Mapping[str, np.ndarray]) -> Contents:
-    """Return the training rows with the test rows below them."""
-    parts = [_matrix(archive, "X_train"), _matrix(archive, "X_test")]
-    is_sparse = sparse.issparse(parts[0])
-    data = _as_csr(sparse.vstack(parts, format="csr")) if is_sparse else np.concatenate(parts)
-    target = _as_classes(np.concatenate([archive["y_train"], archive["y_test"]]))
-    return Contents(data, target, archive["y_train"].size)
-
-
-def _one_part(dataset: Dataset, archive: Mapping[str, np.ndarray]) -> Contents:
-    """Return the rows of a matrix or of symbols, and the splits where there are some."""
-    if "T" in archive:
-        data, unlabeled = _one_hot(archive["T"]), _one_hot(archive["T_extra"])
-    else:
-        data, unlabeled = _matrix(archive, "X"), None
-    target = _as_classes(archive["y"])
-    splits = {
-        int(name.removeprefix(_SPLIT)): archive[name].astype(np.int64)
-        for name in archive
-        if name.startswith(_SPLIT)
-    }
-    return Contents(data, target, target.size - dataset.n_test, unlabeled, splits)
 
 
 def _matrix(archive: Mapping[str, np.ndarray], name: str) -> Any:
@@ -147,7 +137,7 @@ def _stacked(dataset: Dataset, blocks: Iterable[tuple[Any, np.ndarray]]) -> tupl
             )
         target[block], n_read = labels, block.stop
         if dataset.is_sparse:
-            parts.append(_as_csr(rows))
+            parts.append(rows)
         else:
             dense[block] = rows.toarray() if sparse.issparse(rows) else rows
     data = _as_csr(sparse.vstack(parts)) if dataset.is_sparse else dense[:n_read]
@@ -178,8 +168,7 @@ def _read_numbers(
     def blocks() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         with _reading(paths[0]):
             for block in blocks_of_lines(paths[0]):
-                lines = block.decode("ascii").splitlines()
-                numbers = _parse_csv(lines)
+                numbers = _parse_csv(block.decode("ascii").splitlines())
                 labels = numbers[:, label_column] == positive
                 yield np.delete(numbers, label_column, axis=1), labels
 
@@ -196,7 +185,7 @@ def _read_kaggle(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
 
 
 def _named_columns(path: Path, names: list[str]) -> np.ndarray:
-    """Return these columns of a CSV file with a heading; NaN where it says NA."""
+    """Return these columns of a CSV file with a heading; NaN where it has NA."""
     with _reading(path):
         heading, *lines = b"".join(blocks_of_lines(path)).decode("utf-8-sig").splitlines()
         position = {name: number for number, name in enumerate(next(csv.reader([heading])))}

@@ -51,15 +51,15 @@ class Dataset:
         return bool(self.base_url or self.urls)
 
     @property
-    def size_in_words(self) -> str:
+    def size(self) -> str:
         """How many rows and columns there are, as a sentence."""
         n_rows, n_columns = self.shape
-        words = f"{n_rows:,} rows x {n_columns:,} columns"
+        text = f"{n_rows:,} rows x {n_columns:,} columns"
         if self.n_test:
-            words += f", the first {n_rows - self.n_test:,} rows for training"
+            text += f", the first {n_rows - self.n_test:,} rows for training"
         if self.n_unlabeled:
-            words += f"; {self.n_unlabeled:,} more without labels"
-        return words + "."
+            text += f"; {self.n_unlabeled:,} more without labels"
+        return text + "."
 
 
 _RECORDS = tomllib.loads((PACKAGE_DATA / "datasets.toml").read_text(encoding="utf-8"))

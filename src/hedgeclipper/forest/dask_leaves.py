@@ -31,12 +31,7 @@ from hedgeclipper.io.distributed import (
 class DaskLeaves(LeafRows):
     """Leaf numbers of the partitions of a Dask collection, kept by the scheduler's workers.
 
-    Parameters
-    ----------
-    parts : list of Delayed
-        Leaf numbers of each partition, shape (n_trees, rows).
-    sizes : list of int
-        Rows of each.
+    Each part is a Delayed array of shape (n_trees, rows), and ``sizes`` are their rows.
     """
 
     def __init__(self, parts: list[Any], sizes: list[int]):
@@ -96,27 +91,13 @@ def find_leaves(
 ) -> DaskLeaves:
     """Return the leaf numbers of a Dask collection's rows, found and kept on the workers.
 
-    Parameters
-    ----------
-    finder : LeafFinder
-        Finds them.
-    X : Dask array or frame
-        Rows.
-    names : sequence of str or None
-        Columns of a frame that the trees know, in their order.
-    check : callable
-        Returns a partition's rows as the trees want them, or raises.
-    report : callable
-        Told how many partitions are done: after each one with a ``Client``, else after all.
+    ``names`` are the columns of a frame in the order of the trees, and ``check`` returns a
+    partition's rows as the trees need them, or raises. The report is called with the number of
+    partitions that are done: after each one with a ``Client``, else after all.
     """
     X = select_columns(X, names, "X_unlabeled")
-    knows = sent("finder", (finder, check))
-    return _kept([task("leaves", _find, part, knows) for part in parts_of(X)], report)
-
-
-def _kept(parts: list[Any], report: Callable[[int], None]) -> DaskLeaves:
-    """Return the parts once they are there, and how many rows they have."""
-    kept = persist(*parts)
+    sent_finder = sent("finder", (finder, check))
+    kept = persist(*[task("leaves", _find, part, sent_finder) for part in parts_of(X)])
     watch(kept, report)
     sizes = compute(*[task("rows", _n_rows, part) for part in kept])
     report(len(kept))

@@ -1,4 +1,4 @@
-"""Growing the trees, and keeping book of which labeled rows each of them has seen."""
+"""Growing the trees, and noting which labeled rows each of them was grown from."""
 
 from __future__ import annotations
 
@@ -13,105 +13,73 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import _is_fitted, has_fit_parameter
 
 from hedgeclipper.base.threads import n_workers
-from hedgeclipper.forest.leaf_correlations import Labeled, LeafValues
+from hedgeclipper.forest.leaf_correlations import Labeled
 from hedgeclipper.forest.trees import LeafFinder, leaf_finder
 
 FEW_LABELS = 1000
-SHARE_HELD_OUT = 0.5
+HOLDOUT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class GrownTrees:
-    """A fitted tree ensemble and its view of the labeled rows.
-
-    Parameters
-    ----------
-    model : estimator
-        The fitted ensemble.
-    finder : LeafFinder
-        Its leaves.
-    bags : ndarray of shape (n_trees, n_labeled)
-        How often each labeled row is in each tree's sample.
-    unseen : ndarray of shape (n_trees, n_labeled), bool
-        Whether the tree was grown without the row, so that the row may judge it.
-    source : {"oob", "holdout", "prefit"}
-        Where unseen rows come from.
-    """
+    """A fitted tree ensemble, and which labeled rows its trees were grown from."""
 
     model: Any
     finder: LeafFinder
-    bags: np.ndarray
-    unseen: np.ndarray
-    source: str
+    bags: np.ndarray  # (n_trees, n_labeled): how often each row is in each tree's sample
+    unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
+    source: str  # where unseen rows come from: "oob", "holdout" or "prefit"
 
     def labeled(
-        self, leaves: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None
+        self, leaves: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, k: int
     ) -> Labeled:
-        """Return the labeled rows as the leaves see them, one class against the rest.
+        """Return the labeled rows in the leaves, class k against the rest.
 
-        Parameters
-        ----------
-        leaves : ndarray of shape (n_trees, n_labeled)
-            Leaf numbers of the labeled rows.
-        is_positive : ndarray of shape (n_labeled,), bool
-            Whether they are of the class.
-        weights : ndarray of shape (n_labeled,) or None
-            Their weights.
-        """
-        return Labeled(
-            leaves=leaves,
-            offsets=self.finder.offsets,
-            n_leaves=int(self.finder.n_leaves.sum()),
-            signs=np.where(is_positive, 1.0, -1.0),
-            weights=np.ones(is_positive.size) if weights is None else weights,
-            unseen=self.unseen,
-            bags=self.bags,
-        )
-
-    def leaf_values(self, leaves: np.ndarray, k: int) -> LeafValues:
-        """Return what the model says in its leaves about class k.
-
-        A forest grown here says the share of the class. Of other models, each tree's values are
-        centered on the labeled rows, without those that are held out to judge it.
-
-        Parameters
-        ----------
-        leaves : ndarray of shape (n_trees, n_labeled)
-            Leaf numbers of the labeled rows.
-        k : int
-            Number of the class.
+        A forest grown here predicts the proportion of the class in a leaf. Of other models, each
+        tree's values are centered on the labeled rows, without those that are held out. ``leaves``
+        are the leaf numbers of the labeled rows, ``codes`` the numbers of their classes.
         """
         finder = self.finder
         assert finder.leaf_values is not None
         column = 0 if finder.leaf_values.shape[1] == 1 else k
         values = finder.leaf_values[:, column].copy()
-        if finder.tree_output is None and self.source != "prefit":
-            return LeafValues(values, are_shares=True)
-        for tree, offset in enumerate(finder.offsets):
+        are_proportions = finder.tree_output is None and self.source != "prefit"
+        for tree, offset in enumerate(finder.offsets if not are_proportions else ()):
             own = slice(offset, offset + finder.n_leaves[tree])
             rows = self.bags[tree] > 0 if self.source == "holdout" else slice(None)
             if finder.tree_output is None or finder.tree_output[tree] == column:
                 values[own] -= values[offset + leaves[tree, rows].astype(np.int64)].mean()
-        return LeafValues(values, are_shares=False)
+        return Labeled(
+            finder=finder,
+            leaves=leaves,
+            signs=np.where(codes == k, 1.0, -1.0),
+            weights=np.ones(codes.size) if weights is None else weights,
+            unseen=self.unseen,
+            bags=self.bags,
+            values=values,
+            are_proportions=are_proportions,
+        )
 
 
 def default_forest(
-    n_estimators: int, min_samples_leaf: int, n_jobs: int | None, random_state: Any
+    n_estimators: int,
+    n_labeled: int,
+    min_specialist_size: int | None,
+    n_jobs: int | None,
+    random_state: Any,
 ) -> RandomForestClassifier:
-    """Return the paper's forest, not fitted: bootstrapped, its leaves not too small."""
+    """Return the paper's forest, not fitted: bootstrapped, its leaves not too small.
+
+    A leaf has at least 10 rows as in the paper, or 4 if there are fewer than 1,000 labels; or 1 if
+    it is specialists that must not be too small.
+    """
+    least = 10 if n_labeled >= FEW_LABELS else 4
     return RandomForestClassifier(
         n_estimators,
-        min_samples_leaf=min_samples_leaf,
+        min_samples_leaf=least if min_specialist_size is None else 1,
         n_jobs=n_workers(n_jobs),
         random_state=random_state,
     )
-
-
-def leaf_size(min_specialist_size: int | None, n_labeled: int) -> int:
-    """Return the least leaf of the default forest: the paper's 10, or 4 below 1,000 labels."""
-    if min_specialist_size is not None:
-        return 1
-    return 10 if n_labeled >= FEW_LABELS else 4
 
 
 def grow_trees(
@@ -123,19 +91,21 @@ def grow_trees(
     holdout: float | None,
     stratify: bool,
     random_state: np.random.RandomState,
+    classes: np.ndarray | None = None,
+    names: np.ndarray | None = None,
 ) -> GrownTrees:
-    """Fit the ensemble unless it is fitted already, and note what each tree has seen.
+    """Fit the ensemble unless it is fitted already, and note what each tree was grown from.
 
-    Without a share of labels to hold out, out-of-bag rows are the unseen ones. They need a
-    bootstrap; an ensemble without one gets half of the labels held out, ``stratify`` by class or,
-    as a guarantee needs it, wholly at random: a stratified share would tell of the class balance
-    of the rows that grew the trees. For a fitted ensemble all rows count as unseen.
+    Without a ``holdout``, out-of-bag rows are the unseen ones. They need a bootstrap; an ensemble
+    without one gets half of the labels held out, stratified by class or, as a guarantee needs it,
+    wholly at random: a stratified half would depend on the class balance of the other one. For a
+    fitted ensemble, whose ``classes`` and feature ``names`` must be these, all rows are unseen.
     """
     if isinstance(estimator, FrozenEstimator):
         estimator = estimator.estimator
     if _is_fitted(estimator):
-        _check_columns(estimator, X)
         finder = leaf_finder(estimator)
+        _check_fitted(estimator, X, classes, names)
         shape = (finder.n_trees, X.shape[0])
         return GrownTrees(estimator, finder, np.zeros(shape), np.ones(shape, bool), "prefit")
     if holdout is None and getattr(estimator, "bootstrap", False):
@@ -144,8 +114,7 @@ def grow_trees(
             [np.bincount(rows, minlength=X.shape[0]) for rows in model.estimators_samples_]
         )
         return GrownTrees(model, leaf_finder(model), bags, bags == 0, "oob")
-    share = SHARE_HELD_OUT if holdout is None else holdout
-    is_grown = _draw_grown(y, share, stratify, random_state)
+    is_grown = _draw_grown(y, HOLDOUT if holdout is None else holdout, stratify, random_state)
     weights = None if sample_weight is None else sample_weight[is_grown]
     model = _fit(estimator, X[is_grown], y[is_grown], weights, random_state)
     finder = leaf_finder(model)
@@ -153,11 +122,23 @@ def grow_trees(
     return GrownTrees(model, finder, bags, bags == 0, "holdout")
 
 
-def _check_columns(model: Any, X: Any) -> None:
+def _check_fitted(model: Any, X: Any, classes: np.ndarray | None, names: np.ndarray | None) -> None:
+    """Raise if a fitted estimator knows other columns, in another order, or other classes."""
+    theirs = getattr(model, "feature_names_in_", None)
+    if theirs is not None and names is not None and not np.array_equal(theirs, names):
+        raise ValueError(
+            "The fitted estimator knows other feature names, or in another order. Got "
+            f"{list(names)[:5]}, expected {list(theirs)[:5]}; order the columns alike."
+        )
     expected = getattr(model, "n_features_in_", X.shape[1])
     if expected != X.shape[1]:
         raise ValueError(
             f"The fitted estimator expects {expected} features. Got rows with {X.shape[1]}."
+        )
+    if classes is not None and not np.array_equal(model.classes_, classes):
+        raise ValueError(
+            f"The fitted estimator knows the classes {model.classes_!r}. Got labeled rows of the "
+            f"classes {classes!r}; both must be the same."
         )
 
 
@@ -179,7 +160,7 @@ def _fit(
 
 
 def _draw_grown(y: np.ndarray, holdout: float, stratify: bool, random_state: Any) -> np.ndarray:
-    """Return which rows grow the trees, some of every class; the others judge them."""
+    """Return which rows grow the trees, some of every class; the others are held out."""
     classes, counts = np.unique(y, return_counts=True)
     if counts.min() < 2:
         raise ValueError(

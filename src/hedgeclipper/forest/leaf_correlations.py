@@ -1,57 +1,48 @@
-"""What labeled rows say about leaves: votes, correlations and the forest's own vote.
+"""What labeled rows tell of the leaves: their votes, correlations, and the forest's own vote.
 
-Everything here is a sum over labeled rows within leaves. A row speaks for tree t only if the tree
-has not seen it (`Labeled.unseen`): out of bag, held out, or new to a model fitted elsewhere.
+Everything here is a sum over labeled rows within leaves. A row counts for a tree only if the tree
+was grown without it (`Labeled.unseen`): out of bag, held out, or new to a model fitted elsewhere.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
+from hedgeclipper.base.semi_supervised import ShiftWarning
 from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.forest.leaves import LeafTable
+from hedgeclipper.forest.trees import LeafFinder
 
 SHRINKAGE = 4.0
 LEAST_SCALE, LARGEST_SCALE = 0.5, 3.0
 LEAST_IN_CELL = 5
+SHIFT_THRESHOLD = 8.0
 
 
 @dataclass(frozen=True, eq=False)
 class Labeled:
-    """Labeled rows as the leaves see them.
+    """Labeled rows in the leaves of the trees, one class against the rest.
 
-    Parameters
-    ----------
-    leaves : ndarray of shape (n_trees, n_labeled)
-        Leaf numbers, counted in each tree.
-    offsets : ndarray of shape (n_trees,)
-        Number of the first leaf of each tree.
-    n_leaves : int
-        Leaves of all trees.
-    signs : ndarray of shape (n_labeled,)
-        Labels, -1 or 1.
-    weights : ndarray of shape (n_labeled,)
-        Sample weights.
-    unseen : ndarray of shape (n_trees, n_labeled), bool
-        Whether the tree was grown without the row.
-    bags : ndarray of shape (n_trees, n_labeled)
-        How often the row is in the tree's sample.
+    ``values`` is what the model predicts in each leaf: the proportion of the class among the rows
+    in the bag, or a booster's output, centered.
     """
 
-    leaves: np.ndarray
-    offsets: np.ndarray
-    n_leaves: int
-    signs: np.ndarray
-    weights: np.ndarray
-    unseen: np.ndarray
-    bags: np.ndarray
+    finder: LeafFinder
+    leaves: np.ndarray  # (n_trees, n_labeled): leaf numbers, counted in each tree
+    signs: np.ndarray  # (n_labeled,): labels, -1 or 1
+    weights: np.ndarray  # (n_labeled,): sample weights
+    unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
+    bags: np.ndarray  # (n_trees, n_labeled): how often the row is in the tree's sample
+    values: np.ndarray  # (all leaves,)
+    are_proportions: bool
 
     @property
-    def share(self) -> float:
-        """Weighted share of positive labels."""
+    def prior(self) -> float:
+        """Weighted proportion of positive labels."""
         return float(self.weights[self.signs > 0].sum() / self.weights.sum())
 
     @property
@@ -61,23 +52,28 @@ class Labeled:
 
     @property
     def balanced(self) -> np.ndarray:
-        """Sample weights that give both classes half of the whole."""
-        share = self.share
-        per_class = np.where(self.signs > 0, 0.5 / share, 0.5 / (1.0 - share))
+        """Sample weights that give both classes half of the total."""
+        prior = self.prior
+        per_class = np.where(self.signs > 0, 0.5 / prior, 0.5 / (1.0 - prior))
         return self.weights * per_class * (self.weights.size / self.weights.sum())
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Scores whose signs are the leaves' votes: 2 p - 1, or the output."""
+        return 2.0 * self.values - 1.0 if self.are_proportions else self.values
 
     def sum_in_leaves(self, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return for each leaf the sum of values[j] * rows[t, j] over the rows j in it."""
-        out = np.zeros(self.n_leaves)
-        for tree, offset in enumerate(self.offsets):
+        out = np.zeros(int(self.finder.n_leaves.sum()))
+        for tree, offset in enumerate(self.finder.offsets):
             found = np.bincount(self.leaves[tree], values * rows[tree])
             out[offset : offset + found.size] += found
         return out
 
     def unseen_vote(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return each row's mean score over trees that have not seen it, and if any have not."""
+        """Return each row's mean score over trees grown without it, and if there are any."""
         total, n_trees = np.zeros(self.signs.size), np.zeros(self.signs.size)
-        for tree, offset in enumerate(self.offsets):
+        for tree, offset in enumerate(self.finder.offsets):
             unseen = self.unseen[tree]
             total[unseen] += scores[offset + self.leaves[tree, unseen].astype(np.int64)]
             n_trees += unseen
@@ -85,66 +81,34 @@ class Labeled:
 
 
 @dataclass(frozen=True, eq=False)
-class LeafValues:
-    """What the model says in each leaf about one class.
-
-    Parameters
-    ----------
-    values : ndarray of shape (all leaves,)
-        Share of the class among the rows in the bag, or a booster's output, centered.
-    are_shares : bool
-        Which of the two.
-    """
-
-    values: np.ndarray
-    are_shares: bool
-
-    def plain(self) -> np.ndarray:
-        """Return scores whose signs are the leaves' votes: 2 p - 1, or the output."""
-        return 2.0 * self.values - 1.0 if self.are_shares else self.values
-
-
-@dataclass(frozen=True, eq=False)
 class ForestVote:
     """The vote of the forest as leaf scores, in the scale of balanced labels.
 
-    Parameters
-    ----------
-    in_bag : ndarray of shape (all leaves,)
-        Scores by the rows in the bag alone, whose signs are the leaves' votes.
-    scores : ndarray of shape (all leaves,)
-        Scores with some say for unseen rows; their mean over the trees is the vote, 0 where a row
-        is as likely positive as any.
-    on_labeled : ndarray of shape (n_labeled,)
-        Vote of the trees that have not seen the row, by in-bag scores, clipped to [-1, 1].
-    has_vote : ndarray of shape (n_labeled,), bool
-        Whether there is any such tree.
+    ``in_bag`` are scores by the rows in the bag alone, whose signs are the leaves' votes. The mean
+    over the trees of ``scores``, which count unseen rows, too, is the vote: 0 where a row is as
+    likely positive as the prior.
     """
 
-    in_bag: np.ndarray
-    scores: np.ndarray
-    on_labeled: np.ndarray
-    has_vote: np.ndarray
+    in_bag: np.ndarray  # (all leaves,)
+    scores: np.ndarray  # (all leaves,)
+    on_labeled: np.ndarray  # (n_labeled,): in-bag vote of trees grown without the row, clipped
+    has_vote: np.ndarray  # (n_labeled,): whether there is any such tree
 
 
-def balanced_vote(labeled: Labeled, leaf_values: LeafValues, out_of_bag: float) -> ForestVote:
+def balanced_vote(labeled: Labeled, out_of_bag: float) -> ForestVote:
     """Return the forest's vote, scaled so that it predicts unseen balanced labels best.
 
-    Parameters
-    ----------
-    labeled : Labeled
-        Labeled rows.
-    leaf_values : LeafValues
-        What the model says in each leaf.
-    out_of_bag : float
-        Weight of unseen rows beside those in the bag, where values are shares of these.
+    An unseen row counts as ``out_of_bag`` of a row in the bag, where values are proportions.
     """
-    if leaf_values.are_shares:
-        in_bag = _in_balanced_scale(labeled, leaf_values.values)
-        mixed = _in_balanced_scale(labeled, _with_unseen(labeled, leaf_values.values, out_of_bag))
+    if labeled.are_proportions:
+        in_bag, mixed = labeled.values, _with_unseen(labeled, out_of_bag)
+        # (p - pi) / (2 pi (1 - pi)), p the proportion of positives in the leaf: at p near pi it is
+        # 2 q - 1, q that proportion with balanced labels, and it ranks rows as the forest does
+        pi = labeled.prior
+        in_bag, mixed = ((p - pi) / (2.0 * pi * (1.0 - pi)) for p in (in_bag, mixed))
         least, largest = LEAST_SCALE, LARGEST_SCALE
     else:
-        in_bag = mixed = leaf_values.values
+        in_bag = mixed = labeled.values
         least, largest = 1e-6, np.inf
     vote, has_vote = labeled.unseen_vote(in_bag)
     weights = labeled.balanced * has_vote
@@ -154,84 +118,53 @@ def balanced_vote(labeled: Labeled, leaf_values: LeafValues, out_of_bag: float) 
     return ForestVote(scale * in_bag, scale * mixed, np.clip(scale * vote, -1.0, 1.0), has_vote)
 
 
-def _in_balanced_scale(labeled: Labeled, shares: np.ndarray) -> np.ndarray:
-    """Return (p - pi) / (2 pi (1 - pi)) of each leaf, p its share of positives and pi that of all.
-
-    At p near pi it is 2 q - 1, q the share of positives with balanced labels, and it ranks rows as
-    the forest's own probabilities do.
-    """
-    pi = labeled.share
-    return (shares - pi) / (2.0 * pi * (1.0 - pi))
-
-
-def _with_unseen(labeled: Labeled, shares: np.ndarray, out_of_bag: float) -> np.ndarray:
-    """Return the shares with unseen rows counted as so much of a row in the bag each."""
+def _with_unseen(labeled: Labeled, out_of_bag: float) -> np.ndarray:
+    """Return the proportions of positives with unseen rows counted, too."""
     weights = labeled.weights / labeled.weights.mean()
     in_bag = labeled.sum_in_leaves(np.ones(weights.size), labeled.bags)
     unseen = out_of_bag * labeled.sum_in_leaves(weights, labeled.unseen)
     positive = out_of_bag * labeled.sum_in_leaves(weights * (labeled.signs > 0), labeled.unseen)
-    total = in_bag + unseen
-    mixed = shares * in_bag + positive
-    return np.divide(mixed, total, out=shares.copy(), where=in_bag > 0)
+    mixed = labeled.values * in_bag + positive
+    return np.divide(mixed, in_bag + unseen, out=labeled.values.copy(), where=in_bag > 0)
 
 
 def residual_correlations(
     labeled: Labeled,
     vote: ForestVote,
     table: LeafTable,
-    says: sparse.csr_array,
+    votes: sparse.csr_array,
     mean_vote: np.ndarray,
 ) -> np.ndarray:
-    """Return b: the vote's mean where a specialist is awake, corrected by what it gets wrong there.
+    """Return b: the forest's mean vote where a specialist is awake, plus its residual there.
 
-    The unlabeled rows tell the vote's mean exactly, so that labels are needed for the residual
-    alone, which varies less than the label itself; it is shrunk towards 0, which claims that the
-    vote is right.
-
-    Parameters
-    ----------
-    labeled, vote, table
-        Labeled rows, the forest's vote, and who is awake in which leaf.
-    says : CSR matrix of shape (all leaves, n_specialists)
-        Vote of each specialist in each leaf.
-    mean_vote : ndarray of shape (n_specialists,)
-        Mean over the unlabeled rows a specialist is awake on of its vote times the forest's.
+    The mean over the unlabeled rows is known exactly, so that labels are needed for the residual
+    alone, which varies less than the label itself; it is shrunk towards 0. ``mean_vote`` is, for
+    each specialist, the mean over the unlabeled rows it is awake on of its vote times the forest's.
     """
     weights = labeled.balanced * vote.has_vote
     errors = labeled.sum_in_leaves(weights * (labeled.signs - vote.on_labeled), labeled.unseen)
     counts = labeled.sum_in_leaves(weights, labeled.unseen)
-    residual = (says.T @ errors) / (table.sum_leaves(counts) + SHRINKAGE)
+    residual = (votes.T @ errors) / (table.sum_leaves(counts) + SHRINKAGE)
     return np.clip(mean_vote + residual, -1.0, 1.0)
 
 
 def natural_correlations(
     labeled: Labeled,
     table: LeafTable,
-    says: sparse.csr_array,
+    votes: sparse.csr_array,
     bound: str,
     delta: float,
     n_awake: np.ndarray,
     n_compared: int,
 ) -> np.ndarray:
-    """Return b in natural proportions: plug-in, Wilson's or the transductive lower bound.
+    """Return b without balancing the labels: plug-in, Wilson's or the transductive lower bound.
 
-    A specialist without an unseen labeled row gets -1, which claims nothing.
-
-    Parameters
-    ----------
-    labeled, table, says
-        As in `residual_correlations`.
-    bound : {"plug_in", "wilson", "transductive"}
-        Which value.
-    delta : float
-        Probability of failure of the bounds.
-    n_awake : ndarray of shape (n_specialists,)
-        Unlabeled rows each specialist is awake on.
-    n_compared : int
-        Number of things the simultaneous bound has to cover: all specialists there ever were, and
-        the class balance.
+    A specialist without an unseen labeled row gets -1, the least value.
+    ``n_awake`` unlabeled rows are where each is awake, and ``n_compared`` is the number of means
+    that a simultaneous bound has to cover: all specialists, also those that are dropped, and the
+    class balance.
     """
-    sums = says.T @ labeled.sum_in_leaves(labeled.weights * labeled.signs, labeled.unseen)
+    sums = votes.T @ labeled.sum_in_leaves(labeled.weights * labeled.signs, labeled.unseen)
     weights = table.sum_leaves(labeled.sum_in_leaves(labeled.weights, labeled.unseen))
     counts = table.sum_leaves(labeled.sum_in_leaves(np.ones(labeled.signs.size), labeled.unseen))
     known = weights > 0
@@ -240,29 +173,17 @@ def natural_correlations(
     return lower
 
 
-def shift_score(
-    labeled: np.ndarray, counts: np.ndarray, n_leaves: np.ndarray, unseen: np.ndarray
-) -> float:
-    """Return how far the leaf shares of unlabeled rows are from those of unseen labeled ones.
+def check_shift(labeled: Labeled, counts: np.ndarray) -> float:
+    """Return how far unlabeled rows are from labeled ones in the leaves, and warn if it is far.
 
     The median over the trees of the chi-square statistic of two samples, in standard deviations
-    from what chance gives; leaves with few rows of either kind are taken together.
-
-    Parameters
-    ----------
-    labeled : ndarray of shape (n_trees, n_labeled)
-        Leaf numbers of the labeled rows.
-    counts : ndarray of shape (all leaves,)
-        Number of unlabeled rows in each leaf.
-    n_leaves : ndarray of shape (n_trees,)
-        Leaves of each tree.
-    unseen : ndarray of shape (n_trees, n_labeled), bool
-        Which labeled rows count; a tree's own rows are spread evenly over its leaves by design.
+    from its mean under no shift; leaves with few rows of either kind are taken together. Of the
+    labeled rows only unseen ones count: a tree's own rows are spread evenly over its leaves by
+    design. ``counts`` are the numbers of unlabeled rows in all leaves.
     """
     scores = []
-    per_tree = np.split(counts, np.cumsum(n_leaves)[:-1])
-    for tree, own_counts in enumerate(per_tree):
-        rows = labeled[tree, unseen[tree]]
+    for tree, own_counts in enumerate(np.split(counts, labeled.finder.offsets[1:])):
+        rows = labeled.leaves[tree, labeled.unseen[tree]]
         found = np.array([np.bincount(rows, minlength=own_counts.size), own_counts])
         large = found.sum(axis=0) >= LEAST_IN_CELL
         cells = np.column_stack([found[:, large], found[:, ~large].sum(axis=1)])
@@ -273,4 +194,13 @@ def shift_score(
         ratio = np.sqrt(own_counts.sum() / rows.size)
         statistic = np.sum((ratio * cells[0] - cells[1] / ratio) ** 2 / cells.sum(axis=0))
         scores.append((statistic - degrees) / np.sqrt(2.0 * degrees))
-    return float(np.median(scores)) if scores else 0.0
+    score = float(np.median(scores)) if scores else 0.0
+    if score > SHIFT_THRESHOLD:
+        warnings.warn(
+            "The unlabeled rows look unlike the labeled ones: they fall into the leaves of the "
+            f"trees in significantly different proportions (score {score:.0f}, up to 3 is usual). "
+            "What the labels tell of a leaf may not hold for them.",
+            ShiftWarning,
+            stacklevel=3,
+        )
+    return score

@@ -2,211 +2,318 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy, deepcopy
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.bounds.certificate import Certificate, certify
-from hedgeclipper.bounds.intervals import transductive_radius, wilson_bounds
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows
+from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_correlations import (
     ForestVote,
     Labeled,
-    LeafValues,
     balanced_vote,
     natural_correlations,
     residual_correlations,
 )
-from hedgeclipper.forest.leaf_rows import LeafRows
+from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import (
+    LeafPredictor,
     LeafSpecialists,
     LeafTable,
+    count_in_leaves,
     leaf_table,
     sum_in_leaves,
     sum_scores,
 )
-from hedgeclipper.forest.settings import LeafGame
-from hedgeclipper.forest.trees import LeafFinder
+from hedgeclipper.forest.tree_certificate import tree_certificate
 from hedgeclipper.game.equations import Evaluation, Game, WeightTerms
-from hedgeclipper.game.losses import Loss, absolute_loss, resolve_loss
-from hedgeclipper.game.setup import LabelCorrelations
+from hedgeclipper.game.losses import BinaryLoss, Loss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, PassRecord, Progress
 from hedgeclipper.game.solve import play, telling_all
-from hedgeclipper.game.specialists import with_constant_voter
 
 # how far a weight may move from the forest's own, and how strongly it is pulled back
-LEAST_SHARE, LARGEST_SHARE = 0.5, 3.0
-SHRUNK_RIDGE, PLAIN_RIDGE = 30.0, 100.0
+LEAST_RATIO, LARGEST_RATIO = 0.5, 3.0
+SHRUNK_RIDGE, NATURAL_RIDGE = 30.0, 100.0
 OUT_OF_BAG_WEIGHT = 0.5
 CLIPPED_TOO_MUCH, LARGE_ALPHA = 0.5, 3.0
-CERTIFICATE_DELTA = 0.05
-CERTIFICATE_PASSES = 12
+DELTA = 0.05
+
+
+class LeafGame(BaseEstimator):
+    """How the game of a forest's leaves is set up and solved.
+
+    The defaults suit most data; ``HedgeClipperClassifier.as_in_paper()`` has those of the paper.
+
+    Parameters
+    ----------
+    unlabeled_weight : float or "auto", default="auto"
+        Weight of the unlabeled rows in the game (alpha). "auto" is 1, and 3 if that clips most
+        rows. Below 1 every specialist with a correlation above alpha gets its largest weight, and
+        the unlabeled rows have no effect.
+    cap : float, "auto" or None, default="auto"
+        Largest weight of a specialist. "auto" lets a leaf have between half and three times its
+        weight in the forest's vote (``bound="shrunk"``), else up to 1. None is no cap, as in the
+        paper.
+    ridge : float or "auto", default="auto"
+        Strength of the ridge penalty on the distance of the weights from the anchor, which is those
+        of the forest's own vote. "auto" falls with the number of labels of the rarer class; 0 is
+        the paper's problem.
+    min_specialist_size : int or None, default=None
+        Leave out specialists with fewer training rows than this. The default forest is then grown
+        without a minimum leaf size (the paper's alternative). None leaves out none.
+    method : {"batch", "stream", "sgd"}, default="batch"
+        How the slack is minimized. "batch": quasi-Newton steps over all rows. "stream": stochastic
+        steps and then full passes. "sgd": a few passes of stochastic steps alone, as in the paper.
+        Stochastic steps are made in this process: the leaf numbers of a Dask collection are fetched
+        on each pass.
+    batch_size : int, default=1024
+        Rows of a stochastic step, for "stream" and "sgd".
+
+    Examples
+    --------
+    >>> from hedgeclipper import HedgeClipperClassifier
+    >>> HedgeClipperClassifier(game=LeafGame(cap=1.0, ridge=0.0))
+    HedgeClipperClassifier(game=LeafGame(cap=1.0, ridge=0.0))
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "unlabeled_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "min_specialist_size": [Interval(Integral, 1, None, closed="left"), None],
+        "method": [StrOptions({"batch", "stream", "sgd"})],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        unlabeled_weight="auto",
+        cap="auto",
+        ridge="auto",
+        min_specialist_size=None,
+        method="batch",
+        batch_size=1024,
+    ):
+        self.unlabeled_weight = unlabeled_weight
+        self.cap = cap
+        self.ridge = ridge
+        self.min_specialist_size = min_specialist_size
+        self.method = method
+        self.batch_size = batch_size
 
 
 @dataclass(frozen=True)
 class LeafGameOptions:
-    """What the estimator's parameters ask of the game; "auto" is resolved here."""
+    """Parameters of the estimator that the game needs."""
 
     game: LeafGame
+    seed: int
+    specialists: str | Sequence[str]
     bound: str
-    delta: float | None
+    confidence_level: float | None
     loss: str | Loss
     tol: float
     max_iter: int
-    is_guarantee: bool
     n_jobs: int | None
-    seed: int
+
+    @classmethod
+    def of(cls, estimator: BaseEstimator, game: LeafGame, seed: int) -> LeafGameOptions:
+        """Return the options of an estimator, which has parameters of the same names."""
+        names = [field.name for field in fields(cls)[2:]]
+        return cls(game, seed, **{name: getattr(estimator, name) for name in names})
 
     @property
     def is_shrunk(self) -> bool:
-        """Whether b is the forest's vote corrected by its residual, with balanced labels."""
-        return self.bound == "shrunk" and self.delta is None
+        """Whether b is the forest's vote plus its shrunk residual, with balanced labels."""
+        return self.bound == "shrunk" and self.confidence_level is None
+
+    @property
+    def delta(self) -> float:
+        """Probability that the bounds fail."""
+        return DELTA if self.confidence_level is None else 1.0 - self.confidence_level
 
 
 @dataclass(frozen=True, eq=False)
-class LeafSetting:
-    """A game as the labels and the rows so far set it up.
+class LeafEvidence:
+    """What the labels tell of the specialists, one class against the rest.
 
-    Parameters
-    ----------
-    keep : ndarray of int
-        Numbers of the specialists who play, among all of the table.
-    says : CSR matrix of shape (all leaves, n_specialists)
-        What they say in each leaf.
-    label_correlations, coverage : ndarray of shape (n_specialists,)
-        b, and share of the unlabeled rows.
-    terms : WeightTerms
-        Edge, anchor and box.
-    """
-
-    keep: np.ndarray
-    says: sparse.csr_array
-    label_correlations: np.ndarray
-    coverage: np.ndarray
-    terms: WeightTerms
-
-
-@dataclass(frozen=True, eq=False)
-class LeafKnowledge:
-    """What is known of one class before any unlabeled row is seen.
-
-    Parameters
-    ----------
-    labeled : Labeled
-        Labeled rows.
-    finder, table : LeafFinder, LeafTable
-        The trees and their specialists.
-    values : LeafValues
-        What the model says in each leaf.
-    options : LeafGameOptions
-        What the parameters ask for.
+    ``is_guarantee``: labels were held out from all trees, so that the bounds from them hold.
     """
 
     labeled: Labeled
-    finder: LeafFinder
     table: LeafTable
-    values: LeafValues
     options: LeafGameOptions
-
-    @cached_property
-    def vote(self) -> ForestVote | None:
-        """The forest's vote, where b is its residual."""
-        if not self.options.is_shrunk:
-            return None
-        return balanced_vote(self.labeled, self.values, OUT_OF_BAG_WEIGHT)
+    is_guarantee: bool = False
 
     @property
-    def votes(self) -> np.ndarray:
-        """Scores of the leaves whose signs are their votes."""
-        return self.values.plain() if self.vote is None else self.vote.in_bag
+    def loss(self) -> BinaryLoss:
+        """The loss of the game."""
+        return resolve_loss(self.options.loss)
 
     @property
     def prior(self) -> float:
-        """Share of positive labels, where labels were balanced; else 1/2."""
-        return self.labeled.share if self.options.is_shrunk else 0.5
+        """Proportion of positive labels (pi), if labels are balanced; else 1/2."""
+        return self.labeled.prior if self.options.is_shrunk else 0.5
 
-    def setting(self, leaves: LeafRows, counts: np.ndarray) -> LeafSetting:
-        """Return the game's terms on unlabeled rows whose counts in the leaves are known."""
-        table, labeled, options = self.table, self.labeled, self.options
-        says = table.votes(self.votes, counts)
-        n_awake = table.sum_leaves(counts)
-        b = self._correlations(leaves, says, n_awake)
-        keep = np.flatnonzero(_is_useful(labeled, table, says, b, n_awake, options))
-        if keep.size == 0:
-            raise ValueError(
-                "No specialist is left: each one has no vote, is asleep on all unlabeled rows, is "
-                "smaller than min_specialist_size, or (unless bound='shrunk') has no positive "
-                "correlation with labels its tree has not seen. Label more rows, or grow larger "
-                "trees."
-            )
-        b, coverage = b[keep], n_awake[keep] / leaves.n_samples
-        anchor = _forest_weights(self.finder, table.select(keep), self._sizes(), counts)
-        terms = _terms(labeled, self.finder, anchor, b, coverage, options)
-        return LeafSetting(keep, says[:, keep], b, coverage, terms)
+    @property
+    def offset(self) -> float:
+        """What makes the sign of the awake prediction the more probable class.
 
-    def _sizes(self) -> np.ndarray:
-        """Return the weight of each leaf in the forest's vote, none where unseen rows turn it."""
-        if self.vote is None:
-            return np.abs(self.votes)
-        return np.maximum(self.vote.scores * np.sign(self.votes), 0.0)
+        It is 2 pi - 1 for balanced labels and square loss.
+        """
+        return -self.loss.awake_at(1.0 - 2.0 * self.prior)
 
-    def _correlations(
-        self, leaves: LeafRows, says: sparse.csr_array, n_awake: np.ndarray
+    @cached_property
+    def forest_vote(self) -> ForestVote | None:
+        """The forest's vote with balanced labels; None if b does not need it."""
+        return balanced_vote(self.labeled, OUT_OF_BAG_WEIGHT) if self.options.is_shrunk else None
+
+    def correlations(
+        self, leaves: LeafRows, votes: sparse.csr_array, n_awake: np.ndarray
     ) -> np.ndarray:
-        options = self.options
-        if self.vote is None:
-            bound = "transductive" if options.delta is not None else options.bound
-            delta = CERTIFICATE_DELTA if options.delta is None else options.delta
-            n_compared = n_awake.size + 1
+        """Return b of all specialists: shrunk, or as the bound or the guarantee demands."""
+        options, forest_vote, finder = self.options, self.forest_vote, self.labeled.finder
+        if forest_vote is None:
+            bound = options.bound if options.confidence_level is None else "transductive"
             return natural_correlations(
-                self.labeled, self.table, says, bound, delta, n_awake, n_compared
+                self.labeled, self.table, votes, bound, options.delta, n_awake, n_awake.size + 1
             )
-        vote_sums = VoteSums(self.finder.offsets, self.vote.scores / self.finder.n_trees)
-        sums = says.T @ leaves.sum_blocks(vote_sums, np.asarray, options.n_jobs)
+        sums_of = partial(
+            _vote_sums, offsets=finder.offsets, scores=forest_vote.scores / finder.n_trees
+        )
+        sums = votes.T @ leaves.sum_blocks(sums_of, np.asarray, options.n_jobs)
         mean_vote = np.divide(sums, n_awake, out=np.zeros_like(sums), where=n_awake > 0)
-        return residual_correlations(self.labeled, self.vote, self.table, says, mean_vote)
+        return residual_correlations(self.labeled, forest_vote, self.table, votes, mean_vote)
 
 
-@dataclass(frozen=True, eq=False)
-class VoteSums:
-    """Adds up the forest's vote, clipped, over the rows of a block in each leaf."""
+def leaf_evidence(
+    grown: GrownTrees,
+    rows: SemiSupervisedRows,
+    codes: np.ndarray,
+    classes: Sequence[int],
+    options: LeafGameOptions,
+) -> list[LeafEvidence]:
+    """Return what the labels, given as codes, tell of the leaves, for each of these classes."""
+    table = leaf_table(grown.finder, options.specialists)
+    leaves = grown.finder.find(rows.X_labeled, options.n_jobs)
+    is_held_out = options.confidence_level is not None and grown.source == "holdout"
+    is_guarantee = is_held_out and rows.weight_labeled is None and rows.has_unlabeled
+    labeled = [grown.labeled(leaves, codes, rows.weight_labeled, k) for k in classes]
+    return [LeafEvidence(one, table, options, is_guarantee) for one in labeled]
 
-    offsets: np.ndarray
-    weight: np.ndarray
 
-    def __call__(self, leaves: np.ndarray) -> np.ndarray:
-        """Return the sums for leaves of shape (n_trees, rows)."""
-        vote = np.clip(sum_scores(leaves, self.offsets, self.weight), -1.0, 1.0)
-        return sum_in_leaves(leaves, self.offsets, vote, self.weight.size)
+def _vote_sums(leaves: np.ndarray, offsets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return for each leaf the sum of the forest's clipped vote over a block's rows in it."""
+    vote = np.clip(sum_scores(leaves, offsets, scores), -1.0, 1.0)
+    return sum_in_leaves(leaves, offsets, vote, scores.size)
+
+
+def set_up_leaf_game(
+    evidence: LeafEvidence, leaves: LeafRows, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, Game]:
+    """Return which specialists play, their b, and the game, whose alpha is 1 if it is "auto".
+
+    ``counts`` are the numbers of unlabeled rows in all leaves.
+    """
+    labeled, table, options = evidence.labeled, evidence.table, evidence.options
+    forest_vote, finder = evidence.forest_vote, labeled.finder
+    scores = labeled.scores if forest_vote is None else forest_vote.in_bag
+    votes, n_awake = table.votes(scores, counts), table.sum_leaves(counts)
+    b = evidence.correlations(leaves, votes, n_awake)
+    keep = np.flatnonzero(_is_useful(evidence, votes, b, n_awake))
+    if keep.size == 0:
+        raise ValueError(
+            "No specialist is left: each one has no vote, is asleep on all unlabeled rows, is "
+            "smaller than min_specialist_size, or (unless bound='shrunk') has no positive "
+            "correlation with labels its tree has not seen. Label more rows, or grow larger "
+            "trees."
+        )
+    b, coverage = b[keep], n_awake[keep] / leaves.n_samples
+    sizes = np.abs(scores)
+    if forest_vote is not None:  # a leaf whose sign unseen rows reverse has no weight
+        sizes = np.maximum(forest_vote.scores * np.sign(scores), 0.0)
+    anchor = _forest_weights(table.select(keep), sizes / finder.n_trees, counts)
+    terms = _terms(evidence, anchor, b, coverage)
+    voters = LeafSpecialists(leaves, finder.offsets, votes[:, keep], coverage, options.n_jobs)
+    alpha = options.game.unlabeled_weight
+    return keep, b, Game(voters, terms, evidence.loss, 1.0 if alpha == "auto" else float(alpha))
+
+
+def _is_useful(
+    evidence: LeafEvidence, votes: sparse.csr_array, b: np.ndarray, n_awake: np.ndarray
+) -> np.ndarray:
+    """Return which specialists to keep: awake on some row, with a vote, large and good enough."""
+    labeled, options = evidence.labeled, evidence.options
+    useful = (n_awake > 0) & (np.bincount(votes.indices, minlength=votes.shape[1]) > 0)
+    if not options.is_shrunk:
+        useful &= b > 0
+    if options.game.min_specialist_size is not None:
+        in_bag = labeled.sum_in_leaves(np.ones(labeled.signs.size), labeled.bags)
+        useful &= evidence.table.sum_leaves(in_bag) >= options.game.min_specialist_size
+    return useful
+
+
+def _forest_weights(table: LeafTable, sizes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the weights with which the specialists give the forest's vote.
+
+    Leaves have their sizes; where there are no leaves, each tree has the mean size of its vote.
+    """
+    is_leaf = table.own_leaf >= 0
+    if is_leaf.any():
+        return np.where(is_leaf, sizes[table.own_leaf], 0.0)
+    n_rows = np.maximum(table.sum_leaves(counts), 1.0)
+    return np.where(table.is_tree, table.sum_leaves(counts * sizes) / n_rows, 0.0)
+
+
+def _terms(
+    evidence: LeafEvidence, anchor: np.ndarray, b: np.ndarray, coverage: np.ndarray
+) -> WeightTerms:
+    """Return the box and the anchor at the forest's vote, with the strength the labels allow."""
+    labeled, is_shrunk = evidence.labeled, evidence.options.is_shrunk
+    cap, ridge = evidence.options.game.cap, evidence.options.game.ridge
+    lower, upper = np.zeros_like(anchor), np.full_like(anchor, np.inf)
+    if cap == "auto" and is_shrunk:
+        # a specialist without a weight in the forest's vote may get a usual one
+        some = anchor[anchor > 0].mean() if np.any(anchor > 0) else 1.0
+        usual = np.where(anchor > 0, anchor, some / LARGEST_RATIO)
+        lower, upper = LEAST_RATIO * anchor, LARGEST_RATIO * usual
+    elif cap is not None:
+        upper = np.full_like(anchor, 1.0 if cap == "auto" else cap)
+    if ridge == "auto":
+        strength = SHRUNK_RIDGE if is_shrunk else NATURAL_RIDGE
+        ridge = strength * labeled.finder.n_trees / (2.0 * max(labeled.n_rare, 1))
+    return WeightTerms(
+        edge=coverage * b,
+        width=np.zeros_like(b),
+        curvature=float(ridge) * coverage,
+        anchor=np.clip(anchor, lower, upper) if ridge > 0 else lower,
+        lower=lower,
+        upper=upper,
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class LeafSolution:
-    """What came out for one class.
+    """The game of one class against the rest, solved.
 
-    Parameters
-    ----------
-    setting : LeafSetting
-        The game that was played.
-    leaf_scores : ndarray of shape (all leaves,)
-        Score of each leaf; their sum over a row's leaves, and ``offset``, is the awake prediction.
-    offset : float
-        What makes the sign of the awake prediction the more probable class: 2 pi - 1 for balanced
-        labels and square loss.
-    prior : float
-        pi, the share of positive labels, where labels were balanced; else 1/2.
-    game : GameSolution
-        Weights and gap.
-    certificate : Certificate
-        Bound on the error of the predictions on the unlabeled rows.
+    The sum of the scores of a row's leaves, and ``offset``, is the awake prediction.
     """
 
-    setting: LeafSetting
-    leaf_scores: np.ndarray
+    keep: np.ndarray  # (n_specialists,): numbers in the table of the specialists that play
+    label_correlations: np.ndarray  # (n_specialists,): b
+    coverage: np.ndarray  # (n_specialists,): proportion of the unlabeled rows each is awake on
+    leaf_scores: np.ndarray  # (all leaves,)
     offset: float
     prior: float
     game: GameSolution
@@ -215,152 +322,57 @@ class LeafSolution:
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def play_leaf_game(
-    knowledge: LeafKnowledge,
+    evidence: LeafEvidence,
     leaves: LeafRows,
     counts: np.ndarray,
+    *,
     start: np.ndarray | None = None,
     report: Callable[..., None] | None = None,
-    watch: Callable[[PassRecord, np.ndarray, float], None] | None = None,
+    watch: Callable[[PassRecord, LeafPredictor], None] | None = None,
 ) -> LeafSolution:
     """Estimate b, minimize the slack and bound the error.
 
-    Parameters
-    ----------
-    knowledge : LeafKnowledge
-        Labels, trees, options.
-    leaves : LeafRows
-        Leaf numbers of the unlabeled rows.
-    counts : ndarray of shape (all leaves,)
-        Unlabeled rows in each leaf.
-    start : ndarray of shape (all specialists of the table,), optional
-        Weights to start from, NaN for those that have none yet.
-    report : callable, optional
-        Told of every pass.
-    watch : callable, optional
-        Told of every pass, with the leaf scores and the offset as they are then.
+    The solver starts from the anchor, or from weights ``start`` of all specialists of the table,
+    NaN for those that have none yet. After every pass it calls ``report`` with the record and the
+    evaluation, and ``watch`` with the record and the predictor as it is then.
     """
-    setting, options = knowledge.setting(leaves, counts), knowledge.options
-    offsets = knowledge.finder.offsets
-    specialists = LeafSpecialists(leaves, offsets, setting.says, setting.coverage, options.n_jobs)
-    offset = -resolve_loss(options.loss).awake_at(1.0 - 2.0 * knowledge.prior)
-    tell = telling_all(report, None if watch is None else _watcher(setting, offset, watch))
-    solution = _solve(specialists, setting.terms, options, _start(setting, start), tell)
-    certificate = _certificate(knowledge, specialists, solution, offset)
+    options, labeled, offset = evidence.options, evidence.labeled, evidence.offset
+    keep, b, game = set_up_leaf_game(evidence, leaves, counts)
+    voters: LeafSpecialists = game.specialists  # type: ignore[assignment]
+
+    def show(record: PassRecord, evaluation: Evaluation) -> None:
+        assert watch is not None
+        scores, offsets = voters.votes @ evaluation.theta, np.array([offset])
+        priors = np.array([evidence.prior])
+        watch(record, LeafPredictor(labeled.finder, scores[:, None], offsets, priors, game.loss))
+
+    tell = telling_all(report, None if watch is None else show)
+    if start is not None:
+        start = np.where(np.isnan(start[keep]), game.terms.anchor, start[keep])
+    solution = _solve(game, options, start, tell)
+    if options.game.unlabeled_weight == "auto":
+        # a smaller alpha would let every specialist with b > alpha have its largest weight: the
+        # unlabeled rows would have no effect
+        n_clipped = voters.sum_blocks(lambda rows: np.sum(np.abs(rows @ solution.weights) >= 1.0))
+        if n_clipped > CLIPPED_TOO_MUCH * voters.n_samples:
+            solution = _solve(replace(game, unlabeled_weight=LARGE_ALPHA), options, start, tell)
+    leaf_scores = voters.votes @ solution.weights
+    certificate = tree_certificate(
+        labeled,
+        voters,
+        leaf_scores,
+        offset,
+        method="wilson" if options.confidence_level is None else "transductive",
+        delta=options.delta,
+        is_guarantee=evidence.is_guarantee,
+    )
     leaves.forget_views()
     return LeafSolution(
-        setting=setting,
-        leaf_scores=setting.says @ solution.weights,
-        offset=offset,
-        prior=knowledge.prior,
-        game=solution,
-        certificate=certificate,
+        keep, b, voters.coverage, leaf_scores, offset, evidence.prior, solution, certificate
     )
-
-
-def _watcher(
-    setting: LeafSetting, offset: float, watch: Callable[[PassRecord, np.ndarray, float], None]
-) -> Callable[..., None]:
-    def report(record: PassRecord, evaluation: Evaluation) -> None:
-        watch(record, setting.says @ evaluation.theta, offset)
-
-    return report
-
-
-def _is_useful(
-    labeled: Labeled,
-    table: LeafTable,
-    says: sparse.csr_array,
-    b: np.ndarray,
-    n_awake: np.ndarray,
-    options: LeafGameOptions,
-) -> np.ndarray:
-    """Return which specialists to keep: awake on some row, with a vote, large and good enough."""
-    has_vote = np.bincount(says.indices, minlength=says.shape[1]) > 0
-    useful = (n_awake > 0) & has_vote
-    if not options.is_shrunk:
-        useful &= b > 0
-    if options.game.min_specialist_size is not None:
-        sizes = table.sum_leaves(labeled.sum_in_leaves(np.ones(labeled.signs.size), labeled.bags))
-        useful &= sizes >= options.game.min_specialist_size
-    return useful
-
-
-def _terms(
-    labeled: Labeled,
-    finder: LeafFinder,
-    anchor: np.ndarray,
-    b: np.ndarray,
-    coverage: np.ndarray,
-    options: LeafGameOptions,
-) -> WeightTerms:
-    """Return the box and the anchor at the forest's vote, with the strength the labels allow."""
-    lower, upper = np.zeros_like(anchor), np.full_like(anchor, np.inf)
-    if options.game.cap == "auto" and options.is_shrunk:
-        # whoever has no weight in the forest's vote may get a usual one
-        some = anchor[anchor > 0].mean() if np.any(anchor > 0) else 1.0
-        usual = np.where(anchor > 0, anchor, some / LARGEST_SHARE)
-        lower, upper = LEAST_SHARE * anchor, LARGEST_SHARE * usual
-    elif options.game.cap is not None:
-        upper = np.full_like(anchor, 1.0 if options.game.cap == "auto" else options.game.cap)
-    strength = SHRUNK_RIDGE if options.is_shrunk else PLAIN_RIDGE
-    automatic = strength * finder.n_trees / (2.0 * max(labeled.n_rare, 1))
-    ridge = automatic if options.game.ridge == "auto" else float(options.game.ridge)
-    return WeightTerms(
-        edge=coverage * b,
-        width=np.zeros_like(b),
-        curvature=ridge * coverage,
-        anchor=np.clip(anchor, lower, upper) if ridge > 0 else lower,
-        lower=lower,
-        upper=upper,
-    )
-
-
-def _forest_weights(
-    finder: LeafFinder, table: LeafTable, sizes: np.ndarray, counts: np.ndarray
-) -> np.ndarray:
-    """Return the weights with which the specialists give the forest's vote.
-
-    Leaves carry it; where there are none, each tree the mean size of its vote.
-    """
-    size = sizes / finder.n_trees
-    is_leaf = table.own_leaf >= 0
-    weights = np.where(is_leaf, size[table.own_leaf], 0.0)
-    if not is_leaf.any():
-        rows = np.maximum(table.sum_leaves(counts), 1.0)
-        weights = np.where(table.is_tree, table.sum_leaves(counts * size) / rows, 0.0)
-    return weights
-
-
-def _start(setting: LeafSetting, weights: np.ndarray | None) -> np.ndarray | None:
-    """Return where those who play start: at their weights, or at the anchor if they are new."""
-    if weights is None:
-        return None
-    own = weights[setting.keep]
-    return np.where(np.isnan(own), setting.terms.anchor, own)
 
 
 def _solve(
-    specialists: LeafSpecialists,
-    terms: WeightTerms,
-    options: LeafGameOptions,
-    start: np.ndarray | None,
-    report: Callable[..., None] | None,
-) -> GameSolution:
-    """Solve the game; an "auto" alpha is 1, or 3 if that clips most rows.
-
-    A smaller alpha lets every voter with b > alpha have its cap: the vote is then a plain count and
-    the unlabeled rows have no say.
-    """
-    automatic = options.game.unlabeled_weight == "auto"
-    alpha = 1.0 if automatic else float(options.game.unlabeled_weight)
-    game = Game(specialists, terms, resolve_loss(options.loss), alpha)
-    solution = _play(game, options, start, report)
-    if automatic and _clipped_share(specialists, solution.weights) > CLIPPED_TOO_MUCH:
-        return _play(replace(game, unlabeled_weight=LARGE_ALPHA), options, start, report)
-    return solution
-
-
-def _play(
     game: Game,
     options: LeafGameOptions,
     start: np.ndarray | None,
@@ -371,91 +383,49 @@ def _play(
     return play(game, progress, own.method, options.seed, own.batch_size, start)
 
 
-def _clipped_share(specialists: LeafSpecialists, theta: np.ndarray) -> float:
-    """Return the share of rows that are clipped: one pass."""
-    clipped = specialists.sum_blocks(lambda rows: np.sum(np.abs(rows @ theta) >= 1.0))
-    return float(clipped) / specialists.n_samples
+class LeafStream:
+    """The games of all classes, and a random sample of all rows so far on which they are played.
 
-
-def _certificate(
-    knowledge: LeafKnowledge, specialists: LeafSpecialists, solution: GameSolution, offset: float
-) -> Certificate:
-    """Return a bound on the error of sign(m + offset), from what the labels say of the whole trees.
-
-    A tree has far more judges than a leaf, so that its correlation, in natural proportions, is
-    known far better; the class balance is known too. With a delta and held-out labels it is a
-    guarantee, else an estimate from Wilson's bounds.
+    Each game starts from the weights before, and neither its time nor its memory grows with the
+    number of rows. It begins with the solutions on the first unlabeled rows, if there are any.
     """
-    labeled, options = knowledge.labeled, knowledge.options
-    trees, scores = leaf_table(knowledge.finder, ["trees"]), knowledge.values.plain()
-    n_rows, n_trees = specialists.n_samples, labeled.offsets.size
-    bound = "wilson" if options.delta is None else "transductive"
-    delta = CERTIFICATE_DELTA if options.delta is None else options.delta
-    says = trees.votes(scores, np.ones_like(scores))
-    n_awake, n_compared = np.full(n_trees, float(n_rows)), n_trees + 1
-    b = natural_correlations(labeled, trees, says, bound, delta, n_awake, n_compared)
-    everywhere = np.ones(n_trees)
-    voters = replace(specialists, says=says, coverage=everywhere)
-    width = _balance_width(labeled, n_rows, bound, delta, n_compared)
-    bounds = LabelCorrelations(
-        estimate=b,
-        lower=b,
-        upper=everywhere,
-        n_labeled=labeled.unseen.sum(axis=1).astype(float),
-        method=bound,
-        confidence_level=1.0 - delta,
-        is_guarantee=options.is_guarantee,
-        n_unlabeled=n_awake,
-    )
-    leaf_scores = specialists.says @ solution.weights
 
-    def predict(block: Any) -> np.ndarray:
-        leaves = block.votes
-        awake = sum_scores(leaves.leaves, leaves.offsets, leaf_scores) + offset
-        return np.where(awake > 0, 1.0, -1.0)
+    def __init__(
+        self,
+        evidence: list[LeafEvidence],
+        leaves: LeafRows | None,
+        solutions: list[LeafSolution],
+    ):
+        self.evidence = [replace(one, is_guarantee=False) for one in evidence]
+        self.reservoir = Reservoir(leaves, np.random.default_rng(evidence[0].options.seed))
+        self.weights = [np.full(one.table.own_leaf.size, np.nan) for one in evidence]
+        self._keep_weights(solutions)
 
-    return certify(
-        _certificate_game(labeled, voters, b, width),
-        predict,
-        np.append(np.maximum(b, 0.0) / n_trees, 0.0),
-        rule="hard",
-        knowledge=bounds,
-        max_iter=CERTIFICATE_PASSES,
-        both_ends=False,
-    )
+    def grown(self, parts: Iterable[np.ndarray]) -> LeafStream:
+        """Return a stream with more rows, leaf numbers of shape (n_trees, rows).
 
+        This one stays as it is, so that no row is counted twice where reading them fails.
+        """
+        stream = copy(self)
+        stream.reservoir = deepcopy(self.reservoir)  # which new rows change, and its generator
+        stream.weights = [weights.copy() for weights in self.weights]
+        for leaves in parts:
+            stream.reservoir.add(leaves)
+        if stream.reservoir.n_seen == 0:
+            raise ValueError("There are no rows to add: X_unlabeled is empty.")
+        return stream
 
-def _class_balance(labeled: Labeled) -> tuple[float, int]:
-    """Return the mean label of the rows that judge some tree, and their number."""
-    judges = labeled.unseen.any(axis=0)
-    return float(np.average(labeled.signs[judges], weights=labeled.weights[judges])), judges.sum()
+    def play(self, report: Callable[..., None] | None = None) -> list[LeafSolution]:
+        """Return the solutions of the games on the sample as it is now."""
+        leaves, first = self.reservoir.leaves, self.evidence[0]
+        counts = count_in_leaves(leaves, first.labeled.finder, first.options.n_jobs)
+        solutions = [
+            play_leaf_game(evidence, leaves, counts, start=start, report=report)
+            for evidence, start in zip(self.evidence, self.weights, strict=True)
+        ]
+        self._keep_weights(solutions)
+        return solutions
 
-
-def _balance_width(
-    labeled: Labeled, n_unlabeled: int, bound: str, delta: float, n_compared: int
-) -> float:
-    """Return how far the unlabeled rows' mean label may be from that of the judges."""
-    mean, n_judges = _class_balance(labeled)
-    count = np.array([float(n_judges)])
-    if bound == "transductive":
-        rows = np.array([float(n_unlabeled)])
-        return min(2.0, float(transductive_radius(count, rows, delta, n_compared)[0]))
-    low, high = wilson_bounds(np.array([mean]), count, delta / 2)
-    return float(max(high[0] - mean, mean - low[0]))
-
-
-def _certificate_game(
-    labeled: Labeled, specialists: LeafSpecialists, b: np.ndarray, width: float
-) -> Game:
-    """Return the game of what is known of the specialists and of the class balance."""
-    balance, _ = _class_balance(labeled)
-    none, endless = np.zeros(b.size + 1), np.full(b.size + 1, np.inf)
-    terms = WeightTerms(
-        edge=np.append(specialists.coverage * b, balance),
-        width=np.append(none[:-1], width),
-        curvature=none,
-        anchor=none,
-        lower=np.append(none[:-1], -np.inf),
-        upper=endless,
-    )
-    return Game(with_constant_voter(specialists), terms, absolute_loss(), 1.0, has_balance=True)
+    def _keep_weights(self, solutions: list[LeafSolution]) -> None:
+        for weights, solution in zip(self.weights, solutions, strict=True):
+            weights[solution.keep] = solution.game.weights

@@ -1,7 +1,7 @@
-"""Where the leaf numbers of the unlabeled rows are: in memory, in a file, or found anew each pass.
+"""Where leaf numbers of the unlabeled rows are: in memory, in a file, or found anew each pass.
 
 The game reads them in blocks of shape (n_trees, rows), again and again. `keep_leaves` chooses the
-way by the size: memory up to a limit, then a temporary file, and where the disk has no room for
+place by the size: memory up to a limit, then a temporary file, and where the disk has no room for
 that, none at all.
 """
 
@@ -11,23 +11,66 @@ import operator
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from typing import Any
+from functools import cache, reduce
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from hedgeclipper.base.semi_supervised import Batches, RowSlices
+from hedgeclipper.base.semi_supervised import Batches, RowSlices, parse_bytes
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, map_in_threads
+from hedgeclipper.io.progress import row_reporter
 
-STORAGES = ("auto", "memory", "disk", "recompute")
 ROWS_IN_RESERVOIR = 50_000
 ROWS_TO_COPY = 1 << 16
 RUN, LONG_RUN, MANY_RUNS = 1 << 6, 1 << 12, 1 << 6
-SHARE_OF_DISK = 0.5
+USABLE_DISK = 0.5
+BYTES_FROM_FILES = 64 * 10**6
+
+
+class LeafStorage(BaseEstimator):
+    """Where the leaf numbers of the unlabeled rows are kept: two bytes for each row and tree.
+
+    The defaults suit most data. Change them to bound the memory of a fit, or to spare the disk.
+    For Dask collections this does not apply: their workers keep the leaf numbers.
+
+    Parameters
+    ----------
+    place : {"auto", "memory", "disk", "recompute"}, default="auto"
+        "memory" and "disk" (a temporary file) keep the leaf numbers there. "recompute" keeps none
+        and finds them anew on each pass, which is slower but needs no space. "auto" is memory up to
+        ``memory_limit``, then disk, and "recompute" if that would take more than half of the free
+        space on the disk.
+    memory_limit : int, str or None, default=None
+        Largest number of bytes to keep in memory, as a number or as a string such as "2GB" or
+        "512MiB"; used by "auto". None is no limit for rows that are in memory themselves, and 64 MB
+        for files and other batches.
+
+    Examples
+    --------
+    >>> from hedgeclipper import HedgeClipperClassifier
+    >>> HedgeClipperClassifier(storage=LeafStorage("disk"))
+    HedgeClipperClassifier(storage=LeafStorage(place='disk'))
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "place": [StrOptions({"auto", "memory", "disk", "recompute"})],
+        "memory_limit": [Interval(Integral, 0, None, closed="left"), str, None],
+    }
+
+    def __init__(self, place="auto", *, memory_limit=None):
+        self.place = place
+        self.memory_limit = memory_limit
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.memory_limit is not None:
+            parse_bytes(self.memory_limit)
 
 
 @dataclass(frozen=True)
@@ -37,17 +80,10 @@ class Runs:
     Runs are quicker to read than single rows. Short ones make a sample of few rows, which are put
     together, since work on a block costs something whatever its size. Of many rows a copy would
     take memory: they are taken where they lie, in long runs.
-
-    Parameters
-    ----------
-    length : int
-        Rows of a run.
-    period : int
-        Rows from the start of one run to the next.
     """
 
-    length: int
-    period: int
+    length: int  # rows of a run
+    period: int  # rows from the start of one run to the next
 
     @classmethod
     def every(cls, stride: int, n_rows: int) -> Runs:
@@ -107,49 +143,15 @@ class LeafRows(ABC):
     def sum_blocks(
         self, view: Callable[[np.ndarray], Any], work: Callable[[Any], Any], n_jobs: int | None
     ) -> Any:
-        """Return the sum of what the work makes of the views of all blocks.
+        """Return the sum of work(view(block)) over all blocks; the view is the same in every pass.
 
-        Parameters
-        ----------
-        view : callable
-            From leaf numbers to what the work wants; the same in every pass.
-        work : callable
-            What is added up; its results know ``+=``.
-        n_jobs : int or None
-            Threads.
+        Results of the work must support ``+=``.
         """
         return reduce(operator.iadd, self.map_blocks(lambda block: work(view(block)), n_jobs))
 
 
-class LeafArray(LeafRows):
-    """Leaf numbers in memory.
-
-    Parameters
-    ----------
-    leaves : ndarray of shape (n_trees, n_samples)
-        Leaf numbers, counted in each tree.
-    """
-
-    in_memory = True
-
-    def __init__(self, leaves: np.ndarray):
-        self.leaves = leaves
-        self.n_samples = leaves.shape[1]
-
-    def blocks(self) -> Iterator[np.ndarray]:
-        """Yield views of the array."""
-        for start in range(0, self.n_samples, ROWS_PER_BLOCK):
-            yield self.leaves[:, start : start + ROWS_PER_BLOCK]
-
-
 class LeafBlocks(LeafRows):
-    """Leaf numbers in blocks that lie apart from each other.
-
-    Parameters
-    ----------
-    parts : list of ndarray of shape (n_trees, rows)
-        The blocks.
-    """
+    """Leaf numbers in memory, in blocks of shape (n_trees, rows) that lie apart from each other."""
 
     in_memory = True
 
@@ -161,17 +163,22 @@ class LeafBlocks(LeafRows):
         """Yield the blocks."""
         return iter(self.parts)
 
+    def append(self, block: np.ndarray) -> None:
+        """Add a copy of a block of shape (n_trees, rows)."""
+        self.parts.append(block.copy())
+        self.n_samples += block.shape[1]
+
+
+class LeafArray(LeafBlocks):
+    """Leaf numbers in one array of shape (n_trees, n_samples), of which blocks are views."""
+
+    def __init__(self, leaves: np.ndarray):
+        starts = range(0, leaves.shape[1], ROWS_PER_BLOCK)
+        super().__init__([leaves[:, start : start + ROWS_PER_BLOCK] for start in starts])
+
 
 class LeafFile(LeafRows):
-    """Leaf numbers in a temporary file that has no name, so that no kill can leave it behind.
-
-    Parameters
-    ----------
-    n_trees : int
-        Number of trees.
-    dtype : dtype
-        Of the leaf numbers.
-    """
+    """Leaf numbers in a temporary file that has no name, so that no kill can leave it behind."""
 
     def __init__(self, n_trees: int, dtype: np.dtype):
         self.n_trees, self.dtype = n_trees, dtype
@@ -207,32 +214,17 @@ class LeafFile(LeafRows):
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield the blocks as they were written, mapped and not copied."""
-        start, numbers = 0, self._mapped()
+        if self._map is None:
+            self._map = np.memmap(self._file, dtype=self.dtype, mode="r")
+        start, numbers = 0, self._map
         for rows in self._sizes:
             stop = start + rows * self.n_trees
             yield numbers[start:stop].reshape(self.n_trees, rows)
             start = stop
 
-    def _mapped(self) -> np.ndarray:
-        if self._map is None:
-            self._map = np.memmap(self._file, dtype=self.dtype, mode="r")
-        return self._map
-
 
 class RecomputedLeaves(LeafRows):
-    """Leaf numbers that are found anew on every pass.
-
-    Parameters
-    ----------
-    batches : Batches
-        Rows, the same on every pass.
-    finder : LeafFinder
-        Finds their leaves.
-    n_samples : int
-        Number of rows of all batches.
-    n_jobs : int or None
-        Threads for finding.
-    """
+    """Leaf numbers that are found anew on every pass over batches, which must stay the same."""
 
     def __init__(self, batches: Batches, finder: LeafFinder, n_samples: int, n_jobs: int | None):
         self.batches, self.finder = batches, finder
@@ -259,13 +251,6 @@ class Reservoir:
 
     The first rows may be a sample themselves, spread evenly over all of them; from then on every
     new row is as likely to be in it as any other.
-
-    Parameters
-    ----------
-    leaves : LeafRows or None
-        Leaf numbers of the first rows, of which some are taken.
-    rng : Generator
-        Draws the rows that stay.
     """
 
     def __init__(self, leaves: LeafRows | None, rng: np.random.Generator):
@@ -284,12 +269,8 @@ class Reservoir:
         assert self._sample is not None
         return LeafArray(self._sample)
 
-    def copy(self) -> Reservoir:
-        """Return a reservoir of its own with the same rows."""
-        return deepcopy(self)
-
     def add(self, leaves: np.ndarray) -> None:
-        """Let new rows, leaf numbers of shape (n_trees, rows), take the places of old ones."""
+        """Put new rows, leaf numbers of shape (n_trees, rows), in the places of some old ones."""
         sample = leaves[:, :0] if self._sample is None else self._sample
         n_free = min(max(0, ROWS_IN_RESERVOIR - sample.shape[1]), leaves.shape[1])
         n_free = n_free if self.n_seen == sample.shape[1] else 0
@@ -305,131 +286,92 @@ class Reservoir:
         self.n_seen += leaves.shape[1]
 
 
+def find_and_keep(
+    rows: Batches, finder: LeafFinder, storage: LeafStorage, n_jobs: int | None, verbose: int
+) -> LeafRows:
+    """Find the leaves of all unlabeled rows, show the progress, and raise if there are no rows."""
+    task = "counting rows" if storage.place == "recompute" else "finding leaves"
+    with row_reporter(verbose, task, rows.n_rows) as report:
+        leaves = keep_leaves(rows, finder, storage, n_jobs, report)
+    if leaves.n_samples == 0:
+        raise ValueError(
+            "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
+            "X_unlabeled out."
+        )
+    return leaves
+
+
 def keep_leaves(
     batches: Batches,
     finder: LeafFinder,
-    *,
-    storage: str,
-    memory_limit: float,
+    storage: LeafStorage,
     n_jobs: int | None,
     report: Callable[[int], None] = lambda n_rows: None,
 ) -> LeafRows:
-    """Find the leaves of all rows and keep them as the storage, or the size, asks for.
+    """Find the leaves of all rows and keep them where the storage, or their size, demands.
 
-    Parameters
-    ----------
-    batches : Batches
-        Rows; read once, or on every pass with "recompute".
-    finder : LeafFinder
-        Finds their leaves.
-    storage : {"auto", "memory", "disk", "recompute"}
-        "auto" is memory up to the limit, then disk, and "recompute" where more than half of the
-        free disk would be needed.
-    memory_limit : float
-        Bytes of leaf numbers that may be kept in memory.
-    n_jobs : int or None
-        Threads.
-    report : callable
-        Told how many rows are done, after each batch.
+    Batches are read once, or on every pass if leaves are recomputed. The report is called after
+    each batch with the number of rows that are done.
     """
-    limit = {"memory": np.inf, "disk": 0}.get(storage, memory_limit)
-    keeper = _Keeper(finder, limit, _room_on_disk if storage == "auto" else lambda: np.inf)
-    if storage == "recompute" or not keeper.has_room(batches.n_rows or 0):
-        return RecomputedLeaves(batches, finder, _count_rows(batches, report), n_jobs)
-    if isinstance(batches, RowSlices) and keeper.fits(batches.n_rows):
-        return LeafArray(finder.find(batches.rows, n_jobs))
-    with ExitStack() as undo:
-        undo.callback(keeper.close)
+    limit: float = np.inf if isinstance(batches, RowSlices) else BYTES_FROM_FILES
+    if storage.memory_limit is not None:
+        limit = parse_bytes(storage.memory_limit)
+    limit = {"memory": np.inf, "disk": 0}.get(storage.place, limit)
+    # the disk is looked at only if memory is not enough, and before there is a file on it
+    room = cache(_room_on_disk if storage.place == "auto" else lambda: np.inf)
+    row_bytes = finder.n_trees * finder.dtype.itemsize
+    size = row_bytes * (batches.n_rows or 0)
+    if storage.place != "recompute" and (size <= limit or size <= room()):
+        if isinstance(batches, RowSlices) and size <= limit:
+            return LeafArray(finder.find(batches.rows, n_jobs))
+        kept: LeafBlocks | LeafFile = LeafBlocks([])
+        with ExitStack() as undo:
+            undo.callback(lambda: kept.close())
+            for block in _even_blocks(batches, finder, n_jobs, report):
+                size = row_bytes * (kept.n_samples + block.shape[1])
+                if size > limit and size > room():
+                    break
+                if size > limit and isinstance(kept, LeafBlocks):
+                    parts, kept = kept.parts, LeafFile(finder.n_trees, finder.dtype)
+                    for part in parts:
+                        kept.append(part)
+                kept.append(block)
+            else:
+                undo.pop_all()
+                return kept
+    n_rows = batches.n_rows
+    if n_rows is None:
+        n_rows = 0
         for batch in batches:
-            if not keeper.add(finder.find(batch, n_jobs)):
-                return RecomputedLeaves(batches, finder, _count_rows(batches, report), n_jobs)
-            report(keeper.n_rows)
-        kept = keeper.result()
-        undo.pop_all()
-    return kept
+            n_rows += batch.shape[0]
+            report(n_rows)
+    return RecomputedLeaves(batches, finder, n_rows, n_jobs)
 
 
 def _room_on_disk() -> float:
     """Return the bytes that may be written to the temporary folder; none if there is no such."""
     try:
-        return SHARE_OF_DISK * shutil.disk_usage(tempfile.gettempdir()).free
+        return USABLE_DISK * shutil.disk_usage(tempfile.gettempdir()).free
     except OSError:
         return 0.0
 
 
-def _count_rows(batches: Batches, report: Callable[[int], None]) -> int:
-    """Return the number of rows, which are read for that where it is not known."""
-    if batches.n_rows is not None:
-        return batches.n_rows
+def _even_blocks(
+    batches: Iterable[Any], finder: LeafFinder, n_jobs: int | None, report: Callable[[int], None]
+) -> Iterator[np.ndarray]:
+    """Yield the leaf numbers of all batches in even blocks, each valid until the next."""
+    block, filled = np.empty((finder.n_trees, ROWS_PER_BLOCK), finder.dtype), 0
     n_rows = 0
     for batch in batches:
-        n_rows += batch.shape[0]
-        report(n_rows)
-    return n_rows
-
-
-class _Keeper:
-    """Gathers leaf numbers in even blocks: in memory until the limit, from then on in a file."""
-
-    def __init__(self, finder: LeafFinder, limit: float, find_room: Callable[[], float]):
-        self.limit, self.find_room = limit, find_room
-        self.row_bytes = finder.n_trees * finder.dtype.itemsize
-        self.n_rows = 0
-        self.block = np.empty((finder.n_trees, ROWS_PER_BLOCK), finder.dtype)
-        self.filled = 0
-        self.whole: list[np.ndarray] = []
-        self.file: LeafFile | None = None
-
-    @cached_property
-    def room(self) -> float:
-        """Bytes that may be written, looked for when memory does not do, before there is a file."""
-        return self.find_room()
-
-    def fits(self, n_rows: int) -> bool:
-        """Return whether so many rows may be kept in memory."""
-        return n_rows * self.row_bytes <= self.limit
-
-    def has_room(self, n_rows: int) -> bool:
-        """Return whether so many rows may be kept, in memory or in a file."""
-        return self.fits(n_rows) or n_rows * self.row_bytes <= self.room
-
-    def add(self, leaves: np.ndarray) -> bool:
-        """Take leaf numbers of shape (n_trees, rows); return whether there was room."""
-        self.n_rows += leaves.shape[1]
-        if not self.has_room(self.n_rows):
-            return False
-        start = 0
+        leaves, start = finder.find(batch, n_jobs), 0
         while start < leaves.shape[1]:
-            taken = min(ROWS_PER_BLOCK - self.filled, leaves.shape[1] - start)
-            self.block[:, self.filled : self.filled + taken] = leaves[:, start : start + taken]
-            self.filled, start = self.filled + taken, start + taken
-            if self.filled == ROWS_PER_BLOCK:
-                self._flush()
-        return True
-
-    def close(self) -> None:
-        """Forget all."""
-        if self.file is not None:
-            self.file.close()
-
-    def result(self) -> LeafRows:
-        """Return all that was added."""
-        self._flush()
-        if self.file is not None:
-            return self.file
-        return LeafBlocks(self.whole)
-
-    def _flush(self) -> None:
-        block, self.filled = self.block[:, : self.filled], 0
-        if block.shape[1] == 0:
-            return
-        held = sum(part.shape[1] for part in self.whole) + block.shape[1]
-        if self.file is None and not self.fits(held):
-            self.file = LeafFile(self.block.shape[0], self.block.dtype)
-            for part in self.whole:
-                self.file.append(part)
-            self.whole = []
-        if self.file is None:
-            self.whole.append(block.copy())
-        else:
-            self.file.append(block)
+            taken = min(ROWS_PER_BLOCK - filled, leaves.shape[1] - start)
+            block[:, filled : filled + taken] = leaves[:, start : start + taken]
+            filled, start = filled + taken, start + taken
+            if filled == ROWS_PER_BLOCK:
+                yield block
+                filled = 0
+        n_rows += leaves.shape[1]
+        report(n_rows)
+    if filled:
+        yield block[:, :filled]

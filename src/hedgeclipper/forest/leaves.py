@@ -1,124 +1,104 @@
-"""Leaves, nodes and trees as specialists, on leaf numbers alone.
+"""Leaves, nodes and trees as specialists, on leaf numbers alone, and what they predict.
 
 A row is in one leaf of each tree, so the matrix of the game is an array of leaf numbers and a small
-table: what each specialist says in each leaf. A leaf speaks in itself, a node in the leaves below
-it, a tree in all of its leaves. The awake prediction is then a sum of leaf scores, table @ theta.
+table: the vote of each specialist in each leaf. A leaf is awake in itself, a node in the leaves
+below it, a tree in all of its leaves. The awake prediction is then a sum of leaf scores,
+table @ theta, and `LeafPredictor` makes probabilities and classes of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import logit
 
+from hedgeclipper.base.semi_supervised import BatchCheck
+from hedgeclipper.base.inspection import VoterTable, contributions_of
 from hedgeclipper.forest.leaf_rows import LeafRows
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, PackedTrees
+from hedgeclipper.game.losses import BinaryLoss
 
 KINDS = ("leaves", "nodes", "trees")
+SOFT_EDGE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class LeafTable:
-    """Which specialist is awake in which leaf.
+    """Which specialist is awake in which leaf; a whole tree votes in each leaf as the leaf does."""
 
-    Parameters
-    ----------
-    awake : CSR matrix of shape (all leaves, n_specialists)
-        1 where the specialist is awake in the leaf.
-    own_leaf : ndarray of shape (n_specialists,)
-        The leaf a specialist is, or -1 for inner nodes and trees.
-    is_tree : ndarray of shape (n_specialists,), bool
-        Whether it is a whole tree, which says in each leaf what the leaf says.
-    """
-
-    awake: sparse.csr_array
-    own_leaf: np.ndarray
-    is_tree: np.ndarray
+    awake: sparse.csr_array  # (all leaves, n_specialists): 1 where it is awake
+    own_leaf: np.ndarray  # (n_specialists,): the leaf that it is, -1 for inner nodes and trees
+    is_tree: np.ndarray  # (n_specialists,)
+    offsets: np.ndarray  # (n_trees,): number of the first leaf of each tree
 
     def select(self, specialists: np.ndarray) -> LeafTable:
         """Return the table of some specialists."""
-        return LeafTable(
-            self.awake[:, specialists], self.own_leaf[specialists], self.is_tree[specialists]
-        )
+        own_leaf, is_tree = self.own_leaf[specialists], self.is_tree[specialists]
+        return LeafTable(self.awake[:, specialists], own_leaf, is_tree, self.offsets)
 
     def votes(self, scores: np.ndarray, counts: np.ndarray) -> sparse.csr_array:
-        """Return what each specialist says in each leaf, -1, 0 or 1.
+        """Return the vote of each specialist in each leaf, -1, 0 or 1.
 
-        Parameters
-        ----------
-        scores : ndarray of shape (all leaves,)
-            The leaves' scores, whose signs are their votes; a node has the sign of their mean.
-        counts : ndarray of shape (all leaves,)
-            Rows in each leaf, which weigh the leaves below a node.
+        Leaves vote with the signs of their scores, nodes with the sign of the mean score of the
+        leaves below them, weighted by the counts of rows in these.
         """
         by_leaf = sparse.diags_array(np.sign(scores)) @ self.awake
         by_column = self.awake @ sparse.diags_array(np.sign(self.sum_leaves(scores * counts)))
         is_tree = sparse.diags_array(self.is_tree.astype(float))
         is_node = sparse.diags_array((~self.is_tree).astype(float))
-        says = sparse.csr_array(by_leaf @ is_tree + by_column @ is_node)
-        says.eliminate_zeros()
-        return says
+        votes = sparse.csr_array(by_leaf @ is_tree + by_column @ is_node)
+        votes.eliminate_zeros()
+        return votes
 
     def sum_leaves(self, per_leaf: np.ndarray) -> np.ndarray:
-        """Return for each specialist the sum of something over the leaves it is awake in."""
+        """Return for each specialist the sum of a quantity over the leaves it is awake in."""
         return self.awake.T @ per_leaf
 
+    def names(self, specialists: np.ndarray) -> list[str]:
+        """Return a name for each of these specialists: its tree, and its leaf where it is one."""
+        by_column = self.awake.tocsc()
+        first_leaf = by_column.indices[by_column.indptr[specialists]]
+        trees = np.searchsorted(self.offsets, first_leaf, side="right") - 1
+        names = []
+        for number, tree, leaf in zip(specialists, trees, first_leaf, strict=True):
+            if self.own_leaf[number] >= 0:
+                names.append(f"tree {tree}, leaf {leaf - self.offsets[tree]}")
+            else:
+                names.append(f"tree {tree}" + ", inner node" * (not self.is_tree[number]))
+        return names
 
-def leaf_table(finder: LeafFinder, kinds: Sequence[str]) -> LeafTable:
+
+def leaf_table(finder: LeafFinder, kinds: str | Sequence[str]) -> LeafTable:
     """Return the table of the specialists of these kinds: "leaves", "nodes", "trees"."""
-    n_leaves = int(finder.n_leaves.sum())
-    parts, own, is_tree = [], [], []
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if not kinds or not set(kinds) <= set(KINDS):
+        raise ValueError(f"The 'specialists' parameter must name some of {KINDS}. Got {kinds!r}.")
+    n_leaves, n_trees = int(finder.n_leaves.sum()), 0
+    parts: list[tuple[sparse.csr_array, np.ndarray]] = []
     if "nodes" in kinds:
-        awake, own_leaf = _inner_nodes_and_leaves(finder)
-        parts.append(awake)
-        own.append(own_leaf)
-        is_tree.append(np.zeros(own_leaf.size, dtype=bool))
+        parts.append(_nodes_and_leaves(finder))
     elif "leaves" in kinds:
-        parts.append(sparse.eye_array(n_leaves, format="csr"))
-        own.append(np.arange(n_leaves))
-        is_tree.append(np.zeros(n_leaves, dtype=bool))
+        parts.append((sparse.eye_array(n_leaves, format="csr"), np.arange(n_leaves)))
     if "trees" in kinds:
-        trees = np.repeat(np.arange(finder.n_trees), finder.n_leaves)
-        ones = np.ones(n_leaves)
-        parts.append(sparse.csr_array((ones, (np.arange(n_leaves), trees))))
-        own.append(np.full(finder.n_trees, -1))
-        is_tree.append(np.ones(finder.n_trees, dtype=bool))
-    awake = sparse.hstack(parts, format="csr")
-    return LeafTable(awake, np.concatenate(own), np.concatenate(is_tree))
+        n_trees = finder.n_trees
+        tree_of = np.repeat(np.arange(n_trees), finder.n_leaves)
+        awake = sparse.csr_array((np.ones(n_leaves), (np.arange(n_leaves), tree_of)))
+        parts.append((awake, np.full(n_trees, -1)))
+    awake = sparse.hstack([awake for awake, _ in parts], format="csr")
+    own_leaf = np.concatenate([own for _, own in parts])
+    is_tree = np.arange(own_leaf.size) >= own_leaf.size - n_trees
+    return LeafTable(awake, own_leaf, is_tree, finder.offsets)
 
 
-def specialist_names(finder: LeafFinder, table: LeafTable, keep: np.ndarray) -> list[str]:
-    """Return a name for each of these specialists: its tree, and its leaf where it is one.
+def _nodes_and_leaves(finder: LeafFinder) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return where all nodes but the roots are awake, and which leaf each is.
 
-    Parameters
-    ----------
-    finder : LeafFinder
-        The trees.
-    table : LeafTable
-        All specialists.
-    keep : ndarray of int
-        Numbers of those to name.
-    """
-    by_column = table.awake.tocsc()
-    first_leaf = by_column.indices[by_column.indptr[keep]]
-    trees = np.searchsorted(finder.offsets, first_leaf, side="right") - 1
-    names = []
-    for number, tree, leaf in zip(keep, trees, first_leaf, strict=True):
-        if table.own_leaf[number] >= 0:
-            names.append(f"tree {tree}, leaf {leaf - finder.offsets[tree]}")
-        else:
-            names.append(f"tree {tree}" + ", inner node" * (not table.is_tree[number]))
-    return names
-
-
-def _inner_nodes_and_leaves(finder: LeafFinder) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return who is awake where, and own leaves, of all nodes but the roots.
-
-    A root is awake everywhere and knows no more than the class balance.
+    A root is awake everywhere and tells no more than the class balance.
     """
     if not isinstance(finder, PackedTrees):
         raise ValueError(
@@ -145,26 +125,12 @@ def _inner_nodes_and_leaves(finder: LeafFinder) -> tuple[sparse.csr_array, np.nd
 
 @dataclass(frozen=True, eq=False)
 class LeafSpecialists:
-    """Specialists of a forest on rows whose leaf numbers are known.
-
-    Parameters
-    ----------
-    leaves : LeafRows
-        Leaf numbers, counted in each tree.
-    offsets : ndarray of shape (n_trees,)
-        Number of the first leaf of each tree.
-    says : CSR matrix of shape (all leaves, n_specialists)
-        Awake vote of each specialist in each leaf.
-    coverage : ndarray of shape (n_specialists,)
-        Share of the rows each specialist is awake on.
-    n_jobs : int or None
-        Threads for a pass.
-    """
+    """Specialists of a forest on rows whose leaf numbers are known."""
 
     leaves: LeafRows
-    offsets: np.ndarray
-    says: sparse.csr_array
-    coverage: np.ndarray
+    offsets: np.ndarray  # (n_trees,): number of the first leaf of each tree
+    votes: sparse.csr_array  # (all leaves, n_specialists): awake vote in each leaf
+    coverage: np.ndarray  # (n_specialists,): proportion of the rows each is awake on
     n_jobs: int | None = None
     is_fractional = False
 
@@ -181,12 +147,15 @@ class LeafSpecialists:
     @property
     def n_voters(self) -> int:
         """Number of specialists."""
-        return self.says.shape[1]
+        return self.votes.shape[1]
 
     @cached_property
-    def view(self) -> LeafView:
-        """What makes awake votes of leaf numbers."""
-        return LeafView(self.offsets, self.says, self.says.T.tocsr())
+    def view(self) -> Callable[[np.ndarray], LeafBlock]:
+        """Makes awake votes of the leaf numbers of a block; one object, sent to workers once."""
+        by_specialist = self.votes.T.tocsr()
+        return partial(
+            LeafBlock, offsets=self.offsets, votes=self.votes, by_specialist=by_specialist
+        )
 
     def blocks(self) -> Iterator[LeafBlock]:
         """Yield the rows in blocks."""
@@ -203,38 +172,26 @@ class LeafSpecialists:
 
 
 @dataclass(frozen=True, eq=False)
-class LeafView:
-    """Makes awake votes of the leaf numbers of a block of rows."""
-
-    offsets: np.ndarray
-    says: sparse.csr_array
-    said: sparse.csr_array
-
-    def __call__(self, leaves: np.ndarray) -> LeafBlock:
-        """Return the awake votes in leaves of shape (n_trees, rows)."""
-        return LeafBlock(leaves, self.offsets, self.says, self.said)
-
-
-@dataclass(frozen=True, eq=False)
 class LeafBlock:
-    """Awake votes on a block of rows; knows ``block @ theta``, ``z @ block`` and ``block[a:b]``."""
+    """Awake votes on a block of rows: supports ``block @ theta``, ``z @ block``, ``block[a:b]``."""
 
     leaves: np.ndarray
     offsets: np.ndarray
-    says: sparse.csr_array
-    said: sparse.csr_array
+    votes: sparse.csr_array
+    by_specialist: sparse.csr_array
     __array_ufunc__ = None  # so that NumPy leaves ``z @ block`` to us
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and specialists."""
-        return self.leaves.shape[1], self.says.shape[1]
+        return self.leaves.shape[1], self.votes.shape[1]
 
     def __matmul__(self, theta: np.ndarray) -> np.ndarray:
-        return sum_scores(self.leaves, self.offsets, self.says @ theta)
+        return sum_scores(self.leaves, self.offsets, self.votes @ theta)
 
     def __rmatmul__(self, z: np.ndarray) -> np.ndarray:
-        return self.said @ sum_in_leaves(self.leaves, self.offsets, z, self.says.shape[0])
+        sums = sum_in_leaves(self.leaves, self.offsets, z, self.votes.shape[0])
+        return self.by_specialist @ sums
 
     def __getitem__(self, rows: slice) -> LeafBlock:
         return replace(self, leaves=self.leaves[:, rows])
@@ -266,25 +223,136 @@ def sum_in_leaves(
     return out
 
 
-def count_in_leaves(
-    leaves: LeafRows, offsets: np.ndarray, n_leaves: int, n_jobs: int | None = None
-) -> np.ndarray:
-    """Return the number of rows in each leaf."""
-    return leaves.sum_blocks(LeafCount(offsets, n_leaves), np.asarray, n_jobs)
+def count_in_leaves(leaves: LeafRows, finder: LeafFinder, n_jobs: int | None = None) -> np.ndarray:
+    """Return the number of rows in each leaf of all trees."""
+    count = partial(_count_block, offsets=finder.offsets, n_leaves=int(finder.n_leaves.sum()))
+    return leaves.sum_blocks(count, np.asarray, n_jobs)
+
+
+def _count_block(leaves: np.ndarray, offsets: np.ndarray, n_leaves: int) -> np.ndarray:
+    from hedgeclipper.forest.kernels import count_leaves
+
+    counts = np.zeros(n_leaves)
+    for tree, offset in enumerate(offsets):
+        count_leaves(leaves[tree], counts[offset:])
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
-class LeafCount:
-    """Counts the rows of a block in each leaf."""
+class LeafPredictor:
+    """Leaf scores of one game (two classes) or of one per class: all that a new row needs.
 
-    offsets: np.ndarray
-    n_leaves: int
+    ``offsets`` are what the class prior (and the costs of errors) add to the awake prediction, so
+    that its sign is the more probable (the cheaper) class. ``priors`` correct predictions if labels
+    were balanced, and are 1/2 if not. ``prepare`` makes arrays of frames whose columns are encoded.
+    """
 
-    def __call__(self, leaves: np.ndarray) -> np.ndarray:
-        """Return the counts in leaves of shape (n_trees, rows)."""
-        from hedgeclipper.forest.kernels import count_leaves
+    finder: LeafFinder
+    leaf_scores: np.ndarray  # (all leaves, n_games)
+    offsets: np.ndarray  # (n_games,)
+    priors: np.ndarray  # (n_games,)
+    loss: BinaryLoss
+    prepare: BatchCheck | None = None
 
-        counts = np.zeros(self.n_leaves)
-        for tree, offset in enumerate(self.offsets):
-            count_leaves(leaves[tree], counts[offset:])
-        return counts
+    @classmethod
+    def of(
+        cls, solutions: Sequence[Any], finder: LeafFinder, loss: BinaryLoss, prepare: Any
+    ) -> LeafPredictor:
+        """Return the predictor of solved games, one or one per class."""
+        scores = np.column_stack([one.leaf_scores for one in solutions])
+        offsets = np.array([one.offset for one in solutions])
+        return cls(finder, scores, offsets, np.array([s.prior for s in solutions]), loss, prepare)
+
+    @property
+    def n_games(self) -> int:
+        """Number of games: 1 for two classes."""
+        return self.offsets.size
+
+    @property
+    def hedged_ranges(self) -> list[tuple[float, float]]:
+        """Between which awake predictions each game hedges; infinite for log loss."""
+        low, high = self.loss.hedged_range
+        return [(low + offset, high + offset) for offset in self.offsets.tolist()]
+
+    def awake(self, X: Any, n_jobs: int | None) -> np.ndarray:
+        """Return the awake predictions of rows, shape (n_samples, n_games)."""
+        X = X if self.prepare is None else self.prepare(X)
+        return self.finder.sum_scores(X, self.leaf_scores, n_jobs) + self.offsets
+
+    def awake_in(self, leaves: LeafRows, n_jobs: int | None) -> np.ndarray:
+        """Return the awake predictions of rows in these leaves, shape (n_samples, n_games)."""
+        offsets = self.finder.offsets
+        columns = [np.ascontiguousarray(column) for column in self.leaf_scores.T]
+
+        def awake(block: np.ndarray) -> np.ndarray:
+            return np.column_stack([sum_scores(block, offsets, column) for column in columns])
+
+        return np.concatenate(list(leaves.map_blocks(awake, n_jobs))) + self.offsets
+
+    def decision(self, awake: np.ndarray) -> np.ndarray:
+        """Return the awake prediction of one game, or each class's log-odds of several."""
+        return awake[:, 0] if self.n_games == 1 else logit(self._game_probabilities(awake))
+
+    def probabilities(self, awake: np.ndarray) -> np.ndarray:
+        """Return the probability of each class, shape (n_samples, n_classes)."""
+        positive = self._game_probabilities(awake)
+        if self.n_games == 1:
+            return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
+        return positive / positive.sum(axis=1, keepdims=True)
+
+    def classes(self, awake: np.ndarray) -> np.ndarray:
+        """Return the number of the most probable class of each row."""
+        if self.n_games == 1:
+            return (awake[:, 0] > 0).astype(int)
+        return np.argmax(self._game_probabilities(awake), axis=1)
+
+    def _game_probabilities(self, awake: np.ndarray) -> np.ndarray:
+        """Return the probability of each game's class: the link, then Bayes' rule for the prior."""
+        room = np.minimum(SOFT_EDGE, np.minimum(self.priors, 1.0 - self.priors))
+        mean = self.loss.soft_link(awake - self.offsets, room)
+        positive = self.priors * (1.0 + mean)
+        negative = (1.0 - self.priors) * (1.0 - mean)
+        return positive / (positive + negative)
+
+
+def leaf_voters(model: Any, table: LeafTable, kept: list[np.ndarray]) -> VoterTable:
+    """Return the specialists that a fitted classifier keeps in its games, for summaries."""
+    per_game = model.specialist_weights_, model.label_correlations_, model.coverage_
+    weights, correlations, coverage = (np.concatenate(values) for values in per_game)
+    targets = np.repeat(model.classes_, [keep.size for keep in kept]) if len(kept) > 1 else None
+    return VoterTable(
+        kind="leaf" if np.all(table.own_leaf >= 0) else "specialist",
+        names=[name for keep in kept for name in table.names(keep)],
+        weights=weights,
+        correlations=correlations,
+        contributions=contributions_of(weights * coverage) * len(kept),
+        coverage=coverage,
+        targets=None if targets is None else targets.tolist(),
+    )
+
+
+def describe_leaves(
+    predictor: LeafPredictor,
+    table: LeafTable,
+    kept: list[np.ndarray],
+    classes: np.ndarray,
+    names: Any,
+    voters: np.ndarray,
+) -> dict[str, list]:
+    """Return the class that each of these voters votes for, and its rows, if it is a leaf."""
+    finder = predictor.finder
+    leaves = np.concatenate([table.own_leaf[keep] for keep in kept])[voters]
+    games = np.repeat(np.arange(len(kept)), [keep.size for keep in kept])[voters]
+    if not leaves.size or leaves.min() < 0 or not isinstance(finder, PackedTrees):
+        return {}
+    positive = [str(label) for label in classes[-predictor.n_games :]]
+    negative = [str(classes[0])] if len(positive) == 1 else ["the rest"] * len(positive)
+    if predictor.prepare is not None:
+        names = predictor.prepare.encoder.names_out_
+    return {
+        "votes for": [
+            (positive if score > 0 else negative)[game] if score else "nobody"
+            for score, game in zip(predictor.leaf_scores[leaves, games], games, strict=True)
+        ],
+        "rows where": [finder.describe_leaf(leaf, names) for leaf in leaves],
+    }

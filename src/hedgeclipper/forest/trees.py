@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -33,17 +33,17 @@ BYTES_PER_BLOCK = 1 << 23
 
 
 class LeafFinder(ABC):
-    """Something that knows the leaf of every row in every tree.
+    """Finds the leaf of every row in every tree of an ensemble.
 
     Attributes
     ----------
     n_leaves : ndarray of shape (n_trees,)
         Leaves of each tree.
     leaf_values : ndarray of shape (all leaves, n_outputs) or None
-        What the model says in each leaf, where it can be known from the model alone: the share of
-        each class, or for a booster its raw output.
+        What the model predicts in each leaf: the proportion of each class, or for a booster its raw
+        output.
     tree_output : ndarray of shape (n_trees,) or None
-        The one output a booster's tree speaks of; None where every tree speaks of all.
+        The one output that each tree of a booster adds to; None where every tree predicts all.
     """
 
     n_leaves: np.ndarray
@@ -80,14 +80,9 @@ class LeafFinder(ABC):
         return out
 
     def sum_scores(self, X: Any, scores: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Return the sum over the trees of each row's leaf score; leaf numbers are not kept.
+        """Return the sum over the trees of each row's leaf scores, shape (n_samples, n_outputs).
 
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_samples, n_features)
-            Rows.
-        scores : ndarray of shape (all leaves, n_outputs)
-            A score of every leaf.
+        Scores have the shape (all leaves, n_outputs); leaf numbers are not kept.
         """
         from hedgeclipper.forest.kernels import sum_leaf_scores
 
@@ -104,7 +99,9 @@ class LeafFinder(ABC):
         return total.T
 
     def _in_blocks(self, X: Any, work: Any, n_jobs: int | None) -> None:
-        for _ in map_in_threads(work, _cut_rows(X.shape[0], self.n_block_rows(X)), n_jobs):
+        n_rows, size = X.shape[0], self.n_block_rows(X)
+        slices = (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+        for _ in map_in_threads(work, slices, n_jobs):
             pass
 
 
@@ -125,11 +122,6 @@ def map_in_threads(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-
-def _cut_rows(n_rows: int, size: int) -> Iterator[slice]:
-    for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))
 
 
 @dataclass(eq=False)
@@ -191,42 +183,72 @@ class PackedTrees(LeafFinder):
         # a forest of single leaves has no features, but the kernel wants the number of rows
         return columns if columns.shape[0] else np.zeros((1, X.shape[0]), np.float32)
 
+    def describe_leaf(self, leaf: int, names: Sequence[Any] | None = None) -> str:
+        """Return which rows fall into a leaf, as text such as "x0 ≤ 2, 1 < x3 ≤ 5".
+
+        Leaves are counted through all trees; features without names are ``x0``, ``x1``, ...
+        """
+        node = int(np.flatnonzero(self.left < 0)[leaf])
+        bounds: dict[int, list[float]] = {}
+        while (parent := int(self.parent[node])) >= 0:
+            feature = int(self.used[self.feature[parent]])
+            low_high = bounds.setdefault(feature, [-np.inf, np.inf])
+            cut = float(self.threshold[parent])
+            if self.left[parent] == node:
+                low_high[1] = min(low_high[1], cut)
+            else:
+                low_high[0] = max(low_high[0], cut)
+            node = parent
+        parts = [
+            _between(f"x{feature}" if names is None else str(names[feature]), *bounds[feature])
+            for feature in reversed(bounds)
+        ]
+        return ", ".join(parts) or "all rows"
+
+
+def _between(name: str, low: float, high: float) -> str:
+    if not np.isfinite(high):
+        return f"{name} > {low:.4g}"
+    if not np.isfinite(low):
+        return f"{name} ≤ {high:.4g}"
+    return f"{low:.4g} < {name} ≤ {high:.4g}"
+
 
 def pack_trees(
     trees: list[Any],
     features: list[np.ndarray] | None = None,
     tree_output: np.ndarray | None = None,
 ) -> PackedTrees:
-    """Pack fitted scikit-learn trees.
+    """Return fitted scikit-learn trees as flat arrays.
 
-    Parameters
-    ----------
-    trees : list of fitted trees
-        Anything with a ``tree_``.
-    features : list of ndarray, optional
-        The columns each tree sees, where it does not see all.
-    tree_output : ndarray of shape (n_trees,), optional
-        The output each tree speaks of, for boosters.
+    ``features`` are the columns that each tree uses, where these are not all, and ``tree_output``
+    is the output that each tree of a booster adds to.
     """
     parts = [tree.tree_ for tree in trees]
     starts = np.concatenate([[0], np.cumsum([part.node_count for part in parts])])
-    split_features = [
-        np.where(part.feature < 0, 0, part.feature)
-        if features is None
-        else features[number][np.where(part.feature < 0, 0, part.feature)]
-        for number, part in enumerate(parts)
-    ]
+    split_features = [np.maximum(part.feature, 0) for part in parts]
+    if features is not None:
+        split_features = [own[split] for own, split in zip(features, split_features, strict=True)]
     is_leaf = np.concatenate([part.children_left < 0 for part in parts])
     used, feature = np.unique(np.concatenate(split_features), return_inverse=True)
     if np.all(is_leaf):
         used, feature = used[:0], np.zeros_like(feature)
-    left = _shifted([part.children_left for part in parts], starts)
-    right = _shifted([part.children_right for part in parts], starts)
+    starts_of = np.repeat(starts[:-1], np.diff(starts))
+    left, right = (
+        np.where(children < 0, -1, children + starts_of).astype(np.int32)
+        for children in (
+            np.concatenate([part.children_left for part in parts]),
+            np.concatenate([part.children_right for part in parts]),
+        )
+    )
     parent = np.full(starts[-1], -1, dtype=np.int32)
     for children in (left, right):
         inner = np.flatnonzero(children >= 0)
         parent[children[inner]] = inner
     values = np.concatenate([part.value[:, 0, :] for part in parts])[is_leaf]
+    n_leaves = np.array([part.n_leaves for part in parts])
+    if tree_output is not None:
+        values = _spread(values[:, 0], np.repeat(np.arange(len(parts)), n_leaves), tree_output)
     return PackedTrees(
         used=used,
         feature=feature.astype(np.int32),
@@ -240,15 +262,10 @@ def pack_trees(
         ),
         roots=starts[:-1].astype(np.int32),
         depth=max(part.max_depth for part in parts),
-        n_leaves=np.array([part.n_leaves for part in parts]),
-        leaf_values=values if tree_output is None else _in_own_column(values, parts, tree_output),
+        n_leaves=n_leaves,
+        leaf_values=values,
         tree_output=tree_output,
     )
-
-
-def _shifted(children: list[np.ndarray], starts: np.ndarray) -> np.ndarray:
-    moved = [np.where(c < 0, -1, c + start) for c, start in zip(children, starts, strict=False)]
-    return np.concatenate(moved).astype(np.int32)
 
 
 def _round_down(threshold: np.ndarray) -> np.ndarray:
@@ -256,13 +273,6 @@ def _round_down(threshold: np.ndarray) -> np.ndarray:
     rounded = threshold.astype(np.float32)
     below = np.nextafter(rounded, np.float32(-np.inf))
     return np.where(rounded.astype(np.float64) > threshold, below, rounded)
-
-
-def _in_own_column(values: np.ndarray, parts: list, tree_output: np.ndarray) -> np.ndarray:
-    columns = np.repeat(tree_output, [part.n_leaves for part in parts])
-    spread = np.zeros((values.shape[0], int(tree_output.max()) + 1))
-    spread[np.arange(values.shape[0]), columns] = values[:, 0]
-    return spread
 
 
 class LightGBMLeaves(LeafFinder):
@@ -308,19 +318,17 @@ class XGBoostLeaves(LeafFinder):
         n_parallel = max(1, self.n_trees // (n_outputs * booster.num_boosted_rounds()))
         self.tree_output = np.arange(self.n_trees) // n_parallel % n_outputs
         self.leaf_values = _spread(leaves["Gain"].to_numpy(), trees, self.tree_output)
-        self._numbers = [_numbering(nodes[trees == tree]) for tree in range(self.n_trees)]
+        self._numbers = []
+        for own in (nodes[trees == tree] for tree in range(self.n_trees)):
+            numbers = np.zeros(own.max() + 1, dtype=np.int64)
+            numbers[own] = np.arange(own.size)
+            self._numbers.append(numbers)
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
         found = np.asarray(self.model.apply(X)).reshape(X.shape[0], self.n_trees).astype(np.int64)
         for tree, numbers in enumerate(self._numbers):
             out[tree] = numbers[found[:, tree]]
-
-
-def _numbering(nodes: np.ndarray) -> np.ndarray:
-    numbers = np.zeros(nodes.max() + 1, dtype=np.int64)
-    numbers[nodes] = np.arange(nodes.size)
-    return numbers
 
 
 def _spread(values: np.ndarray, trees: np.ndarray, tree_output: np.ndarray) -> np.ndarray:

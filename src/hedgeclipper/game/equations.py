@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.game.losses import Loss
-from hedgeclipper.game.specialists import Specialists
+from hedgeclipper.game.specialists import Specialists, signed_sums
 
 SMALLEST_SCALE = 1e-3
 N_SCALARS = 5
@@ -193,14 +193,9 @@ class Evaluation:
 
 def dual_value(game: Game, z: np.ndarray) -> tuple[float, np.ndarray]:
     """Return dual(z) for labels z, one per row, and alpha * mean z v h."""
-    signed_votes, conjugates, start = np.zeros(game.specialists.n_voters), 0.0, 0
-    for block in game.specialists.blocks():
-        part = z[start : start + block.shape[0]]
-        signed_votes += part @ block
-        conjugates += float(game.loss.conjugate(part).sum())
-        start += block.shape[0]
     alpha, n = game.unlabeled_weight, game.specialists.n_samples
-    tilt = alpha * signed_votes / n
+    tilt = alpha * signed_sums(game.specialists, z) / n
+    conjugates = float(game.loss.conjugate(z).sum())
     return game.terms.minimum(tilt) - alpha * conjugates / n - game.base, tilt
 
 

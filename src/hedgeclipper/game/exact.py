@@ -45,12 +45,13 @@ def solve_exact(game: Game, progress: Progress) -> str:
         if result.status == INFEASIBLE:
             solve_exact(game.within(UNBOUNDED_REACH), progress)
             return "unbounded"
-        progress.add(program.evaluate(result))
+        seen = program.evaluate(result)
+        progress.add(seen)
         if progress.gap <= EXACT * max(1.0, abs(progress.primal)):
             return "exact"
         if not is_anchored:
             return "stalled"
-        program.add_points(program.best_response(result))
+        program.add_points(game.terms.minimizer(seen.tilt))  # the best response to the labels
     return "max_iter"
 
 
@@ -58,28 +59,42 @@ class _AdversaryProgram:
     """The linear program over (steps of z, r, y)."""
 
     def __init__(self, game: Game, loss: PiecewiseLinearLoss):
-        self.game, self.loss = game, loss
-        terms, self.n, self.p = game.terms, game.specialists.n_samples, game.specialists.n_voters
-        self.alpha, self.coverage = game.unlabeled_weight, game.specialists.coverage
+        self.game, self.loss, self.jumps = game, loss, np.diff(loss.slopes)
+        self.n, self.p = game.specialists.n_samples, game.specialists.n_voters
+        self.coverage, terms = game.specialists.coverage, game.terms
         self.votes = sparse.vstack([_as_csr(block) for block in game.specialists.blocks()])
-        self.jumps = np.diff(loss.slopes)
         self.rows: list[Any] = []
         self.limits: list[np.ndarray] = []
-        self._add_rays()
+        for side, sign in ((terms.upper, 1.0), (terms.lower, -1.0)):
+            # r_i <= width_i (and >= -width_i) where nothing else bounds the weight
+            endless = np.isinf(side) & (terms.curvature == 0)
+            limit = np.where(endless, terms.width / self.coverage, 0.0)
+            self._add_rows(sign * endless, np.zeros(self.p), limit)
         for corner in (terms.lower, terms.upper, np.clip(0.0, terms.lower, terms.upper)):
             self.add_points(np.where(np.isfinite(corner), corner, 0.0))
 
+    def add_points(self, theta: np.ndarray) -> None:
+        """Require y_i >= r_i theta_i - own terms of theta_i."""
+        terms = self.game.terms
+        own = terms.width * np.abs(theta) + terms.curvature * (theta - terms.anchor) ** 2 / 2
+        self._add_rows(theta, -np.ones(self.p), own / self.coverage)
+
+    def _add_rows(self, on_r: np.ndarray, on_y: np.ndarray, limit: np.ndarray) -> None:
+        on_steps = sparse.csr_array((self.p, self.n * self.jumps.size))
+        on_others = [sparse.diags_array(on_r.astype(float)), sparse.diags_array(on_y)]
+        self.rows.append(sparse.hstack([on_steps, *on_others]))
+        self.limits.append(limit)
+
     def solve(self) -> OptimizeResult:
-        climb = self.alpha * np.repeat(self.loss.kinks, self.n)
-        awake_rows = self.n * self.coverage
-        steps = sparse.diags_array(self.alpha / awake_rows) @ self.votes.T
+        game, n_jumps, awake_rows = self.game, self.jumps.size, self.n * self.coverage
+        steps = sparse.diags_array(game.unlabeled_weight / awake_rows) @ self.votes.T
         at_first = self.loss.slopes[0] * np.asarray(steps.sum(axis=1)).ravel()
+        climb = game.unlabeled_weight * np.repeat(self.loss.kinks, self.n)
+        on_others = [sparse.eye_array(self.p), sparse.csr_array((self.p, self.p))]
         result = linprog(
             np.concatenate([climb, np.zeros(self.p), awake_rows]),
-            A_eq=sparse.hstack(
-                [*[steps] * self.jumps.size, sparse.eye_array(self.p), self._nothing()]
-            ),
-            b_eq=self.game.terms.edge / self.coverage - at_first,
+            A_eq=sparse.hstack([*[steps] * n_jumps, *on_others]),
+            b_eq=game.terms.edge / self.coverage - at_first,
             A_ub=sparse.vstack(self.rows),
             b_ub=np.concatenate(self.limits),
             bounds=[
@@ -99,42 +114,12 @@ class _AdversaryProgram:
         """
         terms = self.game.terms
         theta = result.eqlin.marginals / (self.n * self.coverage)
+        steps = result.x[: self.n * self.jumps.size].reshape(self.jumps.size, self.n)
+        z = np.clip(self.loss.slopes[0] + steps.sum(axis=0), -1.0, 1.0)
         bounded = self.game.within(max(REACH, 2.0 * float(np.abs(theta).max())))
         evaluation = bounded.evaluate(np.clip(theta, terms.lower, terms.upper), eps=1e-9)
-        dual, tilt = dual_value(bounded, self._z(result))
+        dual, tilt = dual_value(bounded, z)
         return replace(evaluation, dual=dual, tilt=tilt)
-
-    def best_response(self, result: OptimizeResult) -> np.ndarray:
-        """Return the weights that are best against the program's labels."""
-        tilt = self.alpha / self.n * (self._z(result) @ self.votes)
-        return self.game.terms.minimizer(tilt)
-
-    def add_points(self, theta: np.ndarray) -> None:
-        """Require y_i >= r_i theta_i - own terms of theta_i."""
-        terms = self.game.terms
-        own = terms.width * np.abs(theta) + terms.curvature * (theta - terms.anchor) ** 2 / 2
-        self._add_rows(theta, -np.ones(self.p), own / self.coverage)
-
-    def _add_rays(self) -> None:
-        """Require r_i <= width_i (and >= -width_i) where nothing else bounds the weight."""
-        terms = self.game.terms
-        for side, sign in ((terms.upper, 1.0), (terms.lower, -1.0)):
-            endless = np.isinf(side) & (terms.curvature == 0)
-            limit = np.where(endless, terms.width / self.coverage, 0.0)
-            self._add_rows(sign * endless, np.zeros(self.p), limit)
-
-    def _add_rows(self, on_r: np.ndarray, on_y: np.ndarray, limit: np.ndarray) -> None:
-        parts = [self._nothing(self.n * self.jumps.size)]
-        parts += [sparse.diags_array(on_r.astype(float)), sparse.diags_array(on_y)]
-        self.rows.append(sparse.hstack(parts))
-        self.limits.append(limit)
-
-    def _nothing(self, n_columns: int | None = None) -> sparse.csr_array:
-        return sparse.csr_array((self.p, self.p if n_columns is None else n_columns))
-
-    def _z(self, result: OptimizeResult) -> np.ndarray:
-        steps = result.x[: self.n * self.jumps.size].reshape(self.jumps.size, self.n)
-        return np.clip(self.loss.slopes[0] + steps.sum(axis=0), -1.0, 1.0)
 
 
 def _as_csr(block: Any) -> sparse.csr_array:

@@ -108,32 +108,22 @@ def is_small(game: Game) -> bool:
 
 
 def _check_knowledge(
-    label_correlations: Any, widths: Any, n_voters: int
+    known: Any, widths: Any, n_voters: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the correlations and the widths around them, None for one-sided knowledge."""
-    if not isinstance(label_correlations, LabelCorrelations):
-        if isinstance(widths, str):
+    if isinstance(known, LabelCorrelations):
+        if widths is not None and not (isinstance(widths, str) and widths == "bounds"):
             raise ValueError(
-                f"widths={widths!r} takes them from LabelCorrelations, as lower_bounds returns. "
-                f"Got label_correlations of type {type(label_correlations).__name__}."
+                "LabelCorrelations have bounds of their own: pass widths='bounds' to use both, or "
+                f"arrays for label_correlations and widths. Got widths={widths!r}."
             )
-        b = _check_correlations(label_correlations, n_voters)
-        eps = None if widths is None else _per_voter("widths", widths, n_voters)
-        if eps is not None and np.any(eps < 0):
-            raise ValueError(f"widths must not be negative. Got {eps.min():g}.")
-        return b, eps
-    if widths is None:
-        return _check_correlations(label_correlations.lower, n_voters), None
-    if not (isinstance(widths, str) and widths == "bounds"):
+        known, widths = (known.lower, None) if widths is None else (known.centers, known.widths)
+    elif isinstance(widths, str):
         raise ValueError(
-            "LabelCorrelations have bounds of their own: pass widths='bounds' to use both, or "
-            f"arrays for label_correlations and widths. Got widths={widths!r}."
+            f"widths={widths!r} takes them from LabelCorrelations, as lower_bounds returns. "
+            f"Got label_correlations of type {type(known).__name__}."
         )
-    return _check_correlations(label_correlations.centers, n_voters), label_correlations.widths
-
-
-def _check_correlations(label_correlations: Any, n_voters: int) -> np.ndarray:
-    b = _numbers("label_correlations", label_correlations)
+    b = _numbers("label_correlations", known)
     if b.shape != (n_voters,):
         raise ValueError(
             f"label_correlations must have one entry per voter, shape ({n_voters},). Got shape "
@@ -152,7 +142,10 @@ def _check_correlations(label_correlations: Any, n_voters: int) -> np.ndarray:
             f"label_correlations must lie in [-1, 1]. Got {b[outside[0]]:g} for voter "
             f"{outside[0]}. From an accuracy it is 2 * accuracy - 1."
         )
-    return b
+    eps = None if widths is None else _per_voter("widths", widths, n_voters)
+    if eps is not None and np.any(eps < 0):
+        raise ValueError(f"widths must not be negative. Got {eps.min():g}.")
+    return b, eps
 
 
 def _per_voter(name: str, value: Any, n_voters: int) -> np.ndarray:

@@ -57,6 +57,15 @@ class Specialists(Protocol):
         """Return a view of every stride-th row, or None where that would not be cheap."""
 
 
+def signed_sums(specialists: Specialists, z: np.ndarray) -> np.ndarray:
+    """Return the sum over the rows of z v h for each voter, for labels z, one per row."""
+    sums, start = np.zeros(specialists.n_voters), 0
+    for block in specialists.blocks():
+        sums += z[start : start + block.shape[0]] @ block
+        start += block.shape[0]
+    return sums
+
+
 @dataclass(frozen=True)
 class ExtendedBlock:
     """A block of awake votes with one more column, which is never copied into it."""
@@ -196,12 +205,10 @@ def as_vote_matrix(
 
 def _paired(votes: Source, participation: Source | None) -> Iterator[tuple[Any, Any]]:
     """Yield blocks of votes beside their blocks of participation (None where there is none)."""
-    nothing = object()
-    pairs = (
-        ((batch, None) for batch in votes)
-        if participation is None
-        else zip_longest(votes, participation, fillvalue=nothing)
-    )
+    nothing: Any = object()
+    pairs: Iterator[tuple[Any, Any]] = ((batch, None) for batch in votes)
+    if participation is not None:
+        pairs = zip_longest(votes, participation, fillvalue=nothing)
     for batch, part in pairs:
         if batch is nothing or part is nothing:
             raise ValueError(

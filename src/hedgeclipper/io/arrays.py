@@ -109,7 +109,8 @@ def as_block(data: Any, request: Request, place: str) -> Block:
         )
     rows = as_rows(data, name=request.name)
     request.check_width(rows.shape[1], place)
-    return Block(converted(rows, request.dtype, place), None, request.columns)
+    rows = rows if request.dtype is None else converted(rows, request.dtype, place)
+    return Block(rows, None, request.columns)
 
 
 def as_rows(data: Any, *, name: str = "votes") -> Any:

@@ -145,7 +145,7 @@ def _open_batches(request: Request) -> Source:
 def is_batched(data: Any) -> bool:
     """Return whether rows come a batch at a time: files, a memory map, or batches of others."""
     if isinstance(data, np.ndarray):
-        base = data
+        base: Any = data
         while isinstance(base, np.ndarray):
             base = base.base
         return isinstance(base, mmap)

@@ -76,11 +76,15 @@ class TableWriter:
             The columns by name. Those of the first call decide names and types.
         """
         with _named(self._path):
+            schema = None if self._writer is None else self._writer.schema
+            if schema is not None and list(columns) != schema.names:
+                raise ValueError(
+                    f"Every table must have the columns of the first one, {schema.names}. "
+                    f"Got {list(columns)}."
+                )
+            table = pyarrow().table(dict(columns), schema=schema)
             if self._writer is None:
-                table = pyarrow().table(dict(columns))
                 self._open(table.schema)
-            else:
-                table = _like(self._writer.schema, columns)
             n_rows = self._n_waiting + table.num_rows
             n_whole = n_rows - n_rows % ROWS_PER_GROUP
             n_taken = max(0, n_whole - self._n_waiting)
@@ -138,16 +142,6 @@ def _named(path: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         advice = "Make room" if error.errno in _FULL else "Write to another place"
         raise OSError(error.errno, f"{path} could not be written ({reason}). {advice}") from error
-
-
-def _like(schema: Any, columns: Mapping[str, Any]) -> Any:
-    """Return a table with the columns of this schema."""
-    if list(columns) != schema.names:
-        raise ValueError(
-            f"Every table must have the columns of the first one, {schema.names}. "
-            f"Got {list(columns)}."
-        )
-    return pyarrow().table(dict(columns), schema=schema)
 
 
 @contextmanager

@@ -109,7 +109,7 @@ def not_labels(column: str, kind: Any) -> TypeError:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value stands for none: None, NaN, NaT or ``pandas.NA``."""
+    """Return whether a value is missing: None, NaN, NaT or ``pandas.NA``."""
     if value is None:
         return True
     try:

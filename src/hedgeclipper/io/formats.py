@@ -100,7 +100,7 @@ class ParquetFile(_File):
 
 
 def _row_groups(metadata: Any, first_row: int, size: int) -> str:
-    """Say which row groups hold the rows of the batch that begins here."""
+    """Return which row groups hold the rows of the batch that begins here."""
     if metadata is None:
         return ""
     start, groups = 0, []
@@ -131,9 +131,9 @@ class ArrowFile(_File):
         schema, _ = self.head()
         fields = positions_of(names, schema.names, self.place)
         with self._open(fields) as reader:
-            n_batches = getattr(reader, "num_record_batches", None)
-            is_stream = n_batches is None
-            for batch in reader if is_stream else map(reader.get_batch, range(n_batches)):
+            is_file = hasattr(reader, "num_record_batches")
+            numbers = range(reader.num_record_batches if is_file else 0)
+            for batch in map(reader.get_batch, numbers) if is_file else reader:
                 yield from _slices(batch, size)
 
     @contextmanager
@@ -153,11 +153,11 @@ def _slices(batch: Any, size: int) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class CsvFile(_File):
-    """Rows of a CSV file with a heading, plain or packed; tabs between values in a .tsv file.
+    """Rows of a CSV file with a heading, compressed or not; tabs between values in a .tsv file.
 
     In batches, numbers are read as float64 whatever the first lines look like, and labels as
     strings; where ``strings`` are allowed and a column has some, all but booleans are strings.
-    Nothing, NA, NaN and null stand for a missing value. Arrow reads up to 32 blocks of 1 MB ahead,
+    Nothing, NA, NaN and null mark a missing value. Arrow reads up to 32 blocks of 1 MB ahead,
     larger ones where the first lines are longer.
     """
 

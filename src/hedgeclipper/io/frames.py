@@ -9,7 +9,8 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from narwhals import dependencies as libraries
+from narwhals.dependencies import is_pandas_dataframe as is_pandas
+from narwhals.dependencies import is_polars_dataframe
 
 from hedgeclipper.io.column_values import (
     decoded,
@@ -33,20 +34,14 @@ class Block:
 
 def is_frame(data: Any) -> bool:
     """Return whether the data is a table of pandas, polars or Arrow."""
-    if isinstance(data, np.ndarray):  # in most cases, and no library has to be asked
-        return False
-    return is_pandas(data) or libraries.is_polars_dataframe(data) or _is_arrow(data)
-
-
-def is_pandas(data: Any) -> bool:
-    """Return whether the data is a frame of pandas."""
-    return libraries.is_pandas_dataframe(data)
+    if type(data).__module__.startswith("pyarrow"):
+        return _is_arrow(data)
+    return is_pandas(data) or is_polars_dataframe(data)
 
 
 def _is_arrow(data: Any) -> bool:
-    return libraries.is_pyarrow_table(data) or (
-        type(data).__module__.startswith("pyarrow") and len(getattr(data, "shape", ())) == 2
-    )
+    """Return whether the data is a table or a record batch of Arrow."""
+    return type(data).__module__.startswith("pyarrow") and len(getattr(data, "shape", ())) == 2
 
 
 def frame_names(data: Any) -> list[str] | None:
@@ -108,9 +103,9 @@ def frame_with(frame: Any, names: Sequence[str]) -> Any:
 
 def as_table(data: Any) -> Any:
     """Return a record batch of Arrow as a table, whose names scikit-learn sees; else the data."""
-    if not _is_arrow(data) or libraries.is_pyarrow_table(data):
-        return data
-    return pyarrow().Table.from_batches([data])
+    if type(data).__name__ == "RecordBatch" and _is_arrow(data):
+        return pyarrow().Table.from_batches([data])
+    return data
 
 
 def as_frame(frame: Any) -> Any:
@@ -151,7 +146,7 @@ def _wanted_positions(names: list[Any], frame: Any, request: Request, place: str
 
 
 def positions_of(wanted: Sequence[str], names: Sequence[Any], place: str) -> list[int]:
-    """Return where the columns of these names stand, or say which is not there just once."""
+    """Return the positions of these columns; one that is not there exactly once is an error."""
     positions = {name: position for position, name in enumerate(names)}
     counts = Counter(names)
     for name in wanted:

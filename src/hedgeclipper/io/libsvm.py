@@ -94,7 +94,7 @@ def _read(
 def _bad_line(
     path: Path, n_before: int, block: bytes, n_columns: int | None, error: ValueError
 ) -> ValueError:
-    """Return the error that names the line of a block, and says if its end may be missing."""
+    """Return the error that names the line of a block, and whether its end may be missing."""
     line = _first_bad_line(block, n_columns)
     has_end = line <= block.count(b"\n")
     counts_from_0 = "Invalid index 0" in str(error)

@@ -106,19 +106,19 @@ class MemberReporter(Reporter):
 
 
 def pass_reporter(verbose: int, tol: float) -> AbstractContextManager:
-    """Return a context that yields a reporter of passes, or None where nothing is to be said."""
+    """Return a context that yields a reporter of passes, or None unless verbose."""
     return PassReporter(tol) if verbose else nullcontext()
 
 
 def row_reporter(
     verbose: int, task: str, n_all: int | None, unit: str = "rows"
 ) -> AbstractContextManager:
-    """Return a context that yields a reporter of rows, one that says nothing unless verbose."""
+    """Return a context that yields a reporter of rows, which does nothing unless verbose."""
     return RowReporter(task, n_all, unit) if verbose else nullcontext(lambda n_done: None)
 
 
 def member_reporter(verbose: int) -> AbstractContextManager:
-    """Return a context that yields a reporter of members, one that says nothing unless verbose."""
+    """Return a context that yields a reporter of members, which does nothing unless verbose."""
     return MemberReporter() if verbose else nullcontext(lambda name, n_done, n_all: None)
 
 

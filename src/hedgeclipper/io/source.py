@@ -96,7 +96,7 @@ def rows_per_batch(n_columns: int) -> int:
 
 
 def converted(rows: Any, dtype: Any, place: str) -> Any:
-    """Return rows of this dtype (None: as they are), or say that numbers are too large for it."""
+    """Return rows of this dtype (None: as they are); numbers too large for it are an error."""
     if dtype is None or rows.dtype == dtype:
         return rows
     try:

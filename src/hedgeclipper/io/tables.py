@@ -79,7 +79,7 @@ def table_source(files: Sequence[TableFile], request: Request) -> TableSource:
     names = _wanted(schemas[files[0].place], request, files[0].place)
     dtype = _common_dtype(schemas, names, request)
     _check_label_types(schemas, request.label)
-    counts = [n_rows for _, n_rows in heads.values()]
+    counts: list[Any] = [n_rows for _, n_rows in heads.values()]
     return TableSource(
         files=files,
         names=names,
@@ -112,7 +112,8 @@ def _own_names(schema: Any, label: Any) -> list[str]:
 
 def _common_dtype(schemas: dict[str, Any], names: list[str], request: Request) -> np.dtype:
     """Return the dtype that holds the columns of all files, which must go together."""
-    first, known, dtype = next(iter(schemas)), set(names), np.dtype(np.float32)
+    dtype: np.dtype = np.dtype(np.float32)
+    first, known = next(iter(schemas)), set(names)
     for place, schema in schemas.items():
         others = [name for name in _own_names(schema, request.label) if name not in known]
         if others and request.columns is None:
@@ -132,7 +133,7 @@ def _common_dtype(schemas: dict[str, Any], names: list[str], request: Request) -
     return dtype
 
 
-def _check_label_types(schemas: dict[str, Any], label: str | None) -> None:
+def _check_label_types(schemas: dict[str, Any], label: Any) -> None:
     """Raise unless the labels of all files are numbers, or strings in all."""
     known: dict[bool, tuple[Any, str]] = {}
     for place, schema in schemas.items() if label is not None else ():

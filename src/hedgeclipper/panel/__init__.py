@@ -1,1 +1,1 @@
-"""A panel: different classifiers, judged by labeled rows that they have not seen."""
+"""A panel: different classifiers, weighed by labels they have not seen and by unlabeled rows."""

@@ -224,10 +224,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             ``pandas.NA``) are unlabeled, and without ``X_unlabeled`` so are those marked by -1.
             Where X is files, the name of their column of labels.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
-            Unlabeled rows; -1 in y is then a class, and an empty X_unlabeled says no more than
-            that. Columns of frames are matched by name, whatever their order. Of more than 200,000
-            rows so many are drawn at random for the game, fewer beyond 500 columns (100 million
-            entries, and 10,000 rows at least), and members learn from 5,000 of these.
+            Unlabeled rows; -1 in y is then a class, and an empty X_unlabeled has no other effect.
+            Columns of frames are matched by name, whatever their order. Of more than 200,000 rows
+            so many are drawn at random for the game, fewer beyond 500 columns (100 million entries,
+            and 10,000 rows at least), and members learn from 5,000 of these.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
 
@@ -245,17 +245,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         random_state = check_random_state(self.random_state)
         seed = random_state.randint(np.iinfo(np.int32).max)
         rows, prepare = self._encode_columns(self._draw_unlabeled(rows, seed))
-        members = self._fit_members(estimators, rows, codes, seed, random_state)
-        members, unlabeled = score_members(
-            members, rows.X_unlabeled, self.classes_.size, self._member_labels(), n_jobs=self.n_jobs
-        )
-        self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
-        if not rows.has_unlabeled:
-            unlabeled = np.where(np.isnan(self.out_of_fold_), unlabeled, self.out_of_fold_)
+        members, unlabeled = self._fit_and_score(estimators, rows, codes, seed, random_state)
         self._labeled = codes, rows.weight_labeled
-        scores = panel_scores(
-            self.out_of_fold_, unlabeled, codes, self._games(), rows.weight_labeled
-        )
+        scores = panel_scores(self.out_of_fold_, unlabeled, *self._labeled, self._games())
         found = [aggregate(own, **self._game_options()) for own in scores]
         # with a confidence_level labels are held out, unless the members came fitted
         may_guarantee = rows.weight_labeled is None and rows.has_unlabeled
@@ -326,12 +318,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
 
     def _hold_out(self, X_unlabeled: Any) -> HeldOut:
         """Return how to predict labeled rows by weights that were found without their labels."""
-        unlabeled = None
-        if X_unlabeled is not None:
-            unlabeled = self._predictor.scores(X_unlabeled, self.n_jobs)
-        return hold_out(
-            self.out_of_fold_, unlabeled, *self._labeled, self._predictor, self._game_options()
-        )
+        scores = None if X_unlabeled is None else self._predictor.scores(X_unlabeled, self.n_jobs)
+        options = self._game_options()
+        return hold_out(self.out_of_fold_, scores, *self._labeled, self._predictor, options)
 
     def _game_options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("regions", "loss", "tol", "max_iter")}
@@ -374,15 +363,15 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         prepare = NamedColumns(list(rows.X_labeled.columns))
         return replace(rows, X_unlabeled=prepare(rows.X_unlabeled)), prepare
 
-    def _fit_members(
+    def _fit_and_score(
         self,
         estimators: list[tuple[str, Any]] | None,
         rows: SemiSupervisedRows,
         codes: np.ndarray,
         seed: int,
         random_state: np.random.RandomState,
-    ) -> list[Member]:
-        """Return fitted members with their scores of labeled rows they have not seen."""
+    ) -> tuple[list[Member], np.ndarray]:
+        """Return fitted members and their scores of unlabeled rows, and set ``out_of_fold_``."""
         everything, n_classes = np.arange(codes.size), self.classes_.size
         held_out = everything[:0]
         if not self._is_prefit and (self.holdout or self.confidence_level):
@@ -394,8 +383,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         if held_out.size:
             # they count as unlabeled: members must not know the others better than these
             others = stack_rows(_safe_indexing(rows.X_labeled, held_out), others)
-        learned = draw_rows(others, ROWS_TO_LEARN_FROM, random_state)
-        given = MemberRows(rows.X_labeled, codes, n_classes, rows.weight_labeled, learned)
+        to_learn_from = draw_rows(others, ROWS_TO_LEARN_FROM, random_state)
+        given = MemberRows(rows.X_labeled, codes, n_classes, rows.weight_labeled, to_learn_from)
         if estimators is None:
             some = draw_rows(others, ROWS_FOR_VIEWS, random_state)
             sample = stack_rows(_safe_indexing(rows.X_labeled, train), some)
@@ -404,11 +393,20 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             options: dict[str, Any] = {"n_jobs": self.n_jobs, "report": report}
             if self._is_prefit:
                 members = prefit_members(estimators, self.classes_)
-                return score_held_out(members, given, everything, self.classes_, **options)
-            if held_out.size == 0:
-                return cross_fit(estimators, given, choose_folds(codes, self.cv, seed), **options)
-            members = cross_fit(estimators, given.select(train), [], **options)
-            return score_held_out(members, given, held_out, n_jobs=self.n_jobs)
+                members = score_held_out(members, given, everything, self.classes_, **options)
+            elif held_out.size == 0:
+                folds = choose_folds(codes, self.cv, seed)
+                members = cross_fit(estimators, given, folds, **options)
+            else:
+                members = cross_fit(estimators, given.select(train), [], **options)
+                members = score_held_out(members, given, held_out, n_jobs=self.n_jobs)
+        members, unlabeled = score_members(
+            members, rows.X_unlabeled, n_classes, self._member_labels(), n_jobs=self.n_jobs
+        )
+        self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
+        if not rows.has_unlabeled:
+            unlabeled = np.where(np.isnan(self.out_of_fold_), unlabeled, self.out_of_fold_)
+        return members, unlabeled
 
     @property
     def _is_prefit(self) -> bool:
@@ -437,11 +435,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self._labels = None
         if given.in_memory:
             is_whole = unlabeled.shape[0] == given.X_unlabeled.shape[0]
-            log_odds = (
-                predictor.log_odds(unlabeled)
-                if is_whole
-                else predictor.awake(given.X_unlabeled, self.n_jobs)
-            )
+            if is_whole:
+                log_odds = predictor.log_odds(unlabeled)
+            else:
+                log_odds = predictor.awake(given.X_unlabeled, self.n_jobs)
             self._labels = self._all_labels(given, self.classes_[predictor.classes(log_odds)])
         self._predictor = predictor
         self.n_labeled_, self.n_unlabeled_ = self._labeled[0].size, unlabeled.shape[0]

@@ -1,4 +1,4 @@
-"""The panel one gets without naming classifiers: varied, and part of it learns from all rows."""
+"""The default panel: varied classifiers, some of which learn from unlabeled rows, too."""
 
 from __future__ import annotations
 
@@ -32,19 +32,7 @@ TOO_MANY_TO_SORT = 20_000
 def default_panel(
     X: Any, n_labels: int, random_state: np.random.RandomState, *, n_classes: int = 2
 ) -> list[tuple[str, Any]]:
-    """Return named classifiers that suit rows like these.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Labeled and unlabeled rows, or a sample of them.
-    n_labels : int
-        Number of labeled rows.
-    random_state : RandomState
-        Draws seeds and what is random in the views.
-    n_classes : int
-        Number of classes.
-    """
+    """Return named classifiers that suit rows like these: labeled and unlabeled, or a sample."""
     views = fit_views(X, random_state)
     seed = random_state.randint(np.iinfo(np.int32).max)
     panel = {
@@ -65,8 +53,8 @@ def _linear(views: Views) -> dict[str, Any]:
     return {
         "linear": make_pipeline(views.scaled, _regression(1.0)),
         "linear_shrunk": make_pipeline(views.scaled, _regression(0.02)),
-        "linear_even": make_pipeline(views.even, _regression(0.1)),
-        "linear_even_shrunk": make_pipeline(views.even, _regression(0.005)),
+        "linear_quantile": make_pipeline(views.quantiles, _regression(0.1)),
+        "linear_quantile_shrunk": make_pipeline(views.quantiles, _regression(0.005)),
         "components": make_pipeline(views.components, _regression(0.1)),
         "components_whitened": make_pipeline(views.whitened, _regression(0.02)),
         "cells": make_pipeline(views.cells, _regression(0.02)),
@@ -85,12 +73,12 @@ def _trees(n_labels: int, seed: int) -> dict[str, Any]:
 
 
 def _boosters(n_labels: int, n_classes: int, is_sparse: bool, seed: int) -> dict[str, Any]:
-    """Return boosted trees, plain ones only if few labels have to be sorted for few classes."""
+    """Return boosted trees, without subsampling only if there are few labels and classes."""
     stochastic = GradientBoostingClassifier(subsample=0.7, max_features="sqrt", random_state=seed)
     boosters = {"boosting": make_pipeline(filler(), stochastic)}
     if n_labels * n_classes <= TOO_MANY_TO_SORT:
-        plain = GradientBoostingClassifier(random_state=seed)
-        boosters["boosting_plain"] = make_pipeline(filler(), plain)
+        whole = GradientBoostingClassifier(random_state=seed)
+        boosters["boosting_plain"] = make_pipeline(filler(), whole)
     stumps = AdaBoostClassifier(n_estimators=100, random_state=seed)
     boosters["boosted_stumps"] = make_pipeline(filler(), stumps)
     if n_labels >= MANY_LABELS and not is_sparse:
@@ -105,7 +93,7 @@ def _neighbors(views: Views, n_labels: int, seed: int) -> dict[str, Any]:
     nearest = KNeighborsClassifier(n_neighbors, weights="distance")
     neighbors = {"neighbors": make_pipeline(views.components, nearest)}
     if n_labels <= TOO_MANY_LABELS:
-        neighbors["support_vectors"] = make_pipeline(views.even, SVC(random_state=seed))
+        neighbors["support_vectors"] = make_pipeline(views.quantiles, SVC(random_state=seed))
     return neighbors
 
 
@@ -122,8 +110,8 @@ def _learning_from_all(views: Views, seed: int) -> dict[str, Any]:
 class SmoothSpreading(LabelSpreading):
     """Label spreading over nearest neighbors, and their mean for new rows.
 
-    Rows that no label reaches get the shares of the classes among the labels, where scikit-learn's
-    own class has NaN or 0. There may be fewer rows than neighbors.
+    Rows that no label reaches get the class proportions of the labels, where scikit-learn's own
+    class has NaN or 0. There may be fewer rows than neighbors.
 
     Parameters
     ----------
@@ -150,9 +138,9 @@ class SmoothSpreading(LabelSpreading):
             spread.fit(X, y)
         self.classes_, self.n_features_in_ = spread.classes_, spread.n_features_in_
         soft = spread.label_distributions_
-        shares = np.mean(labels[labels != -1][:, None] == self.classes_, axis=0)
+        prior = np.mean(labels[labels != -1][:, None] == self.classes_, axis=0)
         reached = soft.sum(axis=1, keepdims=True) > 0
-        soft = np.where(reached, soft, shares)
+        soft = np.where(reached, soft, prior)
         self.neighbors_ = KNeighborsRegressor(n_neighbors, weights="distance").fit(X, soft)
         return self
 

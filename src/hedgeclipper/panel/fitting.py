@@ -24,18 +24,8 @@ READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading, HedgeCl
 class MemberRows:
     """What members learn from.
 
-    Parameters
-    ----------
-    X_labeled : array, CSR matrix or frame of shape (n_labeled, n_features)
-        Labeled rows.
-    codes : ndarray of shape (n_labeled,), int
-        Their classes, from 0 to n_classes - 1.
-    n_classes : int
-        Number of classes.
-    weights : ndarray of shape (n_labeled,) or None
-        Their weights.
-    X_unlabeled : like X_labeled, of shape (n_unlabeled, n_features), or None
-        Unlabeled rows; there may be none.
+    Rows are arrays, CSR matrices or frames; ``codes`` are the classes of the labeled ones, from 0
+    to n_classes - 1, ``weights`` their weights. There may be no unlabeled rows.
     """
 
     X_labeled: Any

@@ -81,16 +81,9 @@ def check_estimators(estimators: Any) -> list[tuple[str, Any]]:
 def choose_folds(codes: np.ndarray, cv: Any, random_state: Any) -> list[Fold]:
     """Return the numbers of the labeled rows to fit and to score, fold by fold.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_labeled,), int
-        Classes of the labeled rows.
-    cv : int, splitter or iterable of splits
-        A number means stratified folds, shuffled, as many as that but not more than the rarest
-        class has labels. A class of a single label is always among the rows to fit, and without two
-        classes of two labels there are no folds. Others are used as they are.
-    random_state : int, RandomState or None
-        Seed of the shuffling.
+    A number ``cv`` means stratified folds, shuffled, as many as that but not more than the rarest
+    class has labels. A class of a single label is always among the rows to fit, and without two
+    classes of two labels there are no folds. Splitters and lists of splits are used as they are.
 
     Examples
     --------
@@ -221,18 +214,9 @@ def score_held_out(
     n_jobs: int | None = None,
     report: Report = _no_report,
 ) -> list[Member]:
-    """Return fitted members with their scores of labeled rows that none was fitted to.
+    """Return fitted members with their scores of held-out labeled rows, NaN for the others.
 
-    Parameters
-    ----------
-    members : sequence of Member
-        Fitted members.
-    rows : MemberRows
-        All rows.
-    held_out : ndarray of int
-        Numbers of the labeled rows to score.
-    labels, n_jobs, report
-        As in ``score_members``.
+    ``held_out`` has the numbers of the rows to score; others are as in ``score_members``.
     """
     X = _safe_indexing(rows.X_labeled, held_out)
     members, scores = score_members(
@@ -245,14 +229,9 @@ def score_held_out(
 
 
 def prefit_members(estimators: Sequence[tuple[str, Any]], labels: np.ndarray) -> list[Member]:
-    """Return fitted classifiers as members without scores; error if one is not ready.
+    """Return fitted classifiers as members that have scored no rows; error if one is not ready.
 
-    Parameters
-    ----------
-    estimators : sequence of (str, classifier)
-        Names and fitted classifiers; nothing is fitted or copied.
-    labels : ndarray of shape (n_classes,)
-        Labels of the classes, as the classifiers know them.
+    Nothing is fitted or copied. ``labels`` are those of the classes as the classifiers know them.
     """
     for name, estimator in estimators:
         try:
@@ -280,31 +259,11 @@ def score_members(
     n_jobs: int | None = None,
     report: Report = _no_report,
 ) -> tuple[list[Member], np.ndarray]:
-    """Return the members that can score rows, and their scores.
+    """Return the members that can score rows, and scores: (n_samples, n_members, n_columns).
 
     Others, for instance with NaN among their scores, are left out with a ``MemberFailedWarning``.
-
-    Parameters
-    ----------
-    members : sequence of Member
-        Fitted members.
-    X : array, CSR matrix or frame of shape (n_samples, n_features)
-        Rows.
-    n_classes : int
-        Number of classes.
-    labels : ndarray of shape (n_classes,), optional
-        Labels as the members know them. By default the codes 0, 1, ...
-    n_jobs : int or None
-        Members at a time.
-    report : callable
-        Gets the name of a member that has scored the rows, and how many have, of how many.
-
-    Returns
-    -------
-    members : list of Member
-        Those left.
-    scores : ndarray of shape (n_samples, n_members, n_columns)
-        Their scores.
+    ``labels`` are those of the classes as the members know them, by default the codes 0, 1, ...;
+    ``report`` gets the name of a member that is done, and how many are, of how many.
     """
     calls = [(m, member_scores, m.estimator, X, n_classes, labels, m.name) for m in members]
     left, scores, errors = [], [], {}

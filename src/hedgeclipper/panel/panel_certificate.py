@@ -7,6 +7,7 @@ neither ranks nor balanced labels have a part in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,18 +24,9 @@ PASSES = 40
 
 @dataclass(frozen=True, eq=False)
 class HardVotes:
-    """Predicted classes, -1 or 1, of members and of the panel as a whole.
+    """Predicted classes, -1 or 1, of members and of the panel as a whole, and labels.
 
-    Parameters
-    ----------
-    labeled : ndarray of shape (n_labeled, n_members)
-        Members' predictions for labeled rows they have not seen.
-    signs : ndarray of shape (n_labeled,)
-        Labels.
-    unlabeled : ndarray of shape (n_unlabeled, n_members)
-        Members' predictions for unlabeled rows.
-    panel_labeled, panel_unlabeled : ndarray
-        The panel's own predictions for these rows.
+    Rows of ``labeled`` and ``unlabeled`` are rows, columns members, which have not seen the labels.
     """
 
     labeled: np.ndarray
@@ -62,16 +54,9 @@ class HardVotes:
 def certify_panel(votes: HardVotes, level: float | None, is_guarantee: bool) -> Certificate:
     """Return bounds on the error of the panel's predictions on the unlabeled rows.
 
-    Parameters
-    ----------
-    votes : HardVotes
-        Predictions of members and panel.
-    level : float or None
-        Confidence level of bounds that hold together, on these rows. None: an estimate from
-        Wilson's bounds, in which the panel counts as a voter, too, though the labels that score it
-        have weighed its members.
-    is_guarantee : bool
-        Whether the labels have fitted no member.
+    ``level`` is the confidence level of bounds that hold together, on these rows; None means an
+    estimate from Wilson's bounds, in which the panel counts as a voter, too, though the labels that
+    score it have weighed its members. A guarantee needs labels that have fitted no member.
     """
     everyone = np.column_stack([votes.labeled, votes.panel_labeled, np.ones(votes.signs.size)])
     bounds = lower_bounds(
@@ -98,11 +83,8 @@ def certify_panel(votes: HardVotes, level: float | None, is_guarantee: bool) -> 
     )
     panel_alone = np.append(np.zeros(votes.unlabeled.shape[1]), [1.0, 0.0])
     start = np.append(np.maximum(bounds.lower, 0.0) / bounds.lower.size, 0.0)
-    return certify(
-        game,
-        lambda block: block @ panel_alone,
-        start,
-        rule="hard",
-        knowledge=bounds,
-        max_iter=PASSES,
-    )
+
+    def predict(block: Any) -> np.ndarray:
+        return block @ panel_alone
+
+    return certify(game, predict, start, rule="hard", knowledge=bounds, max_iter=PASSES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from hedgeclipper.base.inspection import HeldOut, VoterTable
 from hedgeclipper.panel.members import Member
 from hedgeclipper.panel.panel_predictor import PanelPredictor
-from hedgeclipper.panel.weighing import Aggregate, PanelScores, aggregate
+from hedgeclipper.panel.weighing import Aggregate, PanelScores, aggregate, panel_scores
 
 N_FOLDS = 5
 HOW_HELD_OUT = (
@@ -81,63 +80,31 @@ def hold_out(
 ) -> HeldOut:
     """Return how to predict labeled rows by weights that were found without their labels.
 
-    Parameters
-    ----------
-    out_of_fold : ndarray of shape (n_labeled, n_members, n_games)
-        Scores of labeled rows; those with NaN are left out.
-    unlabeled : ndarray of shape (n_unlabeled, n_members, n_games) or None
-        Scores of unlabeled rows. None: labeled rows are reused, as in a fit without unlabeled rows.
-    codes, weights : ndarray of shape (n_labeled,)
-        Classes and weights of the labeled rows; weights may be None.
-    predictor : PanelPredictor
-        The fitted panel.
-    options : dict
-        Options of `aggregate`.
+    Members are not fitted again. Scores come as arrays of shape (n_rows, n_members, n_games);
+    labeled rows with NaN are left out. Without unlabeled rows labeled ones are reused, as in a fit.
+    ``options`` are those of `aggregate`.
     """
     rows = np.flatnonzero(~np.isnan(out_of_fold).any(axis=(1, 2)))
-    classes = np.array([1]) if predictor.n_games == 1 else np.arange(predictor.n_games)
-    scores = HeldOutScores(
-        labeled=out_of_fold[rows],
-        unlabeled=out_of_fold[rows] if unlabeled is None else unlabeled,
-        is_positive=codes[rows, None] == classes,
-        weights=np.ones(rows.size) if weights is None else weights[rows],
-        predictor=predictor,
-        options=options,
-    )
-    return HeldOut(codes[rows], N_FOLDS, scores.predict, HOW_HELD_OUT)
+    labeled, codes = out_of_fold[rows], codes[rows]
+    unlabeled = labeled if unlabeled is None else unlabeled
+    weights = np.ones(rows.size) if weights is None else weights[rows]
+    games = [1] if predictor.n_games == 1 else range(predictor.n_games)
 
-
-@dataclass(frozen=True, eq=False)
-class HeldOutScores:
-    """Scores from which weights can be found again, without fitting members again."""
-
-    labeled: np.ndarray
-    unlabeled: np.ndarray
-    is_positive: np.ndarray
-    weights: np.ndarray
-    predictor: PanelPredictor
-    options: dict[str, Any]
-
-    def predict(self, train: np.ndarray, test: np.ndarray) -> dict[str, np.ndarray]:
+    def predict(train: np.ndarray, test: np.ndarray) -> dict[str, np.ndarray]:
         """Return probabilities of the test rows by the panel, the members' mean, and each member.
 
         Members are weighed by the labels of the rows in ``train`` alone; both are row numbers.
         """
-        columns = []
-        for k, is_positive in enumerate(self.is_positive.T):
-            scores = PanelScores(
-                labeled=self.labeled[train, :, k],
-                is_positive=is_positive[train],
-                weights=self.weights[train],
-                unlabeled=self.unlabeled[:, :, k],
-            )
-            game = aggregate(scores, **self.options).game
-            columns.append(game.log_odds(self.labeled[test, :, k]))
-        members = np.moveaxis(self.labeled[test], 1, 0)
+        scores = panel_scores(labeled[train], unlabeled, codes[train], weights[train], games)
+        found = [aggregate(own, **options).game for own in scores]
+        log_odds = [game.log_odds(labeled[test, :, k]) for k, game in enumerate(found)]
+        members = np.moveaxis(labeled[test], 1, 0)
         if members.shape[2] == 1:
             members = np.concatenate([1.0 - members, members], axis=2)
         return {
-            "this model": self.predictor.probabilities(np.column_stack(columns)),
+            "this model": predictor.probabilities(np.column_stack(log_odds)),
             "mean of all members": members.mean(axis=0),
-            **dict(zip(self.predictor.members, members, strict=True)),
+            **dict(zip(predictor.members, members, strict=True)),
         }
+
+    return HeldOut(codes, N_FOLDS, predict, HOW_HELD_OUT)

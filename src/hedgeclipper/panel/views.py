@@ -1,4 +1,4 @@
-"""Views: what labeled and unlabeled rows together say about the columns, without any label.
+"""Views: transformers of columns, learned from labeled and unlabeled rows without any label.
 
 Each is fitted once, on a sample of all rows, and then frozen: members that look at a view do not
 fit it again in each fold.
@@ -36,27 +36,13 @@ class _FilledColumns(TransformerMixin, BaseEstimator):
     """Transforms columns one by one, missing values filled by the column's median."""
 
     def fit(self, X, y=None):
-        """Learn the columns.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Rows.
-        y : None
-            Not used.
-        """
+        """Learn the columns of an array; y is not used."""
         self.fill_ = filler("median").fit(X)
         self._learn(self.fill_.transform(X))
         return self
 
     def transform(self, X):
-        """Return the rows with new columns.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Rows.
-        """
+        """Return the rows with new columns."""
         check_is_fitted(self)
         return np.clip(self._apply(self.fill_.transform(X)), -FARTHEST, FARTHEST)
 
@@ -79,8 +65,8 @@ class CutColumns(_FilledColumns):
 class QuantileColumns(_FilledColumns):
     """Brings every column to about the same shape, whatever its tails.
 
-    A value becomes the normal quantile of its rank, which equal values share; columns of two values
-    stay as they are. All are standardized.
+    A value becomes the normal quantile of its rank, which is the same for equal values; columns of
+    two values stay as they are. All are standardized.
     """
 
     def _learn(self, X):
@@ -104,11 +90,11 @@ def _reach(column: np.ndarray) -> tuple[float, float]:
 def _normal_scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return values of a column, and what becomes of them; between them lies a straight line."""
     values, counts = np.unique(column, return_counts=True)
-    shares = np.cumsum(counts) / column.size
-    scores = ndtri(shares - 0.5 * counts / column.size) if values.size > 2 else values
+    ranks = np.cumsum(counts) / column.size
+    scores = ndtri(ranks - 0.5 * counts / column.size) if values.size > 2 else values
     center = counts @ scores / column.size
     spread = np.sqrt(counts @ (scores - center) ** 2 / column.size)
-    kept = np.searchsorted(shares, np.linspace(0.0, 1.0 - 0.5 / column.size, MOST_KNOTS))
+    kept = np.searchsorted(ranks, np.linspace(0.0, 1.0 - 0.5 / column.size, MOST_KNOTS))
     kept = np.unique([*kept, values.size - 1])
     return values[kept], (scores[kept] - center) / (spread if spread > 0 else 1.0)
 
@@ -117,66 +103,46 @@ def _normal_scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Views:
     """Transformers that are fitted and frozen, each from the rows as they are.
 
-    Parameters
-    ----------
-    scaled : transformer
-        Columns of unit size, without tails.
-    even : transformer
-        Columns of even shape; the same as ``scaled`` for sparse rows.
-    components, whitened : transformer
-        The leading directions of all rows, in their own size and in the same size.
-    cells : transformer
-        The leaves of random trees that look at no label.
-    kernel : transformer
-        Similarity to some of the rows.
+    ``scaled`` has columns of unit size, without tails, ``quantiles`` quantile-normalized ones (the
+    same as ``scaled`` for sparse rows). ``components`` and ``whitened`` are the leading directions
+    of all rows, in their own size and in the same size, ``cells`` the leaves of random trees that
+    look at no label, and ``kernel`` is the similarity to some of the rows.
     """
 
-    scaled: Any
-    even: Any
-    components: Any
-    whitened: Any
-    cells: Any
-    kernel: Any
+    scaled: FrozenEstimator
+    quantiles: FrozenEstimator
+    components: FrozenEstimator
+    whitened: FrozenEstimator
+    cells: FrozenEstimator
+    kernel: FrozenEstimator
 
 
 def filler(strategy: str = "mean") -> SimpleImputer:
-    """Return what fills missing values, by means or as told."""
+    """Return an imputer of missing values that keeps empty columns."""
     return SimpleImputer(strategy=strategy, keep_empty_features=True)
 
 
+@np.errstate(divide="ignore", invalid="ignore")  # rows that are all alike
 def fit_views(X: Any, random_state: np.random.RandomState) -> Views:
-    """Learn all views from rows.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Rows, labeled and not; missing values are NaN.
-    random_state : RandomState
-        Draws what is random.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):  # rows that are all alike
-        return _fit_views(X, random_state.randint(np.iinfo(np.int32).max))
-
-
-def _fit_views(X: Any, seed: int) -> Views:
-    is_sparse = sparse.issparse(X)
+    """Learn all views from rows, an array or CSR matrix; missing values are NaN."""
+    seed, is_sparse = random_state.randint(np.iinfo(np.int32).max), sparse.issparse(X)
     scaled = (make_pipeline(filler(), MaxAbsScaler()) if is_sparse else CutColumns()).fit(X)
-    even = scaled if is_sparse else QuantileColumns().fit(X)
-    components = _components(X, even, seed)
+    quantiles = scaled if is_sparse else QuantileColumns().fit(X)
+    components = _components(X, quantiles, seed)
     reduced = components.transform(X)
     whitened = PCA(whiten=True, random_state=seed).fit(reduced)
     cells = RandomTreesEmbedding(N_EMBEDDING_TREES, max_depth=EMBEDDING_DEPTH, random_state=seed)
-    cells.fit(even.transform(X))
-    kernel = Nystroem(
-        gamma=_width(reduced), n_components=min(N_LANDMARKS, X.shape[0]), random_state=seed
-    ).fit(reduced)
+    cells.fit(quantiles.transform(X))
+    distances = pairwise_distances(reduced[:ROWS_FOR_DISTANCE], metric="sqeuclidean")
+    gamma = 1.0 / (float(np.median(distances)) or 1.0)
+    kernel = Nystroem(gamma=gamma, n_components=min(N_LANDMARKS, X.shape[0]), random_state=seed)
     return Views(
         scaled=FrozenEstimator(scaled),
-        even=FrozenEstimator(even),
+        quantiles=FrozenEstimator(quantiles),
         components=FrozenEstimator(components),
         whitened=_frozen(components, whitened),
-        cells=_frozen(even, cells),
-        kernel=_frozen(components, kernel),
+        cells=_frozen(quantiles, cells),
+        kernel=_frozen(components, kernel.fit(reduced)),
     )
 
 
@@ -184,68 +150,20 @@ def _frozen(*steps: Any) -> FrozenEstimator:
     return FrozenEstimator(Pipeline([(f"step{k}", step) for k, step in enumerate(steps)]))
 
 
-def _components(X: Any, even: Any, seed: int) -> Pipeline:
+def _components(X: Any, quantiles: Any, seed: int) -> Pipeline:
     """Return the leading directions: of rows of unit length where most is zero, as in text."""
     n_components = max(1, min(N_COMPONENTS, X.shape[1] - 1, X.shape[0] - 1))
-    if _is_like_text(X):
-        reduced = make_pipeline(
-            filler(), Normalizer(), TruncatedSVD(n_components, random_state=seed)
-        ).fit(X)
-        return _of_unit_size(reduced, X)
-    rows = even.transform(X)
+    svd = TruncatedSVD(n_components, random_state=seed)
+    n_filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    if X.shape[1] > WIDE and n_filled < (1.0 - MOSTLY_ZERO) * X.shape[0] * X.shape[1]:
+        reduced = make_pipeline(filler(), Normalizer(), svd).fit(X)
+        svd.components_ /= float(reduced.transform(X).std()) or 1.0  # so that they are of unit size
+        return reduced
+    rows = quantiles.transform(X)
     if X.shape[1] == 1:
         reducer = PCA(1, svd_solver="covariance_eigh")
     elif sparse.issparse(rows):
-        reducer = TruncatedSVD(n_components, random_state=seed)
+        reducer = svd
     else:
         reducer = PCA(n_components, svd_solver="randomized", random_state=seed)
-    return Pipeline([("even", even), ("reduce", reducer.fit(rows))])
-
-
-def _is_like_text(X: Any) -> bool:
-    if X.shape[1] <= WIDE:
-        return False
-    n_filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
-    return n_filled < (1.0 - MOSTLY_ZERO) * X.shape[0] * X.shape[1]
-
-
-class _Divide(TransformerMixin, BaseEstimator):
-    """Divides all columns by one number."""
-
-    def __init__(self, size=1.0):
-        self.size = size
-
-    def fit(self, X, y=None):
-        """Do nothing.
-
-        Parameters
-        ----------
-        X, y
-            Not used.
-        """
-        return self
-
-    def transform(self, X):
-        """Return the rows divided by the number.
-
-        Parameters
-        ----------
-        X : ndarray
-            Rows.
-        """
-        return X / self.size
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-
-def _of_unit_size(reduced: Pipeline, X: Any) -> Pipeline:
-    size = float(reduced.transform(X).std()) or 1.0
-    return Pipeline([*reduced.steps, ("size", _Divide(size))])
-
-
-def _width(rows: np.ndarray) -> float:
-    """Return one over the median squared distance between rows."""
-    distances = pairwise_distances(rows[:ROWS_FOR_DISTANCE], metric="sqeuclidean")
-    median = float(np.median(distances))
-    return 1.0 / median if median > 0 else 1.0
+    return Pipeline([("quantiles", quantiles), ("reduce", reducer.fit(rows))])

@@ -72,25 +72,13 @@ def panel_scores(
     out_of_fold: np.ndarray,
     unlabeled: np.ndarray,
     codes: np.ndarray,
-    games: Sequence[int],
     weights: np.ndarray | None,
+    games: Sequence[int],
 ) -> list[PanelScores]:
-    """Return the scores for each class against the rest, of labeled rows that all have scored.
+    """Return the scores for each class against the rest; warn if a class has no labeled ones.
 
-    Warns if a class has no such rows.
-
-    Parameters
-    ----------
-    out_of_fold : ndarray of shape (n_labeled, n_members, n_games)
-        Scores of labeled rows; NaN where a member has not scored the row without its label.
-    unlabeled : ndarray of shape (n_unlabeled, n_members, n_games)
-        Scores of unlabeled rows.
-    codes : ndarray of shape (n_labeled,)
-        Classes of the labeled rows.
-    games : sequence of int
-        Class of each game.
-    weights : ndarray of shape (n_labeled,) or None
-        Weights of the labeled rows.
+    Scores come as arrays of shape (n_rows, n_members, n_games). Labeled rows that some member has
+    not scored without their label, where out-of-fold scores are NaN, are left out.
     """
     held_out = np.flatnonzero(~np.isnan(out_of_fold).any(axis=(1, 2)))
     if np.unique(codes[held_out]).size < np.unique(codes).size:
@@ -114,27 +102,12 @@ def panel_scores(
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredVotes:
-    """Votes of all members, and the labels they are scored on.
+class ScoredVotes(PanelScores):
+    """Votes made of such scores; NaN where a voter is asleep.
 
-    Parameters
-    ----------
-    labeled : ndarray of shape (n_labeled, n_voters)
-        Votes on labeled rows that a member has not seen; NaN where a voter is asleep.
-    is_positive : ndarray of shape (n_labeled,), bool
-        Labels.
-    weights : ndarray of shape (n_labeled,)
-        Weights of the labeled rows.
-    unlabeled : ndarray of shape (n_unlabeled, n_voters)
-        Votes on unlabeled rows.
-    n_members : int
-        The first so many voters are whole members, the others regions of them.
+    The first ``n_members`` voters are whole members, the others regions of them.
     """
 
-    labeled: np.ndarray
-    is_positive: np.ndarray
-    weights: np.ndarray
-    unlabeled: np.ndarray
     n_members: int
 
     @property

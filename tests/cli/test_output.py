@@ -116,7 +116,9 @@ def test_stopped_while_a_model_is_saved(command, monkeypatch):
         (ValueError("No page."), 3, "error: No page. Written before: m.skops."),
     ],
 )
-def test_what_was_written_before_the_report_failed_is_said(command, monkeypatch, error, code, said):
+def test_what_was_written_before_the_report_failed_is_printed(
+    command, monkeypatch, error, code, said
+):
     cancer().to_csv("rows.csv", index=False)
 
     def fail(*arguments, **options):
@@ -146,7 +148,7 @@ def test_stopped_while_predictions_are_written(command, monkeypatch, to):
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])
-def test_the_work_is_done_though_nobody_reads_what_is_said(tmp_path, more):
+def test_the_work_is_done_though_nobody_reads_the_output(tmp_path, more):
     cancer().to_csv(tmp_path / "rows.csv", index=False)
     reader, writer = os.pipe()
     os.close(reader)
@@ -160,7 +162,7 @@ def test_the_work_is_done_though_nobody_reads_what_is_said(tmp_path, more):
     assert (tmp_path / "m.skops").exists()
 
 
-def test_words_of_a_table_are_not_markup(capsys):
+def test_strings_of_a_table_are_not_markup(capsys):
     Output().table(("Column", "What"), [("[red]a[/red]", "b")])
     Output().say("[bold]x[/bold]")
     assert "[red]a[/red]" in (out := capsys.readouterr().out)

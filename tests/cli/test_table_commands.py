@@ -1,0 +1,405 @@
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+from sklearn.pipeline import Pipeline
+
+import hedgeclipper
+from hedgeclipper.datasets import fetch_a1a
+from tests.command_line import cancer, crowd, flowers
+
+
+def few_members(X, n_labels, random_state, *, n_classes=2):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.tree import DecisionTreeClassifier
+
+    from hedgeclipper.panel.views import filler
+
+    return [
+        ("linear", make_pipeline(filler(), LogisticRegression(max_iter=2000))),
+        ("tree", make_pipeline(filler(), DecisionTreeClassifier(max_depth=2))),
+    ]
+
+
+def test_from_csv_with_strings_dates_and_missing_values_to_predictions(command):
+    flowers().to_csv("rows.csv", index=False)
+    assert command("fit", "rows.csv", "--target", "species", "--model", "m.skops").code == 0
+    assert "rows.csv: 150 rows, 60 labeled and 90 not, read into memory" in command.out
+    for column, what in {
+        "petal_width": "15 missing, marked in a column of their own",
+        "color": "2 values, a column of 0 and 1 for each",
+        "seen": "day, month and weekday, read as %d/%m/%Y",
+        "note": "text of its own in most rows (150 values)",
+        "planet": "it has the same value everywhere",
+    }.items():
+        line = next(line for line in command.out.splitlines() if line.startswith(column))
+        assert what in line
+    assert command("predict", "m.skops", "rows.csv", "-o", "p.parquet").code == 0
+    written = pd.read_parquet("p.parquet")
+    names = ["setosa", "versicolor", "virginica"]
+    assert list(written) == ["prediction", *(f"probability_{name}" for name in names)]
+    truth = np.repeat(names, 50)
+    assert np.mean(written["prediction"] == truth) > 0.9
+
+
+def test_what_is_done_with_columns_is_kept_in_the_model(command):
+    flowers().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
+    model = hedgeclipper.load("m.skops")
+    assert isinstance(model, Pipeline)
+    assert [asdict(plan) for plan in model["columns"].plans_] == command.result["columns"]
+    assert model["columns"].target == "species"
+    rows = flowers().drop(columns="species")
+    assert set(model.predict(rows)) == {"setosa", "versicolor", "virginica"}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_numbers_are_read_in_batches_and_agree_with_memory(command, suffix):
+    frame = cancer()
+    frame.iloc[3, 2] = np.nan
+    frame.to_csv("rows.csv", index=False)
+    frame.to_parquet("rows.parquet")
+    name = f"rows.{suffix}"
+    command("fit", name, "--target", "benign", "--model", "m.skops", "--json")
+    assert command.code == 0
+    assert command.result["in_memory"] is False
+    assert command.result["columns"][2]["what"] == "as they are; 1 missing stay so"
+    assert command.result["classes"].keys() == {"0", "1"}
+    assert command("predict", "m.skops", name, "-o", "p.parquet").code == 0
+    model = hedgeclipper.load("m.skops")
+    predicted = pd.read_parquet("p.parquet")
+    probabilities = model.predict_proba(frame.drop(columns="benign"))
+    np.testing.assert_allclose(predicted["probability_1"], probabilities[:, 1])
+    assert predicted["prediction"].dtype.kind == "i"
+
+
+def test_libsvm_with_a_class_that_is_minus_one(command):
+    X, y = fetch_a1a(return_X_y=True)
+    y = np.where(y == 1, 1, -1)
+    dump_svmlight_file(X[:200], y[:200], "train.libsvm", zero_based=False)
+    dump_svmlight_file(X[200:500], np.zeros(300), "more.libsvm", zero_based=False)
+    words = ("--unlabeled", "more.libsvm", "--model", "m.skops", "--json")
+    assert command("fit", "train.libsvm", *words).code == 0
+    assert command.result["n_unlabeled"] == 300
+    assert command("predict", "m.skops", "more.libsvm", "-o", "p.csv").code == 0
+    written = pd.read_csv("p.csv")
+    assert set(written["prediction"]) == {-1, 1}
+    assert np.mean(written["prediction"] == y[200:500]) > 0.75
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (["yes", "no"], "str"),
+        ([7, -1], "i"),
+        ([True, False], "b"),
+        (["0.5", "1.5"], "str"),
+        ([0.5, 1.5], "str"),
+        (["007", "01"], "str"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_target_may_be_anything(command, labels, kind, suffix):
+    frame = cancer()
+    known = frame["benign"].notna()
+    target = frame["benign"].map({0: labels[0], 1: labels[1]}).astype(object)
+    frame["benign"] = target.where(known, None).convert_dtypes()
+    name = f"rows.{suffix}"
+    frame.to_csv(name, index=False) if suffix == "csv" else frame.to_parquet(name)
+    command("fit", name, "--target", "benign", "--model", "m.skops", "-q")
+    assert command.code == 0, command.err
+    command("predict", "m.skops", name, "-o", "p.parquet", "-q")
+    predicted = pd.read_parquet("p.parquet")["prediction"]
+    assert (
+        pd.api.types.is_string_dtype(predicted) if kind == "str" else predicted.dtype.kind == kind
+    )
+    assert set(predicted) == ({str(label) for label in labels} if kind == "str" else set(labels))
+
+
+@pytest.mark.parametrize("word", ["word", 1])
+def test_strings_of_the_target_that_are_taken_as_missing_are_named(command, word):
+    frame = cancer().assign(more=[word, 2] * 284 + [2])
+    frame["benign"] = frame["benign"].map({0: " no", 1: "yes "}).astype(object)
+    frame.loc[frame.index[frame["benign"].isna()][:6], "benign"] = ["NA"] * 3 + ["?", " ", ""]
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    assert command.code == 0, command.err
+    assert command.result["classes"].keys() == {"no", "yes"}
+    assert command.result["n_labeled"] == 100
+    assert command.result["notes"] == [
+        "Taken as missing in 'benign': 'NA' (3), '?' (1). Write it otherwise if it is a class."
+    ]
+
+
+def test_unlabeled_files_in_several_places(command):
+    frame = cancer()
+    known = frame["benign"].notna()
+    frame[known].to_parquet("labeled.parquet")
+    Path("more").mkdir()
+    for number, part in enumerate(np.array_split(np.flatnonzero(~known), 3)):
+        frame.iloc[part, :6].to_parquet(f"more/{number}.parquet")
+    words = ("fit", "labeled.parquet", "--target", "benign", "--model", "m.skops", "--json", "-f")
+    for where in (["more"], ["more/*.parquet"], ["more/0.parquet", "more/1.parquet"]):
+        command(*words, "--unlabeled", *where)
+        assert command.code == 0
+        expected = 469 if len(where) == 1 else 313
+        assert command.result["n_unlabeled"] == expected
+
+
+def test_strings_in_unlabeled_rows_count_too(command):
+    frame = flowers()
+    known = frame["species"].notna()
+    frame.loc[~known, "color"] = "violet"
+    frame[known].to_csv("rows.csv", index=False)
+    frame[~known].drop(columns="species").to_csv("more.csv", index=False)
+    command(
+        *("fit", "rows.csv", "--target", "species", "--unlabeled", "more.csv"),
+        *("--model", "m.skops", "--drop", "note", "--drop", "planet"),
+    )
+    assert command.code == 0
+    columns = hedgeclipper.load("m.skops")["columns"]
+    assert "color_violet" in columns.get_feature_names_out()
+    assert "note" not in [plan.name for plan in columns.plans_]
+
+
+def test_a_column_of_numbers_with_strings_further_down(command):
+    frame = cancer()
+    frame["mean_area"] = frame["mean_area"].astype(object)
+    frame.loc[500, "mean_area"] = "large"
+    many = pd.concat([frame] * 60, ignore_index=True)
+    many.loc[: 500 + 569 * 58, "mean_area"] = 1.0
+    many.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    assert command.code == 0
+    assert command.result["in_memory"] is True
+
+
+def test_voting(command, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.panel.classifier.default_panel", few_members)
+    flowers().to_csv("rows.csv", index=False)
+    command(
+        *("fit", "rows.csv", "--target", "species", "--method", "voting", "--jobs", 1),
+        *("--model", "m.skops", "--seed", 3),
+    )
+    assert command.code == 0
+    assert "Error, setosa" in command.out
+    command("predict", "m.skops", "rows.csv", "-o", "p.parquet", "--json")
+    assert command.result["classes"].keys() == {"setosa", "versicolor", "virginica"}
+
+
+def test_all_rows_labeled_works_with_a_note(command):
+    cancer().dropna().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
+    assert command.code == 0
+    assert "note: All rows are labeled, so that nothing is learned beyond them" in command.err
+    assert Path("m.skops").exists()
+
+
+def test_all_rows_labeled_and_a_class_that_is_minus_one(command):
+    frame = cancer().dropna()
+    frame["benign"] = frame["benign"].astype(int).replace(0, -1)
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
+    assert command.code == 0
+    assert "note: All rows are labeled, so that nothing is learned beyond them" in command.err
+    assert hedgeclipper.load("m.skops").classes_.tolist() == [-1, 1]
+
+
+def test_a_guarantee(command):
+    cancer(n_labeled=300).to_csv("rows.csv", index=False)
+    command(
+        "fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence-level", "0.95", "--json"
+    )
+    assert command.result["certificates"][0]["kind"] == "guarantee"
+    assert command.result["certificates"][0]["confidence_level"] == 0.95
+    assert (
+        command("fit", "rows.csv", "-t", "benign", "-m", "n.skops", "--confidence-level", 2).code
+        == 2
+    )
+    assert "must be between 0 and 1" in command.err
+
+
+def test_quiet_prints_nothing(command):
+    cancer().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--quiet")
+    assert (command.code, command.out, command.err) == (0, "", "")
+
+
+def test_json_is_all_there_is_on_standard_output(command):
+    cancer().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    assert command.err == ""
+    assert command.result["certificates"][0]["kind"] == "estimate"
+    assert command.result["certificates"][0]["confidence_level"] is None
+    assert command.result["notes"] == []
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    assert command.code == 4
+    assert command.result == {
+        "error": "m.skops exists already. Pass --force to replace it.",
+        "exit_code": 4,
+    }
+
+
+def test_columns_the_model_does_not_know_are_noted(command):
+    frame = cancer()
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "-q")
+    frame[frame.columns[::-1]].assign(other="word").to_csv("more.csv", index=False)
+    command("predict", "m.skops", "more.csv", "-o", "more.parquet")
+    assert command.code == 0
+    assert "note: Columns that the model does not know are not used: other." in command.err
+    command("predict", "m.skops", "rows.csv", "-o", "p.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet("more.parquet"), pd.read_parquet("p.parquet"))
+
+
+def test_a_new_string_and_a_bad_date_do_not_stop_predictions(command):
+    frame = flowers()
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "-q")
+    frame["color"], frame["seen"] = "orange", "soon"
+    frame.drop(columns=["species", "note"]).to_csv("more.csv", index=False)
+    assert command("predict", "m.skops", "more.csv", "-o", "p.csv").code == 0
+    assert len(pd.read_csv("p.csv")) == 150
+    assert "note: 150 values of 'seen' are no dates, and are taken as missing." in command.err
+
+
+def test_a_question_mark_is_a_missing_number(command):
+    frame = cancer().astype(object)
+    frame.loc[7, "mean_area"] = "?"
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    column = next(c for c in command.result["columns"] if c["name"] == "mean_area")
+    assert column["kind"] == "numbers"
+    assert "1 missing" in column["what"]
+
+
+def test_what_may_be_wrong_with_a_column_is_noted(command):
+    frame = flowers().assign(seen="01/02/2020", size=[f"{k},5" for k in range(150)])
+    frame.loc[0, "seen"] = "02/03/2020"
+    frame.loc[1, "petal_length"] = 99
+    frame["petal_length"] = frame["petal_length"].astype(str).replace("99.0", "wide")
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
+    assert command.result["notes"] == [
+        "Column 'petal_length': 'wide' and the like in 1 rows make its numbers strings; leave the "
+        "place of a missing number empty.",
+        "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
+        "first.",
+        "Column 'size': '0,5' is read as a string; write a number with a point.",
+    ]
+
+
+def test_all_files_are_named_with_the_rows_of_all(command):
+    frame = cancer()
+    frame[:400].to_csv("rows.csv", index=False)
+    frame[400:].drop(columns="benign").to_csv("more.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--unlabeled", "more.csv")
+    assert "rows.csv and more.csv: 569 rows" in command.out
+
+
+def test_a_report(command):
+    pytest.importorskip("hedgeclipper.inspection.report")
+    cancer().to_csv("rows.csv", index=False)
+    words = ("--target", "benign", "--model", "m.skops", "--report", "fit.html")
+    assert command("fit", "rows.csv", *words).code == 0
+    assert command("report", "m.skops", "rows.csv", "-o", "page.html").code == 0
+    votes, gold = crowd()
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    assert command("votes", "votes.csv", "--gold", "gold.csv", "--report", "v.html").code == 0
+    for page in ("fit.html", "page.html", "v.html"):
+        assert "<html" in Path(page).read_text(encoding="utf-8")
+
+
+def test_the_report_gets_the_rows_as_the_files_have_them(command, monkeypatch):
+    calls = []
+
+    class Module:
+        @staticmethod
+        def write_report(model, path, **given):
+            calls.append((model, path, given))
+            Path(path).write_text("<html>")
+
+    monkeypatch.setitem(sys.modules, "hedgeclipper.inspection.report", Module)
+    cancer().to_csv("rows.csv", index=False)
+    words = ("--target", "benign", "--model", "m.skops", "--report", "fit.html")
+    assert command("fit", "rows.csv", *words).code == 0
+    assert command("report", "m.skops", "rows.csv", "-o", "page.html").code == 0
+    for model, _, given in calls:
+        assert given["n_unlabeled"] == len(given["row_names"]) == 469
+        assert given["about"] == {"file": "rows.csv", "target": "benign"}
+        assert model.predict(given["X"]).shape == given["y"].shape == (100,)
+        assert model.predict(given["X_unlabeled"]).shape == (469,)
+    assert [str(path) for _, path, _ in calls] == ["fit.html", "page.html"]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "word"),
+    [("csv", None), ("csv", "word"), ("parquet", None), ("parquet", "word"), ("libsvm", None)],
+)
+@pytest.mark.parametrize("most", [1000, 40])
+def test_rows_of_a_report_are_named_by_file_and_line(command, monkeypatch, suffix, word, most):
+    monkeypatch.setattr("hedgeclipper.cli.table_commands.ROWS_IN_REPORT", most)
+    given = {}
+    monkeypatch.setattr(
+        "hedgeclipper.inspection.report.write_report", lambda *_, **said: given.update(said)
+    )
+    frame = cancer()[:300].assign(number=np.arange(300.0))
+    if word is not None:
+        frame["word"] = ["a", "b", "c"] * 100
+    write_table(frame[:150], "a", suffix)
+    write_table(frame[150:200], "b", suffix)
+    write_table(frame[200:].assign(benign=pd.NA), "more", suffix)
+    data = f"[ab].{suffix}"
+    words = ("--unlabeled", f"more.{suffix}", "-m", "m.skops", "--report", "r.html", "-q")
+    target = () if suffix == "libsvm" else ("-t", "benign")
+    assert command("fit", data, *words, *target).code == 0, command.err
+    rows = given["X_unlabeled"]
+    numbers = rows["number"] if hasattr(rows, "columns") else rows.toarray()[:, 6]
+    unlabeled = frame.index[frame["benign"].isna() | (frame.index >= 200)]
+    assert given["n_unlabeled"] == unlabeled.size
+    assert len(given["row_names"]) == len(numbers) == min(most, unlabeled.size)
+    first = 2 if suffix == "csv" else 1
+    for number, name in zip(numbers.astype(int), given["row_names"], strict=True):
+        file, start = ("a", 0) if number < 150 else ("b", 150) if number < 200 else ("more", 200)
+        assert name == f"{file}.{suffix}:{number - start + first}"
+        assert number in unlabeled
+
+
+def write_table(frame, name, suffix):
+    if suffix == "csv":
+        frame.to_csv(f"{name}.csv", index=False)
+    elif suffix == "parquet":
+        frame.to_parquet(f"{name}.parquet")
+    else:
+        y = pd.to_numeric(frame["benign"]).astype("Float64").to_numpy(float, na_value=np.nan)
+        lines = [
+            " ".join([f"{label:g}", *(f"{k}:{value:g}" for k, value in enumerate(row, 1))])
+            for label, row in zip(y, frame.drop(columns="benign").to_numpy(float), strict=True)
+        ]
+        Path(f"{name}.libsvm").write_text("\n".join(lines) + "\n")
+
+
+def test_a_report_names_files_columns_and_rows(command):
+    flowers().to_csv("rows.csv", index=False)
+    words = ("--target", "species", "--model", "m.skops", "--report", "fit.html", "-q")
+    assert command("fit", "rows.csv", *words).code == 0, command.err
+    page = Path("fit.html").read_text(encoding="utf-8")
+    unlabeled = np.flatnonzero(flowers()["species"].isna()) + 2
+    named = {int(line) for line in re.findall(r"rows\.csv:(\d+)", page)}
+    assert named
+    assert named <= set(unlabeled.tolist())
+    assert "day, month and weekday, read as %d/%m/%Y" in page
+    votes, gold = crowd()
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    assert command("votes", "votes.csv", "--gold", "gold.csv", "--report", "v.html").code == 0
+    page = Path("v.html").read_text(encoding="utf-8")
+    assert "votes.csv" in page
+    assert re.search(r">1(0[4-9]|1[01])\d<", page)

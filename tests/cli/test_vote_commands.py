@@ -1,0 +1,84 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import hedgeclipper
+from tests.command_line import crowd
+
+
+@pytest.mark.parametrize("form", ["wide", "long"])
+def test_votes(command, form):
+    votes, gold = crowd()
+    if form == "long":
+        votes = votes.melt("item", var_name="worker", value_name="label")
+        votes = votes.rename(columns={"item": "task"}).dropna()
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    command("votes", "votes.csv", "--gold", "gold.csv", "-o", "labels.parquet", "-m", "v.skops")
+    assert command.code == 0
+    assert "120 rows, 3 voters" in command.out
+    assert command.out.index("ann") < command.out.index("eve")
+    assert "Error" in command.out
+    labels = pd.read_parquet("labels.parquet")
+    key = "item" if form == "wide" else "task"
+    assert list(labels)[:3] == [key, "label", "is_gold"]
+    assert labels["is_gold"].sum() == 40
+    merged = labels.set_index(key)["label"].loc[gold["item"].astype(str)].to_numpy()
+    assert (merged[:40] == gold["truth"][:40]).all()
+    assert np.mean(merged[40:] == gold["truth"][40:]) > 0.7
+    assert hedgeclipper.load("v.skops").classes_.tolist() == ["cat", "dog", "fish"]
+
+
+@pytest.mark.parametrize("strings", [True, False])
+def test_a_long_table_with_minus_one_for_none(command, strings):
+    votes, gold = crowd()
+    codes = {"cat": 0, "dog": 1, "fish": 2}
+    votes.loc[50, ["ann", "bob", "eve"]] = None  # a task on which all abstain
+    votes = votes.melt("item", var_name="worker", value_name="label")
+    votes = votes.rename(columns={"item": "task"})
+    if not strings:
+        votes["label"] = votes["label"].map(codes).astype("Int64")
+        gold["truth"] = gold["truth"].map(codes)
+    votes["label"] = votes["label"].astype(object).where(votes["label"].notna(), -1)
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    command("votes", "votes.csv", "--gold", "gold.csv", "-o", "labels.csv", "--json")
+    assert command.code == 0
+    assert command.result["classes"] == (list(codes) if strings else [0, 1, 2])
+    labels = pd.read_csv("labels.csv")
+    assert len(labels) == 120
+
+
+def test_votes_in_numbers_with_minus_one_for_none(command):
+    votes, gold = crowd()
+    codes = {"cat": 0, "dog": 1, "fish": 2}
+    votes = votes.drop(columns="item").apply(lambda column: column.map(codes)).fillna(-1)
+    votes = votes.astype(int)
+    votes.to_csv("votes.csv", index=False)
+    gold = gold.assign(item=range(120), truth=gold["truth"].map(codes))
+    gold[:40].to_csv("gold.csv", index=False)
+    command("votes", "votes.csv", "--gold", "gold.csv", "--json")
+    assert command.code == 0
+    assert command.result["classes"] == [0, 1, 2]
+    assert command.result["n_gold"] == 40
+    assert {voter["voter"] for voter in command.result["voters"]} == {"ann", "bob", "eve"}
+
+
+def test_columns_that_hold_no_votes(command):
+    votes, gold = crowd()
+    votes.assign(text=[f"text {k}" for k in range(120)]).to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    words = ("votes", "votes.csv", "--gold", "gold.csv")
+    assert "note: Some votes are for classes without a gold label" in command(*words).err
+    command(*words, "--drop", "text", "--json")
+    assert command.result["classes"] == ["cat", "dog", "fish"]
+    assert command.result["notes"] == []
+
+
+def test_votes_where_minus_one_is_a_class(command):
+    pd.DataFrame({"a": [1, -1, 1, -1, None], "b": [1, -1, -1, -1, 1]}).to_csv("v.csv", index=False)
+    pd.DataFrame({"row": [0, 1], "label": [1, -1]}).to_csv("g.csv", index=False)
+    command("votes", "v.csv", "--gold", "g.csv", "-o", "out.csv")
+    assert command.code == 0
+    assert "note: -1 is a gold label, so that only missing votes abstain." in command.err
+    assert pd.read_csv("out.csv")["label"].tolist()[:2] == [1, -1]
