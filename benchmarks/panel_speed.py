@@ -27,7 +27,7 @@ N_LABELED, N_UNLABELED, N_COLUMNS, N_JOBS = 1_000, 100_000, 50, 2
 
 
 def members_alone(X: np.ndarray, y: np.ndarray, unlabeled: np.ndarray) -> np.ndarray:
-    """Return the members' scores of the unlabeled rows, after a plain fit of each."""
+    """Return the members' scores of the unlabeled rows, after one fit of each."""
     random_state = np.random.RandomState(0)
     everything = np.concatenate([X, unlabeled[:ROWS_FOR_VIEWS]])
     estimators = default_panel(everything, y.size, random_state)

@@ -51,50 +51,50 @@ class StudyResult:
 def game(module: Any = weighing, options: dict | None = None, **values: Any) -> Callable:
     """Return the panel's game with other constants or options."""
 
-    def scores(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+    def scores(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
         with ExitStack() as changes:
             for name, value in values.items():
                 changes.enter_context(patch.object(module, name, value))
-            return aggregate(said, **(options or {})).game.log_odds(all_scores)
+            return aggregate(given, **(options or {})).game.log_odds(all_scores)
 
     return scores
 
 
-def mean(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+def mean(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the mean of the members' probabilities."""
     return all_scores.mean(axis=1)
 
 
-def mean_vote(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+def mean_vote(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the mean of the members' votes, with equal weights."""
-    return make_votes([VoteScale.of(own) for own in said.unlabeled.T], all_scores).mean(axis=1)
+    return make_votes([VoteScale.of(own) for own in given.unlabeled.T], all_scores).mean(axis=1)
 
 
-def stacking(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+def stacking(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the prediction of a logistic regression on the members' log-odds."""
-    return stack(said.labeled, said.is_positive.astype(int), all_scores)
+    return stack(given.labeled, given.is_positive.astype(int), all_scores)
 
 
-def vote_by_b(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+def vote_by_b(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the sum of the votes, each weighted by its lowered b, without a game."""
-    found = aggregate(said)
+    found = aggregate(given)
     lowered = found.solution.label_correlations - found.solution.errors
     return make_votes(found.game.scales, all_scores) @ np.maximum(lowered, 0.0)
 
 
-def shuffled(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+def shuffled(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the panel's scores if unlabeled rows do not tell how members agree.
 
     Each member's scores of the unlabeled rows are shuffled, so that its scale stays what it is.
     """
     rng = np.random.default_rng(0)
-    scores = rng.permuted(said.unlabeled, axis=0)
-    return aggregate(replace(said, unlabeled=scores)).game.log_odds(all_scores)
+    scores = rng.permuted(given.unlabeled, axis=0)
+    return aggregate(replace(given, unlabeled=scores)).game.log_odds(all_scores)
 
 
-def best_by_labels(said: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+def best_by_labels(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the scores of the member that ranks the labeled rows best, out of fold."""
-    own = [roc_auc_score(said.is_positive, member) for member in said.labeled.T]
+    own = [roc_auc_score(given.is_positive, member) for member in given.labeled.T]
     return all_scores[:, int(np.argmax(own))]
 
 
@@ -152,8 +152,8 @@ def study(task: tuple[str, int, int]) -> list[StudyResult]:
     with np.load(kept_file(draw)) as kept:
         out_of_fold, scores = kept["out_of_fold"], kept["scores"].astype(float)
     rows = np.random.default_rng(draw.seed).permutation(len(scores))[:N_ROWS]
-    said = PanelScores(out_of_fold, draw.y == 1, np.ones(draw.y.size), scores[rows])
-    aucs = {n: roc_auc_score(draw.y_scored, way(said, scores[: draw.n_scored])) for n, way in
+    given = PanelScores(out_of_fold, draw.y == 1, np.ones(draw.y.size), scores[rows])
+    aucs = {n: roc_auc_score(draw.y_scored, way(given, scores[: draw.n_scored])) for n, way in
             WAYS.items()}  # fmt: skip
     return [StudyResult(*task, name, round(float(auc), 6)) for name, auc in aucs.items()]
 

@@ -23,7 +23,7 @@ from hedgeclipper.panel.classifier import ROWS_IN_GAME
 KEPT = FOLDER / "panel"
 
 
-class Said(NamedTuple):
+class Predictions(NamedTuple):
     """Predictions of the panel and its members on a draw; those of members by name, a column each.
 
     ``out_of_fold`` is of the labeled rows, ``scores`` of the unlabeled ones.
@@ -46,7 +46,7 @@ class Recording(HedgedVotingClassifier):
 
 
 @lru_cache(maxsize=1)
-def said_of(draw: Draw) -> Said:
+def predictions_on(draw: Draw) -> Predictions:
     """Return the predictions of the panel and its members on a draw."""
     model = Recording(random_state=draw.seed)
     model.fit(draw.X, draw.y, X_unlabeled=draw.X_unlabeled)
@@ -55,16 +55,16 @@ def said_of(draw: Draw) -> Said:
             f"The panel has drawn {model.scores_.shape[0]} of {draw.X_unlabeled.shape[0]} rows, so "
             "that its members' scores are not those of the rows to score. Pass fewer."
         )
-    said = Said(
+    found = Predictions(
         list(model.members_),
         model.out_of_fold_[:, :, 0],
         model.scores_,
         model.probabilities_[: draw.n_scored],
     )
     if KEPT.is_dir():
-        whole = {**said._asdict(), "scores": said.scores.astype(np.float32)}
+        whole = {**found._asdict(), "scores": found.scores.astype(np.float32)}
         np.savez(kept_file(draw), **whole)
-    return said
+    return found
 
 
 def kept_file(draw: Draw) -> Path:
@@ -73,16 +73,16 @@ def kept_file(draw: Draw) -> Path:
 
 
 def scores(draw: Draw) -> np.ndarray:
-    return said_of(draw).panel
+    return predictions_on(draw).panel
 
 
 def mean_scores(draw: Draw) -> np.ndarray:
-    return said_of(draw).scores[: draw.n_scored].mean(axis=1)
+    return predictions_on(draw).scores[: draw.n_scored].mean(axis=1)
 
 
 def stacked_scores(draw: Draw) -> np.ndarray:
-    said = said_of(draw)
-    return stack(said.out_of_fold, draw.y, said.scores[: draw.n_scored])
+    found = predictions_on(draw)
+    return stack(found.out_of_fold, draw.y, found.scores[: draw.n_scored])
 
 
 LIMITS = {"uses_unlabeled": True, "max_rows": ROWS_IN_GAME}

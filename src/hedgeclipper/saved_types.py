@@ -36,10 +36,10 @@ from hedgeclipper.panel.views import CutColumns, QuantileColumns
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.auxiliary_voters import AuxiliaryVoters
 from hedgeclipper.votes.dawid_skene import DawidSkene
-from hedgeclipper.votes.evidence import Constraints
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.initial_model import ComponentModel, InitialModel
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.vote_game import VotePredictor
 from hedgeclipper.votes.voter_bounds import Intervals, VoterBounds
+from hedgeclipper.votes.worst_case import Constraints

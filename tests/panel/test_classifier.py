@@ -61,7 +61,7 @@ class Fails(GaussianNB):
 
     def predict_proba(self, X):
         if self.n_scored == X.shape[0]:
-            raise RuntimeError("out of words")
+            raise RuntimeError("cannot score")
         return super().predict_proba(X)
 
 
@@ -332,13 +332,13 @@ def test_one_who_fails_is_named_and_left_out(n_fitted):
 
 
 def test_one_who_cannot_score_held_out_labels_is_left_out():
-    with pytest.warns(MemberFailedWarning, match="'bad' .* RuntimeError: out of words"):
+    with pytest.warns(MemberFailedWarning, match="'bad' .* RuntimeError: cannot score"):
         model = fitted(estimators=[*quick(), ("bad", Fails(-1, n_scored=60))], holdout=0.3)
     assert_same(model, fitted(holdout=0.3))
 
 
 def test_one_who_cannot_score_the_unlabeled_rows_is_left_out():
-    with pytest.warns(MemberFailedWarning, match="'bad' .* RuntimeError: out of words"):
+    with pytest.warns(MemberFailedWarning, match="'bad' .* RuntimeError: cannot score"):
         model = fitted(estimators=[*quick(), ("bad", Fails(-1, n_scored=800))])
     assert_same(model, fitted())
 
@@ -469,7 +469,7 @@ def test_no_guarantee_with_weights_or_without_unlabeled_rows():
 
 
 def test_certificate_is_of_natural_proportions():
-    """With one row in twenty positive, ranks balanced between classes would say otherwise."""
+    """With one row in twenty positive, ranks balanced between classes would differ."""
     score = X[:, 0] + X[:, 1]
     rare = (score + 0.3 * X[:, 2] > np.quantile(score, 0.95)).astype(int)
     model = fitted(rare)

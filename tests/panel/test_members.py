@@ -50,10 +50,10 @@ FITS = []
 class Spy(ClassifierMixin, BaseEstimator):
     """Notes what it is fitted to; gives every class of every row the same score."""
 
-    def __init__(self, fails_at=None, error=ValueError, says=0.5, needs_classes=2):
+    def __init__(self, fails_at=None, error=ValueError, constant=0.5, needs_classes=2):
         self.fails_at = fails_at
         self.error = error
-        self.says = says
+        self.constant = constant
         self.needs_classes = needs_classes
 
     def fit(self, X, y):
@@ -67,7 +67,7 @@ class Spy(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        return np.full((X.shape[0], self.classes_.size), self.says)
+        return np.full((X.shape[0], self.classes_.size), self.constant)
 
 
 class WeighedSpy(Spy):
@@ -359,7 +359,7 @@ def test_one_who_fails_is_left_out_by_name(fails_at):
 
 @pytest.mark.parametrize("folds", [FOLDS, []])
 def test_one_without_finite_scores_is_left_out(folds):
-    estimators = [("bad", Spy(says=np.nan)), ("b", GaussianNB())]
+    estimators = [("bad", Spy(constant=np.nan)), ("b", GaussianNB())]
     with pytest.warns(MemberFailedWarning, match="bad must give finite scores"):
         members = cross_fit(estimators, rows(), folds)
     assert [member.name for member in members] == ["b"]
@@ -386,7 +386,7 @@ def test_one_who_fails_only_for_want_of_a_class_stays():
 
 def test_a_fold_without_a_class_has_classes_without_a_gap():
     some = np.flatnonzero(THREE != 1)
-    scores = only(Spy(says=0.25), rows(THREE), [(some, np.arange(60))]).out_of_fold
+    scores = only(Spy(constant=0.25), rows(THREE), [(some, np.arange(60))]).out_of_fold
     assert np.unique(FITS[0]["y"]).tolist() == [0, 1]
     np.testing.assert_array_equal(scores, np.tile([0.25, 0.0, 0.25], (60, 1)))
 

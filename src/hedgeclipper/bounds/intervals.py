@@ -80,12 +80,18 @@ def lower_bounds(
     """
     if method not in METHODS:
         raise ValueError(f"The 'method' parameter must be one of {METHODS}. Got {method!r}.")
-    delta = 1.0 - _check_level(confidence_level, method)
+    lowest = 0.5 if method == "wilson" else 0.0
+    is_number = isinstance(confidence_level, (int, float, np.number))
+    if not (is_number and 0.0 < confidence_level < 1.0 and confidence_level >= lowest):
+        raise ValueError(
+            "The 'confidence_level' parameter must lie strictly between 0 and 1, and not below 0.5 "
+            f"for method='wilson'. Got {confidence_level!r}."
+        )
     matrix = as_vote_matrix(votes, participation, allow_asleep=True)
     signs = _check_labels(labels, matrix.n_samples)
     sums, n_labeled = signed_sums(matrix, signs), matrix.coverage * matrix.n_samples
     estimate = np.divide(sums, n_labeled, out=np.full_like(sums, np.nan), where=n_labeled > 0)
-    counts = None
+    counts, delta = None, 1.0 - float(confidence_level)
     if method == "wilson":
         _check_hard_votes(matrix, n_labeled)
         delta = delta / 2 if two_sided else delta
@@ -154,16 +160,6 @@ def wilson_bounds(
         center = estimate / (1.0 + noise)
         radius = np.sqrt(noise * (1.0 - estimate**2 + noise)) / (1.0 + noise)
     return center - radius, center + radius
-
-
-def _check_level(level: Any, method: str) -> float:
-    lowest = 0.5 if method == "wilson" else 0.0
-    if not (isinstance(level, (int, float, np.number)) and 0.0 < level < 1.0 and level >= lowest):
-        raise ValueError(
-            "The 'confidence_level' parameter must lie strictly between 0 and 1, and not below 0.5 "
-            f"for method='wilson'. Got {level!r}."
-        )
-    return float(level)
 
 
 def _check_labels(labels: Any, n_samples: int) -> np.ndarray:

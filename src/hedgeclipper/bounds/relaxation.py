@@ -5,8 +5,9 @@ The smallest amount r by which every b must be lowered (every interval widened) 
     r = max(0, max over sum c_i abs(theta_i) = 1 of edge . theta - width . abs(theta) - mean abs(m))
       = max(0, min over z in [-1, 1]^n of the largest violation of a constraint),
 
-so any theta bounds it from below and any z from above. The largest ratio over theta is found by
-Dinkelbach's iteration (W. Dinkelbach, On Nonlinear Fractional Programming, 1967).
+so any theta bounds it from below and any z from above. The largest ratio of
+edge . theta - width . abs(theta) - mean abs(m) to sum c_i abs(theta_i) is found by Dinkelbach's
+iteration (W. Dinkelbach, On Nonlinear Fractional Programming, Management Science, 1967).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.game.batch import solve_batch
-from hedgeclipper.game.equations import Evaluation, Game
+from hedgeclipper.game.equations import Evaluation
 from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import absolute_loss
 from hedgeclipper.game.setup import check_positive, is_small, set_up_game
@@ -103,47 +104,31 @@ def smallest_relaxation(
     known = (label_correlations, participation, widths, class_balance)
     game = set_up_game(votes, *known, loss=absolute_loss())
     check_positive("max_iter", max_iter)
-    search = _Search(game)
-    for _ in range(MAX_ROUNDS):
-        if search.n_iter >= max_iter or not search.improve(max_iter - search.n_iter):
-            break
-    upper = max(search.upper if search.upper > NEGLIGIBLE else 0.0, search.lower)
-    is_exact = upper - search.lower <= NEGLIGIBLE
-    return Relaxation(search.lower, upper, is_exact, search.best)
+    terms, coverage = game.terms, game.specialists.coverage
+    lower, upper, best, n_iter = 0.0, np.inf, None, 0
 
-
-class _Search:
-    """Dinkelbach's iteration for the ratio (edge - width - mean abs(m)) / load.
-
-    With every correlation lowered by the best ratio so far, weights whose slack is still negative
-    have a better ratio; if there are none, that ratio was the largest.
-    """
-
-    def __init__(self, game: Game):
-        self.game, self.coverage = game, game.specialists.coverage
-        self.best: Contradiction | None = None
-        self.lower, self.upper, self.n_iter = 0.0, np.inf, 0
-
-    def improve(self, max_iter: int) -> bool:
-        """Solve the game with correlations lowered by ``lower``; return whether that raised it."""
-        terms = self.game.terms
-        lowered = replace(terms, width=terms.width + self.lower * self.coverage)
-        progress = Progress(1e-3, max_iter, report=self._note_labels)
-        relaxed = replace(self.game, terms=lowered)
-        if is_small(self.game):
-            solve_exact(relaxed, progress)
-        else:
-            solve_batch(relaxed, progress, np.clip(0.0, terms.lower, terms.upper))
-        self.n_iter += progress.n_iter
-        proof = find_contradiction(self.game, progress.best.theta, progress.best.mean_size)
-        if proof is None or proof.excess <= self.lower * (1 + 1e-9):
-            return False
-        self.best, self.lower = proof, proof.excess
-        return True
-
-    def _note_labels(self, record: PassRecord, evaluation: Evaluation) -> None:
-        """Take the largest violation under this pass's labels as an upper end."""
-        terms = self.game.terms
+    def note_labels(record: PassRecord, evaluation: Evaluation) -> None:
+        """Lower ``upper`` to the largest violation of a constraint under this pass's labels."""
+        nonlocal upper
         missing = terms.edge - evaluation.tilt
         violation = np.where(terms.lower < 0, np.abs(missing), missing) - terms.width
-        self.upper = min(self.upper, max(0.0, float(np.max(violation / self.coverage))))
+        upper = min(upper, max(0.0, float(np.max(violation / coverage))))
+
+    for _ in range(MAX_ROUNDS):
+        if n_iter >= max_iter:
+            break
+        # with every correlation lowered by the best ratio so far, weights whose slack is still
+        # negative have a better ratio; if there are none, that ratio was the largest
+        lowered = replace(game, terms=replace(terms, width=terms.width + lower * coverage))
+        progress = Progress(1e-3, max_iter - n_iter, report=note_labels)
+        if is_small(game):
+            solve_exact(lowered, progress)
+        else:
+            solve_batch(lowered, progress, np.clip(0.0, terms.lower, terms.upper))
+        n_iter += progress.n_iter
+        proof = find_contradiction(game, progress.best.theta, progress.best.mean_size)
+        if proof is None or proof.excess <= lower * (1 + 1e-9):
+            break
+        best, lower = proof, proof.excess
+    upper = max(upper if upper > NEGLIGIBLE else 0.0, lower)
+    return Relaxation(lower, upper, upper - lower <= NEGLIGIBLE, best)

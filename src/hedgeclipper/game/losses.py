@@ -71,7 +71,13 @@ class Loss(ABC):
 
 
 class BinaryLoss(Loss):
-    """A loss of predictions for two classes: m is the awake prediction, g and z in [-1, 1]."""
+    """A loss of predictions for two classes: m is the awake prediction, g and z in [-1, 1].
+
+    The link is ``clip((m + link_shift) * link_scale, -1, 1)`` but for log loss.
+    """
+
+    link_shift: float = 0.0
+    link_scale: float = 1.0
 
     def size(self, m: np.ndarray) -> np.ndarray:
         """Return abs(m)."""
@@ -83,11 +89,11 @@ class BinaryLoss(Loss):
 
     def unclipped(self, m: np.ndarray) -> np.ndarray:
         """Return the link continued beyond [-1, 1], where it is linear and strictly increasing."""
-        return m
+        return (m + self.link_shift) * self.link_scale
 
     def awake_at(self, g: float) -> float:
         """Return the m nearest 0 whose link is g; infinite where the link never gets there."""
-        return g
+        return g / self.link_scale - self.link_shift
 
     def soft_link(self, m: np.ndarray, room: np.ndarray) -> np.ndarray:
         """Return the link of m, but strictly between -1 and 1 and strictly increasing.
@@ -112,8 +118,8 @@ class PiecewiseLinearLoss(BinaryLoss):
     """A loss whose potential is piecewise linear: zero-one, cost-weighted, abstention.
 
     ``kinks`` are where the slope changes, ascending, ``values`` is Psi there, and ``slopes`` are
-    those of the pieces, one more than kinks. The link is ``clip((m + link_shift) * link_scale, -1,
-    1)``; with ``may_abstain`` its size is the probability of not abstaining.
+    those of the pieces, one more than kinks. With ``may_abstain`` the size of the link is the
+    probability of not abstaining.
     """
 
     name: str
@@ -145,14 +151,6 @@ class PiecewiseLinearLoss(BinaryLoss):
             inside = np.maximum(eps / 2 - np.abs(distance), 0.0)
             added += (above - below) / (2 * eps) * inside * inside
         return added, z
-
-    def unclipped(self, m):
-        """Return the linear function of m."""
-        return (m + self.link_shift) * self.link_scale
-
-    def awake_at(self, g):
-        """Return the m at which the linear function is g."""
-        return g / self.link_scale - self.link_shift
 
 
 @dataclass(frozen=True)
@@ -200,6 +198,10 @@ class SquareLoss(BinaryLoss):
     def conjugate(self, z):
         """Return (z^2 - 1) / 2."""
         return (z * z - 1.0) / 2.0
+
+    def link(self, m):
+        """Return m clipped, at once, since passes call it."""
+        return np.clip(m, -1.0, 1.0)
 
 
 def zero_one_loss() -> PiecewiseLinearLoss:
