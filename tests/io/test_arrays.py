@@ -7,17 +7,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from hedgeclipper.io import (
-    ArraySource,
-    MappedSource,
-    as_rows,
-    as_source,
-    cut,
-    missing_labels,
-    row_slice,
-)
+from hedgeclipper.io import ArraySource, as_source, cut, missing_labels, row_slice
 from hedgeclipper.io import source as sources
-from hedgeclipper.io.arrays import draw_rows, merge_draws, stack_rows
+from hedgeclipper.io.arrays import MappedSource, as_rows, draw_rows, merge_draws, stack_rows
 
 
 def test_array_is_handed_out_in_views():

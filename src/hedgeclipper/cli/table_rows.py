@@ -193,7 +193,7 @@ def _in_batches(
             n_rows += labels.size
             report(n_rows)
     for files, read in zip(tables, (source, *others), strict=True):
-        files.n_rows.update({str(place): count.n_rows for place, count in read.counts.items()})
+        files.n_rows.update(read.counts)
     if not sum(data.n_rows.values()):
         raise data.no_rows
     y = as_classes(np.concatenate(found), names is not None and data.is_boolean(str(target)))

@@ -24,13 +24,14 @@ from sklearn.preprocessing import OneHotEncoder
 
 from hedgeclipper.datasets.registry import N_SYMBOLS_SECSTR, Dataset
 from hedgeclipper.io.arrays import stack_rows
-from hedgeclipper.io.libsvm import blocks_of_lines, open_packed, parse_libsvm
+from hedgeclipper.io.libsvm import as_csr, blocks_of_lines, open_packed, parse_libsvm
 from hedgeclipper.io.source import damage_named
 
 _UNREADABLE = (EOFError, BadZipFile, LZMAError, ZlibError, MatReadError)
 _UNEXPECTED = (IndexError, KeyError, TypeError, ValueError)
 _LODGEPOLE_PINE = 2
 _SPLIT = "idxlab"
+_as_csr = partial(as_csr, dtype=np.float32)
 _parse_csv = partial(np.loadtxt, dtype=np.float32, delimiter=",", ndmin=2)
 
 
@@ -56,17 +57,6 @@ def _reading(path: Path) -> AbstractContextManager[None]:
     """Turn whatever goes wrong inside a damaged or wrong file into an OSError that names it."""
     errors = (*_UNREADABLE, *_UNEXPECTED)
     return damage_named(str(path), *errors, where=lambda: "or not the file it should be")
-
-
-def _as_csr(matrix: Any) -> sparse.csr_array:
-    """Return a csr_array of float32 with sorted columns, and 32-bit indices where they fit."""
-    matrix = sparse.csr_array(matrix, dtype=np.float32)
-    matrix.sort_indices()
-    if matrix.nnz <= np.iinfo(np.int32).max:
-        # scikit-learn's trees take no wider ones.
-        matrix.indices = matrix.indices.astype(np.int32, copy=False)
-        matrix.indptr = matrix.indptr.astype(np.int32, copy=False)
-    return matrix
 
 
 def _as_classes(labels: Any) -> np.ndarray:

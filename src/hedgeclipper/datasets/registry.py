@@ -62,8 +62,8 @@ class Dataset:
         return text + "."
 
 
-_RECORDS = tomllib.loads((PACKAGE_DATA / "datasets.toml").read_text(encoding="utf-8"))
-DATASETS = [Dataset(name=name, **record) for name, record in _RECORDS.items()]
+with (PACKAGE_DATA / "datasets.toml").open("rb") as _file:
+    DATASETS = [Dataset(name=name, **record) for name, record in tomllib.load(_file).items()]
 
 
 def dataset_names() -> list[str]:

@@ -4,14 +4,7 @@ Everything downstream reads rows in batches and more than once, so a source is s
 be iterated over again and again.
 """
 
-from hedgeclipper.io.arrays import (
-    ArraySource,
-    BatchSource,
-    MappedSource,
-    as_rows,
-    cut,
-    row_slice,
-)
+from hedgeclipper.io.arrays import ArraySource, BatchSource, cut, row_slice
 from hedgeclipper.io.as_source import as_source, is_batched
 from hedgeclipper.io.atomic import parquet_writer
 from hedgeclipper.io.column_values import as_classes, as_plain_array, is_missing, missing_labels
@@ -33,12 +26,10 @@ from hedgeclipper.io.source import Source
 __all__ = [
     "ArraySource",
     "BatchSource",
-    "MappedSource",
     "Source",
     "as_classes",
     "as_frame",
     "as_plain_array",
-    "as_rows",
     "as_source",
     "as_table",
     "as_text",

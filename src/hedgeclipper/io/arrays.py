@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from hedgeclipper.io.frames import Block, frame_block, is_frame, is_pandas
-from hedgeclipper.io.source import Request, RowCount, Source, converted, rows_per_batch
+from hedgeclipper.io.source import Request, Source, check_count, converted, rows_per_batch
 
 ENTRIES_PER_BATCH = 1 << 18
 ROWS_PER_SPARSE_BATCH = 1 << 14
-Draw = tuple[np.ndarray, Any]
+Draw = tuple[np.ndarray, Any]  # a random number for each row; the smallest ones are drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class BatchSource(Source):
 
     batches: Callable[[], Iterable[Any]]
     request: Request
-    count: RowCount = field(default_factory=RowCount)
+    counts: dict[str, int] = field(default_factory=dict)
 
     @property
     def column_names(self) -> list[str] | None:
@@ -90,7 +90,7 @@ class BatchSource(Source):
                 request = replace(request, columns=block.column_names)
             n_read += block.rows.shape[0]
             yield block
-        self.count.check(n_read, f"The batches of {self.request.name}")
+        check_count(self.counts, f"The batches of {self.request.name}", n_read)
 
 
 def as_block(data: Any, request: Request, place: str) -> Block:
@@ -104,8 +104,7 @@ def as_block(data: Any, request: Request, place: str) -> Block:
         )
     rows = as_rows(data, name=request.name)
     request.check_width(rows.shape[1], place)
-    rows = rows if request.dtype is None else converted(rows, request.dtype, place)
-    return Block(rows, None, request.columns)
+    return Block(converted(rows, request.dtype, place), None, request.columns)
 
 
 def as_rows(data: Any, *, name: str = "votes") -> Any:
@@ -131,8 +130,7 @@ def as_rows(data: Any, *, name: str = "votes") -> Any:
 def cut(n_rows: int, batch: Any) -> Iterator[slice]:
     """Yield slices that cut n_rows into blocks of a handy size for rows like those of a batch."""
     is_sparse = sparse.issparse(batch)
-    size = ROWS_PER_SPARSE_BATCH if is_sparse else ENTRIES_PER_BATCH // max(1, batch.shape[1])
-    size = max(1, size)
+    size = ROWS_PER_SPARSE_BATCH if is_sparse else ENTRIES_PER_BATCH // max(1, batch.shape[1]) or 1
     for start in range(0, max(n_rows, 1), size):
         yield slice(start, min(start + size, n_rows))
 
@@ -161,13 +159,9 @@ def draw_rows(X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
         return _safe_indexing(X, np.sort(random_state.choice(X.shape[0], n_rows, replace=False)))
     drawn = None
     for batch in X:
-        drawn = merge_draws(drawn, tagged(batch, random_state), n_rows)
+        tags = random_state.random_sample(batch.shape[0])
+        drawn = merge_draws(drawn, (tags, batch), n_rows)
     return np.empty((0, 0)) if drawn is None else drawn[1]
-
-
-def tagged(rows: Any, random_state: np.random.RandomState) -> Draw:
-    """Return rows with a random number for each; those with the smallest will be drawn."""
-    return random_state.random_sample(rows.shape[0]), rows
 
 
 def merge_draws(one: Draw | None, other: Draw, n_rows: int) -> Draw:

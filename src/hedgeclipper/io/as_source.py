@@ -112,23 +112,16 @@ def _open(request: Request) -> Source:
         raise ValueError(
             f"{request.label!r} is the label, and it is in columns too. Take it out there."
         )
-    if is_batched(data):
-        return _open_batches(request)
-    block = as_block(data, request, name)
-    return ArraySource(block.rows, block.labels, block.column_names, request)
-
-
-def _open_batches(request: Request) -> Source:
-    data, name = request.data, request.name
+    if not is_batched(data):
+        block = as_block(data, request, name)
+        return ArraySource(block.rows, block.labels, block.column_names, request)
     if isinstance(data, np.ndarray):  # a memory map, whose rows get their dtype when they are read
         return MappedSource(as_block(data, replace(request, dtype=None), name).rows, request)
     if _names_files(data):
         kind, paths = find_files(data)
-        return (
-            libsvm_source(paths, request)
-            if kind == "LibSVM"
-            else table_source([FORMATS[kind](path) for path in paths], request)
-        )
+        if kind == "LibSVM":
+            return libsvm_source(paths, request)
+        return table_source([FORMATS[kind](path) for path in paths], request)
     if is_dataset(data):
         return table_source([DatasetTable(data, name)], request)
     if callable(data):
@@ -150,11 +143,8 @@ def is_batched(data: Any) -> bool:
             base = base.base
         return isinstance(base, mmap)
     is_function = callable(data) and not hasattr(data, "__array__")
-    read_on_the_way = _names_files(data) or is_dataset(data) or is_function
-    return read_on_the_way or hasattr(data, "__next__") or _holds_batches(data)
-
-
-def _holds_batches(data: Any) -> bool:
+    if _names_files(data) or is_dataset(data) or is_function or hasattr(data, "__next__"):
+        return True
     if is_frame(data):
         return False
     if isinstance(data, (list, tuple)):

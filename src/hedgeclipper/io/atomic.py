@@ -84,32 +84,28 @@ class TableWriter:
                 )
             table = pyarrow().table(dict(columns), schema=schema)
             if self._writer is None:
-                self._open(table.schema)
+                # our own file, since pyarrow leaves its open where the footer cannot be written
+                self._file = pyarrow().OSFile(str(self._temporary), mode="wb")
+                self._writer = pyarrow("pyarrow.parquet").ParquetWriter(
+                    self._file, table.schema, write_page_checksum=True
+                )
             n_rows = self._n_waiting + table.num_rows
             n_whole = n_rows - n_rows % ROWS_PER_GROUP
             n_taken = max(0, n_whole - self._n_waiting)
             if n_whole:
                 self._write_groups(table.slice(0, n_taken))
-            self._wait(table.slice(n_taken))
+            # a copy, since a table shares the memory of arrays that the caller may write to
+            waiting = table.take(np.arange(n_taken, table.num_rows))
+            self._waiting.append(waiting)
+            self._n_waiting += waiting.num_rows
+            if len(self._waiting) == TABLES_TO_GATHER:
+                # each takes some memory, however few its rows
+                self._waiting = [pyarrow().concat_tables(self._waiting).combine_chunks()]
 
     def _write_groups(self, *last: Any) -> None:
         """Write the tables that wait, and a last one."""
         tables, self._waiting, self._n_waiting = [*self._waiting, *last], [], 0
         self._writer.write_table(pyarrow().concat_tables(tables), ROWS_PER_GROUP)
-
-    def _wait(self, table: Any) -> None:
-        # a copy, since a table shares the memory of arrays that the caller may write to
-        self._waiting.append(table.take(np.arange(table.num_rows)))
-        self._n_waiting += table.num_rows
-        if len(self._waiting) == TABLES_TO_GATHER:
-            # each takes some memory, however few its rows
-            self._waiting = [pyarrow().concat_tables(self._waiting).combine_chunks()]
-
-    def _open(self, schema: Any) -> None:
-        # opened here, since pyarrow leaves its own file open where the footer cannot be written
-        self._file = pyarrow().OSFile(str(self._temporary), mode="wb")
-        parquet = pyarrow("pyarrow.parquet")
-        self._writer = parquet.ParquetWriter(self._file, schema, write_page_checksum=True)
 
     def close(self) -> None:
         """Write the rows that wait, and the footer."""

@@ -18,8 +18,9 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 
-from hedgeclipper.io.arrays import Draw, merge_draws, tagged
+from hedgeclipper.io.arrays import Draw, merge_draws
 from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.frames import positions_of
 
 FAN_IN = 8
 
@@ -127,12 +128,7 @@ def select_columns(X: Any, names: Any, name: str) -> Any:
     """Return a frame's columns of these names, in this order; arrays have none."""
     if names is None or not hasattr(X, "columns"):
         return X
-    missing = [column for column in names if column not in X.columns]
-    if missing:
-        raise ValueError(
-            f"{name} has no column {missing[0]!r} ({len(missing)} missing in all). It must have "
-            "the columns of the labeled rows, in any order."
-        )
+    positions_of(names, list(X.columns), name)
     return X[list(names)]
 
 
@@ -173,7 +169,8 @@ def watch(kept: tuple[Any, ...], report: Callable[[int], None]) -> None:
 
 def _draw_part(part: Any, n_rows: int, check: Box, seed: int) -> Draw:
     rows = check.content(part)
-    return merge_draws(None, tagged(rows, np.random.RandomState(seed)), n_rows)
+    tags = np.random.RandomState(seed).random_sample(rows.shape[0])
+    return merge_draws(None, (tags, rows), n_rows)
 
 
 def join_in_tree(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:

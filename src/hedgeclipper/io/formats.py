@@ -92,10 +92,7 @@ class ParquetFile(_File):
 
     def _open(self) -> Any:
         return pyarrow("pyarrow.parquet").ParquetFile(
-            self.path,
-            buffer_size=_STREAM_BYTES,
-            pre_buffer=False,
-            page_checksum_verification=True,
+            self.path, buffer_size=_STREAM_BYTES, pre_buffer=False, page_checksum_verification=True
         )
 
 
@@ -220,10 +217,16 @@ class CsvFile(_File):
     def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
         schema, _ = self.head()
         positions_of(names, schema.names, self.place)
+        types = {name: schema.field(name).type for name in names if name != label}
+        # the first lines of a column of strings may be empty, or look like numbers
+        has_strings = self.strings and any(map(holds_strings, types.values()))
+        for name, kind in types.items():
+            if str(kind) != "bool" and holds_numbers(kind):
+                types[name] = pyarrow().string() if has_strings else pyarrow().float64()
+        if label is not None:
+            types[label] = pyarrow().string()
         options = pyarrow("pyarrow.csv").ConvertOptions(
-            include_columns=names,
-            column_types=_column_types(schema, names, label, self.strings),
-            strings_can_be_null=True,
+            include_columns=names, column_types=types, strings_can_be_null=True
         )
         with self._open(options, schema.names) as reader:
             for batch in reader:
@@ -267,21 +270,6 @@ class CsvFile(_File):
     def _unpacked(self) -> Any:
         packing = _PACKINGS.get(self.path.suffix.lower())
         return pyarrow().input_stream(str(self.path), compression=packing)
-
-
-def _column_types(
-    schema: Any, names: list[str], label: str | None, strings: bool
-) -> dict[str, Any]:
-    pa = pyarrow()
-    kinds = {name: schema.field(name).type for name in names if name != label}
-    # the first lines of a column of strings may be empty, or look like numbers
-    has_strings = strings and any(map(holds_strings, kinds.values()))
-    of_numbers = pa.string() if has_strings else pa.float64()
-    types = {
-        name: kind if str(kind) == "bool" or not holds_numbers(kind) else of_numbers
-        for name, kind in kinds.items()
-    }
-    return {**types, label: pa.string()} if label is not None else types
 
 
 def _is_numeral(text: str) -> bool:
@@ -350,8 +338,4 @@ def is_dataset(data: Any) -> bool:
     return isinstance(data, pyarrow("pyarrow.dataset").Dataset)
 
 
-FORMATS: dict[str, Callable[[Path], _File]] = {
-    "Parquet": ParquetFile,
-    "Arrow": ArrowFile,
-    "CSV": CsvFile,
-}
+FORMATS: dict[str, type[_File]] = {"Parquet": ParquetFile, "Arrow": ArrowFile, "CSV": CsvFile}

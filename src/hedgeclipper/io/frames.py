@@ -34,9 +34,7 @@ class Block:
 
 def is_frame(data: Any) -> bool:
     """Return whether the data is a table of pandas, polars or Arrow."""
-    if type(data).__module__.startswith("pyarrow"):
-        return _is_arrow(data)
-    return is_pandas(data) or is_polars_dataframe(data)
+    return _is_arrow(data) or is_pandas(data) or is_polars_dataframe(data)
 
 
 def _is_arrow(data: Any) -> bool:

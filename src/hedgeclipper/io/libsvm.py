@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from hedgeclipper.io.source import Request, RowCount, Source, damage_named
+from hedgeclipper.io.source import Request, Source, check_count, damage_named
 
 BLOCK_BYTES = 1 << 24
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -30,11 +30,18 @@ def parse_libsvm(
     rows, labels = load_svmlight_file(
         BytesIO(lines), n_features=n_columns, dtype=dtype, zero_based=False
     )
-    rows = sparse.csr_array(rows)
-    # 64-bit indices take twice the room, and scikit-learn's trees do not take them.
-    rows.indices = rows.indices.astype(np.int32)
-    rows.indptr = rows.indptr.astype(np.int32)
-    return rows, labels
+    return as_csr(rows, dtype), labels
+
+
+def as_csr(matrix: Any, dtype: Any) -> sparse.csr_array:
+    """Return a csr_array with sorted columns, and 32-bit indices where they fit."""
+    matrix = sparse.csr_array(matrix, dtype=dtype)
+    matrix.sort_indices()
+    if matrix.nnz <= np.iinfo(np.int32).max:
+        # 64-bit indices take twice the room, and scikit-learn's trees do not take them.
+        matrix.indices = matrix.indices.astype(np.int32, copy=False)
+        matrix.indptr = matrix.indptr.astype(np.int32, copy=False)
+    return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,7 @@ class LibsvmSource(Source):
     n_columns: int
     request: Request
     n_rows: int | None = None
-    counts: dict[str, RowCount] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
 
     def _blocks(self, with_labels: bool) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
         dtype = np.float64 if self.request.dtype is None else self.request.dtype
@@ -54,7 +61,7 @@ class LibsvmSource(Source):
             for rows, labels in _read(path, self.n_columns, dtype):
                 n_read += labels.size
                 yield rows, labels
-            self.counts.setdefault(str(path), RowCount()).check(n_read, str(path))
+            check_count(self.counts, str(path), n_read)
 
 
 def libsvm_source(paths: list[Path], request: Request) -> LibsvmSource:
@@ -65,10 +72,9 @@ def libsvm_source(paths: list[Path], request: Request) -> LibsvmSource:
     counts = {}
     for path in paths:
         shapes = [rows.shape for rows, _ in _read(path, None, np.float32)]
-        counts[str(path)] = RowCount(sum(n_rows for n_rows, _ in shapes))
+        counts[str(path)] = sum(n_rows for n_rows, _ in shapes)
         width = max(width or 0, *(n_columns for _, n_columns in shapes))
-    n_rows = sum(count.n_rows or 0 for count in counts.values())
-    return LibsvmSource(paths, width or 0, request, n_rows, counts)
+    return LibsvmSource(paths, width or 0, request, sum(counts.values()), counts)
 
 
 def _read(

@@ -148,18 +148,10 @@ def damage_named(
         ) from error
 
 
-class RowCount:
-    """Notes how many rows the first whole pass had, and raises where a later one differs."""
-
-    def __init__(self, n_rows: int | None = None) -> None:
-        self.n_rows = n_rows
-
-    def check(self, n_read: int, place: str) -> None:
-        """Raise if a whole pass had another number of rows than the one before."""
-        if self.n_rows is None:
-            self.n_rows = n_read
-        if n_read != self.n_rows:
-            raise ValueError(
-                f"{place} changed between passes: {self.n_rows} rows at first, then {n_read}. "
-                "Leave the rows as they are while they are read, several times."
-            )
+def check_count(counts: dict[str, int], place: str, n_read: int) -> None:
+    """Note how many rows a first whole pass had, and raise where a later one differs."""
+    if n_read != (n_rows := counts.setdefault(place, n_read)):
+        raise ValueError(
+            f"{place} changed between passes: {n_rows} rows at first, then {n_read}. "
+            "Leave the rows as they are while they are read, several times."
+        )

@@ -19,7 +19,7 @@ from hedgeclipper.io.column_values import (
 )
 from hedgeclipper.io.formats import CsvFile, TableFile
 from hedgeclipper.io.frames import frame_block, index_names, listed, positions_of
-from hedgeclipper.io.source import Request, RowCount, Source, rows_per_batch
+from hedgeclipper.io.source import Request, Source, check_count, rows_per_batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,30 +35,25 @@ class TableSource(Source):
     request: Request
     names: list[str] = field(default_factory=list)
     n_rows: int | None = None
-    counts: dict[str, RowCount] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
 
     def _blocks(self, with_labels: bool) -> Iterator[tuple[np.ndarray, Any]]:
         label = self.label if with_labels else None
-        are_strings = self.dtype == object
-        request = Request(columns=self.names, label=label, dtype=self.dtype, strings=are_strings)
+        request = Request("", self.names, label, dtype=self.dtype, strings=self.dtype == object)
         text = TextLabels() if isinstance(self.files[0], CsvFile) else None
-        for batch, place in self._record_batches(label):
-            block = frame_block(batch, request, place)
-            labels = block.labels
-            if text is not None and labels is not None:
-                labels = text.read(labels, f"Column {label!r} of {place}")
-            yield block.rows, labels
-
-    def _record_batches(self, label: str | None) -> Iterator[tuple[Any, str]]:
         size = rows_per_batch(len(self.names))
         pool = pyarrow().default_memory_pool()
         try:
             for file in self.files:
                 n_read = 0
                 for batch in file.batches(self.names, label, size):
+                    block = frame_block(batch, request, file.place)
+                    labels = block.labels
+                    if text is not None and labels is not None:
+                        labels = text.read(labels, f"Column {label!r} of {file.place}")
+                    yield block.rows, labels
                     n_read += batch.num_rows
-                    yield batch, file.place
-                self.counts.setdefault(file.place, RowCount()).check(n_read, file.place)
+                check_count(self.counts, file.place, n_read)
         finally:
             pool.release_unused()
 
@@ -74,14 +69,14 @@ def table_source(files: Sequence[TableFile], request: Request) -> TableSource:
     names = _wanted(schemas[files[0].place], request, files[0].place)
     dtype = _common_dtype(schemas, names, request)
     _check_label_types(schemas, request.label)
-    counts: list[Any] = [n_rows for _, n_rows in heads.values()]
+    counts = {place: n_rows for place, (_, n_rows) in heads.items() if n_rows is not None}
     return TableSource(
         files=files,
         names=names,
         dtype=dtype if request.dtype is None else np.dtype(request.dtype),
         request=request,
-        n_rows=None if None in counts else sum(counts),
-        counts={place: RowCount(n_rows) for place, (_, n_rows) in heads.items()},
+        n_rows=sum(counts.values()) if len(counts) == len(heads) else None,
+        counts=counts,
     )
 
 
