@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from hedgeclipper.panel.weighing import NoHeldOutRowsWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
-    from hedgeclipper.votes.evidence import ContradictionWarning
     from hedgeclipper.votes.matrix import Votes
+    from hedgeclipper.votes.worst_case import ContradictionWarning
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
-    "ContradictionWarning": "votes.evidence",
+    "ContradictionWarning": "votes.worst_case",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
     "LabelCorrelations": "game.setup",

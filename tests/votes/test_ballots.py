@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from hedgeclipper.votes.ballots import (
+    Ballots,
     add_vote_sums,
-    append_votes,
     count_votes,
     sum_vote_scores,
 )
@@ -44,11 +43,11 @@ def test_votes_are_counted_by_voter_and_class():
     assert out.tolist() == [[2, 1], [0, 0], [0, 1]]
 
 
-def test_votes_of_more_voters_stand_behind_the_others():
+def test_more_voters_are_the_last_columns():
     rng = np.random.default_rng(0)
     before, more = rng.integers(0, 3, (20, 4)), rng.integers(0, 3, (20, 2))
-    ours, theirs = sparse.csr_array(before), sparse.csr_array(np.hstack([before, more]))
-    voters, values = np.empty_like(theirs.indices), np.empty_like(theirs.data)
-    append_votes(ours.indptr, ours.indices, ours.data, 4, more, values, voters, theirs.indptr)
-    assert np.array_equal(voters, theirs.indices)
-    assert np.array_equal(values, theirs.data)
+    ballots = Ballots(Votes.of(before - 1, classes=[0, 1]))
+    both = ballots.and_voters(more.astype(np.int8), ("one", "two")).votes
+    assert both.matrix.toarray().tolist() == np.hstack([before, more]).tolist()
+    assert both.matrix.dtype == np.int8
+    assert both.voters.tolist() == [0, 1, 2, 3, "one", "two"]

@@ -20,24 +20,22 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from hedgeclipper.base.columns import ColumnEncoder
-from hedgeclipper.base.feature_rows import (
-    BatchCheck,
-    RowBatches,
-    RowSlices,
-    is_dask,
-    read_labeled,
-    with_short_indices,
-)
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
 from hedgeclipper.base.semi_supervised import (
     NOTHING_TO_SCORE,
+    BatchCheck,
     NoUnlabeledRowsWarning,
+    RowBatches,
+    RowSlices,
     SemiSupervisedRows,
+    is_dask,
     is_in_memory,
     is_unlabeled,
     label_values,
     labeled_only,
+    read_labeled,
     split_rows,
+    with_short_indices,
 )
 from hedgeclipper.io import (
     as_classes,
@@ -420,6 +418,6 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
 
     def _fill_in(self, copy: SemiSupervisedClassifier) -> SemiSupervisedClassifier:
         """Return an unfitted copy with what it takes to predict."""
-        own = vars(self)
-        vars(copy).update({name: own[name] for name in self._kept_for_prediction if name in own})
+        own = self.__dict__
+        copy.__dict__ |= {name: own[name] for name in self._kept_for_prediction if name in own}
         return copy

@@ -342,9 +342,9 @@ def play_leaf_game(
 
     def show(record: PassRecord, evaluation: Evaluation) -> None:
         assert watch is not None
-        scores, offsets = voters.votes @ evaluation.theta, np.array([offset])
-        priors = np.array([evidence.prior])
-        watch(record, LeafPredictor(labeled.finder, scores[:, None], offsets, priors, game.loss))
+        scores, loss = voters.votes @ evaluation.theta, evidence.loss
+        offsets, priors = np.array([offset]), np.array([evidence.prior])
+        watch(record, LeafPredictor(labeled.finder, scores[:, None], offsets, priors, loss))
 
     reports = (report, None if watch is None else show)
     if start is not None:

@@ -153,7 +153,8 @@ class ConvergenceDisplay(Display):
         self.ax_.set(xlabel="pass over the rows", title=name)
         self.ax_.set_ylabel("slack", color=BLUE)
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
-        self.gap_ax_, self.gap_lines_ = None, []
+        self.gap_ax_: Any = None
+        self.gap_lines_: list[Any] = []
         if any(np.isfinite(gaps).any() for gaps in self.gaps):
             self._draw_gaps({**style, "color": ORANGE, "marker": "s", "linestyle": "--"})
 

@@ -144,7 +144,7 @@ def figure(label: str, draw: Callable[..., Any], *args: Any, **options: Any) -> 
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     for color, variable in COLORS.items():
         svg = re.sub(color, variable, svg, flags=re.IGNORECASE)
-    # the view box says all of its size that the page needs
+    # the view box is enough for the page to size it
     svg = re.sub(r'<svg ([^>]*?)width="[^"]*" height="[^"]*"', r"<svg \1", svg, count=1)
     svg = re.sub(r' id="(?:figure|axes|patch|line2d|text|matplotlib|xtick|ytick)[^"]*"', "", svg)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)

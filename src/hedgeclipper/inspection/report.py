@@ -70,7 +70,7 @@ def write_report(
     the error, the voters and rows that matter, contradictions, and what to do next. For the
     comparison a forest or an aggregate of votes is fitted three times more, to two thirds of the
     labels and at most 4,000 unlabeled rows, and the members of a panel are reweighted. Sections
-    for which rows are missing say so. It needs the extra ``report``.
+    for which rows are missing state so. It needs the extra ``report``.
 
     Parameters
     ----------

@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from hedgeclipper.base.feature_rows import is_dask
 from hedgeclipper.base.inspection import Inspection, inspect_estimator
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_dask
 from hedgeclipper.inspection.rendering import listed
 from hedgeclipper.votes.matrix import Votes
 

@@ -192,7 +192,9 @@ class VoterDisplay(Display):
         for voter in chosen[:MOST_NAMES]:
             place = self.correlations[voter], self.weights[voter]
             is_left = place[0] <= middle
-            style = {"ha": "left" if is_left else "right", "xytext": (5 if is_left else -5, 4)}
-            style |= {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
-            texts.append(self.ax_.annotate(voters[voter], place, **style))
+            style = {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
+            side = (
+                {"ha": "left", "xytext": (5, 4)} if is_left else {"ha": "right", "xytext": (-5, 4)}
+            )
+            texts.append(self.ax_.annotate(voters[voter], place, **side, **style))
         return texts

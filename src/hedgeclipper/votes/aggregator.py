@@ -18,17 +18,19 @@ from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.votes.auxiliary_voters import NAMES
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.evidence import constrain, gather_evidence, warn_of_contradiction
+from hedgeclipper.votes.evidence import gather_evidence
 from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes
 from hedgeclipper.votes.initial_model import KINDS, fit_initial_model
-from hedgeclipper.votes.label_codes import class_codes
 from hedgeclipper.votes.shift import warn_of_shift
 from hedgeclipper.votes.vote_game import VotePredictor, most_probable, solve_vote_game
-from hedgeclipper.votes.voter_bounds import CONSTRAINTS, ESTIMATES, GUARANTEE
+from hedgeclipper.votes.voter_bounds import CONSTRAINTS, ESTIMATES
 from hedgeclipper.votes.voter_summary import summarize_voters, voter_table
-from hedgeclipper.votes.worst_case import SubgroupBounds, WorstCaseBounds
-
-DELTA = 0.05
+from hedgeclipper.votes.worst_case import (
+    SubgroupBounds,
+    WorstCaseBounds,
+    constrain,
+    warn_of_contradiction,
+)
 
 
 class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
@@ -387,7 +389,9 @@ class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
             random_state=self.random_state,
         )
         warn_of_shift(evidence.labeled, evidence.unlabeled)
-        constraints = constrain(evidence, **self._bound_options(evidence.balance))
+        constraints = constrain(
+            evidence, self.constraints, self.bound, self.confidence_level, self.class_balance
+        )
         initial = fit_initial_model(self.initial_model, evidence, constraints.relaxed)
         loss = MULTICLASS_LOSSES[self.loss]
         game = solve_vote_game(
@@ -404,14 +408,8 @@ class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
         predictor = VotePredictor(initial, game.weights, loss)
         probabilities = predictor.probabilities(evidence.unlabeled)
         predicted = most_probable(probabilities, evidence.balance)
-        worst_case = WorstCaseBounds(
-            evidence.extended[1],
-            evidence.searched,
-            constraints.extended,
-            predicted,
-            constraints.is_void,
-        )
-        certificate = worst_case.certificate(*self._may_guarantee(gold))
+        worst_case = WorstCaseBounds(evidence.extended[1], constraints, predicted)
+        certificate = worst_case.certificate()
         warn_of_contradiction(constraints, certificate, gold.labeled.voters)
 
         store_games(self, [game], [certificate], [loss.hedged_range])
@@ -425,7 +423,6 @@ class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
         self.uncovered_ = evidence.unlabeled.n_votes == 0
         self._gold, self._constraints, self._predictor = gold, constraints, predictor
         self._auxiliary, self._strata = evidence.auxiliary, evidence.strata
-        self._searched = evidence.searched
         self._transduction = gold.all_labels(self._labels(probabilities, predicted))
         return self
 
@@ -440,37 +437,10 @@ class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
                 "abstain_label. Pass another abstain_label, or None if only missing votes abstain."
             )
 
-    def _bound_options(self, balance: np.ndarray) -> dict[str, Any]:
-        is_estimate = self.confidence_level is None
-        return {
-            "bound": self.bound if is_estimate else GUARANTEE,
-            "delta": DELTA if is_estimate else 1.0 - self.confidence_level,
-            "constraints": self.constraints,
-            "balance": balance if self._knows_balance else None,
-        }
-
-    @property
-    def _knows_balance(self) -> bool:
-        """Whether class frequencies were given, and are taken as true."""
-        return not (isinstance(self.class_balance, str) and self.class_balance == "labeled")
-
-    def _may_guarantee(self, gold: GoldRows) -> tuple[bool, str]:
-        """Return whether the bounds can be a guarantee, and why not."""
-        if self.confidence_level is None:
-            return False, "bounds on the voters are estimates; a confidence_level asks for others"
-        if self._knows_balance:
-            return False, "class_balance is taken for true; labels do not prove it"
-        return gold.has_unlabeled, "there are no unlabeled rows apart from the labeled ones"
-
     def _worst_case(self) -> WorstCaseBounds:
         ballots = Ballots(self._gold.unlabeled)
-        return WorstCaseBounds(
-            ballots.and_voters(self._auxiliary.predict(ballots).votes, NAMES),
-            self._searched,
-            self._constraints.extended,
-            self._predicted_codes(ballots),
-            self._constraints.is_void,
-        )
+        extended = ballots.and_voters(self._auxiliary.predict(ballots).votes, NAMES)
+        return WorstCaseBounds(extended, self._constraints, self._predicted_codes(ballots))
 
     def _predicted_codes(self, ballots: Ballots) -> np.ndarray:
         return most_probable(self._predictor.probabilities(ballots), self.class_balance_)
@@ -499,15 +469,9 @@ class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
         )
 
     def _read_again(self, votes: Any, gold: Any) -> SemiSupervisedRows:
-        """Return the votes and gold labels of the fit, or others that have the same classes."""
-        known = self._gold.split()
         if votes is not None:
-            read = read_votes(votes, self.abstain_label, self.classes_)
-            known = split_votes(self._gold.aligned(read), gold)
-        y = self.classes_[class_codes(known.labels, self.classes_, "gold")]
-        if known.rest.n_rows:
-            return SemiSupervisedRows(known.labeled, y, None, known.rest, known.marked)
-        return SemiSupervisedRows(known.labeled, y, None, known.labeled, np.zeros(y.size, bool))
+            votes = read_votes(votes, self.abstain_label, self.classes_)
+        return self._gold.read_again(votes, gold)
 
     def _predict_votes(self, votes: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return probabilities, and twice that of the second class less one."""

@@ -90,17 +90,9 @@ class Ballots:
 
         ``more`` of shape (n_rows, n_more_voters) has the class plus 1; 0 abstains.
         """
-        matrix, (n_rows, n_voters) = self.votes.matrix, self.votes.matrix.shape
-        n_votes = matrix.nnz + np.count_nonzero(more)
-        is_small = max(n_votes, n_voters) <= np.iinfo(matrix.indices.dtype).max
-        integers = matrix.indices.dtype if is_small else np.int64
-        indptr = matrix.indptr.astype(integers)
-        indptr[1:] += np.cumsum(np.count_nonzero(more, axis=1), dtype=integers)
-        parts = np.empty(n_votes, matrix.data.dtype), np.empty(n_votes, integers), indptr
-        append_votes(matrix.indptr, matrix.indices, matrix.data, n_voters, more, *parts)
+        matrix = sparse.hstack([self.votes.matrix, sparse.csr_array(more)], format="csr")
         voters = np.array([*self.votes.voters.tolist(), *names], dtype=object)
-        joined = sparse.csr_array(parts, shape=(n_rows, n_voters + len(names)))
-        return Ballots(replace(self.votes, matrix=joined, voters=voters))
+        return Ballots(replace(self.votes, matrix=matrix, voters=voters))
 
 
 @njit(cache=True, nogil=True)
@@ -142,23 +134,3 @@ def count_votes(voters, values, out):
     """out[i, v] += 1 for each vote v of a voter i; as above, out (voters, classes)."""
     for entry in range(voters.shape[0]):
         out[voters[entry], values[entry] - 1] += 1.0
-
-
-@njit(cache=True, nogil=True)
-def append_votes(indptr, voters, values, first, more, new_values, new_voters, new_indptr):
-    """Copy all votes, and append those of a few more voters to each row.
-
-    indptr (rows + 1,), voters, values (votes,); first, the number of the first voter added; more
-    (rows, voters added), 0 where one of them abstains; new_indptr (rows + 1,), given; new_voters,
-    new_values (votes in all,).
-    """
-    n_added = more.shape[1]
-    for row in range(more.shape[0]):
-        to = new_indptr[row]
-        for entry in range(indptr[row], indptr[row + 1]):
-            new_voters[to], new_values[to] = voters[entry], values[entry]
-            to += 1
-        for k in range(n_added):
-            if more[row, k] > 0:
-                new_voters[to], new_values[to] = first + k, more[row, k]
-                to += 1

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hedgeclipper.base.semi_supervised import is_unlabeled, label_values
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_unlabeled, label_values
 from hedgeclipper.io import BatchSource, as_source, is_batched
 from hedgeclipper.votes.label_codes import class_codes, seen_classes
 from hedgeclipper.votes.matrix import Votes, all_voters
@@ -159,6 +159,16 @@ class GoldRows:
         """Return other votes with the voters and classes of these."""
         own = self.labeled
         return votes.align(own.voters, own.classes, named=own.named)
+
+    def read_again(self, votes: Votes | None, y: Any) -> SemiSupervisedRows:
+        """Return these rows, or others of the same classes, for displays and the report."""
+        known = self.split() if votes is None else split_votes(self.aligned(votes), y)
+        classes = self.labeled.classes
+        labels = classes[class_codes(known.labels, classes, "gold")]
+        if known.rest.n_rows:
+            return SemiSupervisedRows(known.labeled, labels, None, known.rest, known.marked)
+        marked = np.zeros(labels.size, bool)
+        return SemiSupervisedRows(known.labeled, labels, None, known.labeled, marked)
 
     def all_labels(self, predicted: np.ndarray) -> np.ndarray:
         """Return the labels of all rows passed, given predicted ones of the unlabeled rows."""

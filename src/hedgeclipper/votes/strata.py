@@ -159,22 +159,8 @@ def suggest_rows(
     Rows picked one by one for their votes would tell nothing of the others. So only the number of
     labels in each stratum is chosen, and rows are drawn at random there. Labels of a stratum lessen
     its part of a bound's variance; a labeled row also leaves the unlabeled ones, and so does an
-    error if it was one.
-
-    Parameters
-    ----------
-    strata : Strata
-        Strata of the rows.
-    stakes : ndarray of shape (n_proportions,)
-        What each interval on a proportion contributes to the bound.
-    variance_parts : ndarray of shape (n_strata, n_proportions)
-        The part of its variance due to each stratum.
-    wrong : ndarray of bool, shape (n_labeled,)
-        Whether predictions are wrong, on the labeled rows.
-    k : int
-        How many rows.
-    random_state : RandomState
-        Draws rows within a stratum.
+    error if it was one. ``stakes`` are what the interval on each proportion contributes to the
+    bound, and ``wrong`` tells whether predictions are wrong, on the labeled rows.
     """
     order = random_state.permutation(strata.unlabeled.size)
     queues = [iter(order[strata.unlabeled[order] == number]) for number in range(strata.n_strata)]

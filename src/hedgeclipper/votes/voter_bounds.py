@@ -50,8 +50,6 @@ class VoterBounds:
         Which of them the game may use, as one vector.
     variance_parts : ndarray of shape (n_strata, n_proportions)
         Which part of the variance of each is due to the labels of each stratum.
-    is_guarantee : bool
-        Whether all bounds hold together with probability 1 - delta.
     delta : float or None
         Probability that any of them fails, or each, as they were made; None for plug-in estimates.
     """
@@ -62,7 +60,6 @@ class VoterBounds:
     coverage: np.ndarray
     is_used: np.ndarray
     variance_parts: np.ndarray
-    is_guarantee: bool
     delta: float | None
 
     @property
@@ -137,26 +134,12 @@ def bound_voters(
 ) -> VoterBounds:
     """Return bounds on how often voters are right on the unlabeled rows.
 
-    Parameters
-    ----------
-    labeled, unlabeled : Ballots
-        Votes.
-    codes : ndarray of shape (n_labeled,)
-        Classes of the labeled rows.
-    bound : {"wilson", "wilson_symmetric", "plug_in", "transductive"}
-        How the bounds are made, as in `bounds.intervals.mean_bounds`; symmetric ones are as far
-        from the estimate as the farther of Wilson's.
-    delta : float
-        Probability that a bound fails; that any of them fails if they have to hold together.
-        "transductive" ones always do.
-    constraints : {"accuracy", "class_accuracy", "both"}
-        Which of the bounds on voters the game uses.
-    together : bool
-        Whether bounds have to hold together.
-    balance : ndarray of shape (n_classes,), optional
-        Class frequencies that are known, as if from any number of labels.
-    strata : Strata, optional
-        Strata of the rows; None if labels are a simple random sample.
+    ``codes`` are the classes of the labeled rows; ``bound`` is a method of
+    `bounds.intervals.mean_bounds`, or "wilson_symmetric", which is as far from the estimate as the
+    farther of Wilson's. ``delta`` is the probability that a bound fails; that any of them fails if
+    they hold ``together``, as "transductive" ones always do. ``constraints`` says which of the
+    bounds on voters the game uses, ``balance`` has class frequencies that are known, as if from any
+    number of labels, and ``strata`` is None if labels are a simple random sample.
     """
     n_voters, n_classes, _ = unlabeled.shape
     found = _estimate(labeled, codes, strata or Strata.single(labeled.n_rows, unlabeled.n_rows))
@@ -179,7 +162,6 @@ def bound_voters(
         coverage=n_unlabeled / unlabeled.n_rows,
         is_used=used & (n_labeled > 0) & (n_unlabeled > 0),
         variance_parts=found.variance_parts,
-        is_guarantee=bound == GUARANTEE,
         delta=None if bound == "plug_in" else delta,
     )
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from hedgeclipper.base.inspection import VoterTable, contributions_of
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.evidence import Constraints
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.vote_game import VotePredictor
+from hedgeclipper.votes.worst_case import Constraints
 
 
 def summarize_voters(

@@ -12,22 +12,30 @@ a game without a loss, in which G is the offset and -theta are the weights.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hedgeclipper.base.semi_supervised import warn_user
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.multiclass_losses import LargestScore, row_maxima
+from hedgeclipper.io import listed
 from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.evidence import Evidence
 from hedgeclipper.votes.strata import Strata, suggest_rows
 from hedgeclipper.votes.vote_game import scores_of, solve_ballots, weight_terms
-from hedgeclipper.votes.voter_bounds import VoterBounds
+from hedgeclipper.votes.voter_bounds import GUARANTEE, VoterBounds, bound_voters
 
 MAX_ITER, TOL = 200, 1e-2
 HIGHEST_PRICE = 1.0
 CONTRADICTION = 0.01
 ROUNDING = 1e-6
+DELTA = 0.05
+
+
+class ContradictionWarning(UserWarning):
+    """What the labels say of some voters cannot all be true of the unlabeled rows."""
 
 
 class MeanBound(NamedTuple):
@@ -130,6 +138,85 @@ def relaxed(sample: Ballots, ballots: Ballots, bounds: VoterBounds) -> RelaxedBo
     return RelaxedBounds(wider.widened(), violation, contradicting)
 
 
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Bounds on the voters, which limit the adversary, relaxed where they contradict each other.
+
+    Parameters
+    ----------
+    each : VoterBounds
+        Bounds that hold each by itself, as labels give them.
+    relaxed, joint : VoterBounds
+        The same, and bounds that hold all together, both relaxed if need be.
+    extended : VoterBounds
+        Bounds that hold all together, auxiliary voters included, not relaxed.
+    searched : ndarray of int
+        Numbers of the unlabeled rows on which weights are searched.
+    violation : float
+        By how much ``each``, added up, must be broken by any labels; 0 if they need not be.
+    contradicting : ndarray of bool, shape (n_voters,)
+        Whose bounds are among those to be broken.
+    is_void : bool
+        Whether bounds that hold all together contradict each other.
+    caveat : str
+        Why the bounds are estimates; empty if they are a guarantee.
+    """
+
+    each: VoterBounds
+    relaxed: VoterBounds
+    joint: VoterBounds
+    extended: VoterBounds
+    searched: np.ndarray
+    violation: float
+    contradicting: np.ndarray
+    is_void: bool
+    caveat: str
+
+
+def constrain(
+    evidence: Evidence, constraints: str, bound: str, confidence_level: float | None, balance: Any
+) -> Constraints:
+    """Return bounds on the voters, for parameters of `VoteAggregator`."""
+    is_estimate = confidence_level is None
+    knows_balance = not (isinstance(balance, str) and balance == "labeled")
+    make_bounds = partial(
+        bound_voters,
+        codes=evidence.codes,
+        bound=bound if is_estimate else GUARANTEE,
+        delta=DELTA if confidence_level is None else 1.0 - confidence_level,
+        constraints=constraints,
+        balance=evidence.balance if knows_balance else None,
+        strata=evidence.strata,
+    )
+    labeled, unlabeled = evidence.labeled, evidence.unlabeled
+    each = make_bounds(labeled, unlabeled=unlabeled)
+    joint = make_bounds(labeled, unlabeled=unlabeled, together=True)
+    sample, is_void = unlabeled.take(evidence.searched), False
+    single = relaxed(sample, unlabeled, each)
+    if single.violation:  # wider bounds may contradict each other, too
+        found = relaxed(sample, unlabeled, joint)
+        joint, is_void = found.bounds, found.violation > 0
+    labeled, unlabeled = evidence.extended
+    caveat = ""
+    if is_estimate:
+        caveat = "bounds on the voters are estimates; a confidence_level asks for others"
+    elif knows_balance:
+        caveat = "class_balance is taken for true; labels do not prove it"
+    elif not evidence.has_unlabeled:
+        caveat = "there are no unlabeled rows apart from the labeled ones"
+    return Constraints(
+        each,
+        single.bounds,
+        joint,
+        make_bounds(labeled, unlabeled=unlabeled, together=True),
+        evidence.searched,
+        single.violation,
+        single.contradicting,
+        is_void,
+        caveat,
+    )
+
+
 class SubgroupBounds(NamedTuple):
     """Bounds on some of the rows: on the error there, and on the proportion of each class.
 
@@ -146,25 +233,18 @@ class SubgroupBounds(NamedTuple):
 class WorstCaseBounds:
     """Bounds on the error of predictions, given bounds on the voters.
 
-    Parameters
-    ----------
-    ballots : Ballots
-        Votes on all unlabeled rows, auxiliary voters included.
-    sampled : ndarray of int
-        Rows to search weights on.
-    bounds : VoterBounds
-        Bounds on these voters.
-    predicted : ndarray of shape (n_rows,)
-        Codes of the predicted classes.
-    is_known_void : bool
-        Whether bounds on the voters alone, which are as valid, contradict each other.
+    ``ballots`` are votes on all unlabeled rows, auxiliary voters included, and ``predicted`` the
+    codes of the predicted classes.
     """
 
     ballots: Ballots
-    sampled: np.ndarray
-    bounds: VoterBounds
+    constraints: Constraints
     predicted: np.ndarray
-    is_known_void: bool = False
+
+    @property
+    def bounds(self) -> VoterBounds:
+        """Bounds on all voters."""
+        return self.constraints.extended
 
     @property
     def errors(self) -> np.ndarray:
@@ -175,16 +255,17 @@ class WorstCaseBounds:
     @cached_property
     def is_void(self) -> bool:
         """Whether no labels obey the bounds, which then bound nothing."""
-        if self.is_known_void:
+        if self.constraints.is_void:  # already without the auxiliary voters
             return True
         return proved_violation(self._sample, self.ballots, self.bounds).bound > ROUNDING
 
     @cached_property
     def _sample(self) -> Ballots:
-        return self.ballots.take(self.sampled)
+        return self.ballots.take(self.constraints.searched)
 
     def _largest(self, gains: np.ndarray) -> MeanBound:
-        return largest_mean(gains, self._sample, self.sampled, self.ballots, self.bounds)
+        rows = self.constraints.searched
+        return largest_mean(gains, self._sample, rows, self.ballots, self.bounds)
 
     def interval(self, gains: np.ndarray, most: float = 1.0) -> tuple[float, float] | None:
         """Return lower and upper bound on the mean gain over all rows; None if they are void.
@@ -199,10 +280,10 @@ class WorstCaseBounds:
         low, high = np.clip([lower, max(lower, upper)], 0.0, most) + 0.0  # no -0.0
         return float(low), float(high)
 
-    def certificate(self, is_guarantee: bool, reason: str) -> Certificate:
-        """Return bounds on the error of the predictions; ``reason`` says why no guarantee."""
-        kind = "guarantee" if is_guarantee and self.bounds.is_guarantee else "estimate"
-        found = self.interval(self.errors)
+    def certificate(self) -> Certificate:
+        """Return bounds on the error of the predictions."""
+        found, reason = self.interval(self.errors), self.constraints.caveat
+        kind = "estimate" if reason else "guarantee"
         if found is None:
             kind = "void"
             reason = "what the labels say of the voters cannot all be true of these rows"
@@ -214,7 +295,7 @@ class WorstCaseBounds:
             kind=kind,
             confidence_level=None if self.bounds.delta is None else 1.0 - self.bounds.delta,
             n_unlabeled=self.ballots.n_rows,
-            reason="" if kind == "guarantee" else reason,
+            reason=reason,
         )
 
     def subgroup(self, mask: np.ndarray, classes: np.ndarray) -> SubgroupBounds:
@@ -238,3 +319,25 @@ class WorstCaseBounds:
         sizes = np.abs(weights[used]) if weights[used].any() else np.ones(used.sum())
         stakes, parts = sizes * self.bounds.widths[used], self.bounds.variance_parts[:, used]
         return suggest_rows(strata, stakes, parts, wrong, k, random_state)
+
+
+def warn_of_contradiction(
+    constraints: Constraints, certificate: Certificate, voters: np.ndarray
+) -> None:
+    """Warn if bounds had to be relaxed, or contradict each other and make the certificate void."""
+    if constraints.violation:
+        names = voters[constraints.contradicting].tolist()
+        warn_user(
+            "What the labels say of the voters cannot all be true of the unlabeled rows: bounds "
+            f"would have to be relaxed by {constraints.violation:.3f} in all, among them those of "
+            f"{listed(names, most=5) if names else 'the classes'}. The game was solved with wider "
+            "ones. Labels may be wrong, or drawn from other rows than these.",
+            ContradictionWarning,
+        )
+    elif certificate.kind == "void":
+        warn_user(
+            "What the labels say of the voters, the majority vote and the Dawid-Skene model cannot "
+            "all be true of the unlabeled rows: the certificate is void. Labels may be wrong, or "
+            "drawn from other rows than these; class_balance, if given, may be wrong.",
+            ContradictionWarning,
+        )
