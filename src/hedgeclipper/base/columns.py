@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
+from hedgeclipper.io.column_values import is_float
 
 MOST_VALUES = 50
 DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y-%m")
@@ -389,21 +390,13 @@ def _doubt_of_categories(texts: list[str]) -> str | None:
     commas = [text for text in texts if re.fullmatch(r"[-+]?\d+,\d+", text)]
     if len(commas) > MOSTLY_NUMBERS * len(texts):
         return f"{commas[0]!r} is read as a string; write a number with a point"
-    others = [text for text in texts if not _is_number(text)]
+    others = [text for text in texts if not is_float(text)]
     if others and len(texts) - len(others) > MOSTLY_NUMBERS * len(texts):
         return (
             f"{others[0]!r} and the like in {len(others):,} rows make its numbers strings; leave "
             "the place of a missing number empty"
         )
     return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _different(names: list[str]) -> list[str]:

@@ -19,6 +19,7 @@ from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from hedgeclipper import io
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
 from hedgeclipper.base.semi_supervised import (
@@ -36,17 +37,6 @@ from hedgeclipper.base.semi_supervised import (
     read_labeled,
     split_rows,
     with_short_indices,
-)
-from hedgeclipper.io import (
-    as_classes,
-    as_frame,
-    as_source,
-    as_table,
-    frame_names,
-    frame_with,
-    is_batched,
-    is_frame,
-    parquet_writer,
 )
 from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
@@ -143,7 +133,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
         predicted = np.asarray(self.predict(X))
         check_consistent_length(predicted, labels)
         return accuracy_score(
-            as_classes(labels[known], "y"), predicted[known], sample_weight=weights
+            io.as_classes(labels[known], "y"), predicted[known], sample_weight=weights
         )
 
     def predict_to(self, path, X):
@@ -168,7 +158,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
         batches = self._batches(X, "X", instead)
         n_rows = 0
         reporter = row_reporter(self.verbose, "writing predictions", batches.n_rows)
-        with reporter as report, parquet_writer(path) as out:
+        with reporter as report, io.parquet_writer(path) as out:
             for batch in batches:
                 out.write(self._columns(predictor.awake(batch, self.n_jobs)))
                 n_rows += batch.shape[0]
@@ -212,7 +202,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
                 f"Labeled rows must be in memory. Got a Dask {type(X).__name__} as X: pass "
                 "X.compute(). Unlabeled rows may be a Dask collection."
             )
-        if is_batched(X) and not hasattr(X, "__array__"):
+        if io.is_batched(X) and not hasattr(X, "__array__"):
             raise TypeError(
                 "Labeled rows in files need the name of their column of labels as y. Got "
                 f"{type(X).__name__} for X and {type(y).__name__} for y."
@@ -238,9 +228,9 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
         If labeled rows have no names of columns, those of the unlabeled ones are kept.
         """
         known = self._column_names
-        rows = self._check_more(X if known is None else frame_with(X, known), "X_unlabeled")
+        rows = self._check_more(X if known is None else io.frame_with(X, known), "X_unlabeled")
         if reset and known is None:
-            names = frame_names(X._meta if is_dask(X) else X)
+            names = io.frame_names(X._meta if is_dask(X) else X)
             is_file = isinstance(rows, RowBatches)
             self._column_names = rows.source.column_names if is_file else names
         return rows
@@ -343,10 +333,10 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
 
             check_collection(X, name, width)
             return X
-        if not is_batched(X):
+        if not io.is_batched(X):
             return self._check_table(X, reset=False)
         options = {"columns": self._column_names, "n_columns": width, "dtype": np.float32}
-        source = as_source(X, name=name, once=once, **options)
+        source = io.as_source(X, name=name, once=once, **options)
         return RowBatches(source, BatchCheck(name, width, self._row_checks))
 
     def _check_table(self, X: Any, reset: bool = True) -> Any:
@@ -354,9 +344,11 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
 
         Of a frame that is kept only the names and the number of columns are checked.
         """
-        if self._keeps_frames and is_frame(X):
-            return validate_data(self, as_frame(X), reset=reset, skip_check_array=True)
-        return with_short_indices(validate_data(self, as_table(X), reset=reset, **self._row_checks))
+        if self._keeps_frames and io.is_frame(X):
+            return validate_data(self, io.as_frame(X), reset=reset, skip_check_array=True)
+        return with_short_indices(
+            validate_data(self, io.as_table(X), reset=reset, **self._row_checks)
+        )
 
     def _draw_rows(self, X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
         """Return so many of the unlabeled rows, drawn at random, or all if there are no more."""
@@ -409,12 +401,9 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
 
     def _columns(self, awake: np.ndarray) -> dict[str, np.ndarray]:
         """Return what is written for rows with these awake predictions, by the column's name."""
-        columns = {"prediction": self._classes_of(awake)}
-        for label, column in zip(
-            self.classes_, self._predictor.probabilities(awake).T, strict=True
-        ):
-            columns[f"probability_{label}"] = column
-        return columns
+        names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
+        probabilities = self._predictor.probabilities(awake)
+        return dict(zip(names, [self._classes_of(awake), *probabilities.T], strict=True))
 
     def _fill_in(self, copy: SemiSupervisedClassifier) -> SemiSupervisedClassifier:
         """Return an unfitted copy with what it takes to predict."""

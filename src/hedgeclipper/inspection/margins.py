@@ -323,10 +323,10 @@ def _styles(curve_kwargs: CurveStyle, n_curves: int) -> Sequence[Mapping[str, An
 
 def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]:
     """Return the awake predictions of rows, and where they are clipped, if at all."""
+    classifier = classifier_in(estimator)
     if hasattr(estimator, "decision_function"):
-        return estimator.decision_function(X), hedged_range_of(classifier_in(estimator))
+        return estimator.decision_function(X), hedged_range_of(classifier)
     if hasattr(estimator, "predict_proba"):
-        classifier = classifier_in(estimator)
         span = hedged_range_of(classifier) if hasattr(classifier, "hedged_range_") else (-1.0, 1.0)
         return 2.0 * estimator.predict_proba(X)[:, 1] - 1.0, span
     raise TypeError(
