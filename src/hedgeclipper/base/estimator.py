@@ -20,24 +20,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from hedgeclipper import io
+from hedgeclipper.base import semi_supervised
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
-from hedgeclipper.base.semi_supervised import (
-    NOTHING_TO_SCORE,
-    BatchCheck,
-    NoUnlabeledRowsWarning,
-    RowBatches,
-    RowSlices,
-    SemiSupervisedRows,
-    is_dask,
-    is_in_memory,
-    is_unlabeled,
-    label_values,
-    labeled_only,
-    read_labeled,
-    split_rows,
-    with_short_indices,
-)
+from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
 from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
 
@@ -125,10 +111,10 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
             Proportion of the labeled rows that are classified correctly.
         """
         check_is_fitted(self)
-        labels = label_values(y)
-        known = ~is_unlabeled(labels, self._knows_minus_one())
+        labels = semi_supervised.label_values(y)
+        known = ~semi_supervised.is_unlabeled(labels, self._knows_minus_one())
         if not known.any():
-            raise ValueError(NOTHING_TO_SCORE)
+            raise ValueError(semi_supervised.NOTHING_TO_SCORE)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         predicted = np.asarray(self.predict(X))
         check_consistent_length(predicted, labels)
@@ -212,27 +198,21 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
             names = getattr(self, "feature_names_in_", None)
             self._column_names = None if names is None else list(names)
         minus_one_is_class = X_unlabeled is not None or self._knows_minus_one()
-        if is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0:
+        if semi_supervised.is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0:
             X_unlabeled = None
         if X_unlabeled is not None:
-            X_unlabeled = self._check_unlabeled(X_unlabeled, reset)
+            known, given = self._column_names, X_unlabeled
+            X_unlabeled = given if known is None else io.frame_with(given, known)
+            X_unlabeled = self._check_more(X_unlabeled, "X_unlabeled")
+            if reset and known is None:
+                # labeled rows have no names of columns, so that those of the others are kept
+                is_file = isinstance(X_unlabeled, RowBatches)
+                names = io.frame_names(given._meta if is_dask(given) else given)
+                self._column_names = X_unlabeled.source.column_names if is_file else names
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        rows = split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
+        rows = semi_supervised.split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
-        return rows
-
-    def _check_unlabeled(self, X: Any, reset: bool) -> Any:
-        """Return the unlabeled rows, checked, with the columns of a frame in the known order.
-
-        If labeled rows have no names of columns, those of the unlabeled ones are kept.
-        """
-        known = self._column_names
-        rows = self._check_more(X if known is None else io.frame_with(X, known), "X_unlabeled")
-        if reset and known is None:
-            names = io.frame_names(X._meta if is_dask(X) else X)
-            is_file = isinstance(rows, RowBatches)
-            self._column_names = rows.source.column_names if is_file else names
         return rows
 
     def _encode_columns(
@@ -252,7 +232,8 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
 
     def _knows_minus_one(self) -> bool:
         """Return whether a fit has learned that -1 is a class."""
-        return hasattr(self, "_predictor") and bool(is_unlabeled(self.classes_).any())
+        is_fitted = hasattr(self, "_predictor")
+        return is_fitted and bool(semi_supervised.is_unlabeled(self.classes_).any())
 
     def _read_rows(
         self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any, reset: bool
@@ -264,7 +245,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
                 "are the unlabeled ones: it goes with neither sample_weight nor X_unlabeled, nor "
                 "with a Dask collection. Pass labeled rows and labels as arrays."
             )
-        X_labeled, y, source = read_labeled(X, label)
+        X_labeled, y, source = semi_supervised.read_labeled(X, label)
         if reset:
             X_labeled = validate_data(self, X_labeled, **self._row_checks)
             self._column_names = source.column_names
@@ -276,7 +257,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
         unlabeled = RowBatches(source, check, only_unlabeled=True)
         if next(iter(unlabeled), None) is None:
             advice = "rows of files are unlabeled where their label is missing"
-            return labeled_only(X_labeled, y, None, advice)
+            return semi_supervised.labeled_only(X_labeled, y, None, advice)
         return SemiSupervisedRows(X_labeled, y, None, unlabeled, None)
 
     def _encode(self, y: np.ndarray) -> np.ndarray:
@@ -315,7 +296,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
                 "pass its files."
             )
         rows = self._check_more(X, name, once=True)
-        return rows if isinstance(rows, RowBatches) else RowSlices(rows)
+        return rows if isinstance(rows, RowBatches) else semi_supervised.RowSlices(rows)
 
     def _check_more(self, X: Any, name: str, once: bool = False) -> Any:
         """Return rows, checked as the labeled ones were: a table, `RowBatches`, or Dask's.
@@ -346,7 +327,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
         """
         if self._keeps_frames and io.is_frame(X):
             return validate_data(self, io.as_frame(X), reset=reset, skip_check_array=True)
-        return with_short_indices(
+        return semi_supervised.with_short_indices(
             validate_data(self, io.as_table(X), reset=reset, **self._row_checks)
         )
 
@@ -370,7 +351,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
             rows = self._check_more(X_unlabeled, "X_unlabeled")
             return SemiSupervisedRows(None, np.empty(0), None, rows, None)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NoUnlabeledRowsWarning)
+            warnings.simplefilter("ignore", semi_supervised.NoUnlabeledRowsWarning)
             return self._check_rows(X, y, X_unlabeled, None, reset=False)
 
     def _predict_checked(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:

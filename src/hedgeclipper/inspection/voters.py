@@ -97,16 +97,9 @@ class VoterDisplay(Display):
         cls, table: VoterTable, *, name: str | None = None, ax: Any = None
     ) -> VoterDisplay:
         """Draw the voters of a table, as `Inspection` has them."""
-        return cls.from_weights(
-            table.correlations,
-            table.weights,
-            errors=table.errors,
-            sizes=table.coverage,
-            voters=table.names,
-            kind=table.kind,
-            name=name,
-            ax=ax,
-        )
+        own: dict[str, Any] = {"errors": table.errors, "sizes": table.coverage, "kind": table.kind}
+        own |= {"voters": table.names, "name": name, "ax": ax}
+        return cls.from_weights(table.correlations, table.weights, **own)
 
     @classmethod
     def from_weights(
