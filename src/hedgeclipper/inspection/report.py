@@ -238,12 +238,11 @@ def _uncertain(subject: Subject) -> dict[str, Any] | None:
         covered = np.flatnonzero(subject.unlabeled.counts().sum(axis=1) > 0)
     rows = covered[np.argsort(margins[covered], kind="stable")[:MOST_UNCERTAIN]]
     predicted = subject.classes[subject.probabilities[rows].argmax(axis=1)]
-    names, numbers = subject.row_names, subject.numbers
-    if names is not None:
-        which = [rendering.plain(names[row]) for row in rows]
-    else:
-        known = numbers is not None
-        which = [rendering.whole(numbers[row]) if known else rendering.NOT_KNOWN for row in rows]
+    which = [rendering.NOT_KNOWN] * rows.size
+    if subject.row_names is not None:
+        which = [rendering.plain(name) for name in subject.row_names[rows]]
+    elif subject.numbers is not None:
+        which = [rendering.whole(number) for number in subject.numbers[rows]]
     columns = [
         ("row", which),
         ("prediction", [str(label) for label in predicted]),
