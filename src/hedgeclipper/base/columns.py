@@ -114,7 +114,8 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         """
         columns = _arrays(X)
         if X_unlabeled is not None:
-            columns = _joined(columns, _arrays(X_unlabeled, list(columns)))
+            for name, more in _arrays(X_unlabeled, list(columns)).items():
+                columns[name] = _joined(name, columns[name], more)
         self.plans_ = [plan_column(name, values) for name, values in columns.items()]
         if all(plan.kind == "left out" for plan in self.plans_):
             reasons = "; ".join(f"{plan.name!r}: {plan.what}" for plan in self.plans_[:3])
@@ -301,17 +302,13 @@ def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
     return columns
 
 
-def _joined(one: dict[Any, np.ndarray], other: dict[Any, np.ndarray]) -> dict[Any, np.ndarray]:
-    """Return columns one below the other; each must be of the same kind in both."""
-    joined = {}
-    for name, values in one.items():
-        more = other[name]
-        kinds = {_kind_of(values), _kind_of(more)} - {"nothing"}
-        if len(kinds) > 1 and "numbers" in kinds:
-            raise MixedColumnError(name)
-        dtype = None if values.dtype.kind == more.dtype.kind else object
-        joined[name] = np.concatenate([values, more], dtype=dtype, casting="unsafe")
-    return joined
+def _joined(name: Any, values: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Return the values of a column in two frames; they must be of the same kind in both."""
+    kinds = {_kind_of(values), _kind_of(more)} - {"nothing"}
+    if len(kinds) > 1 and "numbers" in kinds:
+        raise MixedColumnError(name)
+    dtype = None if values.dtype.kind == more.dtype.kind else object
+    return np.concatenate([values, more], dtype=dtype, casting="unsafe")
 
 
 def _texts(columns: dict[Any, np.ndarray], names: list[Any]) -> np.ndarray:

@@ -205,7 +205,7 @@ class TextLabels:
 
 
 def is_float(text: str) -> bool:
-    """Return whether a string is a number."""
+    """Return whether a string can be read as a number."""
     try:
         float(text)
     except ValueError:

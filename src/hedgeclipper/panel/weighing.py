@@ -18,13 +18,13 @@ added to them as if it were some twenty labels more.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from hedgeclipper.base.semi_supervised import warn_user
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.setup import set_up_game
@@ -48,18 +48,9 @@ class NoHeldOutRowsWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class PanelScores:
-    """The members' scores for one class against the rest.
+    """The members' scores for one class against the rest, one column for each member.
 
-    Parameters
-    ----------
-    labeled : ndarray of shape (n_labeled, n_members)
-        Scores of labeled rows that a member has not seen.
-    is_positive : ndarray of shape (n_labeled,), bool
-        Labels.
-    weights : ndarray of shape (n_labeled,)
-        Weights of the labeled rows.
-    unlabeled : ndarray of shape (n_unlabeled, n_members)
-        Scores of unlabeled rows.
+    Those of labeled rows are by fits without the row; ``weights`` are of the labeled rows.
     """
 
     labeled: np.ndarray
@@ -82,12 +73,11 @@ def panel_scores(
     """
     held_out = np.flatnonzero(~np.isnan(out_of_fold).any(axis=(1, 2)))
     if np.unique(codes[held_out]).size < np.unique(codes).size:
-        warnings.warn(
+        warn_user(
             "Some class has no held-out row to score the members on, since each of its labels is "
             "needed to fit them: all members weigh the same in its game. Label at least two rows "
             "of each class.",
             NoHeldOutRowsWarning,
-            stacklevel=3,
         )
     weights = np.ones(codes.size) if weights is None else weights
     return [
@@ -127,16 +117,10 @@ class ScoredVotes(PanelScores):
 
 @dataclass(frozen=True, eq=False)
 class PanelSolution:
-    """Weights of the voters, and what the labels tell of the members.
+    """Weights of the voters, what the labels tell of the members, and the last game's solution.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_voters,)
-        theta; 0 for regions of which nothing is known.
-    label_correlations, errors : ndarray of shape (n_members,)
-        b with both classes weighing the same, and its standard error.
-    game : GameSolution
-        Solution of the last game.
+    Weights (theta) are 0 for regions of which nothing is known; ``label_correlations`` are b of the
+    members with both classes weighing the same, ``errors`` its standard errors.
     """
 
     weights: np.ndarray
@@ -290,12 +274,7 @@ def calibrate(
 ) -> Calibration:
     """Return the logistic curve through the awake predictions and labels of labeled rows.
 
-    Parameters
-    ----------
-    scores, is_positive, weights : ndarray of shape (n_labeled,)
-        Awake predictions, labels and weights of labeled rows.
-    prior_scores, prior_probabilities : ndarray of shape (n_unlabeled,)
-        Awake predictions of unlabeled rows, and the members' mean probability of the class.
+    Those of unlabeled rows, with the members' mean probability of the class, are the prior.
     """
     thin = slice(None, None, max(1, prior_scores.size // ROWS_FOR_CALIBRATION))
     prior_scores, prior_probabilities = prior_scores[thin], prior_probabilities[thin]
