@@ -27,7 +27,7 @@ from benchmarks.generated import N_COLUMNS, rows_and_labels
 from benchmarks.pages import DOCS, markdown_table, write_sections
 from benchmarks.timing import calls_timed, interleaved, print_rows
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.feature_rows import BatchCheck
+from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.forest.dask_leaves import DaskLeaves, find_leaves
 from hedgeclipper.forest.leaves import LeafSpecialists, leaf_table
 from hedgeclipper.forest.trees import leaf_finder

@@ -84,7 +84,7 @@ def markdown_table(rows: list[list[str]]) -> str:
 
 def verdict(is_met: bool, text: str) -> str:
     """Return an item of a Markdown list that states whether an aim is met."""
-    return f"- {'Met' if is_met else 'Not met'}: {text}."
+    return f"- {'Aim met' if is_met else 'Aim not met'}: {text}."
 
 
 def _write(path: Path, write: Callable[[Path], Any]) -> None:

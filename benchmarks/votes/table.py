@@ -102,10 +102,15 @@ def verdict_on_accuracy(figures: VoteFigures) -> str:
                  if not figures.is_first(row)]  # fmt: skip
     n_first = len(rows) - len(not_first)
     text = (
-        f"first, or not significantly worse and within half a point of the first, in {n_first} of "
-        f"the {len(rows)} rows with {FROM_LABELS} labels or more (aim: three quarters)"
+        f"HedgeClipper is first, or not significantly worse and within half a point of the first, "
+        f"in {n_first} of the {len(rows)} rows with {FROM_LABELS} labels or more (aim: three "
+        "quarters)"
     )
-    where = f"\n\nThe exceptions: {listed(not_first)}." if not_first else ""
+    where = (
+        f"\n\nThe exceptions, with the difference from the first: {listed(not_first)}."
+        if not_first
+        else ""
+    )
     return verdict(n_first >= AIM * len(rows), text) + where
 
 

@@ -8,8 +8,7 @@ class stores changes, so that older files cannot be read, `persistence.FORMAT` i
 
 # ruff: noqa: F401
 from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
-from hedgeclipper.base.feature_rows import BatchCheck
-from hedgeclipper.base.semi_supervised import SemiSupervisedSplit
+from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
 from hedgeclipper.forest.leaf_correlations import Labeled
@@ -23,7 +22,7 @@ from hedgeclipper.game.multiclass_losses import (
     MulticlassSquareLoss,
     MulticlassZeroOneLoss,
 )
-from hedgeclipper.game.solution import PassRecord, Solution
+from hedgeclipper.game.solution import PassRecord
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.panel.defaults import SmoothSpreading
 from hedgeclipper.panel.panel_predictor import (

@@ -43,7 +43,7 @@ def models():
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
-def test_the_summary_stands_beside_the_diagram(models, kind):
+def test_the_summary_is_shown_below_the_diagram(models, kind):
     model = models[kind]
     page = model._repr_html_()
     assert "sk-container-id" in page
@@ -94,7 +94,7 @@ def test_contributions_add_up_to_one(models, kind):
     assert len(table.names) == table.weights.size == table.correlations.size
 
 
-def test_leaves_have_names_and_words(models):
+def test_leaves_have_names_and_rules(models):
     model = models["forest"]
     table = model._inspect().voters
     assert len(set(table.names)) == len(table.names)
@@ -108,7 +108,7 @@ def test_leaves_have_names_and_words(models):
         values = X[:, int(parts[column][1:])]
         inside &= pd.eval(" ".join(parts), local_dict={parts[column]: values})
     found = leaves[tree] == leaf
-    # thresholds are told with four digits
+    # thresholds are written with four digits
     assert np.mean(inside != found) < 0.01
     assert found.any()
 
@@ -122,7 +122,7 @@ def test_inner_nodes_and_trees_have_names_but_no_rule():
     assert model._inspect().describe_voters(np.arange(len(names))) == {}
 
 
-def test_more_classes_say_whose_game_it_is():
+def test_with_more_classes_each_voter_has_the_class_of_its_game():
     three = np.arange(400) % 3
     model = HedgeClipperClassifier(n_estimators=3, random_state=0)
     model.fit(X[:100], three[:100], X_unlabeled=X[100:])

@@ -40,10 +40,10 @@ def test_the_forest_itself_is_timed_on_rows_that_are_run(millions, peer):
 def test_every_aim_has_a_verdict():
     said = verdicts(out_of_core.render(runs((1, 5, 20)), 5))
     assert said == {
-        "memory": "Met",
-        "time a row": "Met",
-        "files over memory": "Met",
-        "files over the forest's `predict_proba`": "Not met",
+        "memory": "Aim met",
+        "time a row": "Aim met",
+        "files over memory": "Aim met",
+        "files over the forest's `predict_proba`": "Aim not met",
     }
 
 
@@ -51,8 +51,8 @@ def test_missed_aims_are_reported_with_the_figure():
     found = runs((1, 5, 20))
     found["from files", 20][0].update(bytes=2e8, seconds=61.0)
     text = out_of_core.render(found, 5)
-    assert "- Not met: memory, largest over smallest, 2.000 (aim: under 1.05)." in text
-    assert "- Not met: time a row, largest over smallest, 3.000 (aim: under 1.15)." in text
+    assert "- Aim not met: memory, largest over smallest, 2.000 (aim: under 1.05)." in text
+    assert "- Aim not met: time a row, largest over smallest, 3.000 (aim: under 1.15)." in text
 
 
 def test_one_number_of_rows_says_nothing_of_growth():
@@ -63,10 +63,10 @@ def test_places_agree_or_not():
     memory = Fit("memory", 0.8004, -0.25, 0.002, 6, 3.0)
     near = Fit("Parquet", 0.8006, -0.2515, 0.001, 6, 4.0)
     far = Fit("two Dask workers", 0.8010, -0.2530, 0.001, 6, 9.0)
-    same = {"the same AUC to three digits": "Met", "the same slack to the gap": "Met"}
+    same = {"the same AUC to three digits": "Aim met", "the same slack to the gap": "Aim met"}
     assert verdicts(covtype_everywhere.render([memory, near])) == same
     text = covtype_everywhere.render([memory, near, far])
-    assert set(verdicts(text).values()) == {"Not met"}
+    assert set(verdicts(text).values()) == {"Aim not met"}
     assert "| two Dask workers | 0.801000 | -0.253000 | 0.001000 | 6 | 9.0 |" in text
 
 

@@ -51,16 +51,16 @@ def test_a_panel_significantly_below_is_reported():
     gains = panel_gains(figures(mart=USUAL + 0.02 + NOISE))
     assert [gain.is_below for gain in gains] == [True, False]
     text = verdicts(gains, 1, 0.0)
-    assert "Not met: significantly below the best comparator in a1a, 100." in text
-    assert "Not met: more than 0.01 below it with 100 labels or more in a1a, 100." in text
-    assert "Not met: above all eight in 0 of 2 rows (aim 1)." in text
+    assert "Aim not met: significantly below the best comparator in a1a, 100." in text
+    assert "Aim not met: more than 0.01 below it with 100 labels or more in a1a, 100." in text
+    assert "Aim not met: above all eight in 0 of 2 rows (aim 1)." in text
     assert "(significant)" in table_of_gains(gains)
 
 
 def test_aims_that_are_met_are_reported():
     text = verdicts(panel_gains(figures(hedged_voting=USUAL + 0.05 + NOISE)), 1, 0.02)
-    assert "Not met" not in text
-    assert "Met: mean gain over the random forest +0.0250 (aim +0.020)." in text
+    assert "Aim not met" not in text
+    assert "Aim met: mean gain over the random forest +0.0250 (aim +0.020)." in text
 
 
 def test_ways_are_compared_with_the_panel_as_it_is():

@@ -228,7 +228,7 @@ def test_first_or_tied_within_half_a_point(ours, is_first):
     figures = VoteFigures(made_up(accuracy={OURS: ours}))
     assert figures.is_first(ROW) == is_first
     text = verdict_on_accuracy(figures)
-    assert text.startswith("- Met" if is_first else "- Not met")
+    assert text.startswith("- Aim met" if is_first else "- Aim not met")
     assert ("bf_cardio, 100" in text) != is_first
 
 
@@ -259,7 +259,7 @@ def test_the_print_is_that_of_the_paper():
 def test_the_print_is_compared_with_our_losses(losses, met):
     bf, default = losses
     figures = VoteFigures(made_up(log_loss={BF: [bf] * 3, OURS: [default] * 3}))
-    marks = ["+" if line.startswith("- Met") else "-" for line in
+    marks = ["+" if line.startswith("- Aim met") else "-" for line in
              published_verdicts(figures).splitlines()]  # fmt: skip
     assert "".join(marks) == met
     assert f"{bf:.3f} / 0.20" in published_table(figures)
@@ -282,7 +282,7 @@ def test_coverage_is_counted_by_set():
     results = [bound(draw=d, error=0.3 if d == 0 else 0.1) for d in range(10)]
     assert "| bf_cardio | 9 | 10 | 90.0% | 0.200 | 0.100 | 0.0% |" in coverage_table(results)
     assert "except on bf_cardio (90.0%)" in describe_coverage(results)
-    assert describe_coverage(results[1:]).startswith("- Met")
+    assert describe_coverage(results[1:]).startswith("- Aim met")
 
 
 def test_suggested_labels_are_compared_by_draw():
@@ -297,11 +297,11 @@ def test_suggested_labels_are_compared_by_draw():
     ]  # fmt: skip
     bounds, errors = describe_suggestions(results).splitlines()
     assert bounds.startswith(
-        "- Met: suggested labels reduce the bound with 150 labels by 0.020 on average"
+        "- Aim met: suggested labels reduce the bound with 150 labels by 0.020 on average"
     )
     assert "by set: 0.020 (bf_basketball), 0.020 (bf_cardio)" in bounds
     assert errors.startswith(
-        "- Not met: suggested labels reduce the error with 150 labels by -0.00"
+        "- Aim not met: suggested labels reduce the error with 150 labels by -0.00"
     )
 
 
@@ -335,7 +335,7 @@ def test_ratios_are_of_medians_with_conversion():
     times = {OURS: [1.5, 1.5, 9.0], "label_model": [14.5, 2.0, 90.0], "dawid_skene": [1.5] * 3}
     results = made_up(seconds=times, peak_mb={"label_model": [30.0] * 3})
     assert ratios(results, "label_model") == pytest.approx((7.5, 30.0 / 9.0))
-    marks = [line.startswith("- Met") for line in describe_speed(results).splitlines()]
+    marks = [line.startswith("- Aim met") for line in describe_speed(results).splitlines()]
     assert marks == [False, True, False, False]
 
 

@@ -67,7 +67,7 @@ def test_the_end_bins_also_hold_the_rows_beyond():
     assert display.n_beyond == 2
 
 
-def test_the_picture_says_that_rows_lie_beyond():
+def test_the_axis_notes_that_rows_lie_beyond():
     assert (
         "end bins also hold the 50 %" in drawn([0, 1], [0.0, 3.0], limits=(-1, 1)).ax_.get_xlabel()
     )
@@ -92,7 +92,7 @@ def test_the_kink_counts_as_clipped():
     assert display.clipped_proportion == 0.5
 
 
-def test_shares_are_in_the_legend():
+def test_proportions_are_in_the_legend():
     texts = [text.get_text() for text in drawn([0, 1, 1], [0.0, 2.0, 0.5]).ax_.legend_.get_texts()]
     assert texts[:2] == ["class 0: 0.0 % clipped", "class 1: 50.0 % clipped"]
     assert any("33.3 % of rows" in text for text in texts)
@@ -177,8 +177,8 @@ def test_marks_are_where_the_game_clips(parameters):
 
 def test_class_balance_moves_the_marks(model):
     low, high = MarginDisplay.from_estimator(model, X, Y, ax=new_ax()).clip_at
-    share = Y[:200].mean()
-    np.testing.assert_allclose([low, high], [-1 + (2 * share - 1), 1 + (2 * share - 1)])
+    offset = 2 * Y[:200].mean() - 1
+    np.testing.assert_allclose([low, high], [-1 + offset, 1 + offset])
 
 
 def test_log_loss_clips_nothing():
@@ -296,11 +296,11 @@ def test_equal_predictions_can_be_drawn():
 
 
 @pytest.mark.parametrize(
-    ("share", "text"),
+    ("proportion", "text"),
     [(0.0, "0.0 %"), (1e-5, "< 0.1 %"), (0.25, "25.0 %"), (0.99996, "> 99.9 %"), (1.0, "100.0 %")],
 )
-def test_shares_say_none_and_all_only_where_it_is_so(share, text):
-    assert per_cent(share) == text
+def test_zero_and_all_are_shown_only_where_exact(proportion, text):
+    assert per_cent(proportion) == text
 
 
 def test_without_matplotlib_the_message_says_what_to_install(model, monkeypatch):

@@ -25,7 +25,7 @@ from hedgeclipper import (
 )
 from hedgeclipper.inspection import subject
 from hedgeclipper.inspection.comparison import compare
-from hedgeclipper.inspection.rendering import environment, plain, proportion
+from hedgeclipper.inspection.rendering import plain, proportion, template
 from hedgeclipper.inspection.subject import read_subject
 from hedgeclipper.io import atomic
 
@@ -50,7 +50,7 @@ HOSTILE = '<script>alert("1")</script>'
 
 
 class Text(HTMLParser):
-    """Collects the words of a page, its ids and its tags."""
+    """Collects the text of a page, its ids and its tags."""
 
     def __init__(self, page):
         super().__init__()
@@ -126,7 +126,7 @@ def pages(fitted_forest, fitted_panel, fitted_votes, tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
-def test_every_section_is_there_and_has_words(pages, kind):
+def test_every_section_is_there_and_has_text(pages, kind):
     found = Text(pages[kind])
     assert [name for name in found.ids if name in SECTIONS] == SECTIONS
     for section in SECTIONS:
@@ -158,7 +158,7 @@ def test_pictures_take_the_colors_of_the_page(pages, kind):
     assert not re.search(r"#(?:0072b2|d55e00|000000|404040|ebebeb)", pictures, re.IGNORECASE)
 
 
-def test_data_and_settings_are_told(pages):
+def test_data_and_settings_are_listed(pages):
     words = Text(pages["forest"]).text
     assert "forest of 10 trees" in words
     assert "labeled rows 100" in words
@@ -168,9 +168,9 @@ def test_data_and_settings_are_told(pages):
     assert f"{n_first} of class 0 and {100 - n_first} of class 1" in words
 
 
-def test_shares_are_those_of_the_predictions(fitted_forest, pages):
-    share_of_one = np.mean(fitted_forest.predict(X[100:]) == 1)
-    assert f"{100 * share_of_one:.1f}\N{NO-BREAK SPACE}%" in pages["forest"]
+def test_proportions_are_those_of_the_predictions(fitted_forest, pages):
+    proportion_of_one = np.mean(fitted_forest.predict(X[100:]) == 1)
+    assert f"{100 * proportion_of_one:.1f}\N{NO-BREAK SPACE}%" in pages["forest"]
 
 
 def test_estimate_and_guarantee_are_apart(pages):
@@ -178,7 +178,7 @@ def test_estimate_and_guarantee_are_apart(pages):
     assert re.search(r"Estimate What to expect.*Guarantee There is none", words)
 
 
-def test_a_guarantee_is_told_with_its_probability(tmp_path):
+def test_a_guarantee_is_stated_with_its_confidence(tmp_path):
     model = panel(confidence_level=0.9)
     assert model.certificate_.is_guarantee
     words = Text(page_of(model, tmp_path, X_unlabeled=X[100:])).text
@@ -187,7 +187,7 @@ def test_a_guarantee_is_told_with_its_probability(tmp_path):
     assert "There is no guarantee" not in words
 
 
-def test_the_comparison_is_honest_about_its_folds(pages):
+def test_the_comparison_describes_its_folds_and_baselines(pages):
     assert "3 stratified folds of 100 labeled rows" in pages["forest"]
     assert "its forest alone" in pages["forest"]
     assert "5 stratified folds of 100 labeled rows" in pages["panel"]
@@ -195,7 +195,7 @@ def test_the_comparison_is_honest_about_its_folds(pages):
     assert "majority vote" in pages["votes"]
 
 
-def test_labels_held_back_are_not_learned_from():
+def test_held_out_labels_are_not_learned_from():
     rng = np.random.default_rng(0)
     noise = rng.integers(0, 2, 120)
     model = HedgeClipperClassifier(n_estimators=10, random_state=0)
@@ -206,7 +206,7 @@ def test_labels_held_back_are_not_learned_from():
     assert error > 0.5 - 4 * spread
 
 
-def test_a_panels_labels_held_back_do_not_weigh_its_members():
+def test_held_out_labels_do_not_weigh_the_members_of_a_panel():
     noise = np.random.default_rng(1).integers(0, 2, 120)
     model = HedgedVotingClassifier(MEMBERS, random_state=0)
     model.fit(X[:120], noise, X_unlabeled=X[120:])
@@ -327,7 +327,7 @@ def test_wrong_names_and_totals_say_what_to_pass(fitted_forest, fitted_votes, tm
         write_report(fitted_forest, path, **ROWS, n_unlabeled=300)
 
 
-def test_more_of_the_data_is_told(fitted_forest, tmp_path):
+def test_more_about_the_data_can_be_listed(fitted_forest, tmp_path):
     about = {"file": "rows.csv", "target": f"income {HOSTILE}"}
     page = page_of(fitted_forest, tmp_path, **ROWS, about=about)
     words = Text(page).text
@@ -382,7 +382,7 @@ def test_other_votes_may_be_reported_on(fitted_votes, tmp_path):
     assert "Proportions of the 140 unlabeled rows" in words
 
 
-def test_voters_who_contradict_are_named(tmp_path):
+def test_contradicting_voters_are_named(tmp_path):
     votes = np.column_stack([np.zeros(400, int), np.ones(400, int)])
     gold = np.full(400, -1)
     gold[:100] = 0
@@ -407,11 +407,11 @@ def test_a_pipeline_and_a_search_are_opened(tmp_path):
     ).fit(X, marked)
     page = page_of(search, tmp_path, X=X, y=marked)
     assert "The steps before the classifier were kept" in page
-    share_of_one = np.mean(search.predict(X[100:]) == 1)
-    assert f"{100 * share_of_one:.1f}\N{NO-BREAK SPACE}%" in page
+    proportion_of_one = np.mean(search.predict(X[100:]) == 1)
+    assert f"{100 * proportion_of_one:.1f}\N{NO-BREAK SPACE}%" in page
 
 
-def test_leaves_are_told_in_the_words_of_the_columns(tmp_path):
+def test_leaves_are_described_by_the_names_of_columns(tmp_path):
     names = [f"column {k}" for k in range(X.shape[1])]
     rows = pd.DataFrame(X, columns=names)
     model = HedgeClipperClassifier(n_estimators=5, random_state=0)
@@ -474,7 +474,7 @@ def test_the_path_comes_back_and_home_is_known(fitted_votes, tmp_path, monkeypat
     assert write_report(fitted_votes, "~/report.html") == Path(tmp_path / "report.html")
 
 
-def test_a_game_that_ran_out_of_passes_is_told_of(tmp_path):
+def test_a_game_that_ran_out_of_passes_is_noted(tmp_path):
     votes, gold = some_votes()
     model = VoteAggregator(initial_model=None, max_iter=1).fit(votes, gold)
     words = Text(page_of(model, tmp_path)).text
@@ -511,7 +511,7 @@ def test_reports_are_the_same_from_run_to_run(tmp_path):
 
 
 def test_cells_sort_by_their_values():
-    parts = environment().get_template("parts.html").module
+    parts = template("parts.html").module
     page = parts.table("t", [("a", ["x", "y"]), ("b", [1200, float("nan")])])
     assert 'class="text"><button type="button">a<' in page
     assert 'class="number"><button type="button">b<' in page
@@ -522,7 +522,7 @@ def test_cells_sort_by_their_values():
     assert [plain(x).text for x in (0.5, 1234.56, 1e-5)] == ["0.500", "1,234.6", "1e-05"]
 
 
-def test_a_solver_that_converged_is_told_with_its_gap(fitted_forest, pages):
+def test_a_solver_that_converged_is_reported_with_its_gap(fitted_forest, pages):
     found = re.search(
         r"converged \(relative gap (\S+) <= tol = (\S+)\)", Text(pages["forest"]).text
     )
@@ -530,7 +530,7 @@ def test_a_solver_that_converged_is_told_with_its_gap(fitted_forest, pages):
     assert gap <= tol == fitted_forest.tol
 
 
-def test_only_converged_games_are_told_with_a_gap(tmp_path):
+def test_only_converged_games_are_reported_with_a_gap(tmp_path):
     model = HedgeClipperClassifier(n_estimators=8, random_state=0)
     rows = {"X": THREE_X[:120], "y": THREE_Y[:120], "X_unlabeled": THREE_X[120:]}
     model.fit(**rows)
@@ -544,10 +544,10 @@ def test_only_converged_games_are_told_with_a_gap(tmp_path):
     assert "stopped at max_iter before it converged" in words
 
 
-def test_a_name_that_a_template_uses_but_nobody_gives_is_an_error():
+def test_an_undefined_name_in_a_template_is_an_error():
     jinja2 = pytest.importorskip("jinja2")
     with pytest.raises(jinja2.UndefinedError):
-        environment().get_template("page.html").render(title="no model")
+        template("page.html").render(title="no model")
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
@@ -564,7 +564,9 @@ def test_without_a_library_the_message_says_what_to_install(
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
 def test_words_of_the_field_are_used(pages, kind):
     words = Text(pages[kind]).text
-    assert not re.search(r"beyond chance|told apart|judge|\bshares?\b|plain (?:vote|draw)", words)
+    not_to_use = r"beyond chance|told apart|judge|\bshares?\b|plain (?:vote|draw)|at its word"
+    assert not re.search(not_to_use, words)
+    assert not re.search("made of|part of the result|stand in", words)
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])

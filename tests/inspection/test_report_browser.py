@@ -159,7 +159,7 @@ def test_a_click_on_a_head_sorts_and_a_second_one_turns_it_round(browser, report
         assert head.get_attribute("aria-sort") == "ascending"
 
 
-def test_words_sort_from_a_and_by_the_numbers_in_them(browser, reports):
+def test_text_sorts_from_a_and_by_the_numbers_in_them(browser, reports):
     with Visit(browser, reports["forest"]) as visit:
         table = visit.page.locator("#voters table.sortable")
         table.locator("th button").first.focus()

@@ -12,7 +12,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame, LeafStorage
-from hedgeclipper.base.feature_rows import BatchCheck
+from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.forest.trees import leaf_finder
 
 dask = pytest.importorskip("dask")

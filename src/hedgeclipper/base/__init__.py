@@ -1,1 +1,1 @@
-"""What the three estimators share: rows on the way in, predictions on the way out."""
+"""What the three estimators have in common: checks of rows, predictions, and inspection."""

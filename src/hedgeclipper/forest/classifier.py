@@ -18,9 +18,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
-from hedgeclipper.base.feature_rows import BatchCheck, RowBatches, RowSlices, is_dask
 from hedgeclipper.base.inspection import Inspection, store_games
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows
+from hedgeclipper.base.semi_supervised import (
+    BatchCheck,
+    RowBatches,
+    RowSlices,
+    SemiSupervisedRows,
+    is_dask,
+)
 from hedgeclipper.forest.growing import HOLDOUT, GrownTrees, default_forest, grow_trees
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.forest.leaf_game import (

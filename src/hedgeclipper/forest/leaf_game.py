@@ -39,7 +39,7 @@ from hedgeclipper.forest.tree_certificate import tree_certificate
 from hedgeclipper.game.equations import Evaluation, Game, WeightTerms
 from hedgeclipper.game.losses import BinaryLoss, Loss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, PassRecord, Progress
-from hedgeclipper.game.solve import play, telling_all
+from hedgeclipper.game.solve import play
 
 # how far a weight may move from the forest's own, and how strongly it is pulled back
 LEAST_RATIO, LARGEST_RATIO = 0.5, 3.0
@@ -342,20 +342,20 @@ def play_leaf_game(
 
     def show(record: PassRecord, evaluation: Evaluation) -> None:
         assert watch is not None
-        scores, offsets = voters.votes @ evaluation.theta, np.array([offset])
-        priors = np.array([evidence.prior])
-        watch(record, LeafPredictor(labeled.finder, scores[:, None], offsets, priors, game.loss))
+        scores, loss = voters.votes @ evaluation.theta, evidence.loss
+        offsets, priors = np.array([offset]), np.array([evidence.prior])
+        watch(record, LeafPredictor(labeled.finder, scores[:, None], offsets, priors, loss))
 
-    tell = telling_all(report, None if watch is None else show)
+    reports = (report, None if watch is None else show)
     if start is not None:
         start = np.where(np.isnan(start[keep]), game.terms.anchor, start[keep])
-    solution = _solve(game, options, start, tell)
+    solution = _solve(game, options, start, reports)
     if options.game.unlabeled_weight == "auto":
         # a smaller alpha would let every specialist with b > alpha have its largest weight: the
         # unlabeled rows would have no effect
         n_clipped = voters.sum_blocks(lambda rows: np.sum(np.abs(rows @ solution.weights) >= 1.0))
         if n_clipped > CLIPPED_TOO_MUCH * voters.n_samples:
-            solution = _solve(replace(game, unlabeled_weight=LARGE_ALPHA), options, start, tell)
+            solution = _solve(replace(game, unlabeled_weight=LARGE_ALPHA), options, start, reports)
     leaf_scores = voters.votes @ solution.weights
     certificate = tree_certificate(
         labeled,
@@ -376,9 +376,9 @@ def _solve(
     game: Game,
     options: LeafGameOptions,
     start: np.ndarray | None,
-    report: Callable[..., None] | None,
+    reports: tuple[Callable[..., None] | None, ...],
 ) -> GameSolution:
-    progress = Progress(options.tol, options.max_iter, report=report)
+    progress = Progress(options.tol, options.max_iter, reports)
     own = options.game
     return play(game, progress, own.method, options.seed, own.batch_size, start)
 

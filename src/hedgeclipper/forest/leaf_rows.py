@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hedgeclipper.base.feature_rows import Batches, RowSlices, parse_bytes
+from hedgeclipper.base.semi_supervised import Batches, RowSlices, parse_bytes
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, map_in_threads
 from hedgeclipper.io.progress import row_reporter
 

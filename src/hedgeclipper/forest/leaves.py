@@ -17,8 +17,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logit
 
-from hedgeclipper.base.feature_rows import BatchCheck
 from hedgeclipper.base.inspection import VoterTable, contributions_of
+from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.forest.leaf_rows import LeafRows
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, PackedTrees
 from hedgeclipper.game.losses import BinaryLoss

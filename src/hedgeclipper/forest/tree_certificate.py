@@ -53,7 +53,7 @@ def tree_certificate(
         is_guarantee=is_guarantee,
         n_unlabeled=n_awake,
     )
-    # every row is in one leaf of the first tree: who votes + in all of these votes + everywhere
+    # every row is in one leaf of the first tree: a vote of + in all of these is + everywhere
     voters = replace(
         specialists,
         votes=sparse.hstack([votes, trees.awake[:, :1]], format="csr"),

@@ -21,7 +21,7 @@ MOST_ROWS = 4_000
 
 
 class Skipped(Exception):
-    """There is no comparison; the message says why."""
+    """There is no comparison, for the reason in the message."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +86,24 @@ class Comparison:
 
 def compare(subject: Subject) -> Comparison | str:
     """Return the comparison, or why there is none."""
+    rows = subject.unlabeled if subject.has_own_unlabeled else None
+    n_rows = 0 if rows is None else min(size_of(rows), MOST_ROWS)
+    if rows is not None and n_rows < size_of(rows):
+        drawn = np.random.RandomState(SEED).choice(size_of(rows), n_rows, replace=False)
+        rows = take(rows, np.sort(drawn))
     try:
-        unlabeled, n_rows = _some_unlabeled(subject)
         hold_out = subject.model.hold_out
-        held_out = _refits(subject, unlabeled) if hold_out is None else hold_out(unlabeled)
-        codes, folds = held_out.codes, _folds(held_out, subject.classes)
+        held_out = _refits(subject, rows) if hold_out is None else hold_out(rows)
+        counts = np.bincount(held_out.codes, minlength=subject.classes.size)
+        if counts.min() < FEWEST_LABELS:
+            raise Skipped(
+                f"Class {subject.classes[counts.argmin()]} has "
+                f"{count(int(counts.min()), 'labeled row')}, and a comparison by cross-validation "
+                f"takes {FEWEST_LABELS} of each class at least: with fewer, its standard errors "
+                "would be too large."
+            )
+        splitter = StratifiedKFold(held_out.n_folds, shuffle=True, random_state=SEED)
+        folds = list(splitter.split(held_out.codes, held_out.codes))
         found = [held_out.predict(train, test) for train, test in folds]
     except Skipped as reason:
         return str(reason)
@@ -102,34 +115,10 @@ def compare(subject: Subject) -> Comparison | str:
     }
     seen = count(n_rows, "unlabeled row") if n_rows else "no unlabeled rows"
     description = (
-        f"{len(folds)} stratified folds of {codes.size:,} labeled rows, shuffled, each with {seen}."
-        f" {held_out.description}"
+        f"{len(folds)} stratified folds of {held_out.codes.size:,} labeled rows, shuffled, each "
+        f"with {seen}. {held_out.description}"
     )
-    return Comparison(codes, tests, probabilities, description)
-
-
-def _folds(held_out: HeldOut, classes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    counts = np.bincount(held_out.codes, minlength=classes.size)
-    fewest = int(counts.min())
-    if fewest < FEWEST_LABELS:
-        raise Skipped(
-            f"Class {classes[counts.argmin()]} has {count(fewest, 'labeled row')}, and a "
-            f"comparison by cross-validation takes {FEWEST_LABELS} of each class at least: with "
-            "fewer, its standard errors would be too large."
-        )
-    splitter = StratifiedKFold(held_out.n_folds, shuffle=True, random_state=SEED)
-    return list(splitter.split(held_out.codes, held_out.codes))
-
-
-def _some_unlabeled(subject: Subject) -> tuple[Any, int]:
-    """Return unlabeled rows for a fit, and how many; None where there are none of their own."""
-    if subject.unlabeled is None or not subject.has_own_unlabeled:
-        return None, 0
-    n_rows = size_of(subject.unlabeled)
-    if n_rows <= MOST_ROWS:
-        return subject.unlabeled, n_rows
-    drawn = np.random.RandomState(SEED).choice(n_rows, MOST_ROWS, replace=False)
-    return take(subject.unlabeled, np.sort(drawn)), MOST_ROWS
+    return Comparison(held_out.codes, tests, probabilities, description)
 
 
 def _refits(subject: Subject, unlabeled: Any) -> HeldOut:
@@ -141,8 +130,11 @@ def _refits(subject: Subject, unlabeled: Any) -> HeldOut:
             f"{'votes and gold' if subject.is_votes else 'X and y'} to it."
         )
 
+    parameters = subject.estimator.get_params(deep=False)
+    parameters |= {"random_state": SEED} | ({"verbose": 0} if "verbose" in parameters else {})
+
     def predict(train: np.ndarray, test: np.ndarray) -> dict[str, np.ndarray]:
-        model = _unfitted(subject.estimator)
+        model = type(subject.estimator)(**parameters)
         try:
             with warnings.catch_warnings():
                 # few labels, no unlabeled rows: the fit of the model itself has warned
@@ -157,14 +149,6 @@ def _refits(subject: Subject, unlabeled: Any) -> HeldOut:
         "than the model itself."
     )
     return HeldOut(np.searchsorted(subject.classes, y), FOLDS_OF_REFITS, predict, description)
-
-
-def _unfitted(estimator: Any) -> Any:
-    """Return the model as it was before its fit."""
-    parameters = {**estimator.get_params(deep=False), "random_state": SEED}
-    if "verbose" in parameters:
-        parameters["verbose"] = 0
-    return type(estimator)(**parameters)
 
 
 def _predictions(model: Any, rows: Any, subject: Subject) -> dict[str, np.ndarray]:

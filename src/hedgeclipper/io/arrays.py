@@ -30,11 +30,6 @@ class ArraySource(Source):
     in_memory = True
 
     @property
-    def column_names(self) -> list[str] | None:
-        """Names of the columns, where the rows have some."""
-        return self.names
-
-    @property
     def n_rows(self) -> int:  # type: ignore[override]
         """Number of rows."""
         return self.rows.shape[0]

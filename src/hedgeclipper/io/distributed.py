@@ -10,8 +10,7 @@ from __future__ import annotations
 import sys
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial, reduce
 from typing import Any
 
@@ -137,28 +136,21 @@ def select_columns(X: Any, names: Any, name: str) -> Any:
     return X[list(names)]
 
 
-@contextmanager
-def _large_graphs_are_meant() -> Iterator[None]:
-    """Keep Dask from warning of large graphs.
+def compute(*tasks: Any, run: Callable[..., Any] = dask.compute) -> tuple[Any, ...]:
+    """Return the results of tasks, here.
 
     Trees, views and weights travel inside the graph on purpose: their tasks can be made again if
-    every worker that holds them dies, which is not so for data that was scattered.
+    every worker that holds them dies, which is not so for data that was scattered. So Dask shall
+    not warn of large graphs.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-        yield
-
-
-def compute(*tasks: Any) -> tuple[Any, ...]:
-    """Return the results of tasks, here."""
-    with _large_graphs_are_meant():
-        return dask.compute(*tasks)
+        return run(*tasks)
 
 
 def persist(*tasks: Any) -> tuple[Any, ...]:
     """Return tasks whose results the workers keep."""
-    with _large_graphs_are_meant():
-        return dask.persist(*tasks)
+    return compute(*tasks, run=dask.persist)
 
 
 def watch(kept: tuple[Any, ...], report: Callable[[int], None]) -> None:

@@ -94,21 +94,7 @@ def _read(
 def _bad_line(
     path: Path, n_before: int, block: bytes, n_columns: int | None, error: ValueError
 ) -> ValueError:
-    """Return the error that names the line of a block, and whether its end may be missing."""
-    line = _first_bad_line(block, n_columns)
-    has_end = line <= block.count(b"\n")
-    counts_from_0 = "Invalid index 0" in str(error)
-    hint = " In scikit-learn: dump_svmlight_file(..., zero_based=False)." if counts_from_0 else ""
-    cut = "" if has_end else " It has no end: the file may be cut short."
-    return ValueError(
-        f"Line {n_before + line} of {path} is not LibSVM text of {n_columns or 'any'} columns "
-        f"({error}).{cut} Write a label and then index:value, with indices from 1 to the number of "
-        f"columns in rising order.{hint}"
-    )
-
-
-def _first_bad_line(block: bytes, n_columns: int | None) -> int:
-    """Return the number of the first line that cannot be read, counted from 1, by bisection."""
+    """Return the error that names the first line that cannot be read, found by bisection."""
     lines = BytesIO(block).readlines()
     good, bad = 0, len(lines)
     while bad - good > 1:
@@ -118,7 +104,14 @@ def _first_bad_line(block: bytes, n_columns: int | None) -> int:
             good = middle
         except ValueError:
             bad = middle
-    return bad
+    counts_from_0 = "Invalid index 0" in str(error)
+    hint = " In scikit-learn: dump_svmlight_file(..., zero_based=False)." if counts_from_0 else ""
+    cut = "" if bad <= block.count(b"\n") else " It has no end: the file may be cut short."
+    return ValueError(
+        f"Line {n_before + bad} of {path} is not LibSVM text of {n_columns or 'any'} columns "
+        f"({error}).{cut} Write a label and then index:value, with indices from 1 to the number of "
+        f"columns in rising order.{hint}"
+    )
 
 
 def open_packed(path: Path) -> BinaryIO:

@@ -51,16 +51,19 @@ class Source:
         Whether all rows are in memory, so that a pass is cheap and some rows may be copied.
     n_rows : int or None
         Number of rows; None where only a pass would tell.
+    names : list of str or None
+        Names of the columns that the rows have by themselves.
     """
 
     request: Request
     in_memory: bool = False
     n_rows: int | None = None
+    names: list[str] | None = None
 
     @property
     def column_names(self) -> list[str] | None:
         """Names of the columns of a batch, in order; None where they have none."""
-        return self.request.columns
+        return self.request.columns if self.names is None else self.names
 
     @property
     def label(self) -> Any:

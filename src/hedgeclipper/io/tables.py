@@ -31,16 +31,11 @@ class TableSource(Source):
     """
 
     files: Sequence[TableFile]
-    names: list[str]
     dtype: Any
     request: Request
+    names: list[str] = field(default_factory=list)
     n_rows: int | None = None
     counts: dict[str, RowCount] = field(default_factory=dict)
-
-    @property
-    def column_names(self) -> list[str]:
-        """Names of the columns of a batch."""
-        return self.names
 
     def _blocks(self, with_labels: bool) -> Iterator[tuple[np.ndarray, Any]]:
         label = self.label if with_labels else None

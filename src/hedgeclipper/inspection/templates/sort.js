@@ -1,5 +1,5 @@
 "use strict";
-// A click on the head of a column sorts its table: numbers largest first, words from A, then back.
+// A click on the head of a column sorts its table: numbers largest first, text from A, then back.
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
   const valueOf = (row, column) => row.cells[column].dataset.value;

@@ -5,8 +5,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
 
-from hedgeclipper import HedgeClipperClassifier, LiveMargins, MarginDisplay, solve_game
+from hedgeclipper import (
+    ConvergenceDisplay,
+    HedgeClipperClassifier,
+    LiveMargins,
+    MarginDisplay,
+    solve_game,
+)
 
 X, Y = make_classification(500, n_informative=4, random_state=0)
 VOTES = np.sign(np.random.default_rng(0).normal(np.where(Y, 0.5, -0.5)[:, None], 1.0, (500, 6)))
@@ -110,3 +117,49 @@ def test_in_a_notebook_one_output_is_kept_up_to_date(monkeypatch):
 def test_labels_must_be_as_many_as_rows():
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         LiveMargins(X, Y[1:], ax=new_ax())
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel"])
+def test_the_last_pass_is_what_the_model_reached(models, kind):
+    model = models[kind]
+    display = ConvergenceDisplay.from_estimator(model, ax=new_ax())
+    assert display.passes[0][-1] == model.n_iter_[0]
+    assert display.gaps[0][-1] == pytest.approx(model.duality_gap_[0])
+    assert display.gap_ax_ is not None
+    assert display.name == type(model).__name__
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_the_best_slack_never_rises(models, kind):
+    slacks = ConvergenceDisplay.from_estimator(models[kind], ax=new_ax()).slacks[0]
+    assert np.all(np.diff(slacks) <= 0)
+
+
+def test_votes_have_both_curves_too(models):
+    model = models["votes"]
+    display = ConvergenceDisplay.from_estimator(model, ax=new_ax())
+    assert display.passes[0].tolist() == list(range(1, model.n_iter_[0] + 1))
+    assert len(display.slack_lines_) == len(display.gap_lines_) == 1
+    assert display.tol == model.tol
+
+
+def test_each_class_has_its_game(of_three):
+    display = ConvergenceDisplay.from_estimator(of_three, ax=new_ax())
+    assert display.names == ["0", "1", "2"]
+    assert len(display.slack_lines_) == len(display.gap_lines_) == 3
+
+
+def test_a_history_can_be_drawn_and_ticks_are_plain_text():
+    votes = np.sign(np.random.default_rng(1).normal(0.3, 1.0, (300, 6)))
+    solution = solve_game(votes, [0.3] * 6, method="batch", tol=1e-4)
+    display = ConvergenceDisplay.from_history(solution.history, tol=1e-4, ax=new_ax())
+    np.testing.assert_array_equal(display.slacks[0], [record.primal for record in solution.history])
+    display.figure_.canvas.draw()
+    assert all("$" not in text.get_text() for text in display.gap_ax_.get_yticklabels())
+
+
+def test_convergence_needs_passes_and_an_estimator_of_ours():
+    with pytest.raises(ValueError, match="no pass to draw"):
+        ConvergenceDisplay.from_history([], ax=new_ax())
+    with pytest.raises(TypeError, match=r"ConvergenceDisplay is for Hedge.* Got GaussianNB"):
+        ConvergenceDisplay.from_estimator(GaussianNB().fit(X, Y), ax=new_ax())

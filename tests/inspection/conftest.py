@@ -1,0 +1,41 @@
+"""Fitted models of all three kinds that tests of displays draw."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier, VoteAggregator
+
+X, Y = make_classification(600, n_informative=4, flip_y=0.1, random_state=0)
+THREE = np.arange(Y.size) % 3
+MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+RNG = np.random.default_rng(0)
+VOTES = np.where(RNG.random((600, 5)) < 0.7, Y[:, None], 1 - Y[:, None])
+VOTES[RNG.random((600, 5)) < 0.3] = -1
+PROBABILITIES = RNG.beta(2, 2, 600)
+LABELS = (RNG.random(600) < PROBABILITIES).astype(int)
+
+
+@pytest.fixture(scope="session")
+def models():
+    forest = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    panel = HedgedVotingClassifier(MEMBERS, random_state=0)
+    votes = VoteAggregator()
+    return {
+        "forest": forest.fit(X[:200], Y[:200], X_unlabeled=X[200:]),
+        "panel": panel.fit(X[:200], Y[:200], X_unlabeled=X[200:]),
+        "votes": votes.fit(VOTES, np.where(np.arange(600) < 60, Y, -1)),
+    }
+
+
+@pytest.fixture(scope="session")
+def of_three():
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    return model.fit(X[:200], THREE[:200], X_unlabeled=X[200:])
+
+
+@pytest.fixture
+def rows_of():
+    return lambda kind: (VOTES, Y) if kind == "votes" else (X[200:], Y[200:])
