@@ -125,6 +125,6 @@ def test_restart_forgets_both_sides_but_not_the_count():
 
 def test_every_pass_is_reported():
     seen = []
-    progress = Progress(1e-3, 100, report=lambda record, evaluation: seen.append(record))
+    progress = Progress(1e-3, 100, reports=[None, lambda record, _: seen.append(record)])
     solve_batch(game_of(), progress, np.zeros(20))
     assert seen == progress.history

@@ -25,7 +25,7 @@ from hedgeclipper import (
 )
 from hedgeclipper.inspection import subject
 from hedgeclipper.inspection.comparison import compare
-from hedgeclipper.inspection.rendering import environment, plain, proportion
+from hedgeclipper.inspection.rendering import plain, proportion, template
 from hedgeclipper.inspection.subject import read_subject
 from hedgeclipper.io import atomic
 
@@ -511,7 +511,7 @@ def test_reports_are_the_same_from_run_to_run(tmp_path):
 
 
 def test_cells_sort_by_their_values():
-    parts = environment().get_template("parts.html").module
+    parts = template("parts.html").module
     page = parts.table("t", [("a", ["x", "y"]), ("b", [1200, float("nan")])])
     assert 'class="text"><button type="button">a<' in page
     assert 'class="number"><button type="button">b<' in page
@@ -547,7 +547,7 @@ def test_only_converged_games_are_reported_with_a_gap(tmp_path):
 def test_an_undefined_name_in_a_template_is_an_error():
     jinja2 = pytest.importorskip("jinja2")
     with pytest.raises(jinja2.UndefinedError):
-        environment().get_template("page.html").render(title="no model")
+        template("page.html").render(title="no model")
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])

@@ -326,8 +326,9 @@ def test_a_fit_that_fails_leaves_no_old_one_behind():
 
 @pytest.mark.parametrize("n_fitted", [160, 200], ids=["in a fold", "in the end"])
 def test_one_who_fails_is_named_and_left_out(n_fitted):
-    with pytest.warns(MemberFailedWarning, match="'bad' .* RuntimeError: out of order"):
+    with pytest.warns(MemberFailedWarning, match="'bad' .* RuntimeError: out of order") as caught:
         model = fitted(estimators=[*quick(), ("bad", Fails(n_fitted))])
+    assert {warning.filename for warning in caught} == {__file__}
     assert_same(model, fitted())
 
 
@@ -497,8 +498,9 @@ def test_ten_labels_and_four(n_each):
 @pytest.mark.parametrize("regions", [None, "signs", "bins"])
 def test_one_label_in_a_class(regions):
     easy, rows = few((5, 1))
-    with pytest.warns(NoHeldOutRowsWarning, match="all members weigh the same"):
+    with pytest.warns(NoHeldOutRowsWarning, match="all members weigh the same") as caught:
         model = fitted(rows=easy, labeled=rows, regions=regions)
+    assert {warning.filename for warning in caught} == {__file__}
     (weights,) = model.weights_
     assert weights[0] > 0
     np.testing.assert_allclose(weights, weights[0], rtol=1e-3)

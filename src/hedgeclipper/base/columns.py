@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
+from hedgeclipper.io.column_values import is_float
 
 MOST_VALUES = 50
 DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y-%m")
@@ -113,7 +114,8 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         """
         columns = _arrays(X)
         if X_unlabeled is not None:
-            columns = _joined(columns, _arrays(X_unlabeled, list(columns)))
+            for name, more in _arrays(X_unlabeled, list(columns)).items():
+                columns[name] = _joined(name, columns[name], more)
         self.plans_ = [plan_column(name, values) for name, values in columns.items()]
         if all(plan.kind == "left out" for plan in self.plans_):
             reasons = "; ".join(f"{plan.name!r}: {plan.what}" for plan in self.plans_[:3])
@@ -300,17 +302,13 @@ def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
     return columns
 
 
-def _joined(one: dict[Any, np.ndarray], other: dict[Any, np.ndarray]) -> dict[Any, np.ndarray]:
-    """Return columns one below the other; each must be of the same kind in both."""
-    joined = {}
-    for name, values in one.items():
-        more = other[name]
-        kinds = {_kind_of(values), _kind_of(more)} - {"nothing"}
-        if len(kinds) > 1 and "numbers" in kinds:
-            raise MixedColumnError(name)
-        dtype = None if values.dtype.kind == more.dtype.kind else object
-        joined[name] = np.concatenate([values, more], dtype=dtype, casting="unsafe")
-    return joined
+def _joined(name: Any, values: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Return the values of a column in two frames; they must be of the same kind in both."""
+    kinds = {_kind_of(values), _kind_of(more)} - {"nothing"}
+    if len(kinds) > 1 and "numbers" in kinds:
+        raise MixedColumnError(name)
+    dtype = None if values.dtype.kind == more.dtype.kind else object
+    return np.concatenate([values, more], dtype=dtype, casting="unsafe")
 
 
 def _texts(columns: dict[Any, np.ndarray], names: list[Any]) -> np.ndarray:
@@ -389,21 +387,13 @@ def _doubt_of_categories(texts: list[str]) -> str | None:
     commas = [text for text in texts if re.fullmatch(r"[-+]?\d+,\d+", text)]
     if len(commas) > MOSTLY_NUMBERS * len(texts):
         return f"{commas[0]!r} is read as a string; write a number with a point"
-    others = [text for text in texts if not _is_number(text)]
+    others = [text for text in texts if not is_float(text)]
     if others and len(texts) - len(others) > MOSTLY_NUMBERS * len(texts):
         return (
             f"{others[0]!r} and the like in {len(others):,} rows make its numbers strings; leave "
             "the place of a missing number empty"
         )
     return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _different(names: list[str]) -> list[str]:

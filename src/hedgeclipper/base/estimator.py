@@ -19,35 +19,11 @@ from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from hedgeclipper import io
+from hedgeclipper.base import semi_supervised
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
-from hedgeclipper.base.semi_supervised import (
-    NOTHING_TO_SCORE,
-    BatchCheck,
-    NoUnlabeledRowsWarning,
-    RowBatches,
-    RowSlices,
-    SemiSupervisedRows,
-    is_dask,
-    is_in_memory,
-    is_unlabeled,
-    label_values,
-    labeled_only,
-    read_labeled,
-    split_rows,
-    with_short_indices,
-)
-from hedgeclipper.io import (
-    as_classes,
-    as_frame,
-    as_source,
-    as_table,
-    frame_names,
-    frame_with,
-    is_batched,
-    is_frame,
-    parquet_writer,
-)
+from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
 from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
 
@@ -135,15 +111,15 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
             Proportion of the labeled rows that are classified correctly.
         """
         check_is_fitted(self)
-        labels = label_values(y)
-        known = ~is_unlabeled(labels, self._knows_minus_one())
+        labels = semi_supervised.label_values(y)
+        known = ~semi_supervised.is_unlabeled(labels, self._knows_minus_one())
         if not known.any():
-            raise ValueError(NOTHING_TO_SCORE)
+            raise ValueError(semi_supervised.NOTHING_TO_SCORE)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         predicted = np.asarray(self.predict(X))
         check_consistent_length(predicted, labels)
         return accuracy_score(
-            as_classes(labels[known], "y"), predicted[known], sample_weight=weights
+            io.as_classes(labels[known], "y"), predicted[known], sample_weight=weights
         )
 
     def predict_to(self, path, X):
@@ -168,7 +144,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
         batches = self._batches(X, "X", instead)
         n_rows = 0
         reporter = row_reporter(self.verbose, "writing predictions", batches.n_rows)
-        with reporter as report, parquet_writer(path) as out:
+        with reporter as report, io.parquet_writer(path) as out:
             for batch in batches:
                 out.write(self._columns(predictor.awake(batch, self.n_jobs)))
                 n_rows += batch.shape[0]
@@ -212,7 +188,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
                 f"Labeled rows must be in memory. Got a Dask {type(X).__name__} as X: pass "
                 "X.compute(). Unlabeled rows may be a Dask collection."
             )
-        if is_batched(X) and not hasattr(X, "__array__"):
+        if io.is_batched(X) and not hasattr(X, "__array__"):
             raise TypeError(
                 "Labeled rows in files need the name of their column of labels as y. Got "
                 f"{type(X).__name__} for X and {type(y).__name__} for y."
@@ -222,27 +198,21 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
             names = getattr(self, "feature_names_in_", None)
             self._column_names = None if names is None else list(names)
         minus_one_is_class = X_unlabeled is not None or self._knows_minus_one()
-        if is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0:
+        if semi_supervised.is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0:
             X_unlabeled = None
         if X_unlabeled is not None:
-            X_unlabeled = self._check_unlabeled(X_unlabeled, reset)
+            known, given = self._column_names, X_unlabeled
+            X_unlabeled = given if known is None else io.frame_with(given, known)
+            X_unlabeled = self._check_more(X_unlabeled, "X_unlabeled")
+            if reset and known is None:
+                # labeled rows have no names of columns, so that those of the others are kept
+                is_file = isinstance(X_unlabeled, RowBatches)
+                names = io.frame_names(given._meta if is_dask(given) else given)
+                self._column_names = X_unlabeled.source.column_names if is_file else names
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        rows = split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
+        rows = semi_supervised.split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
-        return rows
-
-    def _check_unlabeled(self, X: Any, reset: bool) -> Any:
-        """Return the unlabeled rows, checked, with the columns of a frame in the known order.
-
-        If labeled rows have no names of columns, those of the unlabeled ones are kept.
-        """
-        known = self._column_names
-        rows = self._check_more(X if known is None else frame_with(X, known), "X_unlabeled")
-        if reset and known is None:
-            names = frame_names(X._meta if is_dask(X) else X)
-            is_file = isinstance(rows, RowBatches)
-            self._column_names = rows.source.column_names if is_file else names
         return rows
 
     def _encode_columns(
@@ -262,7 +232,8 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
 
     def _knows_minus_one(self) -> bool:
         """Return whether a fit has learned that -1 is a class."""
-        return hasattr(self, "_predictor") and bool(is_unlabeled(self.classes_).any())
+        is_fitted = hasattr(self, "_predictor")
+        return is_fitted and bool(semi_supervised.is_unlabeled(self.classes_).any())
 
     def _read_rows(
         self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any, reset: bool
@@ -274,7 +245,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
                 "are the unlabeled ones: it goes with neither sample_weight nor X_unlabeled, nor "
                 "with a Dask collection. Pass labeled rows and labels as arrays."
             )
-        X_labeled, y, source = read_labeled(X, label)
+        X_labeled, y, source = semi_supervised.read_labeled(X, label)
         if reset:
             X_labeled = validate_data(self, X_labeled, **self._row_checks)
             self._column_names = source.column_names
@@ -286,7 +257,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
         unlabeled = RowBatches(source, check, only_unlabeled=True)
         if next(iter(unlabeled), None) is None:
             advice = "rows of files are unlabeled where their label is missing"
-            return labeled_only(X_labeled, y, None, advice)
+            return semi_supervised.labeled_only(X_labeled, y, None, advice)
         return SemiSupervisedRows(X_labeled, y, None, unlabeled, None)
 
     def _encode(self, y: np.ndarray) -> np.ndarray:
@@ -325,7 +296,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
                 "pass its files."
             )
         rows = self._check_more(X, name, once=True)
-        return rows if isinstance(rows, RowBatches) else RowSlices(rows)
+        return rows if isinstance(rows, RowBatches) else semi_supervised.RowSlices(rows)
 
     def _check_more(self, X: Any, name: str, once: bool = False) -> Any:
         """Return rows, checked as the labeled ones were: a table, `RowBatches`, or Dask's.
@@ -343,10 +314,10 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
 
             check_collection(X, name, width)
             return X
-        if not is_batched(X):
+        if not io.is_batched(X):
             return self._check_table(X, reset=False)
         options = {"columns": self._column_names, "n_columns": width, "dtype": np.float32}
-        source = as_source(X, name=name, once=once, **options)
+        source = io.as_source(X, name=name, once=once, **options)
         return RowBatches(source, BatchCheck(name, width, self._row_checks))
 
     def _check_table(self, X: Any, reset: bool = True) -> Any:
@@ -354,9 +325,11 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
 
         Of a frame that is kept only the names and the number of columns are checked.
         """
-        if self._keeps_frames and is_frame(X):
-            return validate_data(self, as_frame(X), reset=reset, skip_check_array=True)
-        return with_short_indices(validate_data(self, as_table(X), reset=reset, **self._row_checks))
+        if self._keeps_frames and io.is_frame(X):
+            return validate_data(self, io.as_frame(X), reset=reset, skip_check_array=True)
+        return semi_supervised.with_short_indices(
+            validate_data(self, io.as_table(X), reset=reset, **self._row_checks)
+        )
 
     def _draw_rows(self, X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
         """Return so many of the unlabeled rows, drawn at random, or all if there are no more."""
@@ -378,7 +351,7 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
             rows = self._check_more(X_unlabeled, "X_unlabeled")
             return SemiSupervisedRows(None, np.empty(0), None, rows, None)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NoUnlabeledRowsWarning)
+            warnings.simplefilter("ignore", semi_supervised.NoUnlabeledRowsWarning)
             return self._check_rows(X, y, X_unlabeled, None, reset=False)
 
     def _predict_checked(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -409,12 +382,9 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
 
     def _columns(self, awake: np.ndarray) -> dict[str, np.ndarray]:
         """Return what is written for rows with these awake predictions, by the column's name."""
-        columns = {"prediction": self._classes_of(awake)}
-        for label, column in zip(
-            self.classes_, self._predictor.probabilities(awake).T, strict=True
-        ):
-            columns[f"probability_{label}"] = column
-        return columns
+        names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
+        probabilities = self._predictor.probabilities(awake)
+        return dict(zip(names, [self._classes_of(awake), *probabilities.T], strict=True))
 
     def _fill_in(self, copy: SemiSupervisedClassifier) -> SemiSupervisedClassifier:
         """Return an unfitted copy with what it takes to predict."""

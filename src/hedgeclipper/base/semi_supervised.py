@@ -17,12 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import (
-    _safe_indexing,
-    assert_all_finite,
-    check_array,
-    check_consistent_length,
-)
+from sklearn.utils import _safe_indexing, assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.io import as_classes, as_plain_array, as_source, is_frame, missing_labels
@@ -355,8 +350,6 @@ class SemiSupervisedSplit:
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of splits."""
-        if isinstance(self.cv, int):
-            return self.cv
         return self._splitter(y).get_n_splits(X, y, groups)
 
     def _splitter(self, y: Any) -> Any:

@@ -120,7 +120,7 @@ def smallest_relaxation(
         # with every correlation lowered by the best ratio so far, weights whose slack is still
         # negative have a better ratio; if there are none, that ratio was the largest
         lowered = replace(game, terms=replace(terms, width=terms.width + lower * coverage))
-        progress = Progress(1e-3, max_iter - n_iter, report=note_labels)
+        progress = Progress(1e-3, max_iter - n_iter, reports=[note_labels])
         if is_small(game):
             solve_exact(lowered, progress)
         else:

@@ -98,7 +98,7 @@ def fit(
     output.facts(
         [
             ("Labels", ", ".join(f"{label} ({count:,})" for label, count in classes.items())),
-            *zip(names, [bound.describe() for bound in bounds], strict=True),
+            *zip(names, [bound.describe().removeprefix("error ") for bound in bounds], strict=True),
             ("Model", f"{model}, {decimal(model.stat().st_size)}"),
             *([] if report is None else [("Report", report)]),
             ("Time", f"{seconds:.1f} s"),

@@ -103,7 +103,8 @@ def aggregate(
         output.wrote("report", report)
     _print_voters(aggregator, output)
     written = {"Labels": to, "Model": model, "Report": report}
-    facts = [("Error", aggregator.certificate_.describe(len(aggregator.classes_)))]
+    bound = aggregator.certificate_.describe(len(aggregator.classes_))
+    facts = [("Error", bound.removeprefix("error "))]
     facts += [(name, str(path)) for name, path in written.items() if path is not None]
     output.facts(facts)
 

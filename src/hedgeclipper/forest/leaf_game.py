@@ -39,7 +39,7 @@ from hedgeclipper.forest.tree_certificate import tree_certificate
 from hedgeclipper.game.equations import Evaluation, Game, WeightTerms
 from hedgeclipper.game.losses import BinaryLoss, Loss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, PassRecord, Progress
-from hedgeclipper.game.solve import play, telling_all
+from hedgeclipper.game.solve import play
 
 # how far a weight may move from the forest's own, and how strongly it is pulled back
 LEAST_RATIO, LARGEST_RATIO = 0.5, 3.0
@@ -339,12 +339,12 @@ def play_leaf_game(
         offsets, priors = np.array([offset]), np.array([evidence.prior])
         watch(record, LeafPredictor(labeled.finder, scores[:, None], offsets, priors, loss))
 
-    tell = telling_all(report, None if watch is None else show)
+    reports = (report, None if watch is None else show)
     if start is not None:
         start = np.where(np.isnan(start[keep]), game.terms.anchor, start[keep])
 
     def solve(game: Game) -> GameSolution:
-        progress, own = Progress(options.tol, options.max_iter, report=tell), options.game
+        progress, own = Progress(options.tol, options.max_iter, reports), options.game
         return play(game, progress, own.method, options.seed, own.batch_size, start)
 
     solution = solve(game)

@@ -11,7 +11,7 @@ its own weights are one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,14 +69,14 @@ class PassView:
 class Progress:
     """Keeps the best of both sides and tells when to stop.
 
-    ``best`` is the evaluation with the lowest primal value, once there was a pass; ``report`` is
-    called after each. ``eps`` is the width of the smoothing and ``curvature`` that of the slack, as
-    the solver last saw it.
+    ``best`` is the evaluation with the lowest primal value, once there was a pass; ``reports``, but
+    for those that are None, are called after each. ``eps`` is the width of the smoothing and
+    ``curvature`` that of the slack, as the solver last saw it.
     """
 
     tol: float
     max_iter: int
-    report: Callable[[PassRecord, Evaluation], None] | None = None
+    reports: Sequence[Callable[[PassRecord, Evaluation], None] | None] = ()
     eps: float = FIRST_WIDTH
     curvature: float = 1.0
     primal: float = np.inf
@@ -108,8 +108,8 @@ class Progress:
         self.dual = max(self.dual, evaluation.dual)
         record = PassRecord(self.n_iter, self.primal, self.dual)
         self.history.append(record)
-        if self.report is not None:
-            self.report(record, evaluation)
+        for report in filter(None, self.reports):
+            report(record, evaluation)
 
     def restart(self) -> None:
         """Forget both sides and the history, since the game has changed, but not the count."""

@@ -165,19 +165,8 @@ def solve_game(
         unlabeled_weight=unlabeled_weight,
     )
     with pass_reporter(verbose, tol) as reporter:
-        report = telling_all(reporter, None if callback is None else _viewer(game, callback))
-        return play(game, Progress(tol, max_iter, report), method, random_state)
-
-
-def telling_all(*reports: Callable[..., None] | None) -> Callable[..., None] | None:
-    """Return one report of passes that calls all given ones; None where there are none."""
-    given = [report for report in reports if report is not None]
-
-    def report_all(record: PassRecord, evaluation: Evaluation) -> None:
-        for report in given:
-            report(record, evaluation)
-
-    return report_all if given else None
+        reports = (reporter, None if callback is None else _viewer(game, callback))
+        return play(game, Progress(tol, max_iter, reports), method, random_state)
 
 
 def _viewer(game: Game, callback: Callable[[PassView], None]) -> Callable[..., None]:

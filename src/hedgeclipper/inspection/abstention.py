@@ -11,15 +11,8 @@ from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.base.semi_supervised import is_unlabeled
 from hedgeclipper.bounds.intervals import wilson_bounds
-from hedgeclipper.inspection.display import (
-    BLUE,
-    MARK,
-    Display,
-    check_labels,
-    listed,
-    name_of,
-    refuse_unlabeled,
-)
+from hedgeclipper.inspection import display
+from hedgeclipper.inspection.display import BLUE, MARK, Display, listed
 
 FEWEST_PREDICTED = 5
 DELTA = 0.05
@@ -97,8 +90,10 @@ class AbstentionDisplay(Display):
                 f"{cls.__name__} needs predict_proba. Got {type(estimator).__name__}, which has "
                 "none."
             )
-        options = {"classes": classes, "name": name_of(estimator, name), "ax": ax}
-        return cls.from_predictions(check_labels(y, classes), estimator.predict_proba(X), **options)
+        options = {"classes": classes, "name": display.name_of(estimator, name), "ax": ax}
+        return cls.from_predictions(
+            display.check_labels(y, classes), estimator.predict_proba(X), **options
+        )
 
     @classmethod
     def from_predictions(
@@ -153,7 +148,12 @@ class AbstentionDisplay(Display):
         """
         self._use_axes(ax)
         name = self.name if name is None else name
-        style = {"color": BLUE, "drawstyle": "steps-post", "label": name, **(line_kwargs or {})}
+        style = {
+            "color": BLUE,
+            "drawstyle": "steps-post",
+            "label": name,
+            **(line_kwargs or {}),
+        }
         (self.line_,) = self.ax_.plot(self.abstained, self.errors, **style)
         band = {"color": self.line_.get_color(), "alpha": 0.15, "linewidth": 0}
         self.ax_.fill_between(self.abstained, self.lower, self.upper, step="post", **band)
@@ -189,7 +189,7 @@ def _curve(best: np.ndarray, is_wrong: np.ndarray) -> dict[str, np.ndarray]:
 def _check_probabilities(y: np.ndarray, y_prob: Any, classes: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return probabilities of shape (n_samples, n_classes), and the classes."""
     classes = np.unique(y) if classes is None else np.asarray(classes)
-    refuse_unlabeled(y, classes[~is_unlabeled(classes)] if classes.size > 2 else classes)
+    display.refuse_unlabeled(y, classes[~is_unlabeled(classes)] if classes.size > 2 else classes)
     y_prob = np.asarray(y_prob, dtype=float)
     if y_prob.ndim == 1:
         y_prob = np.column_stack([1.0 - y_prob, y_prob])

@@ -94,7 +94,16 @@ def compare(subject: Subject) -> Comparison | str:
     try:
         hold_out = subject.model.hold_out
         held_out = _refits(subject, rows) if hold_out is None else hold_out(rows)
-        folds = _folds(held_out, subject.classes)
+        counts = np.bincount(held_out.codes, minlength=subject.classes.size)
+        if counts.min() < FEWEST_LABELS:
+            raise Skipped(
+                f"Class {subject.classes[counts.argmin()]} has "
+                f"{count(int(counts.min()), 'labeled row')}, and a comparison by cross-validation "
+                f"takes {FEWEST_LABELS} of each class at least: with fewer, its standard errors "
+                "would be too large."
+            )
+        splitter = StratifiedKFold(held_out.n_folds, shuffle=True, random_state=SEED)
+        folds = list(splitter.split(held_out.codes, held_out.codes))
         found = [held_out.predict(train, test) for train, test in folds]
     except Skipped as reason:
         return str(reason)
@@ -110,19 +119,6 @@ def compare(subject: Subject) -> Comparison | str:
         f"with {seen}. {held_out.description}"
     )
     return Comparison(held_out.codes, tests, probabilities, description)
-
-
-def _folds(held_out: HeldOut, classes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    counts = np.bincount(held_out.codes, minlength=classes.size)
-    fewest = int(counts.min())
-    if fewest < FEWEST_LABELS:
-        raise Skipped(
-            f"Class {classes[counts.argmin()]} has {count(fewest, 'labeled row')}, and a "
-            f"comparison by cross-validation takes {FEWEST_LABELS} of each class at least: with "
-            "fewer, its standard errors would be too large."
-        )
-    splitter = StratifiedKFold(held_out.n_folds, shuffle=True, random_state=SEED)
-    return list(splitter.split(held_out.codes, held_out.codes))
 
 
 def _refits(subject: Subject, unlabeled: Any) -> HeldOut:

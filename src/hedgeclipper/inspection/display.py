@@ -73,13 +73,20 @@ class Display:
         return np.asarray(estimator.classes_)
 
 
+def steps_in(model: Any) -> tuple[list[Any], Any]:
+    """Return the transformers in pipelines and searches, and the classifier at their end."""
+    if hasattr(model, "best_estimator_"):
+        return steps_in(model.best_estimator_)
+    if not isinstance(model, Pipeline):
+        return [], model
+    steps, classifier = steps_in(model[-1])
+    own = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
+    return own + steps, classifier
+
+
 def classifier_in(estimator: Any) -> Any:
     """Return the classifier at the end of pipelines and searches."""
-    if isinstance(estimator, Pipeline):
-        return classifier_in(estimator[-1])
-    if hasattr(estimator, "best_estimator_"):
-        return classifier_in(estimator.best_estimator_)
-    return estimator
+    return steps_in(estimator)[1]
 
 
 def name_of(estimator: Any, name: str | None) -> str:

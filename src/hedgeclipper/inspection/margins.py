@@ -11,19 +11,8 @@ from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.base.semi_supervised import is_unlabeled
-from hedgeclipper.inspection.display import (
-    BAND,
-    BLUE,
-    MARK,
-    ORANGE,
-    Display,
-    check_labels,
-    classifier_in,
-    listed,
-    name_of,
-    per_cent,
-    refuse_unlabeled,
-)
+from hedgeclipper.inspection import display
+from hedgeclipper.inspection.display import BAND, BLUE, MARK, ORANGE, Display, listed, per_cent
 
 # height of the axes over the highest bin, so that the legend hides nothing
 HEADROOM = 1.5
@@ -165,12 +154,12 @@ class MarginDisplay(Display):
                 f"{listed(classes)}. Fit one class against the rest, or pass that class's column "
                 "of decision_function, which is log-odds, to from_predictions with clip_at=None."
             )
-        y = None if y is None else check_labels(y, classes)
+        y = None if y is None else display.check_labels(y, classes)
         awake, own_clip_at = _awake_predictions(estimator, X)
         if isinstance(clip_at, str) and clip_at == "auto":
             clip_at = own_clip_at
-        options |= {"pos_label": classes[1], "clip_at": clip_at, "name": name_of(estimator, name)}
-        return cls.from_predictions(y, awake, **options)
+        options |= {"pos_label": classes[1], "name": display.name_of(estimator, name)}
+        return cls.from_predictions(y, awake, clip_at=clip_at, **options)
 
     @classmethod
     def from_predictions(
@@ -235,7 +224,7 @@ class MarginDisplay(Display):
             of_class = [awake[y_true == label] for label in classes]
         clip_at = _check_span(clip_at, "clip_at")
         edges = _bin_edges(awake, bins, _check_span(limits, "limits"), clip_at)
-        display = cls(
+        drawn = cls(
             edges,
             # rows beyond the edges count in the end bins
             np.array([np.histogram(np.clip(one, *edges[[0, -1]]), edges)[0] for one in of_class]),
@@ -245,7 +234,7 @@ class MarginDisplay(Display):
             clip_at=clip_at,
             name=name,
         )
-        return display.plot(ax, legend=legend, curve_kwargs=curve_kwargs)
+        return drawn.plot(ax, legend=legend, curve_kwargs=curve_kwargs)
 
     def plot(
         self,
@@ -323,10 +312,10 @@ def _styles(curve_kwargs: CurveStyle, n_curves: int) -> Sequence[Mapping[str, An
 
 def _awake_predictions(estimator: Any, X: Any) -> tuple[np.ndarray, Span | None]:
     """Return the awake predictions of rows, and where they are clipped, if at all."""
+    classifier = display.classifier_in(estimator)
     if hasattr(estimator, "decision_function"):
-        return estimator.decision_function(X), hedged_range_of(classifier_in(estimator))
+        return estimator.decision_function(X), hedged_range_of(classifier)
     if hasattr(estimator, "predict_proba"):
-        classifier = classifier_in(estimator)
         span = hedged_range_of(classifier) if hasattr(classifier, "hedged_range_") else (-1.0, 1.0)
         return 2.0 * estimator.predict_proba(X)[:, 1] - 1.0, span
     raise TypeError(
@@ -339,7 +328,7 @@ def _check_two_classes(y: np.ndarray, pos_label: Any) -> np.ndarray:
     """Return the two labels in y, the positive one last."""
     found = np.unique(y)
     if found.size > 2:
-        refuse_unlabeled(y, found[~is_unlabeled(found)])
+        display.refuse_unlabeled(y, found[~is_unlabeled(found)])
     if found.size != 2:
         raise ValueError(
             f"y_true must have two classes. Got {found.size} label{'s' * (found.size != 1)}, "
@@ -378,7 +367,14 @@ def _bin_edges(
     if np.ndim(bins) == 0:
         if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
             raise ValueError(f"bins must be a positive integer or an array of edges. Got {bins!r}.")
-        return np.linspace(*(limits or _usual_limits(awake, clip_at)), int(bins) + 1)
+        if limits is None:
+            # leave out few rows, and show where clipping starts
+            ends = [*np.quantile(awake, [LEFT_OUT, 1.0 - LEFT_OUT]), *(clip_at or ())]
+            low, high = float(min(ends)), float(max(ends))
+            is_point = high - low <= ROUNDING * max(abs(low), abs(high), 1.0)
+            padding = 0.5 if is_point else PADDING * (high - low)
+            limits = low - padding, high + padding
+        return np.linspace(*limits, int(bins) + 1)
     edges = np.asarray(bins, dtype=float)
     if limits is not None:
         raise ValueError(f"bins already has the edges: leave out limits. Got limits={limits!r}.")
@@ -386,15 +382,6 @@ def _bin_edges(
         raise ValueError(f"bins, as edges, must be two or more and ascending. Got {bins!r}.")
     assert_all_finite(edges, input_name="bins")
     return edges
-
-
-def _usual_limits(awake: np.ndarray, clip_at: Span | None) -> Span:
-    """Return a range that leaves out few rows and shows where clipping starts."""
-    ends = [*np.quantile(awake, [LEFT_OUT, 1.0 - LEFT_OUT]), *(clip_at or ())]
-    low, high = float(min(ends)), float(max(ends))
-    is_point = high - low <= ROUNDING * max(abs(low), abs(high), 1.0)
-    padding = 0.5 if is_point else PADDING * (high - low)
-    return low - padding, high + padding
 
 
 def count_clipped(values: np.ndarray, clip_at: Span | None) -> int:

@@ -143,7 +143,7 @@ class ConvergenceDisplay(Display):
         return cls(passes, slacks, gaps, names, **options)
 
     def _draw(self, name: str | None) -> None:
-        """Draw the slack, and the gap on axes of its own."""
+        """Draw the slack, and on logarithmic axes the gap and that at which the solver stops."""
         alpha = 1.0 if len(self.passes) == 1 else 0.6
         style = {"color": BLUE, "marker": "o", "markersize": 4, "alpha": alpha}
         self.slack_lines_ = [
@@ -155,11 +155,9 @@ class ConvergenceDisplay(Display):
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.gap_ax_: Any = None
         self.gap_lines_: list[Any] = []
-        if any(np.isfinite(gaps).any() for gaps in self.gaps):
-            self._draw_gaps({**style, "color": ORANGE, "marker": "s", "linestyle": "--"})
-
-    def _draw_gaps(self, style: dict[str, Any]) -> None:
-        """Draw the gaps on a logarithmic scale, and the one at which the solver was to stop."""
+        if not any(np.isfinite(gaps).any() for gaps in self.gaps):
+            return
+        style |= {"color": ORANGE, "marker": "s", "linestyle": "--"}
         ax = self.gap_ax_ = self.ax_.twinx()
         ax.set_yscale("log")
         ax.spines["right"].set_visible(True)

@@ -18,7 +18,6 @@ from hedgeclipper.inspection.display import BAND, BLUE, GREEN, MARK, ORANGE, per
 from hedgeclipper.io.extras import import_extra
 
 EXTRA = "report"
-UNKNOWN = "n/a"
 MOST_LISTED = 6
 # as wide as a phone, so that text there has the size it is given here
 FIGURE_SIZE = (4.7, 3.2)
@@ -56,7 +55,7 @@ class Cell:
 
 
 # sorts below all numbers
-NOT_KNOWN = Cell(UNKNOWN, float("-inf"))
+NOT_KNOWN = Cell("n/a", float("-inf"))
 
 
 def plain(value: Any) -> Cell:
@@ -90,8 +89,8 @@ def proportion(value: float) -> Cell:
     return Cell(per_cent(value), float(value)) if np.isfinite(value) else NOT_KNOWN
 
 
-def environment() -> Any:
-    """Return jinja2's environment of the templates, which escapes whatever is not theirs."""
+def template(name: str) -> Any:
+    """Return a template; it escapes whatever is not part of the templates."""
     jinja2 = import_extra("jinja2", EXTRA, "write_report")
     found = jinja2.Environment(
         loader=jinja2.PackageLoader("hedgeclipper.inspection"),
@@ -111,7 +110,7 @@ def environment() -> Any:
         "count": count,
         "listed": listed,
     }
-    return found
+    return found.get_template(name)
 
 
 def count(n: int, one: str, many: str | None = None) -> str:

@@ -17,21 +17,12 @@ from sklearn.calibration import CalibrationDisplay
 
 import hedgeclipper
 from hedgeclipper.game.equations import relative_gap
+from hedgeclipper.inspection import rendering
 from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.comparison import Comparison, compare
 from hedgeclipper.inspection.display import BLUE
 from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
 from hedgeclipper.inspection.passes import ConvergenceDisplay
-from hedgeclipper.inspection.rendering import (
-    EXTRA,
-    NOT_KNOWN,
-    Cell,
-    environment,
-    figure,
-    plain,
-    proportion,
-    whole,
-)
 from hedgeclipper.inspection.subject import SEED, Subject, read_subject
 from hedgeclipper.inspection.voters import VoterDisplay
 from hedgeclipper.io.atomic import atomic_path, check_output
@@ -116,46 +107,36 @@ def write_report(
     """
     path = check_output(path, force=force)
     for module in ("jinja2", "matplotlib"):
-        import_extra(module, EXTRA, "write_report")
+        import_extra(module, rendering.EXTRA, "write_report")
     rows = {"X": X, "y": y, "X_unlabeled": X_unlabeled, "votes": votes, "gold": gold}
     subject = read_subject(model, rows, row_names, n_unlabeled, about)
-    found = compare(subject)
-    heading = f"Report of a {type(subject.estimator).__name__}" if title is None else title
-    with atomic_path(path, force=force) as draft:
-        draft.write_text(_page(heading, subject, found), encoding="utf-8", newline="\n")
-    return path
-
-
-def _page(title: str, subject: Subject, found: Comparison | str) -> str:
-    """Return the whole page."""
+    found, name = compare(subject), type(subject.estimator).__name__
     compared = found if isinstance(found, Comparison) else None
-    sections = {
-        "data": _data(subject),
-        "proportions": _proportions(subject),
-        "comparison": compared,
-        "margins": _margins(subject),
-        "error": _error(subject, compared),
-        "voters": _voters(subject),
-        "uncertain": _uncertain(subject),
-        "contradictions": _contradictions(subject),
-        "convergence": _convergence(subject),
-        "next": _next(subject),
-    }
-    return (
-        environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            subject=subject,
-            model=subject.model,
-            estimator_name=type(subject.estimator).__name__,
-            found=compared,
-            no_comparison="" if compared is not None else found,
-            sections=sections,
-            version=hedgeclipper.__version__,
-            date=date.today().isoformat(),
-        )
+    page = rendering.template("page.html").render(
+        title=f"Report of a {name}" if title is None else title,
+        subject=subject,
+        model=subject.model,
+        estimator_name=name,
+        found=compared,
+        no_comparison=found if compared is None else "",
+        sections={
+            "data": _data(subject),
+            "proportions": _proportions(subject),
+            "comparison": compared,
+            "margins": _margins(subject),
+            "error": _error(subject, compared),
+            "voters": _voters(subject),
+            "uncertain": _uncertain(subject),
+            "contradictions": _contradictions(subject),
+            "convergence": _convergence(subject),
+            "next": _next(subject),
+        },
+        version=hedgeclipper.__version__,
+        date=date.today().isoformat(),
     )
+    with atomic_path(path, force=force) as draft:
+        draft.write_text(page, encoding="utf-8", newline="\n")
+    return path
 
 
 def _data(subject: Subject) -> dict[str, Any]:
@@ -191,13 +172,17 @@ def _margins(subject: Subject) -> dict[str, Any] | None:
         return None
     if subject.awake is None:
         name, best = "probability of the most probable class", subject.probabilities.max(axis=1)
-        return {"figure": figure(f"Histogram of the {name}", _draw_histogram, best, None, name)}
+        return {
+            "figure": rendering.figure(
+                f"Histogram of the {name}", _draw_histogram, best, None, name
+            )
+        }
     clip_at = hedged_range_of(subject.estimator)
     name = "twice the probability, less one" if subject.is_votes else "awake prediction"
     label = "Histogram of the awake predictions"
     n_clipped = count_clipped(subject.awake, clip_at)
     return {
-        "figure": figure(label, _draw_histogram, subject.awake, clip_at, name),
+        "figure": rendering.figure(label, _draw_histogram, subject.awake, clip_at, name),
         "clipped": None if clip_at is None else n_clipped / subject.awake.size,
     }
 
@@ -219,7 +204,7 @@ def _voters(subject: Subject) -> dict[str, Any]:
         "n_half": int(np.searchsorted(heaviest, heaviest[-1] / 2)) + 1 if heaviest.size else 0,
         # thousands of points would only make the page slow
         "n_plotted": len(plotted.names),
-        "figure": figure(label, VoterDisplay.from_table, plotted),
+        "figure": rendering.figure(label, VoterDisplay.from_table, plotted),
         "columns": _voter_columns(subject, order[:MOST_VOTERS]),
     }
 
@@ -231,14 +216,14 @@ def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]
     if shown.targets is not None:
         columns.append(("class", [str(target) for target in shown.targets]))
     columns += [
-        ("contribution", [proportion(value) for value in shown.contributions]),
+        ("contribution", [rendering.proportion(value) for value in shown.contributions]),
         ("weight", shown.weights),
         ("correlation", shown.correlations),
     ]
     if shown.errors is not None:
         columns.append(("± standard error", shown.errors))
     if shown.coverage is not None:
-        columns.append(("awake on", [proportion(value) for value in shown.coverage]))
+        columns.append(("awake on", [rendering.proportion(value) for value in shown.coverage]))
     return [*columns, *shown.more.items(), *subject.model.describe_voters(order).items()]
 
 
@@ -253,10 +238,15 @@ def _uncertain(subject: Subject) -> dict[str, Any] | None:
         covered = np.flatnonzero(subject.unlabeled.counts().sum(axis=1) > 0)
     rows = covered[np.argsort(margins[covered], kind="stable")[:MOST_UNCERTAIN]]
     predicted = subject.classes[subject.probabilities[rows].argmax(axis=1)]
+    which = [rendering.NOT_KNOWN] * rows.size
+    if subject.row_names is not None:
+        which = [rendering.plain(name) for name in subject.row_names[rows]]
+    elif subject.numbers is not None:
+        which = [rendering.whole(number) for number in subject.numbers[rows]]
     columns = [
-        ("row", [_which_row(subject, row) for row in rows]),
+        ("row", which),
         ("prediction", [str(label) for label in predicted]),
-        ("its probability", [proportion(value) for value in best_two[rows, 0]]),
+        ("its probability", [rendering.proportion(value) for value in best_two[rows, 0]]),
         *_values(subject, rows),
     ]
     return {
@@ -267,14 +257,7 @@ def _uncertain(subject: Subject) -> dict[str, Any] | None:
     }
 
 
-def _which_row(subject: Subject, row: int) -> Cell:
-    """Return the name of a row, or its number."""
-    if subject.row_names is not None:
-        return plain(subject.row_names[row])
-    return NOT_KNOWN if subject.numbers is None else whole(subject.numbers[row])
-
-
-def _values(subject: Subject, rows: np.ndarray) -> list[tuple[str, list[Cell]]]:
+def _values(subject: Subject, rows: np.ndarray) -> list[tuple[str, list[rendering.Cell]]]:
     """Return a few columns of the rows, where columns have names; of votes the counts."""
     if subject.is_votes:
         names = [f"votes for {label}" for label in subject.classes]
@@ -289,29 +272,28 @@ def _values(subject: Subject, rows: np.ndarray) -> list[tuple[str, list[Cell]]]:
     else:
         return []
     shown = range(min(MOST_COLUMNS, len(names)))
-    return [(str(names[k]), [whole(value) for value in part[:, k]]) for k in shown]
+    return [(str(names[k]), [rendering.whole(value) for value in part[:, k]]) for k in shown]
 
 
 def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
     """Return the bounds on the error, and figures of predictions while labels were held out."""
     certificates = list(enumerate(subject.model.certificates))
+    figures, classes = {}, subject.classes
+    if found is not None:
+        y, probabilities = classes[found.codes], found.probabilities[found.model]
+        label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
+        svg = rendering.figure(label, draw.from_predictions, y, probabilities, classes=classes)
+        figures["abstention"] = svg
+        if classes.size == 2:
+            label, own = "Observed frequency against predicted probability", probabilities[:, 1]
+            svg = rendering.figure(label, _draw_calibration, y, own, classes[1])
+            figures["calibration"] = svg
     return {
         "estimates": [(k, one) for k, one in certificates if one.kind == "estimate"],
         "guarantees": [(k, one) for k, one in certificates if one.is_guarantee],
         "doubts": sorted({(one.kind, one.reason.rstrip(".")) for _, one in certificates}),
-        "figures": {} if found is None else _held_out_figures(subject, found),
+        "figures": figures,
     }
-
-
-def _held_out_figures(subject: Subject, found: Comparison) -> dict[str, str]:
-    y, probabilities = subject.classes[found.codes], found.probabilities[found.model]
-    label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
-    svg = figure(label, draw.from_predictions, y, probabilities, classes=subject.classes)
-    figures = {"abstention": svg}
-    if subject.classes.size == 2:
-        label, positive = "Observed frequency against predicted probability", subject.classes[1]
-        figures["calibration"] = figure(label, _draw_calibration, y, probabilities[:, 1], positive)
-    return figures
 
 
 def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
@@ -361,7 +343,7 @@ def _convergence(subject: Subject) -> dict[str, Any]:
     svg = None
     if model.n_iter > 1:
         draw = ConvergenceDisplay.from_estimator
-        svg = figure("Slack and gap after each pass", draw, subject.estimator, name="")
+        svg = rendering.figure("Slack and gap after each pass", draw, subject.estimator, name="")
     return {
         "stop_reasons": sorted(set(model.stop_reasons)),
         "gap": max(gaps) if gaps and np.isfinite(gaps).all() else None,

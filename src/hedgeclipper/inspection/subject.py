@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from hedgeclipper.base.inspection import Inspection, inspect_estimator
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_dask
+from hedgeclipper.inspection.display import steps_in
 from hedgeclipper.inspection.rendering import listed
 from hedgeclipper.votes.matrix import Votes
 
@@ -66,7 +66,7 @@ def read_subject(
     about: Mapping[str, str] | None = None,
 ) -> Subject:
     """Return the subject of a report; arguments as in `write_report`, rows and labels by name."""
-    steps, estimator = _steps_before(model)
+    steps, estimator = steps_in(model)
     subject = Subject(estimator, inspect_estimator(estimator, "A report"), about=about or {})
     if steps:
         subject.notes = ("The steps before the classifier were kept as they were fitted.",)
@@ -104,17 +104,6 @@ def take(rows: Any, numbers: np.ndarray) -> Any:
 def size_of(rows: Any) -> int:
     """Return the number of rows, or of rows of votes."""
     return rows.n_rows if isinstance(rows, Votes) else rows.shape[0]
-
-
-def _steps_before(model: Any) -> tuple[list[Any], Any]:
-    """Return the transformers before an estimator, and the estimator."""
-    if hasattr(model, "best_estimator_"):
-        return _steps_before(model.best_estimator_)
-    if not isinstance(model, Pipeline):
-        return [], model
-    steps, estimator = _steps_before(model[-1])
-    own = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
-    return own + steps, estimator
 
 
 def _read_rows(subject: Subject, steps: list[Any], given: dict[str, Any]) -> Any:

@@ -97,16 +97,9 @@ class VoterDisplay(Display):
         cls, table: VoterTable, *, name: str | None = None, ax: Any = None
     ) -> VoterDisplay:
         """Draw the voters of a table, as `Inspection` has them."""
-        return cls.from_weights(
-            table.correlations,
-            table.weights,
-            errors=table.errors,
-            sizes=table.coverage,
-            voters=table.names,
-            kind=table.kind,
-            name=name,
-            ax=ax,
-        )
+        own: dict[str, Any] = {"errors": table.errors, "sizes": table.coverage, "kind": table.kind}
+        own |= {"voters": table.names, "name": name, "ax": ax}
+        return cls.from_weights(table.correlations, table.weights, **own)
 
     @classmethod
     def from_weights(
@@ -191,10 +184,8 @@ class VoterDisplay(Display):
         middle, texts = np.mean(self.ax_.get_xlim()), []
         for voter in chosen[:MOST_NAMES]:
             place = self.correlations[voter], self.weights[voter]
-            is_left = place[0] <= middle
+            side, shift = ("left", 5) if place[0] <= middle else ("right", -5)
             style = {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
-            side = (
-                {"ha": "left", "xytext": (5, 4)} if is_left else {"ha": "right", "xytext": (-5, 4)}
-            )
-            texts.append(self.ax_.annotate(voters[voter], place, **side, **style))
+            style |= {"ha": side, "xytext": (shift, 4)}
+            texts.append(self.ax_.annotate(voters[voter], place, **style))
         return texts

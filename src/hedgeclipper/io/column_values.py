@@ -191,11 +191,11 @@ class TextLabels:
         """Return strings, with None for a missing one, as labels, in the way of those before."""
         known = ~missing_labels(strings)
         if self._are_numbers is None and known.any():
-            self._are_numbers = _is_float(strings[known][0])
+            self._are_numbers = is_float(strings[known][0])
         if self._are_numbers is False:
             return strings
         labels = np.full(strings.shape, np.nan)
-        if wrong := [text for text in strings[known] if not _is_float(text)]:
+        if wrong := [text for text in strings[known] if not is_float(text)]:
             raise ValueError(
                 f"{place} begins with numbers, and then there is {wrong[0]!r}. Encode all classes "
                 "as numbers, or all as strings; leave the place of a missing label empty."
@@ -204,7 +204,8 @@ class TextLabels:
         return labels
 
 
-def _is_float(text: str) -> bool:
+def is_float(text: str) -> bool:
+    """Return whether a string can be read as a number."""
     try:
         float(text)
     except ValueError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -15,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.semi_supervised import warn_user
 from hedgeclipper.base.threads import own_jobs, run_jobs
 from hedgeclipper.panel.fitting import MemberRows, find_classes, fit_member, member_scores
 
@@ -326,9 +326,8 @@ def _warn_of_failed(errors: dict[str, str], n_left: int) -> None:
         listed = "\n".join(f"- {name}: {error}" for name, error in errors.items())
         raise ValueError(f"All members have failed, so there is no panel:\n{listed}")
     for name, error in errors.items():
-        warnings.warn(
+        warn_user(
             f"Member {name!r} has failed and is left out: {error}. Fix it, or name "
             "members without it.",
             MemberFailedWarning,
-            stacklevel=3,
         )

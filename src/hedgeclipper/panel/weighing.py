@@ -18,13 +18,13 @@ added to them as if it were some twenty labels more.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from hedgeclipper.base.semi_supervised import warn_user
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.setup import set_up_game
@@ -82,12 +82,11 @@ def panel_scores(
     """
     held_out = np.flatnonzero(~np.isnan(out_of_fold).any(axis=(1, 2)))
     if np.unique(codes[held_out]).size < np.unique(codes).size:
-        warnings.warn(
+        warn_user(
             "Some class has no held-out row to score the members on, since each of its labels is "
             "needed to fit them: all members weigh the same in its game. Label at least two rows "
             "of each class.",
             NoHeldOutRowsWarning,
-            stacklevel=3,
         )
     weights = np.ones(codes.size) if weights is None else weights
     return [
