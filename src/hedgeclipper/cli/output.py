@@ -187,7 +187,22 @@ def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> N
     wanted = [path for path in paths if path is not None]
     read = {path.resolve() for path in inputs}
     for path in wanted:
-        whole = _check_place(path)
+        try:
+            whole = check_output(path)
+        except OSError as error:
+            raise CommandError(str(error), "", ExitCode.OUTPUT) from error
+        if whole.exists() and not whole.is_file():
+            raise CommandError(
+                f"{path} is not a regular file.", "Name another one.", ExitCode.OUTPUT
+            )
+        try:
+            TemporaryFile(dir=whole.parent).close()
+        except OSError as error:
+            raise CommandError(
+                f"No file can be written in {whole.parent} ({error.strerror}).",
+                "Name a file in another folder.",
+                ExitCode.OUTPUT,
+            ) from error
         if whole in read:
             raise CommandError(
                 f"{path} is read by this command and cannot be written by it.",
@@ -202,26 +217,6 @@ def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> N
         raise CommandError(
             "Two outputs have the same path.", "Name each its own file.", ExitCode.USAGE
         )
-
-
-def _check_place(path: Path) -> Path:
-    """Return the whole path, or say why no file can be written there."""
-    try:
-        whole = check_output(path)
-    except OSError as error:
-        raise CommandError(str(error), "", ExitCode.OUTPUT) from error
-    if whole.exists() and not whole.is_file():
-        raise CommandError(f"{path} is not a regular file.", "Name another one.", ExitCode.OUTPUT)
-    try:
-        with TemporaryFile(dir=whole.parent):
-            pass
-    except OSError as error:
-        raise CommandError(
-            f"No file can be written in {whole.parent} ({error.strerror}).",
-            "Name a file in another folder.",
-            ExitCode.OUTPUT,
-        ) from error
-    return whole
 
 
 def bound_as_record(bound: Any) -> dict[str, Any]:
@@ -256,6 +251,4 @@ def _drop(stream: IO[str]) -> None:
 
 def _plain(value: Any) -> Any:
     """Return what JSON does not know in a form that it does."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    return str(value)
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)

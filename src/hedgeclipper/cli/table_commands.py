@@ -21,13 +21,7 @@ from rich.filesize import decimal
 from sklearn.pipeline import Pipeline
 
 from hedgeclipper.base.columns import ColumnEncoder
-from hedgeclipper.cli.output import (
-    CommandError,
-    ExitCode,
-    Output,
-    bound_as_record,
-    check_outputs,
-)
+from hedgeclipper.cli.output import CommandError, ExitCode, Output, bound_as_record, check_outputs
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_rows import TableRows, check_classes, read_rows
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
@@ -66,12 +60,8 @@ def fit(
     classes = check_classes(rows.y, rows.n_rows, "the label" if target is None else f"{target!r}")
     _print_rows(rows, output)
     kind = HedgedVotingClassifier if method == "voting" else HedgeClipperClassifier
-    estimator = kind(
-        confidence_level=confidence_level,
-        n_jobs=jobs,
-        random_state=seed,
-        verbose=output.verbose,
-    )
+    options = {"n_jobs": jobs, "random_state": seed, "verbose": output.verbose}
+    estimator = kind(confidence_level=confidence_level, **options)
     _fit_to(estimator, rows, output)
     steps = [] if rows.encoder is None else [("columns", rows.encoder)]
     pipeline = Pipeline([*steps, ("model", estimator.set_params(verbose=0))])
@@ -266,27 +256,21 @@ def _write_report(
     write_report: Any, model: Pipeline, rows: TableRows, page: Path, force: bool, output: Output
 ) -> None:
     output.say("Writing the report ...")
-    given: dict[str, Any] = {"X": rows.X, "y": rows.y, "force": force, "about": _about(rows)}
+    places = [files.place for files in rows.tables]
+    about = dict(zip(("file", "file of unlabeled rows"), places, strict=False))
+    if rows.encoder is not None:
+        about["target"] = str(rows.encoder.target)
+        changed = [plan for plan in rows.encoder.plans_ if not plan.stays]
+        for plan in changed[:COLUMNS_TO_LIST]:
+            about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
+        if len(changed) > COLUMNS_TO_LIST:
+            about["more columns"] = f"{len(changed) - COLUMNS_TO_LIST:,}, encoded or left out"
+    given: dict[str, Any] = {"X": rows.X, "y": rows.y, "force": force, "about": about}
     if rows.n_unlabeled:
         given["X_unlabeled"], given["row_names"] = rows.sample(ROWS_IN_REPORT)
         given["n_unlabeled"] = rows.n_unlabeled
     write_report(model, page, **given)
     output.wrote("report", page)
-
-
-def _about(rows: TableRows) -> dict[str, str]:
-    """Return what a report tells of the files and of what was done with their columns."""
-    places = [files.place for files in rows.tables]
-    about = dict(zip(("file", "file of unlabeled rows"), places, strict=False))
-    if rows.encoder is None:
-        return about
-    about["target"] = str(rows.encoder.target)
-    changed = [plan for plan in rows.encoder.plans_ if not plan.stays]
-    for plan in changed[:COLUMNS_TO_LIST]:
-        about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
-    if len(changed) > COLUMNS_TO_LIST:
-        about["more columns"] = f"{len(changed) - COLUMNS_TO_LIST:,}, encoded or left out"
-    return about
 
 
 def _print_rows(rows: TableRows, output: Output) -> None:

@@ -97,20 +97,9 @@ class Files:
         """Return whether these columns hold numbers, as far as the first lines tell."""
         return all(holds_numbers(self.schema.field(name).type) for name in names)
 
-    def is_boolean(self, name: str) -> bool:
-        """Return whether a column has the type of booleans, which CSV does not know."""
-        return self.kind != "CSV" and pa.types.is_boolean(self.schema.field(name).type)
-
     def source(self, names: list[str] | None, label: Any = None, width: int | None = None) -> Any:
         """Return columns of numbers in batches; LibSVM has a width and True as label, no names."""
         return as_source(self.paths, columns=names, label=label, n_columns=width, dtype=np.float32)
-
-    def strings_of(self, name: str) -> np.ndarray | None:
-        """Return a column of CSV as strings, None where empty; None for files that know types."""
-        if self.kind != "CSV":
-            return None
-        columns = [CsvFile(path).column_of_strings(name) for path in self.paths]
-        return np.concatenate([column.to_numpy() for column in columns])
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """Yield the rows of each file."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.random import sample_without_replacement
@@ -19,6 +20,7 @@ from hedgeclipper.cli.output import CommandError, Output
 from hedgeclipper.cli.table_files import MISSING_STRINGS, Files, row_names
 from hedgeclipper.io import as_classes as typed_labels
 from hedgeclipper.io import listed, missing_labels
+from hedgeclipper.io.formats import CsvFile
 from hedgeclipper.io.progress import row_reporter
 
 MANY_CLASSES = 20
@@ -27,24 +29,11 @@ _WHOLE_NUMBER = re.compile(r"(0|-?[1-9]\d{0,14})(\.0+)?")
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
-    """Rows of files.
+    """Labeled rows of files, a frame or CSR matrix, with their labels, and unlabeled rows.
 
-    Parameters
-    ----------
-    X : pandas.DataFrame or CSR matrix of shape (n_labeled, n_columns)
-        Labeled rows, as the files have them.
-    y : ndarray of shape (n_labeled,)
-        Their labels.
-    X_unlabeled : pandas.DataFrame, function that returns batches, or None
-        Unlabeled rows; None if there are none.
-    n_unlabeled : int
-        Their number.
-    encoder : ColumnEncoder or None
-        What is done with the columns, fitted; None for LibSVM, whose columns are numbers.
-    numbered : function that returns an iterator
-        Reads batches of unlabeled rows, and the numbers of these among all rows of the files.
-    tables : list of Files
-        The files.
+    ``X_unlabeled`` is a frame, a function that returns batches, or None if there are no such rows.
+    The encoder is fitted; it is None for LibSVM, whose columns are numbers. ``numbered`` reads
+    batches of unlabeled rows, and the numbers of these among all rows of the files.
     """
 
     X: Any
@@ -130,10 +119,10 @@ def read_rows(
 
 def _text_labels(data: Files, target: str, output: Output) -> np.ndarray | None:
     """Return the labels of CSV, read as text; None for other files."""
-    labels = data.strings_of(target)
-    if labels is None:
+    if data.kind != "CSV":
         return None
-    labels = _stripped(labels)
+    columns = [CsvFile(path).column_of_strings(target) for path in data.paths]
+    labels = _stripped(np.concatenate([column.to_numpy() for column in columns]))
     missing = [text for text in MISSING_STRINGS if text]
     counts = {text: int(np.sum(labels == text)) for text in missing}
     found = [f"{text!r} ({count:,})" for text, count in counts.items() if count]
@@ -188,7 +177,13 @@ def _in_batches(
                 parts.append(rows[known])
                 found.append(labels[known])
             if names is not None:
-                _check_finite(rows, names)
+                infinite = np.isinf(rows).any(axis=0)
+                if infinite.any():
+                    raise CommandError(
+                        f"Column {names[int(infinite.argmax())]!r} has an infinite number, or one "
+                        "too large.",
+                        "Rescale the column, or leave the place empty.",
+                    )
                 n_missing += np.isnan(rows).sum(axis=0)
             n_rows += labels.size
             report(n_rows)
@@ -196,7 +191,9 @@ def _in_batches(
         files.n_rows.update({str(place): count.n_rows for place, count in read.counts.items()})
     if not sum(data.n_rows.values()):
         raise data.no_rows
-    y = as_classes(np.concatenate(found), names is not None and data.is_boolean(str(target)))
+    knows_types = data.kind not in ("CSV", "LibSVM")
+    are_boolean = knows_types and pa.types.is_boolean(data.schema.field(target).type)
+    y = as_classes(np.concatenate(found), are_boolean)
     return TableRows(
         X=_stacked(parts, names),
         y=y,
@@ -225,15 +222,6 @@ def _batches(
 
 def _encoder(target: str | None) -> ColumnEncoder:
     return ColumnEncoder(target).set_output(transform="pandas")
-
-
-def _check_finite(rows: np.ndarray, names: Sequence[str]) -> None:
-    infinite = np.isinf(rows).any(axis=0)
-    if infinite.any():
-        raise CommandError(
-            f"Column {names[int(infinite.argmax())]!r} has an infinite number, or one too large.",
-            "Rescale the column, or leave the place empty.",
-        )
 
 
 def _stacked(parts: list[Any], names: list[str] | None) -> Any:
@@ -307,7 +295,10 @@ def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
             f"All {y.size:,} labeled rows are of one class, {classes.tolist()[0]!r}.",
             "Label some rows of another class; leave the label empty where it is not known.",
         )
-    n_usual = 2 if _are_fractions(classes) else MANY_CLASSES
+    is_text = classes.dtype.kind == "U"
+    are_decimals = is_text and all(re.fullmatch(r"-?\d+\.\d+", text) for text in classes)
+    are_fractions = are_decimals and any(float(text) % 1 for text in classes)
+    n_usual = 2 if are_fractions else MANY_CLASSES
     if classes.size > max(n_usual, y.size / 3):
         raise CommandError(
             f"{target} has {classes.size:,} different values on {y.size:,} labeled rows, such as "
@@ -315,10 +306,3 @@ def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
             "Only classes can be predicted: name another column, or make classes of it.",
         )
     return dict(zip(classes.tolist(), counts.tolist(), strict=True))
-
-
-def _are_fractions(classes: np.ndarray) -> bool:
-    """Return whether classes are strings of numbers, of which some are not whole."""
-    if classes.dtype.kind != "U" or not all(re.fullmatch(r"-?\d+\.\d+", text) for text in classes):
-        return False
-    return any(float(text) % 1 for text in classes)

@@ -400,8 +400,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             else:
                 members = cross_fit(estimators, given.select(train), [], **options)
                 members = score_held_out(members, given, held_out, n_jobs=self.n_jobs)
+        labels = self.classes_ if self._is_prefit else None  # by default codes
         members, unlabeled = score_members(
-            members, rows.X_unlabeled, n_classes, self._member_labels(), n_jobs=self.n_jobs
+            members, rows.X_unlabeled, n_classes, labels, n_jobs=self.n_jobs
         )
         self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
         if not rows.has_unlabeled:
@@ -411,10 +412,6 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     @property
     def _is_prefit(self) -> bool:
         return isinstance(self.cv, str)
-
-    def _member_labels(self) -> np.ndarray | None:
-        """Return the labels as members know them: None if these are codes."""
-        return self.classes_ if self._is_prefit else None
 
     def _store(
         self,
@@ -428,14 +425,13 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         predictor = PanelPredictor(
             members={member.name: member.estimator for member in members},
             n_classes=self.classes_.size,
-            labels=self._member_labels(),
+            labels=self.classes_ if self._is_prefit else None,  # by default codes
             games=[one.game for one in found],
             prepare=prepare,
         )
         self._labels = None
         if given.in_memory:
-            is_whole = unlabeled.shape[0] == given.X_unlabeled.shape[0]
-            if is_whole:
+            if unlabeled.shape[0] == given.X_unlabeled.shape[0]:
                 log_odds = predictor.log_odds(unlabeled)
             else:
                 log_odds = predictor.awake(given.X_unlabeled, self.n_jobs)

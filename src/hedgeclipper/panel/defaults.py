@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.panel.views import Views, filler, fit_views
+from hedgeclipper.panel.views import filler, fit_views
 
 MANY_LABELS, TOO_MANY_LABELS = 1_000, 5_000
 TOO_MANY_TO_SORT = 20_000
@@ -35,76 +35,47 @@ def default_panel(
     """Return named classifiers that suit rows like these: labeled and unlabeled, or a sample."""
     views = fit_views(X, random_state)
     seed = random_state.randint(np.iinfo(np.int32).max)
-    panel = {
-        **_linear(views),
-        **_trees(n_labels, seed),
-        **_boosters(n_labels, n_classes, sparse.issparse(X), seed),
-        **_neighbors(views, n_labels, seed),
-        **_learning_from_all(views, seed),
-    }
-    return list(panel.items())
-
-
-def _regression(strength: float) -> LogisticRegression:
-    return LogisticRegression(C=strength, max_iter=1000)
-
-
-def _linear(views: Views) -> dict[str, Any]:
-    return {
-        "linear": make_pipeline(views.scaled, _regression(1.0)),
-        "linear_shrunk": make_pipeline(views.scaled, _regression(0.02)),
-        "linear_quantile": make_pipeline(views.quantiles, _regression(0.1)),
-        "linear_quantile_shrunk": make_pipeline(views.quantiles, _regression(0.005)),
-        "components": make_pipeline(views.components, _regression(0.1)),
-        "components_whitened": make_pipeline(views.whitened, _regression(0.02)),
-        "cells": make_pipeline(views.cells, _regression(0.02)),
-        "kernel": make_pipeline(views.kernel, _regression(10.0)),
-    }
-
-
-def _trees(n_labels: int, seed: int) -> dict[str, Any]:
-    leaf = 10 if n_labels >= MANY_LABELS else 4
-    smooth = ExtraTreesClassifier(200, min_samples_leaf=leaf, max_features=0.3, random_state=seed)
-    return {
-        "forest": make_pipeline(filler(), RandomForestClassifier(200, random_state=seed)),
-        "extra_trees": make_pipeline(filler(), ExtraTreesClassifier(200, random_state=seed)),
-        "extra_trees_smooth": make_pipeline(filler(), smooth),
-    }
-
-
-def _boosters(n_labels: int, n_classes: int, is_sparse: bool, seed: int) -> dict[str, Any]:
-    """Return boosted trees, without subsampling only if there are few labels and classes."""
-    stochastic = GradientBoostingClassifier(subsample=0.7, max_features="sqrt", random_state=seed)
-    boosters = {"boosting": make_pipeline(filler(), stochastic)}
-    if n_labels * n_classes <= TOO_MANY_TO_SORT:
-        whole = GradientBoostingClassifier(random_state=seed)
-        boosters["boosting_plain"] = make_pipeline(filler(), whole)
-    stumps = AdaBoostClassifier(n_estimators=100, random_state=seed)
-    boosters["boosted_stumps"] = make_pipeline(filler(), stumps)
-    if n_labels >= MANY_LABELS and not is_sparse:
-        boosters["boosting_large"] = HistGradientBoostingClassifier(
-            learning_rate=0.05, max_iter=200, l2_regularization=1.0, random_state=seed
-        )
-    return boosters
-
-
-def _neighbors(views: Views, n_labels: int, seed: int) -> dict[str, Any]:
+    has_many_labels = n_labels >= MANY_LABELS
+    smooth = {"min_samples_leaf": 10 if has_many_labels else 4, "max_features": 0.3}
+    stochastic = {"subsample": 0.7, "max_features": "sqrt"}
+    large = {"learning_rate": 0.05, "max_iter": 200, "l2_regularization": 1.0}
     n_neighbors = min(30, max(3, n_labels // 7))
-    nearest = KNeighborsClassifier(n_neighbors, weights="distance")
-    neighbors = {"neighbors": make_pipeline(views.components, nearest)}
-    if n_labels <= TOO_MANY_LABELS:
-        neighbors["support_vectors"] = make_pipeline(views.quantiles, SVC(random_state=seed))
-    return neighbors
 
+    def linear(strength: float) -> LogisticRegression:
+        return LogisticRegression(C=strength, max_iter=1000)
 
-def _learning_from_all(views: Views, seed: int) -> dict[str, Any]:
-    spreading = SmoothSpreading(kernel="knn", n_neighbors=10, alpha=0.8)
-    self_trained = SelfTrainingClassifier(_regression(0.1), threshold=0.9)
-    return {
-        "self_trained": make_pipeline(views.components, self_trained),
-        "spreading": make_pipeline(views.components, spreading),
-        "hedgeclipper": HedgeClipperClassifier(random_state=seed),
+    steps: dict[str, tuple[Any, ...]] = {
+        "linear": (views.scaled, linear(1.0)),
+        "linear_shrunk": (views.scaled, linear(0.02)),
+        "linear_quantile": (views.quantiles, linear(0.1)),
+        "linear_quantile_shrunk": (views.quantiles, linear(0.005)),
+        "components": (views.components, linear(0.1)),
+        "components_whitened": (views.whitened, linear(0.02)),
+        "cells": (views.cells, linear(0.02)),
+        "kernel": (views.kernel, linear(10.0)),
+        "forest": (filler(), RandomForestClassifier(200, random_state=seed)),
+        "extra_trees": (filler(), ExtraTreesClassifier(200, random_state=seed)),
+        "extra_trees_smooth": (filler(), ExtraTreesClassifier(200, **smooth, random_state=seed)),
+        "boosting": (filler(), GradientBoostingClassifier(**stochastic, random_state=seed)),
+        "boosting_plain": (filler(), GradientBoostingClassifier(random_state=seed)),
+        "boosted_stumps": (filler(), AdaBoostClassifier(n_estimators=100, random_state=seed)),
+        "boosting_large": (HistGradientBoostingClassifier(**large, random_state=seed),),
+        "neighbors": (views.components, KNeighborsClassifier(n_neighbors, weights="distance")),
+        "support_vectors": (views.quantiles, SVC(random_state=seed)),
+        "self_trained": (views.components, SelfTrainingClassifier(linear(0.1), threshold=0.9)),
+        "spreading": (views.components, SmoothSpreading("knn", n_neighbors=10, alpha=0.8)),
+        "hedgeclipper": (HedgeClipperClassifier(random_state=seed),),
     }
+    suits = {
+        "boosting_plain": n_labels * n_classes <= TOO_MANY_TO_SORT,
+        "boosting_large": has_many_labels and not sparse.issparse(X),
+        "support_vectors": n_labels <= TOO_MANY_LABELS,
+    }
+    return [
+        (name, make_pipeline(*own) if len(own) > 1 else own[0])
+        for name, own in steps.items()
+        if suits.get(name, True)
+    ]
 
 
 class SmoothSpreading(LabelSpreading):

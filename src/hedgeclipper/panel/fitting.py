@@ -102,29 +102,12 @@ def member_scores(
     """Return a fitted classifier's scores of rows, one column per class.
 
     Probabilities where it has them; else its decision function, squashed to (0, 1) class by class;
-    else 1 for the class it predicts. A class that it does not know gets 0.
+    else 1 for the class it predicts. A class that it does not know gets 0. Of two classes only the
+    second has a column.
 
-    Parameters
-    ----------
-    estimator : classifier
-        A fitted one.
-    X : array, CSR matrix or frame of shape (n_samples, n_features)
-        Rows; there may be none.
-    n_classes : int
-        Number of classes.
-    labels : array-like of shape (n_labels,), optional
-        Labels of classes as the estimator knows them. By default the codes 0, 1, ...
-    name : str, optional
-        What to call the estimator in an error.
-    codes : ndarray of shape (n_labels,), optional
-        Code of the class of each label. By default 0, 1, ...
-    shares_cores : bool
-        Whether other members score rows at the same time.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_columns)
-        One column, that of class code 1, for two classes; else one for each class.
+    ``labels`` are those of the classes as the estimator knows them, and ``codes`` the code of each,
+    both by default 0, 1, ...; ``name`` is what to call it in an error, and ``shares_cores`` tells
+    whether other members score rows at the same time.
 
     Examples
     --------

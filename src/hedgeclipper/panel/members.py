@@ -28,17 +28,10 @@ class MemberFailedWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A fitted classifier, and its scores of labeled rows it has not seen.
+    """A classifier fitted to all labels, and its scores of labeled rows it has not seen.
 
-    Parameters
-    ----------
-    name : str
-        Its name.
-    estimator : classifier
-        The classifier, fitted to all labels.
-    out_of_fold : ndarray of shape (n_labeled, n_columns)
-        Its scores of the labeled rows, each by a fit without the row, as by ``member_scores``; the
-        mean where a row is in several folds. NaN for rows that no fit has scored.
+    ``out_of_fold`` has its scores of the labeled rows, each by a fit without the row, as by
+    ``member_scores``; the mean where a row is in several folds, NaN for rows without such a fit.
     """
 
     name: str
@@ -162,20 +155,8 @@ def cross_fit(
 
     Members learn the codes of the classes, so that these are their ``classes_``. One that fails is
     left out with a ``MemberFailedWarning``, unless it fails only in folds that lack a class. Folds
-    with labels of one class alone are passed over.
-
-    Parameters
-    ----------
-    estimators : sequence of (str, classifier)
-        Names, all different, and classifiers.
-    rows : MemberRows
-        Labeled and unlabeled rows.
-    folds : sequence of (train, test)
-        Numbers of labeled rows, as from ``choose_folds``.
-    n_jobs : int or None
-        Fits at a time, as in joblib.
-    report : callable
-        Gets the name of a member that has been fitted, and how many fits are done, of how many.
+    with labels of one class alone are passed over. ``report`` gets the name of a member that has
+    been fitted, and how many fits are done, of how many.
     """
     everything = np.arange(rows.codes.size)
     splits = [fold for fold in folds if np.unique(rows.codes[fold[0]]).size > 1]

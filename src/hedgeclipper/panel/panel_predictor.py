@@ -34,14 +34,8 @@ ROWS_AT_ONCE = 50_000
 class VoteScale:
     """Makes votes of a member's scores.
 
-    Parameters
-    ----------
-    values : ndarray
-        Different scores on the unlabeled rows, in rising order.
-    ranks : ndarray
-        Their ranks in [-1, 1]; equal scores share one.
-    center, spread : float
-        Mean and standard deviation of the log-odds there.
+    ``values`` are the different scores on the unlabeled rows, in rising order, and ``ranks`` their
+    ranks in [-1, 1]; ``center`` and ``spread`` are mean and standard deviation of the log-odds.
     """
 
     values: np.ndarray
@@ -82,13 +76,8 @@ def _log_odds(scores: np.ndarray) -> np.ndarray:
 def with_regions(votes: np.ndarray, kind: str | None) -> np.ndarray:
     """Return the members' votes, and beside them those of their regions, NaN outside.
 
-    Parameters
-    ----------
-    votes : ndarray of shape (n_samples, n_members)
-        Votes in [-1, 1].
-    kind : {"signs", "bins"} or None
-        "signs": each member is awake once where it votes + and once where it votes -. "bins": the
-        same, each for unsure and for sure votes. None: no regions.
+    "signs": each member is awake once where it votes + and once where it votes -. "bins": the
+    same, each for unsure and for sure votes. None: no regions.
 
     Examples
     --------
@@ -122,16 +111,8 @@ class Calibration:
 class PanelGame:
     """What the game of one class against the rest has found.
 
-    Parameters
-    ----------
-    scales : list of VoteScale
-        How the scores of each member become votes.
-    regions : {"signs", "bins"} or None
-        Regions of members that are voters of their own.
-    weights : ndarray of shape (n_voters,)
-        theta.
-    calibration : Calibration
-        From awake predictions to log-odds.
+    ``scales`` make votes of the scores of each member, ``weights`` (theta) awake predictions of the
+    votes of members and regions, and ``calibration`` log-odds of these.
     """
 
     scales: Sequence[VoteScale]
@@ -160,20 +141,10 @@ def make_votes(
 
 @dataclass(frozen=True, eq=False)
 class PanelPredictor:
-    """Members and games of a panel.
+    """Fitted members of a panel by name, and its games: one for two classes, else one for each.
 
-    Parameters
-    ----------
-    members : dict of str to classifier
-        Fitted members by name.
-    n_classes : int
-        Number of classes.
-    labels : ndarray or None
-        Labels as the members know them; None for the codes 0, 1, ...
-    games : list of PanelGame
-        One for two classes, else one for each.
-    prepare : callable or None
-        Makes of rows what the members want.
+    ``labels`` are those of the classes as the members know them, None for the codes 0, 1, ...;
+    ``prepare`` makes of rows what the members want.
     """
 
     members: dict[str, Any]

@@ -48,18 +48,9 @@ class NoHeldOutRowsWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class PanelScores:
-    """The members' scores for one class against the rest.
+    """The members' scores for one class against the rest, one column for each member.
 
-    Parameters
-    ----------
-    labeled : ndarray of shape (n_labeled, n_members)
-        Scores of labeled rows that a member has not seen.
-    is_positive : ndarray of shape (n_labeled,), bool
-        Labels.
-    weights : ndarray of shape (n_labeled,)
-        Weights of the labeled rows.
-    unlabeled : ndarray of shape (n_unlabeled, n_members)
-        Scores of unlabeled rows.
+    Those of labeled rows are by fits without the row; ``weights`` are of the labeled rows.
     """
 
     labeled: np.ndarray
@@ -126,16 +117,10 @@ class ScoredVotes(PanelScores):
 
 @dataclass(frozen=True, eq=False)
 class PanelSolution:
-    """Weights of the voters, and what the labels tell of the members.
+    """Weights of the voters, what the labels tell of the members, and the last game's solution.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_voters,)
-        theta; 0 for regions of which nothing is known.
-    label_correlations, errors : ndarray of shape (n_members,)
-        b with both classes weighing the same, and its standard error.
-    game : GameSolution
-        Solution of the last game.
+    Weights (theta) are 0 for regions of which nothing is known; ``label_correlations`` are b of the
+    members with both classes weighing the same, ``errors`` its standard errors.
     """
 
     weights: np.ndarray
@@ -289,12 +274,7 @@ def calibrate(
 ) -> Calibration:
     """Return the logistic curve through the awake predictions and labels of labeled rows.
 
-    Parameters
-    ----------
-    scores, is_positive, weights : ndarray of shape (n_labeled,)
-        Awake predictions, labels and weights of labeled rows.
-    prior_scores, prior_probabilities : ndarray of shape (n_unlabeled,)
-        Awake predictions of unlabeled rows, and the members' mean probability of the class.
+    Those of unlabeled rows, with the members' mean probability of the class, are the prior.
     """
     thin = slice(None, None, max(1, prior_scores.size // ROWS_FOR_CALIBRATION))
     prior_scores, prior_probabilities = prior_scores[thin], prior_probabilities[thin]
