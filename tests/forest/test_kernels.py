@@ -33,12 +33,6 @@ def test_add_all_to_leaves():
     np.testing.assert_allclose(ours, theirs)
 
 
-def test_count_leaves():
-    ours = np.zeros(7)
-    kernels.count_leaves(LEAVES[0], ours)
-    np.testing.assert_array_equal(ours, np.bincount(LEAVES[0], minlength=7))
-
-
 @pytest.mark.parametrize("missing_left", [True, False])
 def test_split_rows(missing_left):
     values = RNG.normal(size=20).astype(np.float32)

@@ -126,7 +126,6 @@ def test_transductive_bounds_are_hoeffdings_for_all_shares_together():
     estimate = (table[:200] == truth[:200, None]).mean(axis=0)
     assert bounds.voters.lower == pytest.approx(estimate - radius)
     assert bounds.voters.upper == pytest.approx(np.minimum(estimate + radius, 1))
-    assert bounds.is_guarantee
 
 
 def test_a_voter_without_labels_is_between_0_and_1_and_not_used():

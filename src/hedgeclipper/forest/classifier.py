@@ -26,18 +26,11 @@ from hedgeclipper.base.semi_supervised import (
     SemiSupervisedRows,
     is_dask,
 )
-from hedgeclipper.forest.growing import HOLDOUT, GrownTrees, default_forest, grow_trees
+from hedgeclipper.forest import leaf_game
+from hedgeclipper.forest.growing import HOLDOUT, MAX_SEED, GrownTrees, default_forest, grow_trees
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
-from hedgeclipper.forest.leaf_game import (
-    LeafEvidence,
-    LeafGame,
-    LeafGameOptions,
-    LeafSolution,
-    LeafStream,
-    leaf_evidence,
-    play_leaf_game,
-)
-from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_and_keep
+from hedgeclipper.forest.leaf_game import LeafGame, LeafSolution, LeafStream
+from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, keep_leaves
 from hedgeclipper.forest.leaves import (
     KINDS,
     LeafPredictor,
@@ -50,8 +43,6 @@ from hedgeclipper.forest.trees import LeafFinder
 from hedgeclipper.game.losses import BinaryLoss, resolve_loss
 from hedgeclipper.game.solution import PassRecord, PassView
 from hedgeclipper.io.progress import pass_reporter, row_reporter
-
-MAX_SEED = np.iinfo(np.int32).max
 
 
 class HedgeClipperClassifier(SemiSupervisedClassifier):
@@ -267,8 +258,8 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         random_state = check_random_state(self.random_state)
 
         grown = self._grow(rows, codes, random_state)
-        options = LeafGameOptions.of(self, self._game, random_state.randint(MAX_SEED))
-        evidence = leaf_evidence(grown, rows, codes, self._games(), options)
+        options = leaf_game.LeafGameOptions.of(self, self._game, random_state.randint(MAX_SEED))
+        evidence = leaf_game.leaf_evidence(grown, rows, codes, self._games(), options)
         with closing(self._find_leaves(grown.finder, rows.X_unlabeled)) as leaves:
             counts = count_in_leaves(leaves, grown.finder, self.n_jobs)
             self.shift_score_ = check_shift(evidence[0].labeled, counts)
@@ -390,11 +381,19 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             with row_reporter(self.verbose, "finding leaves", n_parts, "partitions") as report:
                 return find_leaves(finder, X, names, check, report)
         rows = X if isinstance(X, RowBatches) else RowSlices(X)
-        return find_and_keep(rows, finder, self._storage, self.n_jobs, self.verbose)
+        task = "counting rows" if self._storage.place == "recompute" else "finding leaves"
+        with row_reporter(self.verbose, task, rows.n_rows) as report:
+            leaves = keep_leaves(rows, finder, self._storage, self.n_jobs, report)
+        if leaves.n_samples == 0:
+            raise ValueError(
+                "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
+                "X_unlabeled out."
+            )
+        return leaves
 
     def _play(
         self,
-        evidence: list[LeafEvidence],
+        evidence: list[leaf_game.LeafEvidence],
         leaves: LeafRows,
         counts: np.ndarray,
         callback: Callable[[PassView], None] | None,
@@ -415,7 +414,7 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         watchers = [None if callback is None else partial(show, target) for target in targets]
         with pass_reporter(self.verbose, self.tol) as report:
             return [
-                play_leaf_game(one, leaves, counts, report=report, watch=watch)
+                leaf_game.play_leaf_game(one, leaves, counts, report=report, watch=watch)
                 for one, watch in zip(evidence, watchers, strict=True)
             ]
 

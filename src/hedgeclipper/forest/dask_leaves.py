@@ -15,17 +15,8 @@ import numpy as np
 
 from hedgeclipper.forest.leaf_rows import LeafArray, LeafRows, Runs
 from hedgeclipper.forest.trees import LeafFinder
-from hedgeclipper.io.distributed import (
-    Box,
-    compute,
-    join_in_tree,
-    parts_of,
-    persist,
-    select_columns,
-    sent,
-    task,
-    watch,
-)
+from hedgeclipper.io import distributed
+from hedgeclipper.io.distributed import Box, compute, persist, sent, task
 
 
 class DaskLeaves(LeafRows):
@@ -71,7 +62,7 @@ class DaskLeaves(LeafRows):
         """Return the sum over all partitions: a map, then a tree of sums."""
         sent_view, sent_work = self._sent(view), sent("work", work)
         sums = [task("sum", _sum_partition, part, sent_view, sent_work) for part in self.parts]
-        return join_in_tree(sums, _add)
+        return distributed.join_in_tree(sums, _add)
 
     def _sent(self, view: Any) -> Any:
         """Return the view as a task that is sent out once and kept for all passes of a game."""
@@ -95,10 +86,10 @@ def find_leaves(
     partition's rows as the trees need them, or raises. The report is called with the number of
     partitions that are done: after each one with a ``Client``, else after all.
     """
-    X = select_columns(X, names, "X_unlabeled")
+    X = distributed.select_columns(X, names, "X_unlabeled")
     sent_finder = sent("finder", (finder, check))
-    kept = persist(*[task("leaves", _find, part, sent_finder) for part in parts_of(X)])
-    watch(kept, report)
+    kept = persist(*[task("leaves", _find, part, sent_finder) for part in distributed.parts_of(X)])
+    distributed.watch(kept, report)
     sizes = compute(*[task("rows", _n_rows, part) for part in kept])
     report(len(kept))
     filled = [(part, size) for part, size in zip(kept, sizes, strict=True) if size]

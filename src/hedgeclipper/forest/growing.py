@@ -18,6 +18,7 @@ from hedgeclipper.forest.trees import LeafFinder, leaf_finder
 
 FEW_LABELS = 1000
 HOLDOUT = 0.5
+MAX_SEED = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +152,7 @@ def _fit(
 ) -> Any:
     model = clone(estimator)
     if "random_state" in model.get_params(deep=False) and model.random_state is None:
-        model.set_params(random_state=random_state.randint(np.iinfo(np.int32).max))
+        model.set_params(random_state=random_state.randint(MAX_SEED))
     if sample_weight is None:
         return model.fit(X, y)
     if not has_fit_parameter(model, "sample_weight"):

@@ -71,15 +71,8 @@ def find_leaves(columns, feature, threshold, left, right, missing_left, leaf, ro
                 for k in range(first, last):
                     out[tree, lists[side, k]] = leaf[node]
                 continue
-            border = split_rows(
-                lists[side],
-                first,
-                last,
-                columns[feature[node]],
-                threshold[node],
-                missing_left[node],
-                lists[1 - side],
-            )
+            values, cut, nan_left = columns[feature[node]], threshold[node], missing_left[node]
+            border = split_rows(lists[side], first, last, values, cut, nan_left, lists[1 - side])
             if border > first:
                 height = push(stack, height, left[node], first, border, 1 - side)
             if border < last:
@@ -121,10 +114,3 @@ def add_to_leaves(leaves, offsets, rows, values, out):
         own = out[offsets[tree] :]
         for k in range(rows.shape[0]):
             own[leaves[tree, rows[k]]] += values[k]
-
-
-@njit(cache=True, nogil=True)
-def count_leaves(leaves, out):
-    """out[k] += number of rows in leaf k of one tree; leaves (rows,), out (leaves of the tree,)."""
-    for row in range(leaves.shape[0]):
-        out[leaves[row]] += 1.0

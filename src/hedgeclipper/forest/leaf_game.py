@@ -231,7 +231,14 @@ def set_up_leaf_game(
     scores = labeled.scores if forest_vote is None else forest_vote.in_bag
     votes, n_awake = table.votes(scores, counts), table.sum_leaves(counts)
     b = evidence.correlations(leaves, votes, n_awake)
-    keep = np.flatnonzero(_is_useful(evidence, votes, b, n_awake))
+    # worth keeping: awake on some row, with a vote, good and large enough
+    useful = (n_awake > 0) & (np.bincount(votes.indices, minlength=b.size) > 0)
+    if not options.is_shrunk:
+        useful &= b > 0
+    if options.game.min_specialist_size is not None:
+        in_bag = labeled.sum_in_leaves(np.ones(labeled.signs.size), labeled.bags)
+        useful &= table.sum_leaves(in_bag) >= options.game.min_specialist_size
+    keep = np.flatnonzero(useful)
     if keep.size == 0:
         raise ValueError(
             "No specialist is left: each one has no vote, is asleep on all unlabeled rows, is "
@@ -248,20 +255,6 @@ def set_up_leaf_game(
     voters = LeafSpecialists(leaves, finder.offsets, votes[:, keep], coverage, options.n_jobs)
     alpha = options.game.unlabeled_weight
     return keep, b, Game(voters, terms, evidence.loss, 1.0 if alpha == "auto" else float(alpha))
-
-
-def _is_useful(
-    evidence: LeafEvidence, votes: sparse.csr_array, b: np.ndarray, n_awake: np.ndarray
-) -> np.ndarray:
-    """Return which specialists to keep: awake on some row, with a vote, large and good enough."""
-    labeled, options = evidence.labeled, evidence.options
-    useful = (n_awake > 0) & (np.bincount(votes.indices, minlength=votes.shape[1]) > 0)
-    if not options.is_shrunk:
-        useful &= b > 0
-    if options.game.min_specialist_size is not None:
-        in_bag = labeled.sum_in_leaves(np.ones(labeled.signs.size), labeled.bags)
-        useful &= evidence.table.sum_leaves(in_bag) >= options.game.min_specialist_size
-    return useful
 
 
 def _forest_weights(table: LeafTable, sizes: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -349,13 +342,18 @@ def play_leaf_game(
     reports = (report, None if watch is None else show)
     if start is not None:
         start = np.where(np.isnan(start[keep]), game.terms.anchor, start[keep])
-    solution = _solve(game, options, start, reports)
+
+    def solve(game: Game) -> GameSolution:
+        progress, own = Progress(options.tol, options.max_iter, reports), options.game
+        return play(game, progress, own.method, options.seed, own.batch_size, start)
+
+    solution = solve(game)
     if options.game.unlabeled_weight == "auto":
         # a smaller alpha would let every specialist with b > alpha have its largest weight: the
         # unlabeled rows would have no effect
         n_clipped = voters.sum_blocks(lambda rows: np.sum(np.abs(rows @ solution.weights) >= 1.0))
         if n_clipped > CLIPPED_TOO_MUCH * voters.n_samples:
-            solution = _solve(replace(game, unlabeled_weight=LARGE_ALPHA), options, start, reports)
+            solution = solve(replace(game, unlabeled_weight=LARGE_ALPHA))
     leaf_scores = voters.votes @ solution.weights
     certificate = tree_certificate(
         labeled,
@@ -370,17 +368,6 @@ def play_leaf_game(
     return LeafSolution(
         keep, b, voters.coverage, leaf_scores, offset, evidence.prior, solution, certificate
     )
-
-
-def _solve(
-    game: Game,
-    options: LeafGameOptions,
-    start: np.ndarray | None,
-    reports: tuple[Callable[..., None] | None, ...],
-) -> GameSolution:
-    progress = Progress(options.tol, options.max_iter, reports)
-    own = options.game
-    return play(game, progress, own.method, options.seed, own.batch_size, start)
 
 
 class LeafStream:

@@ -24,7 +24,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hedgeclipper.base.semi_supervised import Batches, RowSlices, parse_bytes
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, map_in_threads
-from hedgeclipper.io.progress import row_reporter
 
 ROWS_IN_RESERVOIR = 50_000
 ROWS_TO_COPY = 1 << 16
@@ -284,21 +283,6 @@ class Reservoir:
         sample[:, place[taken]] = rest[:, taken]
         self._sample = sample
         self.n_seen += leaves.shape[1]
-
-
-def find_and_keep(
-    rows: Batches, finder: LeafFinder, storage: LeafStorage, n_jobs: int | None, verbose: int
-) -> LeafRows:
-    """Find the leaves of all unlabeled rows, show the progress, and raise if there are no rows."""
-    task = "counting rows" if storage.place == "recompute" else "finding leaves"
-    with row_reporter(verbose, task, rows.n_rows) as report:
-        leaves = keep_leaves(rows, finder, storage, n_jobs, report)
-    if leaves.n_samples == 0:
-        raise ValueError(
-            "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
-            "X_unlabeled out."
-        )
-    return leaves
 
 
 def keep_leaves(

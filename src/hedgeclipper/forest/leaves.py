@@ -230,12 +230,7 @@ def count_in_leaves(leaves: LeafRows, finder: LeafFinder, n_jobs: int | None = N
 
 
 def _count_block(leaves: np.ndarray, offsets: np.ndarray, n_leaves: int) -> np.ndarray:
-    from hedgeclipper.forest.kernels import count_leaves
-
-    counts = np.zeros(n_leaves)
-    for tree, offset in enumerate(offsets):
-        count_leaves(leaves[tree], counts[offset:])
-    return counts
+    return sum_in_leaves(leaves, offsets, np.ones(leaves.shape[1]), n_leaves)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,6 +51,11 @@ class LeafFinder(ABC):
     tree_output: np.ndarray | None = None
 
     @property
+    def n_block_rows(self) -> int:
+        """How many rows to take at a time."""
+        return ROWS_PER_BLOCK
+
+    @property
     def n_trees(self) -> int:
         """Number of trees."""
         return self.n_leaves.size
@@ -68,10 +73,6 @@ class LeafFinder(ABC):
     @abstractmethod
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
-
-    def n_block_rows(self, X: Any) -> int:
-        """Return how many rows of X to take at a time."""
-        return ROWS_PER_BLOCK
 
     def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the leaf numbers of all rows of X, shape (n_trees, n_samples)."""
@@ -99,7 +100,7 @@ class LeafFinder(ABC):
         return total.T
 
     def _in_blocks(self, X: Any, work: Any, n_jobs: int | None) -> None:
-        n_rows, size = X.shape[0], self.n_block_rows(X)
+        n_rows, size = X.shape[0], self.n_block_rows
         slices = (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
         for _ in map_in_threads(work, slices, n_jobs):
             pass
@@ -146,8 +147,9 @@ class PackedTrees(LeafFinder):
     leaf_values: np.ndarray
     tree_output: np.ndarray | None
 
-    def n_block_rows(self, X: Any) -> int:
-        """Return how many rows fit a block of features that stays in the cache."""
+    @property
+    def n_block_rows(self) -> int:
+        """How many rows fit a block of features that stays in the cache."""
         size = BYTES_PER_BLOCK // (4 * max(1, self.used.size))
         return int(np.clip(size, 1024, ROWS_PER_BLOCK))
 
@@ -157,28 +159,14 @@ class PackedTrees(LeafFinder):
 
         # a block of its own is quicker to write to, row by row, than a part of a larger array
         block = np.empty(out.shape, out.dtype)
-        find_leaves(
-            self._columns(X),
-            self.feature,
-            self.threshold,
-            self.left,
-            self.right,
-            self.missing_left,
-            self.leaf,
-            self.roots,
-            self.depth,
-            block,
-        )
+        splits = self.feature, self.threshold, self.left, self.right, self.missing_left
+        find_leaves(self._columns(X), *splits, self.leaf, self.roots, self.depth, block)
         out[:] = block
 
     def _columns(self, X: Any) -> np.ndarray:
         """Return the features in use as contiguous float32 columns."""
-        if sparse.issparse(X):
-            block = X[:, self.used].toarray()
-        elif self.used.size == X.shape[1]:
-            block = X
-        else:
-            block = X[:, self.used]
+        block = X if self.used.size == X.shape[1] else X[:, self.used]
+        block = block.toarray() if sparse.issparse(block) else block
         columns = np.ascontiguousarray(block.T, dtype=np.float32)
         # a forest of single leaves has no features, but the kernel wants the number of rows
         return columns if columns.shape[0] else np.zeros((1, X.shape[0]), np.float32)
@@ -234,17 +222,10 @@ def pack_trees(
     if np.all(is_leaf):
         used, feature = used[:0], np.zeros_like(feature)
     starts_of = np.repeat(starts[:-1], np.diff(starts))
-    left, right = (
-        np.where(children < 0, -1, children + starts_of).astype(np.int32)
-        for children in (
-            np.concatenate([part.children_left for part in parts]),
-            np.concatenate([part.children_right for part in parts]),
-        )
-    )
-    parent = np.full(starts[-1], -1, dtype=np.int32)
-    for children in (left, right):
-        inner = np.flatnonzero(children >= 0)
-        parent[children[inner]] = inner
+    children = np.hstack([[part.children_left, part.children_right] for part in parts])
+    left, right = np.where(children < 0, -1, children + starts_of).astype(np.int32)
+    parent, inner = np.full(starts[-1], -1, dtype=np.int32), np.flatnonzero(~is_leaf)
+    parent[left[inner]] = parent[right[inner]] = inner
     values = np.concatenate([part.value[:, 0, :] for part in parts])[is_leaf]
     n_leaves = np.array([part.n_leaves for part in parts])
     if tree_output is not None:
@@ -318,17 +299,13 @@ class XGBoostLeaves(LeafFinder):
         n_parallel = max(1, self.n_trees // (n_outputs * booster.num_boosted_rounds()))
         self.tree_output = np.arange(self.n_trees) // n_parallel % n_outputs
         self.leaf_values = _spread(leaves["Gain"].to_numpy(), trees, self.tree_output)
-        self._numbers = []
-        for own in (nodes[trees == tree] for tree in range(self.n_trees)):
-            numbers = np.zeros(own.max() + 1, dtype=np.int64)
-            numbers[own] = np.arange(own.size)
-            self._numbers.append(numbers)
+        self._nodes = [nodes[trees == tree] for tree in range(self.n_trees)]
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
         found = np.asarray(self.model.apply(X)).reshape(X.shape[0], self.n_trees).astype(np.int64)
-        for tree, numbers in enumerate(self._numbers):
-            out[tree] = numbers[found[:, tree]]
+        for tree, own in enumerate(self._nodes):
+            out[tree] = np.searchsorted(own, found[:, tree])
 
 
 def _spread(values: np.ndarray, trees: np.ndarray, tree_output: np.ndarray) -> np.ndarray:

@@ -12,19 +12,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection, store_games
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows, labeled_only
+from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.votes.auxiliary_voters import NAMES
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import gather_evidence
-from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes
+from hedgeclipper.votes.gold import GoldRows, check_rows, read_votes, split_votes
 from hedgeclipper.votes.initial_model import KINDS, fit_initial_model
 from hedgeclipper.votes.shift import warn_of_shift
 from hedgeclipper.votes.vote_game import VotePredictor, most_probable, solve_vote_game
 from hedgeclipper.votes.voter_bounds import CONSTRAINTS, ESTIMATES
-from hedgeclipper.votes.voter_summary import summarize_voters, voter_table
+from hedgeclipper.votes.voter_summary import inspect_votes, summarize_voters
 from hedgeclipper.votes.worst_case import (
     SubgroupBounds,
     WorstCaseBounds,
@@ -380,7 +379,7 @@ class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
 
     def _fit(self, gold: GoldRows, start: np.ndarray | None = None) -> VoteAggregator:
         """Fit to rows, from the weights of an earlier fit if given."""
-        self._check_rows(gold)
+        check_rows(gold, self.abstain_label)
         evidence = gather_evidence(
             gold,
             class_balance=self.class_balance,
@@ -426,17 +425,6 @@ class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
         self._transduction = gold.all_labels(self._labels(probabilities, predicted))
         return self
 
-    def _check_rows(self, gold: GoldRows) -> None:
-        """Warn if no row is unlabeled, and raise if abstain_label is a class."""
-        if not gold.has_unlabeled:
-            advice = "pass L_unlabeled, or mark them with y = -1"
-            labeled_only(gold.labeled, gold.codes, None, advice)
-        if any(label == self.abstain_label for label in gold.labeled.classes.tolist()):
-            raise ValueError(
-                f"The label {self.abstain_label!r} is both a class of the votes or of y, and "
-                "abstain_label. Pass another abstain_label, or None if only missing votes abstain."
-            )
-
     def _worst_case(self) -> WorstCaseBounds:
         ballots = Ballots(self._gold.unlabeled)
         extended = ballots.and_voters(self._auxiliary.predict(ballots).votes, NAMES)
@@ -456,24 +444,4 @@ class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
 
     def _inspect(self) -> Inspection:
         """Return what summaries, displays and the report need."""
-        n_voters, fitted = self.voters_.size, (self._gold, self._constraints, self._predictor)
-        return inspection(
-            self,
-            kind="votes",
-            description=f"aggregate of the votes of {n_voters:,} voter{'s' * (n_voters != 1)}",
-            make_voters=lambda: voter_table(summarize_voters(*fitted), self.voters_, self.classes_),
-            read_rows=self._read_again,
-            predict_rows=self._predict_votes,
-            contradicting=[str(name) for name in self.voters_[self._constraints.contradicting]],
-            votes=self._gold.unlabeled,
-        )
-
-    def _read_again(self, votes: Any, gold: Any) -> SemiSupervisedRows:
-        if votes is not None:
-            votes = read_votes(votes, self.abstain_label, self.classes_)
-        return self._gold.read_again(votes, gold)
-
-    def _predict_votes(self, votes: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return probabilities, and twice that of the second class less one."""
-        probabilities = self.predict_proba(votes)
-        return probabilities, 2.0 * probabilities[:, 1] - 1.0
+        return inspect_votes(self, self._gold, self._constraints, self._predictor)

@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_unlabeled, label_values
+from hedgeclipper.base.semi_supervised import (
+    SemiSupervisedRows,
+    is_unlabeled,
+    label_values,
+    labeled_only,
+)
 from hedgeclipper.io import BatchSource, as_source, is_batched
 from hedgeclipper.votes.label_codes import class_codes, seen_classes
 from hedgeclipper.votes.matrix import Votes, all_voters
@@ -179,3 +184,15 @@ class GoldRows:
         if self.has_unlabeled:
             whole[self.marked] = predicted
         return whole
+
+
+def check_rows(gold: GoldRows, abstain_label: Any) -> None:
+    """Warn if no row is unlabeled, and raise if abstain_label is a class."""
+    if not gold.has_unlabeled:
+        advice = "pass L_unlabeled, or mark them with y = -1"
+        labeled_only(gold.labeled, gold.codes, None, advice)
+    if any(label == abstain_label for label in gold.labeled.classes.tolist()):
+        raise ValueError(
+            f"The label {abstain_label!r} is both a class of the votes or of y, and abstain_label. "
+            "Pass another abstain_label, or None if only missing votes abstain."
+        )

@@ -39,19 +39,11 @@ class Intervals(NamedTuple):
 class VoterBounds:
     """Bounds on all proportions.
 
-    Parameters
-    ----------
-    voters, votes, classes : Intervals
-        Of shapes (n_voters,), (n_voters, n_classes) and (n_classes,): how often a voter is right,
-        how often it is where it votes for a class, and how often a class occurs.
-    coverage : ndarray
-        Proportion of the unlabeled rows that each is about, as one vector.
-    is_used : ndarray of bool
-        Which of them the game may use, as one vector.
-    variance_parts : ndarray of shape (n_strata, n_proportions)
-        Which part of the variance of each is due to the labels of each stratum.
-    delta : float or None
-        Probability that any of them fails, or each, as they were made; None for plug-in estimates.
+    ``voters``, ``votes`` and ``classes``, of shapes (n_voters,), (n_voters, n_classes) and
+    (n_classes,), are how often a voter is right, how often it is where it votes for a class, and
+    how often a class occurs. The others are one vector: the proportion of unlabeled rows that each
+    is about, whether the game may use it, and, by stratum, the part of its variance due to labels
+    there. ``delta`` is the probability that any bound fails, or each; None for plug-in estimates.
     """
 
     voters: Intervals

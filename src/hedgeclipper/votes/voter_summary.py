@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.base.inspection import VoterTable, contributions_of
+from hedgeclipper.base.inspection import Inspection, VoterTable, contributions_of, inspection
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.gold import GoldRows
+from hedgeclipper.votes.gold import GoldRows, read_votes
 from hedgeclipper.votes.vote_game import VotePredictor
 from hedgeclipper.votes.worst_case import Constraints
 
@@ -45,9 +46,36 @@ def summarize_voters(
     }
 
 
-def voter_table(columns: dict[str, Any], voters: np.ndarray, classes: np.ndarray) -> VoterTable:
+def inspect_votes(
+    model: Any, gold: GoldRows, constraints: Constraints, predictor: VotePredictor
+) -> Inspection:
+    """Return what displays and the report need of a `VoteAggregator`."""
+    n_voters = gold.labeled.n_voters
+
+    def read_rows(votes: Any, y: Any) -> SemiSupervisedRows:
+        if votes is not None:
+            votes = read_votes(votes, model.abstain_label, model.classes_)
+        return gold.read_again(votes, y)
+
+    def predict_rows(votes: Any) -> tuple[np.ndarray, np.ndarray]:
+        probabilities = model.predict_proba(votes)
+        return probabilities, 2.0 * probabilities[:, 1] - 1.0
+
+    return inspection(
+        model,
+        kind="votes",
+        description=f"aggregate of the votes of {n_voters:,} voter{'s' * (n_voters != 1)}",
+        make_voters=lambda: _voter_table(gold, summarize_voters(gold, constraints, predictor)),
+        read_rows=read_rows,
+        predict_rows=predict_rows,
+        contradicting=[str(name) for name in gold.labeled.voters[constraints.contradicting]],
+        votes=gold.unlabeled,
+    )
+
+
+def _voter_table(gold: GoldRows, columns: dict[str, Any]) -> VoterTable:
     """Return the summary for the report; correlation is 0 for guessing, 1 if always right."""
-    n_classes = classes.size
+    n_classes = gold.labeled.n_classes
     shown = {
         "right on gold labels": "Correct",
         "wrong": "Incorrect",
@@ -58,7 +86,7 @@ def voter_table(columns: dict[str, Any], voters: np.ndarray, classes: np.ndarray
     }
     return VoterTable(
         kind="voter",
-        names=[str(voter) for voter in voters],
+        names=[str(voter) for voter in gold.labeled.voters],
         weights=columns["Weight"],
         correlations=(n_classes * columns["Emp. Acc."] - 1.0) / (n_classes - 1.0),
         contributions=contributions_of(columns["Weight"] * columns["Coverage"]),
