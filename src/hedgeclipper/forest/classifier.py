@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -25,6 +24,7 @@ from hedgeclipper.base.semi_supervised import (
     RowSlices,
     SemiSupervisedRows,
     is_dask,
+    warn_user,
 )
 from hedgeclipper.forest import leaf_game
 from hedgeclipper.forest.growing import HOLDOUT, MAX_SEED, GrownTrees, default_forest, grow_trees
@@ -301,11 +301,10 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         instead = "pass X.partitions[0].compute() and so on, one after the other"
         batches = self._batches(X_unlabeled, "X_unlabeled", instead)
         if y is not None:
-            warnings.warn(
+            warn_user(
                 "partial_fit does not use labels, since the trees are grown already: these rows "
                 "count as unlabeled. Call fit with all labeled rows to use them.",
                 UserWarning,
-                stacklevel=2,
             )
         rows = batches if prepare is None else map(prepare, batches)
         stream = self._stream.grown(finder.find(batch, self.n_jobs) for batch in rows)

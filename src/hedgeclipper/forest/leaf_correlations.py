@@ -6,13 +6,12 @@ was grown without it (`Labeled.unseen`): out of bag, held out, or new to a model
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.base.semi_supervised import ShiftWarning
+from hedgeclipper.base.semi_supervised import ShiftWarning, warn_user
 from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.forest.leaves import LeafTable
 from hedgeclipper.forest.trees import LeafFinder
@@ -196,11 +195,10 @@ def check_shift(labeled: Labeled, counts: np.ndarray) -> float:
         scores.append((statistic - degrees) / np.sqrt(2.0 * degrees))
     score = float(np.median(scores)) if scores else 0.0
     if score > SHIFT_THRESHOLD:
-        warnings.warn(
+        warn_user(
             "The unlabeled rows look unlike the labeled ones: they fall into the leaves of the "
             f"trees in significantly different proportions (score {score:.0f}, up to 3 is usual). "
             "What the labels tell of a leaf may not hold for them.",
             ShiftWarning,
-            stacklevel=3,
         )
     return score
