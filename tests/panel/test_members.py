@@ -152,7 +152,7 @@ def test_splits_that_cannot_be(split, message):
 
 @pytest.mark.parametrize("cv", [1, 0, "five"])
 def test_folds_that_are_none(cv):
-    with pytest.raises(ValueError, match=f"(`cv`|n_splits).*{cv}"):
+    with pytest.raises(ValueError, match=f"(cv|n_splits).*{cv}"):
         choose_folds(TWO, cv, 0)
 
 
