@@ -1,15 +1,9 @@
 """Combine imperfect predictors with few labels and many unlabeled rows.
 
-The stages, each a module of its own that hands plain data to the next:
-
-batches
-    where rows come from
-specialists
-    which voters are awake where, and what they say
-correlations
-    what the labels tell about each voter
-game
-    the weights that are best whatever the unlabeled rows' labels are, and what they guarantee
+`HedgeClipperClassifier` reweights the leaves of a forest, `HedgedVotingClassifier` combines a panel
+of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one zero-sum game,
+which `solve_game` solves for any votes. ``io`` reads rows from arrays, files and clusters, and
+``datasets`` the paper's data.
 
 Names are loaded when they are first used, so that importing the package is quick.
 """

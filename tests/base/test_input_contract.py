@@ -299,19 +299,20 @@ class Signs(Towns):
 # Scores.
 
 
-@pytest.mark.parametrize("make", [forest, panel])
-def test_scores_are_those_of_the_labeled_rows(make):
-    model = make().fit(X, PLAIN)
-    right = model.predict(X) == TRUTH
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_scores_are_those_of_the_labeled_rows(name):
+    make, rows = ESTIMATORS[name]
+    model = make().fit(rows, PLAIN)
+    right = model.predict(rows) == TRUTH
     half = np.where(np.arange(N) % 2 == 0, TRUTH, -1)
     weights = np.arange(N)
-    assert model.score(X, half) == np.mean(right[::2])
+    assert model.score(rows, half) == np.mean(right[::2])
     weighted = np.average(right[::2], weights=weights[::2])
-    assert model.score(X, half, weights) == pytest.approx(weighted)
+    assert model.score(rows, half, weights) == pytest.approx(weighted)
     missing = [None if label < 0 else int(label) for label in half]
-    assert model.score(X, missing) == np.mean(right[::2])
+    assert model.score(rows, missing) == np.mean(right[::2])
     with pytest.raises(ValueError, match=r"All rows are unlabeled .* nothing to score"):
-        model.score(X, np.full(N, -1))
+        model.score(rows, np.full(N, -1))
 
 
 def test_cross_validation_scores_labeled_rows_with_any_marks():

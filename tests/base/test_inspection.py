@@ -210,3 +210,9 @@ def test_others_and_unfitted_ones_cannot_be_inspected():
         inspect_estimator(GaussianNB(), "A test")
     with pytest.raises(NotFittedError):
         inspect_estimator(VoteAggregator(), "A test")
+
+
+def test_guessing_is_among_all_classes_of_votes():
+    model = VoteAggregator().fit(THREE_VOTES, np.where(np.arange(300) < 20, THREE_Y, -1))
+    figures = dict(main_figures(model._inspect()))
+    assert "error " + figures["error"] == model.certificate_.describe(3)

@@ -378,6 +378,12 @@ def test_paper_settings():
     assert weights.max() > 1
 
 
+def test_paper_settings_of_the_game_are_given_in_one_place():
+    assert HedgeClipperClassifier.as_in_paper(method="batch").game.method == "batch"
+    with pytest.raises(ValueError, match=r"Set \['method'\] in the LeafGame"):
+        HedgeClipperClassifier.as_in_paper(method="batch", game=LeafGame())
+
+
 @pytest.mark.parametrize("method", ["stream", "sgd"])
 def test_batch_size_is_that_of_the_stochastic_steps(method):
     small, large, again = (

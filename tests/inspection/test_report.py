@@ -482,6 +482,13 @@ def test_a_game_that_ran_out_of_passes_is_noted(tmp_path):
     assert "The solver ran out of passes" in words
 
 
+def test_stochastic_steps_end_after_their_passes_and_no_more_are_advised(tmp_path):
+    model = HedgeClipperClassifier.as_in_paper(n_estimators=5, random_state=0)
+    model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
+    assert model.stop_reason_.tolist() == ["max_iter"]
+    assert "The solver ran out of passes" not in Text(page_of(model, tmp_path)).text
+
+
 def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path):
     path = tmp_path / "report.html"
     with pytest.raises(ValueError, match=r"VoteAggregator takes votes and gold. Got X, y"):

@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -28,7 +27,7 @@ from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
 
 
-class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
+class SemiSupervisedClassifier(SummaryMixin, semi_supervised.LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
     _dtype: ClassVar[type] = np.float32
@@ -87,40 +86,6 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
             Class labels.
         """
         return self._map_rows(X, "predict", self._classes_of)
-
-    def score(self, X, y, sample_weight=None):
-        """Return the accuracy of ``predict`` on the labeled rows; unlabeled ones are not scored.
-
-        So ``cross_val_score(model, X, y)`` is right for a y that marks unlabeled rows. Scorers by
-        name, such as ``scoring="roc_auc"``, take every row for a labeled one: pass
-        ``cv=SemiSupervisedSplit()`` with these.
-
-        Parameters
-        ----------
-        X : array-like, frame, sparse matrix, batches or files
-            Rows, as in ``fit``.
-        y : array-like of shape (n_samples,)
-            Labels. Rows whose label is missing, or -1 where that is no class of the model, are
-            unlabeled; if all are, this is an error.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            Proportion of the labeled rows that are classified correctly.
-        """
-        check_is_fitted(self)
-        labels = semi_supervised.label_values(y)
-        known = ~semi_supervised.is_unlabeled(labels, self._knows_minus_one())
-        if not known.any():
-            raise ValueError(semi_supervised.NOTHING_TO_SCORE)
-        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        predicted = np.asarray(self.predict(X))
-        check_consistent_length(predicted, labels)
-        return accuracy_score(
-            io.as_classes(labels[known], "y"), predicted[known], sample_weight=weights
-        )
 
     def predict_to(self, path, X):
         """Write predictions to a Parquet file, batch by batch, in the order of the rows.
@@ -229,11 +194,6 @@ class SemiSupervisedClassifier(SummaryMixin, ClassifierMixin, BaseEstimator):
         prepare = BatchCheck("X", len(encoder.names_out_), self._row_checks, encoder)
         parts = {name: prepare(getattr(rows, name)) for name in ("X_labeled", "X_unlabeled")}
         return replace(rows, **parts), prepare
-
-    def _knows_minus_one(self) -> bool:
-        """Return whether a fit has learned that -1 is a class."""
-        is_fitted = hasattr(self, "_predictor")
-        return is_fitted and bool(semi_supervised.is_unlabeled(self.classes_).any())
 
     def _read_rows(
         self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any, reset: bool

@@ -199,12 +199,13 @@ def main_figures(model: Inspection) -> list[tuple[str, str]]:
     table = model.voters
     heaviest = table.names[int(np.argmax(table.contributions))] if table.names else "none"
     of_what = "error, worst class against the rest" if model.is_one_vs_rest else "error"
+    error = model.worst.describe(2 if model.is_one_vs_rest else model.classes.size)
     return [
         ("labeled rows", f"{model.n_labeled:,}"),
         ("unlabeled rows", f"{model.n_unlabeled:,}"),
         ("classes", ", ".join(classes)),
         (table.plural, f"{len(table.names):,}, largest contribution from {heaviest}"),
-        (of_what, model.worst.describe().removeprefix("error ")),
+        (of_what, error.removeprefix("error ")),
         ("passes", str(model.n_iter)),
     ]
 

@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, assert_all_finite, check_array, check_consistent_length
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgeclipper.io import as_classes, as_plain_array, as_source, is_frame, missing_labels
 from hedgeclipper.io.arrays import stack_rows
@@ -292,6 +294,48 @@ class RowSlices:
 
 
 Batches = RowBatches | RowSlices
+
+
+class LabeledScoreMixin(ClassifierMixin):
+    """Scores labeled rows only."""
+
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy of ``predict`` on the labeled rows; unlabeled ones are not scored.
+
+        So ``cross_val_score(model, X, y)`` is right for a y that marks unlabeled rows. Scorers by
+        name, such as ``scoring="roc_auc"``, take every row for a labeled one: pass
+        ``cv=SemiSupervisedSplit()`` with these.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files
+            Rows or votes, as in ``fit``.
+        y : array-like of shape (n_samples,)
+            Labels. Rows whose label is missing, or -1 where that is no class of the model, are
+            unlabeled; if all are, this is an error.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Proportion of the labeled rows that are classified correctly.
+        """
+        check_is_fitted(self)
+        labels = label_values(y)
+        known = ~is_unlabeled(labels, self._knows_minus_one())
+        if not known.any():
+            raise ValueError(NOTHING_TO_SCORE)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        predicted = np.asarray(self.predict(X))
+        check_consistent_length(predicted, labels)
+        true = as_classes(labels[known], "y")
+        return accuracy_score(true, predicted[known], sample_weight=weights)
+
+    def _knows_minus_one(self) -> bool:
+        """Return whether a fit has learned that -1 is a class."""
+        is_fitted = hasattr(self, "_predictor")
+        return is_fitted and bool(is_unlabeled(self.classes_).any())
 
 
 class SemiSupervisedSplit:

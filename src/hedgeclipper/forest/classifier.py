@@ -208,16 +208,17 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
 
         These are plug-in out-of-bag correlations, zero-one loss, alpha = 1, neither cap nor ridge,
         and a few passes of stochastic gradient steps, whose early stop keeps the weights finite.
-        With a Dask collection every such pass fetches all leaf numbers; ``method="batch"`` does
-        not.
+        Of a Dask collection every such pass fetches all leaf numbers; ``method="batch"`` does not.
 
         Parameters
         ----------
         **parameters : dict
-            Parameters of the classifier, and those of `LeafGame` by their names.
+            Parameters of the classifier and, unless ``game`` is one of them, of `LeafGame`.
         """
         game = LeafGame(unlabeled_weight=1.0, cap=None, ridge=0.0, method="sgd")
         of_game = game.get_params().keys() & parameters.keys()
+        if of_game and "game" in parameters:
+            raise ValueError(f"Set {sorted(of_game)} in the LeafGame that is passed as game.")
         game.set_params(**{name: parameters.pop(name) for name in of_game})
         return cls(**{"bound": "plug_in", "loss": "zero_one", "game": game, **parameters})
 
@@ -248,7 +249,6 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         -------
         self
         """
-        self._validate_params()
         self.__dict__.pop("_predictor", None)
         self._check_settings(X_unlabeled)
         self._keeps_frames = needs_encoding(X)
@@ -339,8 +339,8 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
 
     def _check_settings(self, X_unlabeled: Any) -> None:
         """Raise if settings are wrong, or if leaf numbers are to be kept where Dask decides."""
-        self._game._validate_params()
-        self._storage._validate_params()
+        for settings in (self, self._game, self._storage):
+            settings._validate_params()
         if is_dask(X_unlabeled) and self._storage.get_params() != LeafStorage().get_params():
             raise ValueError(
                 "Leaf numbers of a Dask collection are kept by its workers: storage does not "

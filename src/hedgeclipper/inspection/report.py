@@ -359,7 +359,7 @@ def _next(subject: Subject) -> dict[str, Any]:
         counts = np.unique(subject.y, return_counts=True)[1]
         rarest = int(counts.min()) if counts.size == subject.classes.size else 0
     # SGD takes a given number of passes, whether it has converged or not
-    is_sgd = getattr(subject.estimator, "method", "") == "sgd"
+    is_sgd = getattr(getattr(subject.estimator, "game", None), "method", "") == "sgd"
     has_rows = subject.has_own_unlabeled and subject.probabilities is not None
     return {
         "rarest": rarest if rarest is None or rarest < FEW_LABELS else None,

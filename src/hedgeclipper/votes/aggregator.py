@@ -6,13 +6,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
+from hedgeclipper.base.semi_supervised import LabeledScoreMixin
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.votes.auxiliary_voters import NAMES
@@ -32,7 +33,7 @@ from hedgeclipper.votes.worst_case import (
 )
 
 
-class VoteAggregator(SummaryMixin, ClassifierMixin, BaseEstimator):
+class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
     """Labels from votes: of labeling functions, crowd workers, models, or all of them.
 
     An initial model combines the majority vote, a Dawid-Skene model of how the voters agree, and
