@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from joblib import cpu_count
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -59,6 +61,14 @@ def test_jobs_of_a_model_are_one_where_it_shares_the_cores_and_as_before_afterwa
     with pytest.raises(RuntimeError), own_jobs(model, shares_cores=True):
         raise RuntimeError
     assert model[-1].n_jobs == 7
+
+
+def test_none_is_left_where_it_means_one_job():
+    linear = make_pipeline(StandardScaler(), LogisticRegression())
+    other, many = make_pipeline(StandardScaler(), Counts()), RandomForestClassifier(n_jobs=2)
+    with own_jobs(linear, True), own_jobs(other, True), own_jobs(many, True):
+        assert (linear[-1].n_jobs, other[-1].n_jobs, many.n_jobs) == (None, 1, 1)
+    assert (linear[-1].n_jobs, other[-1].n_jobs, many.n_jobs) == (None, None, 2)
 
 
 def seen(number, shares_cores):

@@ -43,7 +43,13 @@ def _run(work: Callable[..., Any], arguments: tuple, shares_cores: bool) -> Any:
 def own_jobs(model: Any, shares_cores: bool) -> Iterator[None]:
     """Set a model's own parameters for jobs and threads to 1, and back, if it shares the cores."""
     parameters = model.get_params() if shares_cores and hasattr(model, "get_params") else {}
-    asked = {name: n for name, n in parameters.items() if name.split("__")[-1] in JOB_PARAMETERS}
+    asked = {}
+    for name, n_jobs in parameters.items():
+        owner, _, parameter = name.rpartition("__")
+        # in scikit-learn None is one job, and setting n_jobs may be deprecated
+        is_one = n_jobs is None and type(parameters.get(owner, model)).__module__[:8] == "sklearn."
+        if parameter in JOB_PARAMETERS and not is_one:
+            asked[name] = n_jobs
     if not asked:
         yield
         return
