@@ -8,7 +8,7 @@ PEERS := .venv-peers/.ready
 # Whoever names an interpreter of the peers has their environment already.
 PEERS_READY := $(if $(HEDGECLIPPER_PEERS),,$(PEERS))
 
-.PHONY: help demo docs test test-slow test-oldest test-kernels lint check bench table votes-table ablations figure clean
+.PHONY: help demo docs test test-slow test-oldest test-kernels lint check bench table votes-table bounds-table figure clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -74,25 +74,25 @@ bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run, and accu
 	$(BIN)/python -m benchmarks.dask_cost
 	$(BIN)/python -m benchmarks.panel_speed
 	$(BIN)/python -m benchmarks.panel_threads
+	$(BIN)/python -m benchmarks.bounds_speed
 	$(BIN)/python -m benchmarks.votes.speed --once
 
 table: $(READY)  ## the paper's table on its real data: runs what is missing, writes docs and README
 	$(BIN)/python -m benchmarks.run_table
-	$(BIN)/python -m benchmarks.render_table
 	$(BIN)/python -m benchmarks.other_data
+	$(BIN)/python -m benchmarks.render_table
+	$(BIN)/python -m benchmarks.render_ablations
 	$(BIN)/python -m benchmarks.panel_study
 	$(BIN)/python -m benchmarks.render_panel
 
 votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.votes.run_votes
-	$(BIN)/python -m benchmarks.votes.coverage
 	$(BIN)/python -m benchmarks.votes.suggestions
 	$(BIN)/python -m benchmarks.votes.speed
 	$(BIN)/python -m benchmarks.votes.render_votes
 
-ablations: $(READY)  ## what each part is worth: runs what is missing, writes docs/ablations.md
-	$(BIN)/python -m benchmarks.run_ablations
-	$(BIN)/python -m benchmarks.render_ablations
+bounds-table: $(READY)  ## guarantees, estimates and automatic labels on real data
+	$(BIN)/python -m benchmarks.bounds_table
 
 figure: $(READY)  ## the paper's Figure 2, on covtype, and the guide's drawings
 	$(BIN)/python -m benchmarks.margin_figure

@@ -33,10 +33,12 @@ THREE = np.digitize(X[:, 0] + X[:, 1], [-1.0, 1.0])
 
 
 def bounds_of(model):
-    """Upper and lower bound and kind of each certificate."""
+    """The error with its bounds and kind, and the worst case of each game."""
     found = model.certificate_
-    each = found if isinstance(found, list) else [found]
-    return [[one.error_upper, one.error_lower, one.kind] for one in each]
+    return [
+        [found.error, found.error_upper, found.error_lower, found.kind],
+        model.worst_case_error_.tolist(),
+    ]
 
 
 def figures_of(model, rows=X):
@@ -54,6 +56,12 @@ def figures_of(model, rows=X):
 def forest(y=Y, **parameters):
     model = HedgeClipperClassifier(**{"n_estimators": 20, "random_state": 0, **parameters})
     return figures_of(model.fit(X[L], y[L], X_unlabeled=X[U]))
+
+
+def leaf_game(**parameters):
+    """A game of leaves with settings of its own, which a change of defaults leaves alone."""
+    game = LeafGame(**{"unlabeled_weight": 1.0, "cap": 0.5, "ridge": 5.0, **parameters})
+    return forest(views=None, shrinkage=None, tol=1e-4, game=game)
 
 
 def as_in_paper():
@@ -116,7 +124,7 @@ def proofs():
     z = rng.choice([-1.0, 1.0], 700)
     cast = np.where(rng.random((700, 5)) < np.linspace(0.6, 0.9, 5), z[:, None], -z[:, None])
     found = {}
-    for method in ("plug_in", "wilson", "transductive"):
+    for method in ("plug_in", "wilson", "exact"):
         known = lower_bounds(cast[:200], z[:200], method=method, n_unlabeled=500)
         found[method] = [known.lower.tolist(), known.upper.tolist()]
     solution = solve_game(cast[200:], known.lower)
@@ -131,8 +139,10 @@ CASES = {
     "forest": forest,
     "forest, three classes": lambda: forest(THREE),
     "forest, zero-one loss": lambda: forest(loss="zero_one"),
-    "forest, alpha 0.3": lambda: forest(game=LeafGame(unlabeled_weight=0.3)),
-    "forest, guarantee": lambda: forest(confidence_level=0.5, specialists="trees", holdout=0.7),
+    "forest, leaves": leaf_game,
+    "forest, nodes": lambda: leaf_game(specialists="nodes", bound="wilson"),
+    "forest, alpha 0.3": lambda: leaf_game(unlabeled_weight=0.3),
+    "forest, guarantee": lambda: forest(confidence_level=0.95),
     "forest, as in the paper": as_in_paper,
     "panel": panel,
     "panel, three classes": lambda: panel(THREE),

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from scipy import sparse
+from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     BaggingClassifier,
     GradientBoostingClassifier,
@@ -18,12 +20,14 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import BallTree, KDTree, KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import hedgeclipper
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
+    LeafGame,
     ModelFileError,
     SemiSupervisedSplit,
     VoteAggregator,
@@ -33,7 +37,9 @@ from hedgeclipper import (
     saved_types,
 )
 from hedgeclipper.datasets import fetch_a1a
-from hedgeclipper.forest.trees import PackedTrees
+from hedgeclipper.forest.groups import GroupScorer
+from hedgeclipper.forest.trees import PackedTrees, ViewedTrees
+from hedgeclipper.forest.views import Components
 from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.persistence import (
     FORMAT,
@@ -75,7 +81,11 @@ FORESTS = {
     "two classes": {},
     "random state": {"random_state": np.random.RandomState(0)},
     "log loss": {"loss": "log"},
-    "zero-one loss": {"loss": "zero_one", "specialists": ["leaves", "trees"]},
+    "zero-one loss": {"loss": "zero_one", "game": LeafGame(specialists=["leaves", "trees"])},
+    "no view": {"views": None},
+    "other views": {"views": [PCA(2), StandardScaler()]},
+    "no shrinkage": {"shrinkage": None},
+    "leaves": {"game": LeafGame()},
     "a loss of one's own": {"loss": abstention_loss(0.2)},
     "another forest": {"estimator": RandomForestClassifier(5, bootstrap=True)},
     "fitted": {"estimator": FrozenEstimator(RandomForestClassifier(5))},
@@ -108,6 +118,16 @@ def test_a_loaded_forest_can_go_on(tmp_path, forest):
     assert again.n_unlabeled_ == forest.n_unlabeled_ + 20
 
 
+def test_what_was_measured_is_saved_and_what_was_not_is_not_known(tmp_path):
+    X, y = rows_of_blobs()
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0).fit(X, y)
+    gain = model.unlabeled_gain_
+    again = reloaded(model, tmp_path)
+    assert again.unlabeled_gain_ == gain
+    with pytest.raises(AttributeError, match=r"feature_importances_ needs the labeled rows"):
+        again.feature_importances_
+
+
 def small(panel):
     """Return the same classifiers with few trees each."""
     for _, member in panel:
@@ -119,7 +139,7 @@ def small(panel):
 @pytest.mark.slow
 def test_the_default_panel_predicts_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "hedgeclipper.panel.classifier.default_panel", lambda *a, **k: small(default_panel(*a, **k))
+        "hedgeclipper.panel.members.default_panel", lambda *a, **k: small(default_panel(*a, **k))
     )
     X, y = rows_of_blobs(n_rows=60)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -472,12 +492,132 @@ def test_packed_trees_with_a_broken_reference(small_forest, field, value):
         check_trees(small_forest)
 
 
-def test_leaves_without_a_score(small_forest):
-    object.__setattr__(
-        small_forest._predictor, "leaf_scores", small_forest._predictor.leaf_scores[:-1]
-    )
+def test_leaves_without_a_score():
+    X, y = rows()
+    y[::2] = -1
+    model = HedgeClipperClassifier(n_estimators=4, game=LeafGame(), random_state=0).fit(X, y)
+    check_trees(model)
+    object.__setattr__(model._predictor, "leaf_scores", model._predictor.leaf_scores[:-1])
+    with pytest.raises(ValueError, match="that does not exist"):
+        check_trees(model)
+
+
+def test_rows_to_go_on_with_in_leaves_that_do_not_exist():
+    """A game of leaves adds up in places that it does not check."""
+    X, y = rows()
+    y[::2] = -1
+    model = HedgeClipperClassifier(n_estimators=4, game=LeafGame(), random_state=0).fit(X, y)
+    sample = model._stream.reservoir._sample
+    for broken in (sample[:-1], sample + np.uint16(1000), sample.astype(np.int64) - 1):
+        model._stream.reservoir._sample = broken
+        with pytest.raises(ValueError, match="that does not exist"):
+            check_trees(model)
+
+
+def test_a_node_with_two_parents(small_forest):
+    """Paths through such nodes may double at each step, which no check would come to the end of."""
+    trees = packed(small_forest)
+    inner = np.flatnonzero(trees.left >= 0)[0]
+    trees.left[inner] = trees.right[inner]
     with pytest.raises(ValueError, match="that does not exist"):
         check_trees(small_forest)
+
+
+@pytest.mark.parametrize("parent", [-1, 0, 2, 10_000])
+def test_a_parent_that_is_not_that_of_the_node(small_forest, parent):
+    """Sums over nodes go up without a look; node 2 would be above itself."""
+    trees = packed(small_forest)
+    assert trees.parent[2] == 1
+    trees.parent[2] = parent
+    with pytest.raises(ValueError, match="that does not exist"):
+        check_trees(small_forest)
+
+
+@pytest.mark.parametrize("field", ["leaf_sizes", "leaf_values", "parent", "n_leaves"])
+def test_packed_trees_with_too_few_entries(small_forest, field):
+    trees = packed(small_forest)
+    setattr(trees, field, getattr(trees, field)[:-1])
+    with pytest.raises(ValueError, match="that does not exist"):
+        check_trees(small_forest)
+
+
+def test_numbers_of_leaves_that_only_add_up_by_an_overflow(small_forest):
+    trees = packed(small_forest)
+    trees.n_leaves = trees.n_leaves.copy()
+    trees.n_leaves[:2] += 2**63 - 1
+    trees.n_leaves[2] += 2
+    assert trees.n_leaves.sum() == trees.leaf_sizes.size
+    with pytest.raises(ValueError, match="that does not exist"):
+        check_trees(small_forest)
+
+
+def part_of(model, kind):
+    return next(part for part in parts_of(model) if isinstance(part, kind))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda trees: trees.views.pop(),
+        lambda trees: trees.parts.pop(),
+        lambda trees: setattr(trees, "n_leaves", trees.n_leaves + 1),
+        lambda trees: setattr(trees, "n_leaves", trees.n_leaves[:-1]),
+        lambda trees: setattr(trees, "leaf_values", trees.leaf_values[1:]),
+        lambda trees: trees.parts.__setitem__(0, trees),
+    ],
+)
+def test_viewed_trees_that_do_not_fit_together(small_forest, change):
+    change(part_of(small_forest, ViewedTrees))
+    with pytest.raises(ValueError, match="that does not exist"):
+        check_trees(small_forest)
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("leaf_values", lambda values: values[:, :-1]),
+        ("leaf_values", lambda values: values[0]),
+        ("leaf_values", lambda values: values[:0]),
+        ("groups", lambda groups: groups[:-1]),
+        ("groups", lambda groups: groups[::-1]),
+        ("groups", lambda groups: groups + 1),
+        ("groups", lambda groups: 2 * groups),
+    ],
+)
+def test_groups_that_do_not_fit_their_trees(small_forest, field, change):
+    scorer = part_of(small_forest, GroupScorer)
+    object.__setattr__(scorer, field, change(getattr(scorer, field)))
+    with pytest.raises(ValueError, match="that does not exist"):
+        check_trees(small_forest)
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("directions_", lambda directions: directions[:-1]),
+        ("directions_", lambda directions: directions[:, :-1]),
+        ("directions_", lambda directions: directions * np.nan),
+        ("offset_", lambda offset: offset[:-1]),
+        ("offset_", lambda offset: offset + np.inf),
+        ("fill_", lambda fill: fill[:1]),
+        ("fill_", lambda fill: fill * np.nan),
+        ("lowest_", lambda lowest: lowest[:, None]),
+        ("highest_", lambda highest: highest * np.nan),
+        ("n_features_in_", lambda n_columns: n_columns + 1),
+    ],
+)
+def test_components_that_do_not_fit_their_columns(small_forest, field, change):
+    view = part_of(small_forest, Components)
+    setattr(view, field, change(getattr(view, field)))
+    with pytest.raises(ValueError, match="that does not exist"):
+        check_trees(small_forest)
+
+
+def test_a_sparse_matrix_whose_columns_do_not_exist():
+    matrix = sparse.csr_array(np.eye(3))
+    matrix.indices[0] = 10_000
+    with pytest.raises(ValueError, match="indices must be"):
+        check_trees({"matrix": matrix})
 
 
 def change_tree(tree, changes):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         SemiSupervisedSplit,
         ShiftWarning,
     )
+    from hedgeclipper.base.weighing import NoHeldOutRowsWarning
+    from hedgeclipper.bounds.auto_labels import AutoLabels
     from hedgeclipper.bounds.certificate import Certificate, certificate
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
@@ -28,13 +30,13 @@ if TYPE_CHECKING:
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import UnboundedGameWarning, solve_game
     from hedgeclipper.inspection.abstention import AbstentionDisplay
+    from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
     from hedgeclipper.inspection.margins import MarginDisplay
     from hedgeclipper.inspection.passes import ConvergenceDisplay, LiveMargins
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
     from hedgeclipper.panel.classifier import HedgedVotingClassifier
     from hedgeclipper.panel.members import MemberFailedWarning
-    from hedgeclipper.panel.weighing import NoHeldOutRowsWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.matrix import Votes
@@ -50,6 +52,7 @@ _HOME = {
     "lower_bounds": "bounds.intervals",
     "UnboundedGameWarning": "game.solve",
     "solve_game": "game.solve",
+    "AutoLabels": "bounds.auto_labels",
     "Certificate": "bounds.certificate",
     "certificate": "bounds.certificate",
     "Contradiction": "game.solution",
@@ -64,6 +67,7 @@ _HOME = {
     "LeafStorage": "forest.leaf_rows",
     "ShiftWarning": "base.semi_supervised",
     "AbstentionDisplay": "inspection.abstention",
+    "AutoLabelDisplay": "inspection.auto_labels",
     "ConvergenceDisplay": "inspection.passes",
     "LiveMargins": "inspection.passes",
     "MarginDisplay": "inspection.margins",
@@ -74,13 +78,15 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
     "HedgedVotingClassifier": "panel.classifier",
-    "NoHeldOutRowsWarning": "panel.weighing",
+    "NoHeldOutRowsWarning": "base.weighing",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",
 }
 
 __all__ = [
     "AbstentionDisplay",
+    "AutoLabelDisplay",
+    "AutoLabels",
     "Certificate",
     "Contradiction",
     "ContradictionWarning",

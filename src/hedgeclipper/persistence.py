@@ -23,6 +23,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import numpy as np
 import sklearn
+from scipy import sparse
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.neighbors import BallTree, KDTree
@@ -31,13 +32,16 @@ from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import Tree
 
 from hedgeclipper import __version__, saved_types
-from hedgeclipper.base.semi_supervised import warn_user
+from hedgeclipper.forest.groups import GroupScorer
+from hedgeclipper.forest.leaf_game import LeafStream
 from hedgeclipper.forest.leaves import LeafPredictor
-from hedgeclipper.forest.trees import PackedTrees
+from hedgeclipper.forest.trees import LeafFinder, PackedTrees, ViewedTrees
+from hedgeclipper.forest.views import Components
 from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.progress import warn_user
 
-FORMAT = 1
+FORMAT = 2
 HEADER = "hedgeclipper.json"
 _SCHEMA = "schema.json"
 _ZIP_MAGIC = b"PK\x03\x04"
@@ -122,7 +126,8 @@ def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
             for name in parts.namelist():
                 part = parts.read(name)
                 archive.writestr(name, _with_stable_names(part) if name == _SCHEMA else part)
-            archive.writestr(HEADER, json.dumps({"format": FORMAT, **_versions()}))
+            versions = {"hedgeclipper": __version__, "scikit-learn": sklearn.__version__}
+            archive.writestr(HEADER, json.dumps({"format": FORMAT, **versions}))
     return Path(path).expanduser().resolve()
 
 
@@ -162,7 +167,7 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     skops = import_extra("skops.io", "cli", "Loading a model")
     path = Path(path).expanduser()
     content = path.read_bytes()
-    _check_header(path, *_read_header(path, content))
+    _check_header(path, content)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InconsistentVersionWarning)
@@ -193,16 +198,13 @@ def _with_stable_names(schema: bytes) -> str:
     return json.dumps(json.loads(schema, object_hook=rename))
 
 
-def _versions() -> dict[str, str]:
-    return {"hedgeclipper": __version__, "scikit-learn": sklearn.__version__}
-
-
-def _read_header(path: Path, content: bytes) -> tuple[int, dict[str, str]]:
-    """Return format and versions of the file, or say that it is not ours or is cut short."""
+def _check_header(path: Path, content: bytes) -> None:
+    """Raise if the file is not ours or of another format; warn if scikit-learn's version is."""
     try:
         with ZipFile(BytesIO(content)) as archive:
             header = json.loads(archive.read(HEADER))
-            return int(header.get("format", 0)), {name: str(header[name]) for name in _versions()}
+            its_format, theirs = int(header.get("format", 0)), str(header["hedgeclipper"])
+            its_sklearn = str(header["scikit-learn"])
     except (BadZipFile, EOFError, AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (BadZipFile, EOFError)) and content.startswith(_ZIP_MAGIC):
             raise ModelFileError(
@@ -212,11 +214,6 @@ def _read_header(path: Path, content: bytes) -> tuple[int, dict[str, str]]:
             f"{path} is no model of HedgeClipper. Pass a file that hedgeclipper.save or "
             "`hedgeclipper fit` has written."
         ) from error
-
-
-def _check_header(path: Path, its_format: int, versions: dict[str, str]) -> None:
-    """Raise if the format is another one; warn if scikit-learn's version is."""
-    theirs = versions["hedgeclipper"]
     if its_format > FORMAT or _release(theirs) > _release(__version__):
         raise ModelFileError(
             f"{path} was saved by HedgeClipper {theirs} in format {its_format}, which is newer "
@@ -228,9 +225,9 @@ def _check_header(path: Path, its_format: int, versions: dict[str, str]) -> None
             f"{path} was saved by HedgeClipper {theirs} in format {its_format}, which is no longer "
             f"read; this version reads format {FORMAT}. Fit the model again and save it."
         )
-    if versions["scikit-learn"] != sklearn.__version__:
+    if its_sklearn != sklearn.__version__:
         warn_user(
-            f"{path} was saved with scikit-learn {versions['scikit-learn']}, and this is "
+            f"{path} was saved with scikit-learn {its_sklearn}, and this is "
             f"{sklearn.__version__}: predictions may differ. Fit the model again to be sure.",
             OtherVersionWarning,
         )
@@ -272,7 +269,7 @@ def without_tree_seeds(model: Any) -> Any:
 
 
 def check_trees(model: Any) -> None:
-    """Raise unless all trees of a model refer to nodes, rows and columns that exist."""
+    """Raise unless all trees and views of a model refer to nodes, rows and columns that exist."""
     for part in parts_of(model):
         if isinstance(part, Tree):
             _check_links(part.children_left, part.children_right, part.children_left == -1)
@@ -285,8 +282,18 @@ def check_trees(model: Any) -> None:
             _check_neighbors(part)
         elif isinstance(part, PackedTrees):
             _check_packed(part)
-        elif isinstance(part, LeafPredictor) and isinstance(part.finder, PackedTrees):
+        elif isinstance(part, ViewedTrees):
+            _check_viewed(part)
+        elif isinstance(part, Components):
+            _check_components(part)
+        elif isinstance(part, LeafPredictor):
             _require(part.leaf_scores.shape == (part.finder.n_leaves.sum(), part.n_games))
+        elif isinstance(part, GroupScorer):
+            _check_groups(part)
+        elif isinstance(part, LeafStream):
+            _check_sample(part)
+        elif sparse.issparse(part) and hasattr(part, "check_format"):
+            part.check_format(full_check=True)
         elif hasattr(part, "n_features_in_") and hasattr(part, "__dict__"):
             _check_width(part)
 
@@ -311,7 +318,7 @@ def _check_booster(model: Any) -> None:
     for one in (one for predictors in model._predictors for one in predictors):
         columns = one.nodes["feature_idx"]
         _check_range(columns, model.n_features_in_)
-        _require(bool(np.all(known[columns[_splits_categories(one)]])))
+        _require(np.all(known[columns[_splits_categories(one)]]))
     if getattr(model, "_preprocessor", None) is not None:
         # scikit-learn's own keeps all columns; the function in it is loaded only if it is trusted
         steps = [step for _, step, _ in model._preprocessor.transformers_]
@@ -340,7 +347,7 @@ def _check_neighbors(tree: KDTree | BallTree) -> None:
     _check_range(order, n_rows)
     _require(nodes.size > 0 and bounds.shape == (n_bounds, nodes.size, n_columns))
     starts, ends = nodes["idx_start"], nodes["idx_end"]
-    _require(bool(np.all((starts >= 0) & (starts <= ends) & (ends <= n_rows))))
+    _require(np.all((starts >= 0) & (starts <= ends) & (ends <= n_rows)))
     inner = np.flatnonzero(nodes["is_leaf"] == 0)
     _check_range(2 * inner + 2, nodes.size)
     _require(all(field is not None for field in tree.__getstate__()[:-1]))
@@ -350,22 +357,81 @@ def _check_packed(trees: PackedTrees) -> None:
     is_leaf = trees.left < 0
     n_nodes = is_leaf.size
     arrays = (trees.feature, trees.threshold, trees.right, trees.missing_left, trees.leaf)
-    _require(all(array.shape == (n_nodes,) for array in arrays))
+    _require(all(array.shape == (n_nodes,) for array in (*arrays, trees.parent)))
     _check_links(trees.left, trees.right, is_leaf)
+    _check_parents(trees, np.flatnonzero(~is_leaf))
     _check_range(trees.feature[~is_leaf], trees.used.size)
-    _require(bool(np.all(trees.used >= 0)))
+    _require(np.all(trees.used >= 0))
     _check_range(trees.roots, n_nodes)
     _require(trees.roots.shape == trees.n_leaves.shape)
+    _check_range(trees.n_leaves, n_nodes + 1)  # so that their sum is what it seems
+    n_leaves = int(trees.n_leaves.sum())
+    _require(n_leaves == is_leaf.sum() == len(trees.leaf_values))
+    _require(trees.leaf_sizes.shape == (n_leaves,))
     level, depth = np.stack([trees.roots, np.arange(trees.n_trees)]), -1
     while level.size:
         depth += 1
         node, tree = level
         leaves = is_leaf[node]
-        _require(bool(np.all(trees.leaf[node[leaves]] < trees.n_leaves[tree[leaves]])))
+        _require(np.all(trees.leaf[node[leaves]] < trees.n_leaves[tree[leaves]]))
         inner = level[:, ~leaves]
         below = [np.stack([side[inner[0]], inner[1]]) for side in (trees.left, trees.right)]
         level = np.concatenate(below, axis=1)
     _require(depth <= trees.depth)
+
+
+def _check_parents(trees: PackedTrees, inner: np.ndarray) -> None:
+    """Raise unless every node but the roots has one parent, which is noted."""
+    children = np.concatenate([trees.left[inner], trees.right[inner]])
+    every = np.sort(np.concatenate([trees.roots, children]))
+    _require(np.array_equal(every, np.arange(trees.left.size)))
+    parent = np.full(trees.left.size, -1)
+    parent[children] = np.tile(inner, 2)
+    _require(np.array_equal(trees.parent, parent))
+
+
+def _check_viewed(trees: ViewedTrees) -> None:
+    """Raise unless trees on each view are there, and their leaves are those of all together."""
+    _require(len(trees.views) == len(trees.parts) > 0)
+    _require(all(isinstance(part, LeafFinder) for part in trees.parts))
+    counts = np.concatenate([part.n_leaves for part in trees.parts])
+    _require(np.array_equal(trees.n_leaves, counts))
+    _require(len(trees.leaf_values) == counts.sum())
+
+
+def _check_components(view: Components) -> None:
+    """Raise unless all columns, and no others, have what their components are made of."""
+    if not hasattr(view, "directions_"):  # not fitted
+        return
+    n_columns, n_components = view.directions_.shape
+    _require(view.n_features_in_ == n_columns and view.offset_.shape == (n_components,))
+    columns = view.fill_, view.lowest_, view.highest_
+    _require(all(column.shape == (n_columns,) for column in columns))
+    _require(
+        all(np.isfinite(array).all() for array in (view.directions_, view.offset_, columns[0]))
+    )
+    _require(not np.isnan(columns[1:]).any())
+
+
+def _check_groups(scorer: GroupScorer) -> None:
+    """Raise unless each tree is in a group, and each leaf has a value in each game."""
+    finder, groups, values = scorer.finder, scorer.groups, scorer.leaf_values
+    _require(isinstance(finder, LeafFinder) and groups.shape == (finder.n_trees,))
+    _require(groups.size > 0 and groups[0] == 0 and np.isin(np.diff(groups), (0, 1)).all())
+    _require(values.ndim == 2 and values.shape[0] > 0)
+    _require(values.shape[1] == finder.n_leaves.sum())
+
+
+def _check_sample(stream: LeafStream) -> None:
+    """Raise unless the rows that a game goes on with are in leaves that exist."""
+    sample, finder = stream.reservoir._sample, stream.finder
+    n_leaves = finder.n_leaves.sum()
+    _require(all(one.labeled.finder is finder for one in stream.evidence))
+    _require(all(one.table.awake.shape[0] == n_leaves for one in stream.evidence))
+    if sample is None:
+        return
+    _require(sample.dtype.kind == "u" and sample.ndim == 2 and len(sample) == finder.n_trees)
+    _require(np.all(sample < finder.n_leaves[:, None]))
 
 
 def _check_links(left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray) -> None:
@@ -374,13 +440,13 @@ def _check_links(left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray) -> No
     inner = np.flatnonzero(np.asarray(is_leaf) == 0)
     for children in (left, right):
         _check_range(children[inner], left.size)
-        _require(bool(np.all(children[inner] > inner)))
+        _require(np.all(children[inner] > inner))
 
 
 def _check_range(numbers: np.ndarray, size: int) -> None:
-    _require(bool(np.all((numbers >= 0) & (numbers < size))))
+    _require(np.all((numbers >= 0) & (numbers < size)))
 
 
-def _require(holds: bool) -> None:
+def _require(holds: bool | np.bool_) -> None:
     if not holds:
         raise ValueError("a tree in it refers to a node, row or column that does not exist")

@@ -8,14 +8,19 @@ class stores changes, so that older files cannot be read, `persistence.FORMAT` i
 
 # ruff: noqa: F401
 from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
+from hedgeclipper.base.score_votes import Calibration, PanelGame, ProbabilityScale, VoteScale
 from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
+from hedgeclipper.forest.groups import GroupPredictor, GroupScorer, GroupStream, ScoredGroups
 from hedgeclipper.forest.leaf_correlations import Labeled
 from hedgeclipper.forest.leaf_game import LeafEvidence, LeafGame, LeafGameOptions, LeafStream
 from hedgeclipper.forest.leaf_rows import LeafStorage, Reservoir
 from hedgeclipper.forest.leaves import LeafPredictor, LeafTable
-from hedgeclipper.forest.trees import PackedTrees
+from hedgeclipper.forest.trees import PackedTrees, ViewedTrees
+from hedgeclipper.forest.unlabeled_gain import UnlabeledGain
+from hedgeclipper.forest.views import Components
 from hedgeclipper.game.losses import LogLoss, PiecewiseLinearLoss, SquareLoss
 from hedgeclipper.game.multiclass_losses import (
     MulticlassLogLoss,
@@ -25,17 +30,10 @@ from hedgeclipper.game.multiclass_losses import (
 from hedgeclipper.game.solution import PassRecord
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.panel.defaults import SmoothSpreading
-from hedgeclipper.panel.panel_predictor import (
-    Calibration,
-    NamedColumns,
-    PanelGame,
-    PanelPredictor,
-    VoteScale,
-)
+from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
 from hedgeclipper.panel.views import CutColumns, QuantileColumns
 from hedgeclipper.votes.aggregator import VoteAggregator
-from hedgeclipper.votes.auxiliary_voters import AuxiliaryVoters
-from hedgeclipper.votes.dawid_skene import DawidSkene
+from hedgeclipper.votes.dawid_skene import AuxiliaryVoters, DawidSkene
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.initial_model import ComponentModel, InitialModel
 from hedgeclipper.votes.matrix import Votes

@@ -39,6 +39,12 @@ def encoder(rows, **options):
         ([[1], [2]], "left out", "cannot be used"),
         ([f"text {k}" for k in range(60)], "left out", "text of its own in most rows (60 values)"),
         ([f"w{k}" for k in range(60)] * 3, "categories", "for each of the 49 most common"),
+        ([f"w{k}" for k in range(50)], "categories", "50 values, a column of 0 and 1 for each"),
+        (
+            [None, *(f"w{k}" for k in range(50))],
+            "categories",
+            "50 values, a column for each of the 49 most common and one for the others; 1 missing",
+        ),
     ],
 )
 def test_what_is_done_with_a_column(values, kind, what):

@@ -1,3 +1,5 @@
+from html import escape
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import estimator_html_repr
 
-from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier, VoteAggregator
+from hedgeclipper import (
+    HedgeClipperClassifier,
+    HedgedVotingClassifier,
+    LeafGame,
+    VoteAggregator,
+)
 from hedgeclipper.base.inspection import (
     VoterTable,
     contributions_of,
@@ -49,8 +56,8 @@ def test_the_summary_is_shown_below_the_diagram(models, kind):
     assert "sk-container-id" in page
     assert 'class="hedgeclipper-fitted"' in page
     assert f"{model.n_unlabeled_:,}" in page
-    assert "(estimate)" in page
-    assert f"{model.certificate_.error_upper:.1%}" in page
+    assert escape(model.certificate_.describe().removeprefix("error ")) in page
+    assert f"at most {model.worst_case_error_.max():.1%}, as far as what is known" in page
     assert model._repr_mimebundle_()["text/html"].count("hedgeclipper-fitted") == 1
 
 
@@ -94,8 +101,24 @@ def test_contributions_add_up_to_one(models, kind):
     assert len(table.names) == table.weights.size == table.correlations.size
 
 
-def test_leaves_have_names_and_rules(models):
+def leaf_game(y=Y, **settings):
+    game = LeafGame(**settings)
+    model = HedgeClipperClassifier(n_estimators=3, views=None, game=game, random_state=0)
+    return model.set_params(shrinkage=None).fit(X[:100], y[:100], X_unlabeled=X[100:])
+
+
+def test_groups_have_the_names_of_their_forests(models):
     model = models["forest"]
+    table = model._inspect().voters
+    assert (table.kind, table.plural) == ("group", "groups")
+    assert table.names == list(model.estimators_)
+    assert model._inspect().describe_voters(np.arange(4)) == {}
+    np.testing.assert_array_equal(table.weights, model.specialist_weights_[0])
+    np.testing.assert_array_equal(table.correlations, model.label_correlations_[0])
+
+
+def test_leaves_have_names_and_rules():
+    model = leaf_game()
     table = model._inspect().voters
     assert len(set(table.names)) == len(table.names)
     words = model._inspect().describe_voters(np.arange(len(table.names)))
@@ -114,27 +137,25 @@ def test_leaves_have_names_and_rules(models):
 
 
 def test_inner_nodes_and_trees_have_names_but_no_rule():
-    model = HedgeClipperClassifier(n_estimators=3, specialists=("nodes", "trees"), random_state=0)
-    model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
+    model = leaf_game(specialists=("nodes", "trees"))
     names = model._inspect().voters.names
     assert {"tree 0", "tree 1", "tree 2"} <= set(names)
     assert any(name.endswith("inner node") for name in names)
     assert model._inspect().describe_voters(np.arange(len(names))) == {}
 
 
-def test_with_more_classes_each_voter_has_the_class_of_its_game():
+@pytest.mark.parametrize("game", [None, LeafGame()])
+def test_with_more_classes_each_voter_has_the_class_of_its_game(game):
     three = np.arange(400) % 3
-    model = HedgeClipperClassifier(n_estimators=3, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=3, game=game, random_state=0)
     model.fit(X[:100], three[:100], X_unlabeled=X[100:])
     assert "worst class against the rest" in dict_of(model)
     table = model._inspect().voters
     assert set(table.targets) == {0, 1, 2}
     assert table.of_class(1).weights.size == model.specialist_weights_[1].size
-    assert set(model._inspect().describe_voters(np.arange(5))["votes for"]) <= {
-        "0",
-        "the rest",
-        "nobody",
-    }
+    votes_for = model._inspect().describe_voters(np.arange(5)).get("votes for", [])
+    assert set(votes_for) <= {"0", "the rest", "nobody"}
+    assert bool(votes_for) == (game is not None)
 
 
 def dict_of(model):
@@ -175,14 +196,19 @@ def test_an_inspection_has_what_the_estimator_has(kind, n_classes):
     n_games = n_classes if n_classes > 2 and kind != "votes" else 1
     assert found.kind == kind
     assert found.n_labeled == model.n_labeled_
-    assert len(found.certificates) == len(found.histories) == len(found.stop_reasons) == n_games
+    assert found.certificate is model.certificate_
+    assert len(found.worst_cases) == len(found.histories) == len(found.stop_reasons) == n_games
     assert found.is_one_vs_rest == (n_games > 1)
     assert found.n_iter == np.sum(model.n_iter_)
     rows = THREE_VOTES[:50] if kind == "votes" else THREE_X[:50]
     rows = np.minimum(rows, n_classes - 1) if kind == "votes" else rows
     given = (rows, None) if kind == "votes" else (None, None, rows)
     read = found.read_rows(*given).X_unlabeled
-    np.testing.assert_allclose(found.predict_rows(read)[0], model.predict_proba(rows))
+    probabilities = model.predict_proba(rows)
+    np.testing.assert_allclose(found.predict_rows(read)[0], probabilities)
+    np.testing.assert_allclose(found.doubts_of(rows), 1.0 - probabilities.max(axis=1))
+    found_again = found.checked.certificate(model.confidence_level)
+    assert found_again.describe() == model.certificate_.describe()
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel"])
@@ -212,7 +238,9 @@ def test_others_and_unfitted_ones_cannot_be_inspected():
         inspect_estimator(VoteAggregator(), "A test")
 
 
-def test_guessing_is_among_all_classes_of_votes():
-    model = VoteAggregator().fit(THREE_VOTES, np.where(np.arange(300) < 20, THREE_Y, -1))
+def test_the_error_in_the_summary_is_that_of_the_certificate():
+    model = VoteAggregator(confidence_level=0.9, random_state=0)
+    model.fit(THREE_VOTES, np.where(np.arange(300) < 20, THREE_Y, -1))
     figures = dict(main_figures(model._inspect()))
-    assert "error " + figures["error"] == model.certificate_.describe(3)
+    assert "error " + figures["error"] == model.certificate_.describe()
+    assert "guaranteed with 90% confidence" in figures["error"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks import other_data
 from benchmarks.figures import OURS
+from benchmarks.other_data import COMPARISONS
 from benchmarks.pages import with_section
 from benchmarks.panel_study import WAYS, RankScale, StudyResult, game, with_scale
 from benchmarks.panel_text import (
@@ -17,9 +17,9 @@ from benchmarks.panel_text import (
     verdicts,
 )
 from benchmarks.render_panel import PAGE, sections, table_of_ways
-from benchmarks.results_file import Key, Result, read_results
+from benchmarks.results_file import Result, read_results
 from benchmarks.table_text import Figures
-from hedgeclipper.panel.weighing import PanelScores, aggregate
+from hedgeclipper.base.weighing import PanelScores, aggregate
 
 ROWS = [("a1a", 100), ("covtype", 1000)]
 USUAL = np.array([0.80, 0.81, 0.82])
@@ -82,20 +82,15 @@ def test_other_votes_and_constants_change_the_game_and_nothing_else():
     said = PanelScores(scores, y, np.ones(60), scores)
     as_it_is = aggregate(said).game.log_odds(scores)
     np.testing.assert_allclose(game()(said, scores), as_it_is)
-    for way in (with_scale(RankScale), game(RIDGE=1.0)):
+    for way in (with_scale(RankScale), game(options={"ridge": 1.0})):
         assert np.abs(way(said, scores) - as_it_is).max() > 1e-3
     np.testing.assert_allclose(aggregate(said).game.log_odds(scores), as_it_is)
 
 
 def test_committed_results_of_other_data_are_whole():
-    keys = {result.key for result in read_results(other_data.RESULTS)}
-    draws = range(other_data.N_DRAWS)
-    assert keys == {
-        Key(*row, draw, name)
-        for row in other_data.CASES
-        for draw in draws
-        for name in other_data.METHODS
-    }
+    comparison = COMPARISONS["panel"]
+    keys = {result.key for result in read_results(comparison.results)}
+    assert keys == set(comparison.keys())
 
 
 def test_the_committed_page_is_what_the_committed_results_say():

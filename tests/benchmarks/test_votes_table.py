@@ -9,21 +9,14 @@ import pytest
 from benchmarks.figures import OURS, figure_table
 from benchmarks.pages import with_section
 from benchmarks.results_file import FOLDER, Key, read_results, write_results
-from benchmarks.votes import coverage, run_votes, speed, suggestions
-from benchmarks.votes.bound_tables import (
-    coverage_table,
-    describe_coverage,
-    describe_suggestions,
-    holds,
-    is_vacuous,
-)
+from benchmarks.votes import run_votes, speed, suggestions
+from benchmarks.votes.bound_tables import describe_suggestions, holds
 from benchmarks.votes.data import SETS, VoteDraw, why_absent
 from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS
 from benchmarks.votes.peer import OWN, PeerResult, no_result
 from benchmarks.votes.published import PUBLISHED, published_table, published_verdicts
 from benchmarks.votes.render_votes import NOT_RUN, PAGE, README, readme_sections, render, sections
 from benchmarks.votes.results import (
-    COVERAGE,
     SPEED,
     SUGGESTIONS,
     VOTES,
@@ -56,8 +49,8 @@ def made_up(rows=(ROW,), draws=3, **changes):
 
 
 def bound(error=0.1, lower=0.0, upper=0.2, **changes):
-    """A certificate that holds, except for the changes."""
-    one = BoundResult("bf_cardio", 100, 0, "random", error, lower, upper, "guarantee", 2, 9, "", "")
+    """Bounds that hold, except for the changes."""
+    one = BoundResult("bf_cardio", 100, 0, "random", error, lower, upper, "estimate", 2, 9, "", "")
     return replace(one, **changes)
 
 
@@ -270,19 +263,10 @@ def test_majority_vote_must_not_be_half_a_point_ahead():
     assert "except on bf_cardio" in published_verdicts(figures).splitlines()[-1]
 
 
-def test_certificates_hold_or_not():
+def test_bounds_hold_or_not():
     assert holds(bound())
     assert not holds(bound(error=0.3))
     assert not holds(bound(error=0.1, lower=0.2))
-    assert not is_vacuous(bound(upper=0.6, n_classes=5))
-    assert is_vacuous(bound(upper=0.5))
-
-
-def test_coverage_is_counted_by_set():
-    results = [bound(draw=d, error=0.3 if d == 0 else 0.1) for d in range(10)]
-    assert "| bf_cardio | 9 | 10 | 90.0% | 0.200 | 0.100 | 0.0% |" in coverage_table(results)
-    assert "except on bf_cardio (90.0%)" in describe_coverage(results)
-    assert describe_coverage(results[1:]).startswith("- Aim met")
 
 
 def test_suggested_labels_are_compared_by_draw():
@@ -306,20 +290,12 @@ def test_suggested_labels_are_compared_by_draw():
 
 
 @needs_data
-def test_a_certificate_of_one_draw_is_beside_the_truth():
-    result = coverage.certify("bf_cardio", 3)
-    assert result.key == Key("bf_cardio", 100, 3, "random")
-    assert result.n_rows == 189
-    assert result.lower <= result.upper
-    assert 0.0 <= result.error < 0.2
-    assert result.kind in ("guarantee", "void")
-
-
-@needs_data
-def test_coverage_resumes_and_takes_every_draw_once():
-    tasks = coverage.plan(25, {Key("bf_cardio", 100, 0, "random")})
-    draws = [d for task in tasks if task.data == "bf_cardio" for d in task.draws]
-    assert sorted(draws) == list(range(1, 25))
+def test_the_worst_case_of_one_draw_is_beside_the_truth():
+    results = suggestions.run_task(suggestions.Task("bf_cardio", 3, "random"))
+    assert [r.key for r in results] == [Key("bf_cardio", n, 3, "random") for n in (50, 100, 150)]
+    assert [r.n_rows for r in results] == [239, 189, 139]
+    assert all(0.0 <= r.lower <= r.upper < 0.5 for r in results)
+    assert all(0.0 <= r.error < 0.2 and r.kind == "estimate" for r in results)
 
 
 def test_generated_votes_have_the_stated_accuracy():
@@ -347,7 +323,6 @@ def test_rendering_votes_writes_pages_and_picture(tmp_path):
     rows = [ROW, ("bf_yelp", 100), ("crowd_sp", 20)]
     results = made_up(rows, accuracy={OURS: [0.9, 0.91, 0.92]})
     write_results(tmp_path / VOTES.name, results, VoteResult)
-    write_results(tmp_path / COVERAGE.name, [bound()], BoundResult)
     render(tmp_path, page, readme)
     text = page.read_text(encoding="utf-8")
     for part in sections(tmp_path).values():
@@ -377,13 +352,6 @@ def test_committed_votes_have_figures_or_a_reason():
     for result in read_results(VOTES, VoteResult):
         assert np.isnan(result.accuracy) == bool(result.reason), result.key
         assert not result.reason.startswith(run_votes.FAILED), result.key
-
-
-@needs(COVERAGE)
-def test_committed_certificates_are_whole():
-    keys = {result.key for result in read_results(COVERAGE, BoundResult)}
-    draws = range(coverage.N_DRAWS)
-    assert keys == {Key(name, coverage.N_LABELS, d, "random") for name in SETS for d in draws}
 
 
 @needs(SUGGESTIONS)

@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from hedgeclipper import lower_bounds
-from hedgeclipper.bounds.intervals import transductive_radius
+from hedgeclipper.bounds.exact import least_mean, proportion_bounds
 
 VOTES = np.array([[1, 1, np.nan], [1, -1, np.nan], [-1, -1, np.nan], [1, np.nan, np.nan]])
 LABELS = [1, 1, -1, -1]
@@ -20,7 +20,7 @@ def test_plug_in_is_the_mean_over_awake_rows():
 
 
 def test_a_voter_without_labels_claims_nothing():
-    for method in ("wilson", "transductive"):
+    for method in ("wilson", "exact"):
         known = lower_bounds(VOTES, LABELS, method=method, n_unlabeled=100)
         assert (known.lower[2], known.upper[2]) == (-1.0, 1.0)
 
@@ -62,45 +62,52 @@ def test_wilson_takes_sparse_votes():
     np.testing.assert_allclose(ours.lower, lower_bounds(dense, labels, method="wilson").lower)
 
 
-def test_transductive_bound_is_the_one_in_the_docs():
-    votes = np.ones((50, 2))
-    known = lower_bounds(
-        votes, np.ones(50), method="transductive", n_unlabeled=200, confidence_level=0.9
-    )
-    radius = 2 * np.sqrt(250 * np.log(2 * 2 / 0.1) / (2 * 50 * 200))
-    np.testing.assert_allclose(known.lower, 1 - radius)
+def test_exact_bounds_of_hard_votes_count_right_ones():
+    votes, labels = np.ones((50, 2)), np.where(np.arange(50) < 40, 1, -1)
+    votes[:10, 1] = np.nan
+    options = {"method": "exact", "n_unlabeled": [200, 90], "confidence_level": 0.9}
+    known = lower_bounds(votes, labels, **options)
+    lower, _ = proportion_bounds([40, 30], [50, 40], [200, 90], 0.1 / 2)
+    np.testing.assert_allclose(known.lower, 2 * lower - 1)
+    np.testing.assert_array_equal(known.upper, 1.0)
+    both = lower_bounds(votes, labels, two_sided=True, **options)
+    lower, upper = proportion_bounds([40, 30], [50, 40], [200, 90], 0.1 / 4)
+    np.testing.assert_allclose((both.lower, both.upper), (2 * lower - 1, 2 * upper - 1))
     assert known.is_guarantee
     assert known.confidence_level == 0.9
 
 
-def test_transductive_bound_counts_awake_rows():
-    n_labeled, n_unlabeled = np.array([10.0, 0.0]), np.array([100.0, 50.0])
-    radius = transductive_radius(n_labeled, n_unlabeled, 0.05, 2)
-    assert np.isfinite(radius[0])
-    assert radius[1] == np.inf
+@pytest.mark.parametrize("form", [np.asarray, lambda votes: sparse.csr_array(np.nan_to_num(votes))])
+def test_exact_bounds_of_soft_votes_are_bets(form):
+    rng = np.random.default_rng(0)
+    labels = rng.choice([-1, 1], 80)
+    votes = np.clip(0.5 * labels + 0.2 * rng.standard_normal(80), -1, 1)[:, None]
+    votes[::3] = np.nan
+    known = lower_bounds(form(votes), labels, method="exact", n_unlabeled=500)
+    products = (votes[:, 0] * labels)[~np.isnan(votes[:, 0])]
+    values = (1 + np.random.default_rng(0).permutation(products)) / 2
+    assert known.lower[0] == pytest.approx(2 * least_mean(values, 500, 0.05) - 1)
+    assert 0.3 < known.lower[0] < known.estimate[0]
 
 
-def test_fractional_participation_is_no_guarantee():
+def test_exact_bounds_refuse_fractional_participation():
     votes = np.ones((50, 1))
-    whole = lower_bounds(
-        votes, np.ones(50), participation=votes, method="transductive", n_unlabeled=9
-    )
-    half = lower_bounds(
-        votes, np.ones(50), participation=votes / 2, method="transductive", n_unlabeled=9
-    )
-    assert whole.is_guarantee
-    assert not half.is_guarantee
+    whole = {"participation": votes, "method": "exact", "n_unlabeled": 9}
+    assert lower_bounds(votes, np.ones(50), **whole).is_guarantee
+    with pytest.raises(ValueError, match="awake or asleep on a row"):
+        lower_bounds(votes, np.ones(50), **whole | {"participation": votes / 2})
 
 
-def test_transductive_bound_fails_as_rarely_as_it_says():
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_exact_bounds_fail_as_rarely_as_they_say_for_all_voters_together(noise):
     rng = check_random_state(0)
     failures = 0
     for _ in range(300):
         labels = rng.choice([-1, 1], 400)
         votes = np.where(rng.random_sample((400, 3)) < 0.8, labels[:, None], -labels[:, None])
-        known = lower_bounds(
-            votes[:100], labels[:100], method="transductive", n_unlabeled=300, confidence_level=0.7
-        )
+        votes = votes * (1 - noise * rng.random_sample(votes.shape))
+        options = {"method": "exact", "n_unlabeled": 300, "confidence_level": 0.7}
+        known = lower_bounds(votes[:100], labels[:100], two_sided=True, **options)
         truth = (votes[100:] * labels[100:, None]).mean(axis=0)
         failures += bool(np.any(truth < known.lower) or np.any(truth > known.upper))
     assert failures / 300 <= 0.3
@@ -108,7 +115,7 @@ def test_transductive_bound_fails_as_rarely_as_it_says():
 
 def test_select_keeps_the_bounds_of_all():
     votes = np.array([[1, -1], [1, 1]])
-    known = lower_bounds(votes, [1, 1], method="transductive", n_unlabeled=5)
+    known = lower_bounds(votes, [1, 1], method="exact", n_unlabeled=5)
     some = known.select([True, False])
     assert some.lower.shape == (1,)
     assert some.lower[0] == known.lower[0]
@@ -128,9 +135,9 @@ def test_centers_and_widths_span_the_interval():
         ({"confidence_level": 0.0}, "must lie strictly between 0 and 1"),
         ({"confidence_level": "x"}, "must lie strictly between 0 and 1"),
         ({"confidence_level": 0.4, "method": "wilson"}, "not below 0.5"),
-        ({"method": "transductive"}, "pass n_unlabeled"),
-        ({"method": "transductive", "n_unlabeled": -5}, "n_unlabeled must be a count"),
-        ({"method": "transductive", "n_unlabeled": [1, 2]}, "one count for each of the 3 voters"),
+        ({"method": "exact"}, "pass n_unlabeled"),
+        ({"method": "exact", "n_unlabeled": -5}, "n_unlabeled must be a count"),
+        ({"method": "exact", "n_unlabeled": [1, 2]}, "one count for each of the 3 voters"),
     ],
 )
 def test_bad_options(options, message):

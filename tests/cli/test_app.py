@@ -41,7 +41,14 @@ def test_help_and_version(command):
         for name in ("fit", "predict", "votes", "report", "bench", "demo"):
             assert name in command.out
         assert "Exit codes" in command.out
-    assert "--unlabeled" in command("fit", "--help").out
+    assert "--unlabeled" in command("fit", "-h").out
+
+
+def test_help_shows_no_types_of_flags(command):
+    for words in ((), ("fit",), ("predict",), ("votes",), ("bench",)):
+        out = command(*words, "--help").out
+        assert "Show this message and exit." in out
+        assert "bool" not in out
 
 
 def test_the_command_as_a_process(tmp_path):

@@ -172,6 +172,46 @@ def test_wrong_options_of_fit(command, words, code, said):
     fails(command, ("fit", "rows.csv", *words), code, said)
 
 
+LEVELS = {
+    "level above 1": (["--confidence", "2"], "must be between 0 and 1, such as 0.95. Got 2.0."),
+    "level of 0": (["--confidence", "0"], "must be between 0 and 1, such as 0.95. Got 0.0."),
+    "no number": (["--confidence", "much"], "Invalid value for '--confidence'"),
+    "not a number": (["--confidence", "nan"], "must be between 0 and 1"),
+    "all held out": (["--confidence", "0.9", "--holdout", "1"], "such as 0.3. Got 1.0."),
+    "no level": (["--holdout", "0.3"], "--holdout is given without --confidence. Pass both."),
+}
+MAX_ERRORS = {
+    "percent": (["--max-error", "5"], "must be between 0 and 1, such as 0.05. Got 5.0."),
+    "no errors": (["--max-error", "0"], "must be between 0 and 1, such as 0.05. Got 0.0."),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), LEVELS.values(), ids=LEVELS.keys())
+@pytest.mark.parametrize("name", ["fit", "votes"])
+def test_levels_that_make_no_guarantee(command, name, words, said):
+    cancer().to_csv("rows.csv", index=False)
+    options = ["--target", "benign", "-m", "m.skops"] if name == "fit" else ["--gold", "rows.csv"]
+    fails(command, (name, "rows.csv", *options, *words), USAGE, said)
+
+
+@pytest.mark.parametrize(("words", "said"), MAX_ERRORS.values(), ids=MAX_ERRORS.keys())
+@pytest.mark.parametrize("name", ["predict", "votes"])
+def test_errors_that_cannot_be_the_most(command, name, words, said):
+    options = ["m.skops", "-o", "p.csv"] if name == "predict" else ["--gold", "rows.csv"]
+    fails(command, (name, *options, "rows.csv", *words), USAGE, said)
+
+
+def test_a_level_without_a_largest_error(command, models):
+    words = ("predict", "numbers.skops", "rows.csv", "-o", "p.csv", "--confidence", "0.9")
+    fails(command, words, USAGE, "--confidence is given without --max-error. Pass both.")
+
+
+def test_too_few_labels_to_hold_out(command):
+    cancer(n_labeled=8).to_csv("rows.csv", index=False)
+    words = ("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence", "0.95")
+    fails(command, words, DATA, "Label at least 10 rows")
+
+
 @pytest.mark.parametrize(
     "words",
     [

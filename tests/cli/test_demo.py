@@ -18,18 +18,22 @@ def small_data(monkeypatch):
     X, y = fetch_a1a(return_X_y=True)
     monkeypatch.setattr(demo, "fetch_a1a", lambda return_X_y: (X[:2000], y[:2000]))
     monkeypatch.setattr(demo, "HedgedVotingClassifier", small_panel)
+    monkeypatch.setattr(demo, "N_GUARANTEED", 1000)
 
 
-def test_demo_prints_three_aucs_the_guarantee_and_where_the_report_is(small_data, tmp_path, capsys):
+def test_demo_prints_aucs_what_is_known_of_errors_and_the_report(small_data, tmp_path, capsys):
     pytest.importorskip("hedgeclipper.inspection.report")
     demo.main(tmp_path)
     out = capsys.readouterr().out
+    text = " ".join(out.split())
     assert "100 labels, 1,900 unlabeled rows" in out
     assert all(name in out for name in ("random forest", "HedgeClipper", "hedged panel"))
     assert "The better ranking need not have the lower error" in out
-    bound = r"\n  error (?:between \d+\.\d% and|at most) \d+\.\d% on the {} unlabeled rows \({}"
-    assert re.search("Hedged panel, 100 labels:" + bound.format("1,900", "estimate"), out)
-    assert re.search(bound.format("1,000", r"guaranteed with 95% confidence\)"), out)
+    estimate = r"error about \d+\.\d% on the 1,900 unlabeled rows, an estimate \(95% interval"
+    assert re.search("Hedged panel, 100 labels, the estimate: " + estimate, text)
+    guarantee = r"error at most \d+\.\d% on the 1,000 unlabeled rows, guaranteed with 95%"
+    assert re.search("held out for a guarantee: " + guarantee, text)
+    assert re.search(r"automatically with at most 5% of them wrong", text)
     assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 100
     (report,) = tmp_path.iterdir()
     assert str(report) in out.replace("\n", "")

@@ -10,6 +10,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import Pipeline
 
 import hedgeclipper
+from hedgeclipper.bounds.exact import proportion_bounds
 from hedgeclipper.datasets import fetch_a1a
 from tests.command_line import cancer, crowd, flowers
 
@@ -93,102 +94,16 @@ def test_libsvm_with_a_class_that_is_minus_one(command):
     assert np.mean(written["prediction"] == y[200:500]) > 0.75
 
 
-@pytest.mark.parametrize(
-    ("labels", "kind"),
-    [
-        (["yes", "no"], "str"),
-        ([7, -1], "i"),
-        ([True, False], "b"),
-        (["0.5", "1.5"], "str"),
-        ([0.5, 1.5], "str"),
-        (["007", "01"], "str"),
-    ],
-)
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_the_target_may_be_anything(command, labels, kind, suffix):
-    frame = cancer()
-    known = frame["benign"].notna()
-    target = frame["benign"].map({0: labels[0], 1: labels[1]}).astype(object)
-    frame["benign"] = target.where(known, None).convert_dtypes()
-    name = f"rows.{suffix}"
-    frame.to_csv(name, index=False) if suffix == "csv" else frame.to_parquet(name)
-    command("fit", name, "--target", "benign", "--model", "m.skops", "-q")
-    assert command.code == 0, command.err
-    command("predict", "m.skops", name, "-o", "p.parquet", "-q")
-    predicted = pd.read_parquet("p.parquet")["prediction"]
-    assert (
-        pd.api.types.is_string_dtype(predicted) if kind == "str" else predicted.dtype.kind == kind
-    )
-    assert set(predicted) == ({str(label) for label in labels} if kind == "str" else set(labels))
-
-
-@pytest.mark.parametrize("word", ["word", 1])
-def test_strings_of_the_target_that_are_taken_as_missing_are_named(command, word):
-    frame = cancer().assign(more=[word, 2] * 284 + [2])
-    frame["benign"] = frame["benign"].map({0: " no", 1: "yes "}).astype(object)
-    frame.loc[frame.index[frame["benign"].isna()][:6], "benign"] = ["NA"] * 3 + ["?", " ", ""]
-    frame.to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
-    assert command.code == 0, command.err
-    assert command.result["classes"].keys() == {"no", "yes"}
-    assert command.result["n_labeled"] == 100
-    assert command.result["notes"] == [
-        "Taken as missing in 'benign': 'NA' (3), '?' (1). Write it otherwise if it is a class."
-    ]
-
-
-def test_unlabeled_files_in_several_places(command):
-    frame = cancer()
-    known = frame["benign"].notna()
-    frame[known].to_parquet("labeled.parquet")
-    Path("more").mkdir()
-    for number, part in enumerate(np.array_split(np.flatnonzero(~known), 3)):
-        frame.iloc[part, :6].to_parquet(f"more/{number}.parquet")
-    words = ("fit", "labeled.parquet", "--target", "benign", "--model", "m.skops", "--json", "-f")
-    for where in (["more"], ["more/*.parquet"], ["more/0.parquet", "more/1.parquet"]):
-        command(*words, "--unlabeled", *where)
-        assert command.code == 0
-        expected = 469 if len(where) == 1 else 313
-        assert command.result["n_unlabeled"] == expected
-
-
-def test_strings_in_unlabeled_rows_count_too(command):
-    frame = flowers()
-    known = frame["species"].notna()
-    frame.loc[~known, "color"] = "violet"
-    frame[known].to_csv("rows.csv", index=False)
-    frame[~known].drop(columns="species").to_csv("more.csv", index=False)
-    command(
-        *("fit", "rows.csv", "--target", "species", "--unlabeled", "more.csv"),
-        *("--model", "m.skops", "--drop", "note", "--drop", "planet"),
-    )
-    assert command.code == 0
-    columns = hedgeclipper.load("m.skops")["columns"]
-    assert "color_violet" in columns.get_feature_names_out()
-    assert "note" not in [plan.name for plan in columns.plans_]
-
-
-def test_a_column_of_numbers_with_strings_further_down(command):
-    frame = cancer()
-    frame["mean_area"] = frame["mean_area"].astype(object)
-    frame.loc[500, "mean_area"] = "large"
-    many = pd.concat([frame] * 60, ignore_index=True)
-    many.loc[: 500 + 569 * 58, "mean_area"] = 1.0
-    many.to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
-    assert command.code == 0
-    assert command.result["in_memory"] is True
-
-
 def test_voting(command, monkeypatch):
-    monkeypatch.setattr("hedgeclipper.panel.classifier.default_panel", few_members)
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few_members)
     flowers().to_csv("rows.csv", index=False)
     command(
         *("fit", "rows.csv", "--target", "species", "--method", "voting", "--jobs", 1),
         *("--model", "m.skops", "--seed", 3),
     )
     assert command.code == 0
-    assert re.search(r"^Error, setosa +(at most|between|no bound)", command.out, re.MULTILINE)
+    assert re.search(r"^Error +about \d+\.\d% on the 90 unlabeled rows", command.out, re.MULTILINE)
+    assert re.search(r"^Worst case .* \(\w+ against the rest\), if", command.out, re.MULTILINE)
     command("predict", "m.skops", "rows.csv", "-o", "p.parquet", "--json")
     assert command.result["classes"].keys() == {"setosa", "versicolor", "virginica"}
 
@@ -213,16 +128,85 @@ def test_all_rows_labeled_and_a_class_that_is_minus_one(command):
 
 def test_a_guarantee(command):
     cancer(n_labeled=300).to_csv("rows.csv", index=False)
-    command(
-        "fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence-level", "0.95", "--json"
+    words = ("fit", "rows.csv", "-t", "benign", "-m")
+    command(*words, "m.skops", "--confidence", 0.9, "--holdout", 0.4, "--json")
+    found = command.result["certificate"]
+    assert (found["kind"], found["confidence_level"], found["reason"]) == ("guarantee", 0.9, "")
+    assert found["n_tested"] == 120  # of 300 labels
+    _, upper = proportion_bounds(found["n_errors"], 120, 269, delta=0.1)
+    assert found["error_upper"] == upper
+    assert found["error"] == found["n_errors"] / 120
+    assert 0 < found["error_lower"] < found["error"] < found["baseline"]
+    assert len(command.result["worst_case_error"]) == 1
+    command(*words, "n.skops", "--confidence", 0.95)  # half of the labels, by default
+    assert re.search(r"^Error +at most .* of 150 held-out labels wrong", command.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "strings"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_automatic_labels_of_the_unlabeled_rows_are_a_guarantee(command, kind, suffix):
+    frame = cancer(n_labeled=300)
+    if kind == "strings":
+        frame["color"] = np.random.default_rng(0).choice(["red", "blue"], len(frame))
+    known = frame["benign"].notna()
+    write_table(frame[known], "rows", suffix)
+    write_table(frame[~known].drop(columns="benign"), "more", suffix)
+    words = ("-t", "benign", "--unlabeled", f"more.{suffix}", "-m", "m.skops", "-q")
+    assert command("fit", f"rows.{suffix}", *words, "--confidence", 0.95).code == 0
+    predict = ("predict", "m.skops", f"more.{suffix}", "-o")
+    command(*predict, "all.parquet", "-q")
+    command(*predict, "sure.parquet", "--max-error", 0.1, "--json")
+    found = command.result["automatic_labels"]
+    assert (found["kind"], found["confidence_level"]) == ("guarantee", 0.95)
+    sure, whole = pd.read_parquet("sure.parquet"), pd.read_parquet("all.parquet")
+    is_blank = sure["prediction"].isna()
+    assert 0 < is_blank.sum() == 269 - found["n_sure"] < 269
+    assert sum(command.result["classes"].values()) == found["n_sure"]
+    pd.testing.assert_frame_equal(sure.drop(columns="prediction"), whole.drop(columns="prediction"))
+    assert (sure["prediction"] == whole["prediction"])[~is_blank].all()
+    # the least sure of the labeled rows is surer than the surest of the others
+    surest = sure.filter(like="probability").max(axis=1)
+    assert surest[~is_blank].min() > surest[is_blank].max()
+    command(*predict, "sure.csv", "--max-error", 0.1)
+    assert re.search(r"^\(blank\) +\d+", command.out, re.MULTILINE)
+    assert re.search(
+        r"^Automatic +\d+ of 269 rows .*: guaranteed with 95%", command.out, re.MULTILINE
     )
-    assert command.result["certificates"][0]["kind"] == "guarantee"
-    assert command.result["certificates"][0]["confidence_level"] == 0.95
-    assert (
-        command("fit", "rows.csv", "-t", "benign", "-m", "n.skops", "--confidence-level", 2).code
-        == 2
+    pd.testing.assert_frame_equal(pd.read_csv("sure.csv"), sure, check_dtype=False)
+
+
+def test_automatic_labels_of_a_panel_are_a_guarantee(command, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few_members)
+    frame = cancer(n_labeled=300)
+    known = frame["benign"].notna()
+    write_table(frame[known], "rows", "csv")
+    write_table(frame[~known].drop(columns="benign"), "more", "csv")
+    words = ("-t", "benign", "--unlabeled", "more.csv", "-m", "m.skops", "--method", "voting")
+    command("fit", "rows.csv", *words, "--jobs", 1, "--confidence", 0.95, "--json")
+    assert command.result["certificate"]["kind"] == "guarantee"
+    command("predict", "m.skops", "more.csv", "-o", "p.csv", "--max-error", 0.15, "--json")
+    found = command.result["automatic_labels"]
+    assert found["kind"] == "guarantee"
+    assert pd.read_csv("p.csv")["prediction"].notna().sum() == found["n_sure"] > 0
+
+
+def test_automatic_labels_of_other_rows_are_an_estimate(command):
+    cancer(n_labeled=300).to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence", 0.95, "-q")
+    words = ("predict", "m.skops", "rows.csv", "--max-error", 0.1, "--confidence", 0.9)
+    assert command(*words, "-o", "p.csv").code == 0
+    assert re.search(r"^Automatic .*: an estimate at 90% confidence", command.out, re.MULTILINE)
+    assert re.search(r"^No guarantee +these are not the unlabeled", command.out, re.MULTILINE)
+
+
+def test_no_row_is_labeled_where_labels_are_too_few(command):
+    cancer(n_labeled=40).to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "-q")
+    assert command("predict", "m.skops", "rows.csv", "-o", "p.csv", "--max-error", 0.01).code == 0
+    assert re.search(
+        r"no row can be labeled automatically .* labels to test it by are", command.out
     )
-    assert "must be between 0 and 1" in command.err
+    assert pd.read_csv("p.csv")["prediction"].isna().all()
 
 
 def test_quiet_prints_nothing(command):
@@ -235,8 +219,10 @@ def test_json_is_all_there_is_on_standard_output(command):
     cancer().to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
     assert command.err == ""
-    assert command.result["certificates"][0]["kind"] == "estimate"
-    assert command.result["certificates"][0]["confidence_level"] is None
+    found = command.result["certificate"]
+    assert (found["kind"], found["confidence_level"]) == ("estimate", 0.95)
+    assert found["error_lower"] < found["error"] < found["error_upper"]
+    assert "labels were used in the fit" in found["reason"]
     assert command.result["notes"] == []
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
     assert command.code == 4
@@ -269,16 +255,6 @@ def test_a_new_string_and_a_bad_date_do_not_stop_predictions(command):
     assert "note: 150 values of 'seen' are no dates, and are taken as missing." in command.err
 
 
-def test_a_question_mark_is_a_missing_number(command):
-    frame = cancer().astype(object)
-    frame.loc[7, "mean_area"] = "?"
-    frame.to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
-    column = next(c for c in command.result["columns"] if c["name"] == "mean_area")
-    assert column["kind"] == "numbers"
-    assert "1 missing" in column["what"]
-
-
 def test_what_may_be_wrong_with_a_column_is_noted(command):
     frame = flowers().assign(seen="01/02/2020", size=[f"{k},5" for k in range(150)])
     frame.loc[0, "seen"] = "02/03/2020"
@@ -293,14 +269,6 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
         "first.",
         "Column 'size': '0,5' is read as a string; write a number with a point.",
     ]
-
-
-def test_all_files_are_named_with_the_rows_of_all(command):
-    frame = cancer()
-    frame[:400].to_csv("rows.csv", index=False)
-    frame[400:].drop(columns="benign").to_csv("more.csv", index=False)
-    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--unlabeled", "more.csv")
-    assert "rows.csv and more.csv: 569 rows" in command.out
 
 
 def test_a_report(command):

@@ -20,7 +20,8 @@ def test_votes(command, form):
     assert command.code == 0
     assert "120 rows, 3 voters" in command.out
     assert command.out.index("ann") < command.out.index("eve")
-    assert re.search(r"^Error +(at most|between|no bound)", command.out, re.MULTILINE)
+    assert re.search(r"^Error +about \d+\.\d% on the 80 unlabeled rows", command.out, re.MULTILINE)
+    assert re.search(r"^Worst case +\d+\.\d%, if", command.out, re.MULTILINE)
     labels = pd.read_parquet("labels.parquet")
     key = "item" if form == "wide" else "task"
     assert list(labels)[:3] == [key, "label", "is_gold"]
@@ -84,3 +85,39 @@ def test_votes_where_minus_one_is_a_class(command):
     assert command.code == 0
     assert "note: -1 is a gold label, so that only missing votes abstain." in command.err
     assert pd.read_csv("out.csv")["label"].tolist()[:2] == [1, -1]
+
+
+def test_votes_with_a_guarantee_and_automatic_labels(command):
+    votes, gold = crowd(1200)
+    votes.to_csv("votes.csv", index=False)
+    gold[:400].to_csv("gold.csv", index=False)
+    words = ("votes", "votes.csv", "--gold", "gold.csv", "--confidence", 0.9, "--holdout", 0.4)
+    assert command(*words, "-o", "all.csv", "--json").code == 0
+    certificate = command.result["certificate"]
+    assert (certificate["kind"], certificate["confidence_level"]) == ("guarantee", 0.9)
+    assert certificate["n_tested"] == 160
+    assert command(*words, "-o", "labels.csv", "--max-error", 0.1, "--json").code == 0
+    found = command.result["automatic_labels"]
+    assert (found["kind"], found["reason"], found["max_error"]) == ("guarantee", "", 0.1)
+    labels, whole = pd.read_csv("labels.csv"), pd.read_csv("all.csv")
+    is_blank = labels["label"].isna()
+    assert not is_blank[labels["is_gold"]].any()
+    assert 0 < is_blank.sum() == 800 - found["n_sure"]
+    pd.testing.assert_frame_equal(labels[~is_blank], whole[~is_blank])
+    command(*words[:-4], "--max-error", 0.1)
+    assert re.search(r"^Automatic +[\d,]+ of 800 rows .* an estimate", command.out, re.MULTILINE)
+    assert re.search(r"^No guarantee +its labels were used", command.out, re.MULTILINE)
+
+
+def test_numbers_as_labels_may_be_left_blank(command):
+    votes, gold = crowd(1200)
+    codes = {"cat": 0, "dog": 1, "fish": 2}
+    for name in ("ann", "bob", "eve"):
+        votes[name] = votes[name].map(codes).astype("Int64")
+    votes.to_csv("votes.csv", index=False)
+    gold.assign(truth=gold["truth"].map(codes))[:400].to_csv("gold.csv", index=False)
+    words = ("--gold", "gold.csv", "--max-error", 0.1, "-o", "labels.parquet", "--json")
+    assert command("votes", "votes.csv", *words).code == 0
+    labels = pd.read_parquet("labels.parquet")["label"].astype("Int64")
+    assert labels.notna().sum() == 400 + command.result["automatic_labels"]["n_sure"] < 1200
+    assert set(labels.dropna()) == {0, 1, 2}

@@ -6,8 +6,11 @@ import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
+from scipy.special import expit
+from scipy.stats import spearmanr
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
@@ -18,7 +21,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -29,6 +32,8 @@ from hedgeclipper import (
     ShiftWarning,
     cost_weighted_loss,
 )
+from hedgeclipper.forest.shrinkage import STRENGTHS
+from hedgeclipper.forest.views import Components
 
 X, Y = make_classification(3000, 8, n_informative=5, flip_y=0.05, random_state=0)
 X = X.astype(np.float32)
@@ -36,14 +41,27 @@ L, U, T = slice(0, 300), slice(300, 2000), slice(2000, 3000)
 
 
 def fitted(y=Y, rows=X, **parameters):
-    model = HedgeClipperClassifier(**{"n_estimators": 20, "random_state": 0, **parameters})
+    model = HedgeClipperClassifier(**{"n_estimators": 8, "random_state": 0, **parameters})
     return model.fit(rows[L], y[L], X_unlabeled=rows[U])
 
 
+def leaf_game(y=Y, rows=X, **parameters):
+    """The paper's forest, whose leaves are specialists."""
+    settings = {
+        name: parameters.pop(name) for name in ("specialists", "bound") if name in parameters
+    }
+    parameters = {"n_estimators": 20, "views": None, "shrinkage": None, **parameters}
+    return fitted(y, rows, **{"game": LeafGame(**settings), **parameters})
+
+
+def first_forest(model):
+    return next(iter(model.estimators_.values()))
+
+
 def assert_as_good_as_its_ensemble(model, rows, y=Y, slack=0.01):
-    """By AUC, the same ensemble with leaves that are not weighed anew being the measure."""
+    """By AUC, its first ensemble being the measure, as it predicts by itself."""
     ours = roc_auc_score(y[T], model.decision_function(rows[T]))
-    theirs = roc_auc_score(y[T], model.estimator_.predict_proba(rows[T])[:, 1])
+    theirs = roc_auc_score(y[T], first_forest(model).predict_proba(rows[T])[:, 1])
     assert ours > theirs - slack
 
 
@@ -74,14 +92,27 @@ EXPECTED = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
 @parametrize_with_checks(
-    [HedgeClipperClassifier(n_estimators=10)], expected_failed_checks=lambda estimator: EXPECTED
+    [HedgeClipperClassifier(n_estimators=3)], expected_failed_checks=lambda estimator: EXPECTED
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-def test_it_is_about_as_good_as_its_forest_or_better():
-    assert_as_good_as_its_ensemble(fitted(n_estimators=100), X, slack=0.005)
+def test_there_are_four_groups_of_trees_on_two_views():
+    model = fitted()
+    names = ["random forest", "extra trees"]
+    assert list(model.estimators_) == [*names, *(f"{name} on components" for name in names)]
+    widths = [forest.n_features_in_ for forest in model.estimators_.values()]
+    assert widths == [8, 8, 8, 8]  # there are no more components than columns
+    assert all(forest.n_estimators == 8 for forest in model.estimators_.values())
+    assert model.n_specialists_.tolist() == [4]
+    assert model.shrinkage_.shape == (4,)
+
+
+def test_it_is_as_good_as_a_forest_of_as_many_trees():
+    forest = RandomForestClassifier(100, random_state=0).fit(X[L], Y[L])
+    ours = roc_auc_score(Y[T], fitted(n_estimators=25).decision_function(X[T]))
+    assert ours > roc_auc_score(Y[T], forest.predict_proba(X[T])[:, 1])
 
 
 def test_probabilities_decisions_and_predictions_agree():
@@ -98,7 +129,7 @@ def test_probabilities_decisions_and_predictions_agree():
 def test_transduction_has_given_and_predicted_labels():
     y = Y[:2000].copy()
     y[300:] = -1
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0).fit(X[:2000], y)
+    model = HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X[:2000], y)
     np.testing.assert_array_equal(model.transduction_[:300], Y[:300])
     np.testing.assert_array_equal(model.transduction_[300:], model.predict(X[U]))
     np.testing.assert_array_equal(fitted().transduction_, fitted().predict(X[U]))
@@ -113,10 +144,11 @@ def test_any_labels_with_unlabeled_rows_of_their_own(names):
     np.testing.assert_array_equal(model.predict(X[T]), np.array(names)[fitted().predict(X[T])])
 
 
-def test_threads_do_not_change_the_result():
+@pytest.mark.parametrize("game", [None, LeafGame()])
+def test_threads_do_not_change_the_result(game):
     many = np.tile(X, (15, 1)) + np.linspace(0, 0.1, 45_000, dtype=np.float32)[:, None]
     one, two = (
-        HedgeClipperClassifier(n_estimators=10, n_jobs=n_jobs, random_state=0).fit(
+        HedgeClipperClassifier(n_estimators=4, game=game, n_jobs=n_jobs, random_state=0).fit(
             X[L], Y[L], X_unlabeled=many
         )
         for n_jobs in (1, 2)
@@ -130,7 +162,7 @@ def test_the_way_of_passing_unlabeled_rows_does_not_change_the_result_and_seeds_
     one = fitted()
     y = Y[:2000].copy()
     y[300:] = -1
-    marked = HedgeClipperClassifier(n_estimators=20, random_state=0).fit(X[:2000], y)
+    marked = HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X[:2000], y)
     np.testing.assert_array_equal(one.decision_function(X[T]), marked.decision_function(X[T]))
     assert not np.array_equal(fitted(random_state=1).predict_proba(X[T]), one.predict_proba(X[T]))
 
@@ -138,9 +170,9 @@ def test_the_way_of_passing_unlabeled_rows_does_not_change_the_result_and_seeds_
 def test_sparse_and_frames_give_the_same():
     dense = np.where(np.abs(X) < 0.5, np.float32(0), X)
     ours = fitted(rows=sparse.csr_array(dense)).decision_function(sparse.csr_array(dense[T]))
-    np.testing.assert_allclose(ours, fitted(rows=dense).decision_function(dense[T]))
+    np.testing.assert_allclose(ours, fitted(rows=dense).decision_function(dense[T]), rtol=1e-6)
     frame = pd.DataFrame(X, columns=[f"x{number}" for number in range(8)])
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=8, random_state=0)
     model.fit(frame[L], Y[L], X_unlabeled=frame[U])
     assert model.feature_names_in_.tolist() == list(frame.columns)
     np.testing.assert_array_equal(model.predict(frame[T]), fitted().predict(X[T]))
@@ -151,22 +183,178 @@ def test_sparse_and_frames_give_the_same():
 def test_polars_frame():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(X, schema=[f"x{number}" for number in range(8)])
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=8, random_state=0)
     model.fit(frame[:300], Y[L], X_unlabeled=frame[300:2000])
     np.testing.assert_array_equal(model.predict(frame[2000:]), fitted().predict(X[T]))
 
 
-def test_missing_values():
+def test_missing_values_in_all_groups():
+    """Every group scores rows with missing values as its own forest does."""
     rows = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.float32(np.nan), X)
-    assert_as_good_as_its_ensemble(fitted(rows=rows), rows)
+    model = fitted(rows=rows, shrinkage=0)
+    assert_groups_predict_as_their_forests(model, rows)
+    assert_as_good_as_its_ensemble(model, rows)
+
+
+def assert_groups_predict_as_their_forests(model, rows):
+    """Without shrinkage: scores of new rows are the probabilities of scikit-learn's forests."""
+    scorer = model._predictor.scorer
+    scores = scorer.by_group(scorer.find(rows[T]))
+    for group, (name, forest) in enumerate(model.estimators_.items()):
+        seen = rows[T]
+        if " on " in name:
+            seen = model._predictor.finder.views[1].transform(rows[T])
+        theirs = forest.predict_proba(seen)
+        theirs = theirs[:, 1:] if theirs.shape[1] == 2 else theirs
+        np.testing.assert_allclose(scores[:, group], theirs, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_scores_without_shrinkage_are_the_forests_probabilities(n_classes):
+    y = Y + 2 * (X[:, 0] > 0.5) if n_classes == 4 else Y
+    model = fitted(y, shrinkage=0)
+    assert_groups_predict_as_their_forests(model, X)
+    np.testing.assert_array_equal(model.shrinkage_, 0)
+
+
+# Views.
+
+
+def test_a_transformer_is_one_more_view_and_a_list_several():
+    one, several = fitted(views=PCA(2)), fitted(views=[PCA(2), QuantileTransformer(n_quantiles=50)])
+    names = ["random forest", "extra trees"]
+    on_pca = [f"{name} on PCA" for name in names]
+    assert list(one.estimators_) == [*names, *on_pca]
+    assert one.estimators_["extra trees on PCA"].n_features_in_ == 2
+    on_quantiles = [f"{name} on QuantileTransformer" for name in names]
+    assert list(several.estimators_) == [*names, *on_pca, *on_quantiles]
+    # the trees of a view are those of its forest on what the transformer makes
+    view = one._predictor.finder.views[1]
+    theirs = PCA(2).fit(X[:2000])
+    np.testing.assert_allclose(np.abs(view.components_), np.abs(theirs.components_), atol=1e-4)
+
+
+def test_two_views_of_a_kind_are_two_groups_each():
+    model = fitted(views=[PCA(2), PCA(3)])
+    assert model.n_specialists_.tolist() == [6]
+    assert list(model.estimators_)[2:] == [
+        "random forest on PCA",
+        "extra trees on PCA",
+        "random forest on PCA 2",
+        "extra trees on PCA 2",
+    ]
+    assert model._inspect().voters.names == list(model.estimators_)
+
+
+def test_without_views_there_are_two_groups_on_the_columns_as_they_are():
+    model = fitted(views=None)
+    assert list(model.estimators_) == ["random forest", "extra trees"]
+    few = fitted(rows=X[:, :2])  # two columns have no components
+    assert list(few.estimators_) == ["random forest", "extra trees"]
+
+
+def test_views_of_another_ensemble_are_only_those_that_are_given():
+    forest = RandomForestClassifier(5)
+    assert list(fitted(estimator=forest).estimators_) == ["estimator"]
+    model = fitted(estimator=forest, views=PCA(2))
+    assert list(model.estimators_) == ["estimator", "estimator on PCA"]
+
+
+def test_components_are_learned_from_unlabeled_rows_too():
+    """Other unlabeled rows, other directions; other labels, the same."""
+    model, again = fitted(), fitted(1 - Y)
+    other = HedgeClipperClassifier(n_estimators=8, random_state=0)
+    other.fit(X[L], Y[L], X_unlabeled=X[T])
+    directions, same, others = (
+        one._predictor.finder.views[1].directions_ for one in (model, again, other)
+    )
+    np.testing.assert_array_equal(same, directions)
+    assert np.abs(np.abs(others) - np.abs(directions)).max() > 1e-3
+    theirs = Components(random_state=0).fit(X[:2000]).directions_
+    np.testing.assert_allclose(np.abs(directions), np.abs(theirs), atol=1e-4)
+
+
+def test_components_are_in_a_leaf_games_rules_and_raw_columns_have_their_names():
+    model = fitted(game=LeafGame())
+    n_trees = model._predictor.finder.parts[0].n_trees
+    leaves = model._predictor.finder.offsets[[0, n_trees]]
+    raw, viewed = (
+        model._predictor.finder.describe_leaf(leaf, "column {}".format) for leaf in leaves
+    )
+    assert "component" not in raw
+    assert viewed.count("component") == len(viewed.split(", "))
+
+
+@pytest.mark.parametrize("game", [None, LeafGame()])
+def test_string_columns_missing_values_and_dates_in_all_groups(game):
+    frame = pd.DataFrame(X[:, :4].copy(), columns=list("abcd"))
+    frame["word"] = np.array(["red", "green", "blue"])[np.digitize(X[:, 4], [-1, 1])]
+    frame["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(X[:, 5] * 100, unit="D")
+    frame.loc[::7, ["a", "word"]] = None
+    model = HedgeClipperClassifier(n_estimators=8, game=game, random_state=0)
+    model.fit(frame[L], Y[L], X_unlabeled=frame[U])
+    assert len(model.estimators_) == 4
+    np.testing.assert_array_equal(model.transduction_, model.predict(frame[U]))
+    numbers = model._predictor.prepare(frame)
+    plain = HedgeClipperClassifier(n_estimators=8, game=game, random_state=0)
+    plain.fit(numbers[L], Y[L], X_unlabeled=numbers[U])
+    ours, theirs = model.decision_function(frame[T]), plain.decision_function(numbers[T])
+    np.testing.assert_allclose(ours, theirs)
+
+
+# Shrinkage.
+
+
+def test_shrinkage_of_each_group_is_chosen_or_given():
+    auto = fitted()
+    assert set(auto.shrinkage_) <= set(STRENGTHS)
+    np.testing.assert_array_equal(fitted(shrinkage=7.5).shrinkage_, 7.5)
+    np.testing.assert_array_equal(fitted(shrinkage=0).shrinkage_, 0)
+    np.testing.assert_array_equal(fitted(shrinkage=None).shrinkage_, 0)
+
+
+def test_noise_is_shrunk_and_labels_without_it_are_not():
+    clear = (X[:, 0] > 0).astype(int)
+    noise = np.random.default_rng(0).integers(0, 2, 3000)
+    assert np.all(fitted(noise).shrinkage_ >= 30)
+    assert np.all(fitted(clear).shrinkage_[:2] < 30)
+
+
+def test_very_strong_shrinkage_leaves_nothing_but_the_class_prior():
+    p = fitted(shrinkage=1e12).predict_proba(X[T])
+    np.testing.assert_allclose(p, np.tile(p[:1], (1000, 1)), atol=1e-3)
+    assert p[0, 1] == pytest.approx(Y[L].mean(), abs=0.05)
+
+
+def test_parameters_of_the_leaf_game_are_set_through_it():
+    model = HedgeClipperClassifier(game=LeafGame()).set_params(game__bound="wilson")
+    assert model.game.bound == "wilson"
+    for name in ("specialists", "bound"):
+        with pytest.raises(ValueError, match=f"Invalid parameter '{name}'"):
+            model.set_params(**{name: "trees"})
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+            HedgeClipperClassifier(**{name: "trees"})
+
+
+def test_class_weights_come_as_weights_of_rows():
+    """Rows of the rarer class that weigh more are predicted more often, by trees that know it."""
+    score = X[:, 0] + 2.0 * np.random.default_rng(0).normal(size=3000)
+    rare = (score > np.quantile(score, 0.9)).astype(int)
+    weights = np.where(rare[L] == 1, 3.0, 1.0)
+    model = HedgeClipperClassifier(n_estimators=30, random_state=0)
+    heavy = model.fit(X[L], rare[L], X_unlabeled=X[U], sample_weight=weights).predict_proba(X[T])
+    plain = fitted(rare, n_estimators=30).predict_proba(X[T])
+    assert heavy[:, 1].mean() > 1.5 * plain[:, 1].mean()
+    roots = [tree.tree_.value[0, 0, 1] for tree in first_forest(model).estimators_]
+    assert np.mean(roots) == pytest.approx(np.average(rare[L], weights=weights), abs=0.03)
 
 
 def test_clone_pickle_and_text():
     model = fitted()
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X[T]), model.predict_proba(X[T]))
-    assert not hasattr(clone(model), "estimator_")
-    assert "n_estimators=20" in repr(model)
+    assert not hasattr(clone(model), "estimators_")
+    assert "n_estimators=8" in repr(model)
 
 
 MODELS = {
@@ -179,18 +367,23 @@ MODELS = {
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("prefit", [False, True])
-def test_every_kind_of_ensemble_fitted_or_not(name, prefit):
+@pytest.mark.parametrize("game", [None, LeafGame()])
+def test_every_kind_of_ensemble_fitted_or_not(name, prefit, game):
     model = clone(MODELS[name]).set_params(random_state=0)
     if prefit:
         model.fit(X[U], Y[U])
-    ours = HedgeClipperClassifier(model, random_state=0).fit(X[L], Y[L], X_unlabeled=X[U])
-    assert (ours.estimator_ is model) == prefit
+    ours = HedgeClipperClassifier(model, game=game, random_state=0)
+    ours.fit(X[L], Y[L], X_unlabeled=X[U])
+    assert list(ours.estimators_) == ["estimator"]
+    assert (ours.estimators_["estimator"] is model) == prefit
     assert_as_good_as_its_ensemble(ours, X, slack=0.02)
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_boosters_of_other_libraries(library, n_classes):
+    """Without shrinkage a group's score is the sigmoid of the booster's margin."""
     module = pytest.importorskip(library)
     y = np.array(["a", "b", "c"])[np.where((n_classes == 3) & (X[:, 0] > 1), 2, Y)]
     options = {"n_estimators": 20, "n_jobs": 1}
@@ -199,31 +392,51 @@ def test_boosters_of_other_libraries(library, n_classes):
         if library == "lightgbm"
         else module.XGBClassifier(**options)
     )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        ours = HedgeClipperClassifier(model, game=LeafGame(ridge=1e9), random_state=0)
-        ours.fit(X[L], y[L], X_unlabeled=X[U])
-        again = pickle.loads(pickle.dumps(ours))
-        np.testing.assert_array_equal(again.predict(X[T]), ours.predict(X[T]))
-        raw = {"raw_score": True} if library == "lightgbm" else {"output_margin": True}
-        margins = ours.estimator_.predict(X[T], **raw)
-        own, theirs = ours.decision_function(X[T]), ours.estimator_.predict(X[T])
-    if n_classes == 2:  # held fast at the booster's vote, it is the booster but for its scale
-        assert np.corrcoef(own, margins)[0, 1] == pytest.approx(1.0, abs=1e-6)
-    labels = theirs if theirs.dtype.kind == "U" else ours.classes_[theirs]
-    assert ours.score(X[T], y[T]) > np.mean(labels == y[T]) - 0.02
+    ours = HedgeClipperClassifier(model, shrinkage=0, random_state=0)
+    ours.fit(X[L], y[L], X_unlabeled=X[U])
+    again = pickle.loads(pickle.dumps(ours))
+    np.testing.assert_array_equal(again.predict(X[T]), ours.predict(X[T]))
+    (booster,) = ours.estimators_.values()
+    raw = {"raw_score": True} if library == "lightgbm" else {"output_margin": True}
+    margins = booster.predict(X[T], **raw).reshape(1000, -1)
+    scorer = ours._predictor.scorer
+    scores = scorer.by_group(scorer.find(X[T]))
+    np.testing.assert_allclose(scores[:, 0], expit(margins), atol=1e-5)
+    if n_classes == 2:  # one group: its ranks are the booster's
+        own = ours.decision_function(X[T])
+        assert spearmanr(own, margins[:, 0])[0] == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_leaf_game_of_boosters(library):
+    """With a very strong ridge: the vote of leaves whose correlation is positive."""
+    module = pytest.importorskip(library)
+    model = (
+        module.LGBMClassifier(n_estimators=20, verbose=-1, n_jobs=1)
+        if library == "lightgbm"
+        else module.XGBClassifier(n_estimators=20, n_jobs=1)
+    )
+    game = LeafGame(ridge=1e9, cap=None)
+    ours = HedgeClipperClassifier(model, shrinkage=0, game=game, random_state=0)
+    ours.fit(X[L], Y[L], X_unlabeled=X[U])
+    (evidence,) = ours._stream.evidence
+    theirs = np.zeros(evidence.labeled.scores.size)
+    kept = ours._stream.kept[0]
+    theirs[kept] = evidence.labeled.scores[kept] / 20
+    np.testing.assert_allclose(ours._predictor.leaf_scores[:, 0], theirs, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["leaves", "trees"])
 def test_plug_in_correlations_are_those_of_out_of_bag_rows(kind):
-    model = fitted(specialists=kind, bound="plug_in")
-    theirs = out_of_bag_correlations(model.estimator_, kind)
+    model = leaf_game(specialists=kind)
+    theirs = out_of_bag_correlations(first_forest(model), kind)
     np.testing.assert_allclose(np.sort(model.label_correlations_[0]), np.sort(theirs))
 
 
 def test_kinds_of_specialists_add_up():
     n = {
-        kinds: fitted(specialists=kinds, bound="plug_in").n_specialists_
+        kinds: leaf_game(specialists=kinds).n_specialists_
         for kinds in ("leaves", "nodes", "trees", ("trees", "leaves"))
     }
     assert n["trees", "leaves"] == n["trees"] + n["leaves"]
@@ -233,79 +446,88 @@ def test_kinds_of_specialists_add_up():
 
 @pytest.mark.parametrize("kinds", ["leaves", "nodes", "trees", ("trees", "leaves")])
 def test_of_lower_bounds_fewer_are_positive(kinds):
-    shrunk, plug_in, wilson = (
-        fitted(specialists=kinds, bound=bound) for bound in ("shrunk", "plug_in", "wilson")
-    )
-    assert shrunk.n_specialists_ >= plug_in.n_specialists_ >= wilson.n_specialists_
+    plug_in, wilson = (leaf_game(specialists=kinds, bound=bound) for bound in ("plug_in", "wilson"))
+    assert plug_in.n_specialists_ >= wilson.n_specialists_
     assert wilson.label_correlations_[0].max() < plug_in.label_correlations_[0].max()
     if kinds == "trees":
         assert np.all(wilson.label_correlations_[0] < plug_in.label_correlations_[0])
 
 
 def test_only_large_enough_specialists():
-    small, large = fitted(), fitted(game=LeafGame(min_specialist_size=10))
-    assert large.estimator_.min_samples_leaf == 1
-    assert small.estimator_.min_samples_leaf == 4
-    bags = [np.bincount(rows, minlength=300) for rows in large.estimator_.estimators_samples_]
-    nodes = large.estimator_.apply(X[L])
+    small, large = leaf_game(), leaf_game(game=LeafGame(min_specialist_size=10))
+    forest = first_forest(large)
+    assert (first_forest(small).min_samples_leaf, forest.min_samples_leaf) == (4, 1)
+    bags = [np.bincount(rows, minlength=300) for rows in forest.estimators_samples_]
+    nodes = forest.apply(X[L])
     sizes = [np.bincount(nodes[:, tree], bag) for tree, bag in enumerate(bags)]
     assert large.n_specialists_ <= sum(int((size >= 10).sum()) for size in sizes)
-    assert large.n_specialists_ < sum(tree.tree_.n_leaves for tree in large.estimator_.estimators_)
+    assert large.n_specialists_ < sum(tree.tree_.n_leaves for tree in forest.estimators_)
 
 
-def test_leaf_size_follows_the_number_of_labels():
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
-    assert model.fit(X[:1000], Y[:1000], X_unlabeled=X[U]).estimator_.min_samples_leaf == 10
+def test_leaf_size_without_shrinkage_follows_the_number_of_labels():
+    model = HedgeClipperClassifier(n_estimators=5, shrinkage=None, random_state=0)
+    model.fit(X[:1000], Y[:1000], X_unlabeled=X[U])
+    assert [forest.min_samples_leaf for forest in model.estimators_.values()] == [10, 10]
 
 
 def test_many_classes():
     y = Y + 2 * (X[:, 0] > 0.5)
-    model = fitted(y, n_estimators=50)
+    model = fitted(y, n_estimators=20)
     proba = model.predict_proba(X[T])
     assert proba.shape == (1000, 4)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
-    assert len(model.specialist_weights_) == len(model.certificate_) == 4
-    assert model.score(X[T], y[T]) > model.estimator_.score(X[T], y[T]) - 0.03
+    assert len(model.specialist_weights_) == len(model.worst_case_error_) == 4
+    assert model.score(X[T], y[T]) > first_forest(model).score(X[T], y[T])
 
 
 def test_guarantee_only_with_a_confidence_level():
-    assert fitted().certificate_.kind == "estimate"
-    assert fitted(holdout=0.5).certificate_.kind == "estimate"
-    model = HedgeClipperClassifier(
-        n_estimators=20, confidence_level=0.95, random_state=0, specialists="trees"
-    ).fit(X[:1500], Y[:1500], X_unlabeled=X[1500:])
+    estimate = fitted().certificate_
+    assert estimate.kind == "estimate"
+    assert "labels were used in the fit" in estimate.reason
+    model = fitted(confidence_level=0.9, holdout=0.4)
     bound = model.certificate_
-    assert bound.kind == "guarantee"
-    assert bound.confidence_level == 0.95
-    with pytest.warns(NoUnlabeledRowsWarning):
-        alone = clone(model).fit(X[:1500], Y[:1500])
-    assert alone.certificate_.kind == "estimate"
-    weighted = clone(model).fit(X[:1500], Y[:1500], X[1500:], np.linspace(1, 2, 1500))
-    assert weighted.certificate_.kind == "estimate"
-    error = np.mean(model.transduction_ != Y[1500:])
-    assert error <= bound.error_upper == model.worst_case_error_ < 0.5
+    assert (bound.kind, bound.confidence_level, bound.reason) == ("guarantee", 0.9, "")
+    assert (bound.n_tested, bound.n_unlabeled) == (120, 1700)
+    assert (model.n_labeled_, model.n_unlabeled_) == (300, 1700)
+    assert model.transduction_.shape == (1700,)
+
+
+def test_labels_that_are_no_random_sample_make_no_guarantee():
+    model = HedgeClipperClassifier(n_estimators=20, confidence_level=0.95, random_state=0)
+    model.fit(X[L], Y[L], X[U], np.linspace(1, 2, 300))
+    assert model.certificate_.kind == "estimate"
+    assert "sample weights" in model.certificate_.reason
+    with pytest.warns(ShiftWarning):
+        model.fit(X[L], Y[L], X_unlabeled=X[U] + 2)
+    assert model.certificate_.kind == model.auto_label().kind == "estimate"
+    assert "labeled and unlabeled rows differ" in model.certificate_.reason
 
 
 def test_certificate_of_noise_does_not_flatter_the_trees():
     noise = np.random.default_rng(1).integers(0, 2, 3000)
-    model = fitted(noise, n_estimators=50)
-    assert model.certificate_.error_upper > 0.42
+    model = fitted(noise, n_estimators=20)
+    assert model.certificate_.error_lower < 0.5 < model.certificate_.error_upper
+    assert model.worst_case_error_.shape == (1,)
+    assert model.worst_case_error_[0] > 0.42
 
 
 @pytest.mark.parametrize("loss", ["square", "zero_one", "log", cost_weighted_loss(3.0, 1.0)])
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
-def test_predictions_are_the_most_probable_class_for_every_loss_and_balance(loss, share):
+@pytest.mark.parametrize("fit", [fitted, leaf_game], ids=["groups", "leaves"])
+def test_predictions_are_the_most_probable_class_for_every_loss_and_balance(loss, share, fit):
+    """Or the cheaper one, where probabilities are calibrated: at 1/4 if a miss costs three."""
     score = X[:, 0] + 0.5 * X[:, 1]
     y = (score > np.quantile(score, share)).astype(int)
-    model = fitted(y, loss=loss)
+    model = fit(y, loss=loss)
+    cut = 0.5 if fit is leaf_game or isinstance(loss, str) else 0.25
     p, m = model.predict_proba(X[T])[:, 1], model.decision_function(X[T])
-    np.testing.assert_array_equal(model.predict(X[T]), (p > 0.5).astype(int))
-    np.testing.assert_array_equal(m > 0, p > 0.5)
+    np.testing.assert_array_equal(model.predict(X[T]), (p > cut).astype(int))
+    np.testing.assert_array_equal(m > 0, p > cut)
     assert np.all(np.diff(p[np.argsort(m)]) >= 0)
 
 
 def test_a_dear_miss_makes_positives_more_frequent():
-    dear, plain = fitted(loss=cost_weighted_loss(5.0, 1.0)), fitted(loss="zero_one")
+    dear, plain = leaf_game(loss=cost_weighted_loss(5.0, 1.0)), leaf_game(loss="zero_one")
     assert dear.predict(X[T]).mean() > plain.predict(X[T]).mean() + 0.02
 
 
@@ -324,8 +546,8 @@ def test_frozen_models_stay_fitted_in_a_clone():
     forest = RandomForestClassifier(20, min_samples_leaf=4, random_state=0).fit(X[U], Y[U])
     model = clone(HedgeClipperClassifier(FrozenEstimator(forest)))
     model.fit(X[L], Y[L], X_unlabeled=X[T])
-    assert model.estimator_.n_estimators == 20
-    np.testing.assert_array_equal(model.estimator_.predict(X[T]), forest.predict(X[T]))
+    (own,) = model.estimators_.values()
+    np.testing.assert_array_equal(own.predict_proba(X[T]), forest.predict_proba(X[T]))
 
 
 def test_names_beside_minus_one_marks():
@@ -339,7 +561,7 @@ def test_shift_is_noticed_and_its_absence_too():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ShiftWarning)
         fitted()
-        HedgeClipperClassifier(n_estimators=20, random_state=0).fit(
+        HedgeClipperClassifier(n_estimators=8, random_state=0).fit(
             X[:2000], Y[:2000], X_unlabeled=X[2000:2100]
         )
     shifted = X.copy()
@@ -351,16 +573,17 @@ def test_shift_is_noticed_and_its_absence_too():
 def test_alpha_is_raised_where_most_rows_would_be_clipped():
     sure = np.where(Y, 1.0, -1.0).astype(np.float32)[:, None] + 0.01 * X[:, :3]
     loose = LeafGame(ridge=0.0, cap=1.0)
-    assert fitted().unlabeled_weight_ == 1.0
-    assert fitted(rows=sure, loss="zero_one", game=loose).unlabeled_weight_ == 3.0
-    assert fitted(game=LeafGame(unlabeled_weight=0.3)).unlabeled_weight_ == 0.3
+    assert leaf_game().unlabeled_weight_ == 1.0
+    assert leaf_game(rows=sure, loss="zero_one", game=loose).unlabeled_weight_ == 3.0
+    assert leaf_game(game=LeafGame(unlabeled_weight=0.3)).unlabeled_weight_ == 0.3
 
 
 def test_imbalance_keeps_the_predicted_share_sensible():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(4000, 4)).astype(np.float32)
     y = (rows[:, 0] + 0.5 * rng.normal(size=4000) > 1.8).astype(int)
-    model = HedgeClipperClassifier(random_state=0).fit(rows[:500], y[:500], X_unlabeled=rows[500:])
+    model = HedgeClipperClassifier(n_estimators=25, random_state=0)
+    model.fit(rows[:500], y[:500], X_unlabeled=rows[500:])
     predicted = model.predict(rows[500:]).mean()
     assert 0.3 * y.mean() < predicted < 2 * y.mean()
     assert model.score(rows[500:], y[500:]) > 1 - y.mean()
@@ -369,9 +592,12 @@ def test_imbalance_keeps_the_predicted_share_sensible():
 def test_paper_settings():
     model = HedgeClipperClassifier.as_in_paper(n_estimators=20, random_state=0)
     game = model.game
-    assert (model.bound, game.cap, game.ridge, game.method) == ("plug_in", None, 0.0, "sgd")
+    assert (game.bound, game.cap, game.ridge, game.method) == ("plug_in", None, 0.0, "sgd")
+    assert (model.views, model.shrinkage, model.loss, model.tol) == (None, None, "zero_one", 1e-2)
+    assert HedgeClipperClassifier.as_in_paper().n_estimators == 100
     model.fit(X[L], Y[L], X_unlabeled=X[U])
-    theirs = out_of_bag_correlations(model.estimator_, "leaves")
+    assert list(model.estimators_) == ["random forest"]
+    theirs = out_of_bag_correlations(first_forest(model), "leaves")
     np.testing.assert_allclose(np.sort(model.label_correlations_[0]), np.sort(theirs))
     (weights,) = model.specialist_weights_
     assert weights.min() >= 0
@@ -387,7 +613,8 @@ def test_paper_settings_of_the_game_are_given_in_one_place():
 @pytest.mark.parametrize("method", ["stream", "sgd"])
 def test_batch_size_is_that_of_the_stochastic_steps(method):
     small, large, again = (
-        fitted(game=LeafGame(method=method, batch_size=size), max_iter=3) for size in (64, 1024, 64)
+        leaf_game(game=LeafGame(method=method, batch_size=size), max_iter=3)
+        for size in (64, 1024, 64)
     )
     assert not np.array_equal(small.specialist_weights_, large.specialist_weights_)
     np.testing.assert_array_equal(again.specialist_weights_, small.specialist_weights_)
@@ -395,7 +622,7 @@ def test_batch_size_is_that_of_the_stochastic_steps(method):
 
 def test_sample_weight_reaches_trees_and_correlations():
     weights = np.where(X[L, 0] > 0, 3.0, 1.0)
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=8, random_state=0)
     model.fit(X[L], Y[L], X_unlabeled=X[U], sample_weight=weights)
     assert not np.array_equal(model.predict_proba(X[T]), fitted().predict_proba(X[T]))
     doubled = clone(model).fit(X[L], Y[L], X_unlabeled=X[U], sample_weight=2 * weights)
@@ -404,12 +631,12 @@ def test_sample_weight_reaches_trees_and_correlations():
 
 def test_unlabeled_rows_in_a_pipeline_are_transformed():
     with sklearn.config_context(enable_metadata_routing=True):
-        classifier = HedgeClipperClassifier(n_estimators=20, random_state=0)
+        classifier = HedgeClipperClassifier(n_estimators=8, random_state=0)
         classifier.set_fit_request(X_unlabeled=True)
         pipeline = make_pipeline(StandardScaler(), classifier, transform_input=["X_unlabeled"])
         pipeline.fit(100 * X[L], Y[L], X_unlabeled=100 * X[U])
     scaler = StandardScaler().fit(100 * X[L])
-    direct = HedgeClipperClassifier(n_estimators=20, random_state=0).fit(
+    direct = HedgeClipperClassifier(n_estimators=8, random_state=0).fit(
         scaler.transform(100 * X[L]), Y[L], X_unlabeled=scaler.transform(100 * X[U])
     )
     theirs = direct.predict(scaler.transform(100 * X[T]))
@@ -417,16 +644,20 @@ def test_unlabeled_rows_in_a_pipeline_are_transformed():
 
 
 def test_verbose_shows_passes(capsys):
-    fitted(verbose=1)
+    leaf_game(verbose=1)
     assert "slack" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"specialists": "twigs"}, "specialists"),
-        ({"specialists": ["leaves", "twigs"]}, "must name some of"),
-        ({"bound": "bayes"}, "bound"),
+        ({"game": LeafGame(specialists="twigs")}, "specialists"),
+        ({"game": LeafGame(specialists=["leaves", "twigs"])}, "must name some of"),
+        ({"game": LeafGame(bound="bayes")}, "bound"),
+        ({"views": "pca"}, "views"),
+        ({"shrinkage": -1.0}, "shrinkage"),
+        ({"shrinkage": "strong"}, "shrinkage"),
+        ({"game": "leaves"}, "game"),
         ({"confidence_level": 2.0}, "confidence_level"),
         ({"holdout": 1.0}, "holdout"),
         ({"n_estimators": 0}, "n_estimators"),
@@ -440,6 +671,8 @@ def test_bad_parameters(parameters, message):
 
 
 def test_bad_calls():
+    with pytest.raises(TypeError, match=r"'views' parameter .* Got 3 in it"):
+        fitted(views=[StandardScaler(), 3])
     with pytest.raises(TypeError, match="must be a tree ensemble"):
         fitted(estimator=LogisticRegression())
     with pytest.raises(ValueError, match="at least two classes"):
@@ -452,13 +685,13 @@ def test_bad_calls():
     lonely = np.zeros(3000, dtype=int)
     lonely[0] = 1
     with pytest.raises(ValueError, match="two rows of every class"):
-        fitted(lonely, holdout=0.5)
+        fitted(lonely, estimator=ExtraTreesClassifier(5))
 
 
 def test_ten_labels_and_no_unlabeled_rows():
     easy = X + 3 * Y[:, None]
     rows = np.r_[np.flatnonzero(Y == 0)[:5], np.flatnonzero(Y == 1)[:5]]
-    model = HedgeClipperClassifier(n_estimators=50, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     assert_as_good_as_its_ensemble(model.fit(easy[rows], Y[rows], X_unlabeled=easy[U]), easy)
     with pytest.warns(NoUnlabeledRowsWarning):
         model.fit(X[L], Y[L])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from hedgeclipper.forest import kernels
 
@@ -63,3 +64,71 @@ def test_find_leaves_walks_a_small_tree():
         out,
     )
     assert out.tolist() == [[0, 1, 2, 0]]
+
+
+@pytest.mark.parametrize("has_unit_rows", [False, True])
+def test_project_rows(has_unit_rows):
+    """Rows are filled and cut, column by column, or divided by their length."""
+    X = RNG.normal(size=(20, 5)).astype(np.float32)
+    X[RNG.random(X.shape) < 0.2] = np.nan
+    X[3] = 0.0
+    fill, lowest, highest = RNG.normal(size=5), np.full(5, -0.8), np.full(5, 0.9)
+    if has_unit_rows:
+        fill, lowest, highest = np.zeros(5), np.full(5, -np.inf), np.full(5, np.inf)
+    directions, offset, ours = RNG.normal(size=(5, 3)), RNG.normal(size=3), np.empty((20, 3))
+    kernels.project_rows(X, fill, lowest, highest, has_unit_rows, directions, offset, ours)
+    rows = np.clip(np.where(np.isnan(X), fill, X), lowest, highest)
+    if has_unit_rows:
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = rows / np.where(lengths > 0, lengths, 1)
+    np.testing.assert_allclose(ours, rows @ directions + offset, rtol=1e-6, atol=1e-6)
+
+
+def test_project_sparse_rows():
+    """What the dense kernel gives for rows of unit length, to the last bit."""
+    X = np.where(RNG.random((20, 9)) < 0.7, 0, RNG.normal(size=(20, 9))).astype(np.float32)
+    X[2], X[5, 3] = 0.0, np.nan
+    directions, offset = RNG.normal(size=(9, 3)), np.zeros(3)
+    rows, ours, theirs = sparse.csr_array(X), np.empty((20, 3)), np.empty((20, 3))
+    kernels.project_sparse_rows(rows.indptr, rows.indices, rows.data, directions, offset, ours)
+    ends = np.zeros(9), np.full(9, -np.inf), np.full(9, np.inf)
+    kernels.project_rows(X, *ends, True, directions, offset, theirs)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def random_tree(n_nodes):
+    """Parents that come before their children, of two trees."""
+    parent = np.array([RNG.integers(0, max(node, 1)) for node in range(n_nodes)], np.int32)
+    parent[[0, n_nodes // 2]] = -1
+    return parent
+
+
+def ancestors(parent, node):
+    """The node and those above it, up to its root."""
+    path = [node]
+    while parent[path[-1]] >= 0:
+        path.append(parent[path[-1]])
+    return path
+
+
+def test_sum_up_nodes():
+    parent, own = random_tree(30), RNG.normal(size=30)
+    sums = own.copy()
+    kernels.sum_up_nodes(parent, sums)
+    theirs = np.zeros(30)
+    for node in range(30):
+        np.add.at(theirs, ancestors(parent, node), own[node])
+    np.testing.assert_allclose(sums, theirs)
+
+
+@pytest.mark.parametrize("strength", [0.0, 3.0])
+def test_shrink_nodes(strength):
+    """A sum along the path from the root."""
+    parent, sizes, means = random_tree(30), RNG.integers(1, 20, 30) + 0.5, RNG.normal(size=30)
+    ours = np.empty(30)
+    kernels.shrink_nodes(parent, sizes, means, strength, ours)
+    for node in range(30):
+        *below, root = ancestors(parent, node)
+        above = parent[below]
+        steps = (means[below] - means[above]) / (1 + strength / sizes[above])
+        assert ours[node] == pytest.approx(means[root] + np.sum(steps))

@@ -4,46 +4,91 @@ from scipy.optimize import approx_fprime
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-from hedgeclipper import HedgeClipperClassifier, LeafGame
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.forest.growing import grow_trees
+from hedgeclipper import HedgeClipperClassifier, LeafGame, UnboundedGameWarning
 from hedgeclipper.forest.leaf_game import LeafGameOptions, leaf_evidence, set_up_leaf_game
 from hedgeclipper.forest.leaf_rows import LeafArray
 from hedgeclipper.forest.leaves import count_in_leaves
+from tests.forest.grown import grow, scored
 
 X, Y = make_classification(2000, 6, n_informative=4, n_redundant=0, random_state=1)
 X = X.astype(np.float32)
 
 
-def fitted(**parameters):
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0, **parameters)
-    return model.fit(X[:300], Y[:300], X_unlabeled=X[300:])
+def fitted(tol=1e-3, **settings):
+    """A game of the leaves of the paper's forest."""
+    model = HedgeClipperClassifier(
+        n_estimators=20, shrinkage=None, views=None, tol=tol, game=LeafGame(**settings)
+    )
+    return model.set_params(random_state=0).fit(X[:300], Y[:300], X_unlabeled=X[300:])
 
 
-def test_weights_stay_between_half_and_three_times_the_forests():
-    (anchor,) = fitted(game=LeafGame(ridge=1e9)).specialist_weights_
-    (free,) = fitted(game=LeafGame(ridge=1e-6)).specialist_weights_
-    assert np.all(free >= 0.5 * anchor - 1e-6)
-    assert np.all(free[anchor > 0] <= 3 * anchor[anchor > 0] + 1e-6)
-    assert np.max(np.abs(free - anchor)) > 1e-3
+def test_a_very_strong_ridge_gives_the_forests_vote():
+    """Of leaves with a positive correlation: 2 p - 1, the mean over the trees."""
+    model = fitted(ridge=1e9, cap=None)
+    (forest,) = model.estimators_.values()
+    kept = np.concatenate(model._stream.kept)
+    scores = np.abs(2 * model._predictor.finder.leaf_values[:, 1] - 1) / forest.n_estimators
+    np.testing.assert_allclose(model.specialist_weights_[0], scores[kept], atol=1e-6)
 
 
-def test_a_number_as_cap_is_one():
-    (weights,) = fitted(game=LeafGame(cap=0.01), bound="plug_in").specialist_weights_
-    assert weights.max() <= 0.01 + 1e-12
+def test_without_ridge_weights_go_up_to_the_cap():
+    (weights,) = fitted(cap=0.01, ridge=0.0).specialist_weights_
+    assert weights.min() >= 0
+    assert weights.max() == pytest.approx(0.01)
 
 
-def test_specialists_without_a_positive_correlation_are_dropped_unless_shrunk():
-    assert np.all(fitted(bound="wilson").label_correlations_[0] > 0)
-    n_leaves = sum(tree.tree_.n_leaves for tree in fitted().estimator_.estimators_)
-    assert fitted(bound="wilson").n_specialists_ < fitted().n_specialists_ <= n_leaves
+def test_specialists_without_a_positive_correlation_are_dropped():
+    plug_in, wilson = fitted(), fitted(bound="wilson")
+    assert np.all(wilson.label_correlations_[0] > 0)
+    (forest,) = plug_in.estimators_.values()
+    n_leaves = sum(tree.tree_.n_leaves for tree in forest.estimators_)
+    assert wilson.n_specialists_ < plug_in.n_specialists_ < n_leaves
+
+
+def test_leaves_of_all_groups_play():
+    """Leaves are counted through all trees, those on components last."""
+    model = HedgeClipperClassifier(n_estimators=5, game=LeafGame(), random_state=0)
+    model.fit(X[:300], Y[:300], X_unlabeled=X[300:])
+    assert len(model.estimators_) == 4
+    finder = model._predictor.finder
+    trees = np.searchsorted(finder.offsets, np.concatenate(model._stream.kept), side="right") - 1
+    assert np.unique(trees).tolist() == list(range(20))
+    described = model._inspect().describe_voters(np.array([0, model.n_specialists_[0] - 1]))
+    assert "component" not in described["rows where"][0]
+    assert "component" in described["rows where"][1]
+
+
+def test_leaf_votes_are_shrunk_as_the_groups_are():
+    """With very strong shrinkage all leaves of a tree vote for the larger class of its sample."""
+    model = HedgeClipperClassifier(
+        n_estimators=5, shrinkage=1e9, views=None, game=LeafGame(), random_state=0
+    )
+    minority = np.r_[np.flatnonzero(Y == 1)[:40], np.flatnonzero(Y == 0)[:160]]
+    model.fit(X[minority], Y[minority], X_unlabeled=X[300:])
+    assert np.all(model._predictor.leaf_scores <= 0)
 
 
 def test_nobody_left():
     noise = np.random.default_rng(0).integers(0, 2, 300)
-    model = HedgeClipperClassifier(n_estimators=2, confidence_level=0.95, random_state=0)
+    game = LeafGame(specialists="trees", bound="wilson")
+    model = HedgeClipperClassifier(n_estimators=2, game=game, random_state=0)
     with pytest.raises(ValueError, match="No specialist is left"):
         model.fit(X[:40], noise[:40], X_unlabeled=X[300:])
+
+
+def test_a_guarantee_needs_no_good_specialist():
+    """At worst it is the test of a forest that has learned nothing."""
+    noise = np.random.default_rng(0).integers(0, 2, 300)
+    model = HedgeClipperClassifier(n_estimators=2, confidence_level=0.95, random_state=0)
+    bound = model.fit(X[:40], noise[:40], X_unlabeled=X[300:]).certificate_
+    assert (bound.kind, bound.n_tested) == ("guarantee", 20)
+
+
+def test_without_cap_and_ridge_the_warning_is_at_the_callers_line():
+    model = HedgeClipperClassifier.as_in_paper(n_estimators=5, method="batch", random_state=0)
+    with pytest.warns(UnboundedGameWarning, match="no minimum") as found:
+        model.fit(X[:100], Y[:100], X_unlabeled=X[300:700])
+    assert found[0].filename == __file__
 
 
 def test_gap_is_within_tol():
@@ -52,36 +97,28 @@ def test_gap_is_within_tol():
     assert model.duality_gap_ <= 1e-4 * 2
 
 
-def leaf_game(kinds, bound="shrunk"):
+def leaf_game(kinds, shrinkage=None):
     """Return b, the game of 5 trees on 60 rows, and its dense votes."""
-    model = HedgeClipperClassifier(specialists=kinds, bound=bound)
-    options = LeafGameOptions.of(model, LeafGame(unlabeled_weight=1.5), 0)
-    grown = grow_trees(
-        RandomForestClassifier(5, max_leaf_nodes=6),
-        X[:80],
-        Y[:80],
-        None,
-        holdout=None,
-        stratify=True,
-        random_state=np.random.RandomState(0),
-    )
+    game = LeafGame(specialists=kinds, unlabeled_weight=1.5)
+    options = LeafGameOptions.of(HedgeClipperClassifier(game=game), 0)
+    grown = grow(RandomForestClassifier(5, max_leaf_nodes=6), X[:80], Y[:80])
     finder = grown.finder
+    groups = scored(grown, X[:80], Y[:80], shrinkage=shrinkage)
     new = LeafArray(finder.find(X[300:360]))
-    rows = SemiSupervisedRows(X[:80], Y[:80], None, X[300:360], None)
-    (evidence,) = leaf_evidence(grown, rows, Y[:80], [1], options)
+    (evidence,) = leaf_evidence(grown, groups, finder.find(X[:80]), options)
     _, b, game = set_up_leaf_game(evidence, new, count_in_leaves(new, finder))
     places = finder.find(X[300:360]) + finder.offsets[:, None]  # trees, rows
     return b, game, game.specialists.votes.toarray()[places].sum(axis=0)
 
 
 @pytest.mark.parametrize("kinds", [["leaves"], ["nodes"], ["trees"], ["leaves", "trees"]])
-@pytest.mark.parametrize("bound", ["shrunk", "plug_in"])
-def test_objective_is_that_of_the_paper_on_dense_votes(kinds, bound):
+@pytest.mark.parametrize("shrinkage", [None, 10.0])
+def test_objective_is_that_of_the_paper_on_dense_votes(kinds, shrinkage):
     """Slack for square loss and alpha, and the anchor's ridge; its gradient by differences."""
-    b, game, votes = leaf_game(kinds, bound)
+    b, game, votes = leaf_game(kinds, shrinkage)
     c, terms = np.mean(votes != 0, axis=0), game.terms
     np.testing.assert_allclose(game.specialists.coverage, c)
-    ridge = (30.0 if bound == "shrunk" else 100.0) * 5 / (2 * min(Y[:80].sum(), 80 - Y[:80].sum()))
+    ridge = 100.0 * 5 / (2 * min(Y[:80].sum(), 80 - Y[:80].sum()))
 
     def objective(theta):
         m = votes @ theta
@@ -96,10 +133,7 @@ def test_objective_is_that_of_the_paper_on_dense_votes(kinds, bound):
     np.testing.assert_allclose(slope, approx_fprime(theta, objective), atol=1e-5)
 
 
-def test_box_is_around_the_forests_weights():
-    """From half to three times what a leaf weighs in the vote, never below 0."""
+def test_weights_lie_between_none_and_the_cap():
     terms = leaf_game(["leaves"])[1].terms
-    weighs = terms.anchor > 0
-    np.testing.assert_allclose(terms.lower, 0.5 * terms.anchor)
-    np.testing.assert_allclose(terms.upper[weighs], 3 * terms.anchor[weighs])
-    np.testing.assert_allclose(terms.upper[~weighs], terms.anchor[weighs].mean())
+    np.testing.assert_array_equal(terms.lower, 0.0)
+    np.testing.assert_array_equal(terms.upper, 1.0)

@@ -202,7 +202,8 @@ def test_as_many_rows_are_left_as_the_stride_says(stride):
 def test_a_reservoir_of_many_rows_is_full():
     numbers = np.arange(140_000, dtype=np.uint32)[None, :]
     rows = LeafBlocks(list(LeafArray(numbers).blocks()))
-    reservoir = Reservoir(rows, np.random.default_rng(0))
+    reservoir = Reservoir(np.random.default_rng(0))
+    reservoir.draw(rows)
     assert reservoir.leaves.n_samples == leaf_rows.ROWS_IN_RESERVOIR
     assert reservoir.n_seen == 140_000
 
@@ -220,7 +221,8 @@ def test_a_reservoir_holds_every_row_with_the_same_probability(monkeypatch):
     numbers = np.arange(400, dtype=np.uint16)[None, :]
     found = np.zeros(400)
     for seed in range(1000):
-        reservoir = Reservoir(LeafArray(numbers[:, :30]), np.random.default_rng(seed))
+        reservoir = Reservoir(np.random.default_rng(seed))
+        reservoir.draw(LeafArray(numbers[:, :30]))
         for start in range(30, 400, 37):
             reservoir.add(numbers[:, start : start + 37])
         sample = whole(reservoir.leaves)[0]

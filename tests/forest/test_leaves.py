@@ -5,7 +5,7 @@ from sklearn.ensemble import RandomForestClassifier
 from hedgeclipper.forest.leaf_rows import LeafArray
 from hedgeclipper.forest.leaves import LeafPredictor, LeafSpecialists, count_in_leaves, leaf_table
 from hedgeclipper.forest.trees import leaf_finder
-from hedgeclipper.game.losses import resolve_loss
+from hedgeclipper.game.losses import cost_weighted_loss, resolve_loss
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4)).astype(np.float32)
@@ -64,11 +64,28 @@ def test_nodes_are_nested_and_leave_out_the_roots():
     assert table.awake[rows].sum() == sum(depths)
 
 
-def test_nodes_need_trees_that_can_be_read():
-    lightgbm = pytest.importorskip("lightgbm")
-    model = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1).fit(X, Y)
-    with pytest.raises(ValueError, match="needs trees of scikit-learn"):
-        leaf_table(leaf_finder(model), ["nodes"])
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_nodes_of_boosters_are_nested_too(library):
+    """A leaf is awake in itself and in the nodes above it: its depth, as the booster counts it."""
+    module = pytest.importorskip(library)
+    if library == "lightgbm":
+        model = module.LGBMClassifier(n_estimators=3, verbose=-1).fit(X, Y)
+        frame = model.booster_.trees_to_dataframe()
+        is_leaf = frame["node_index"].str.contains("L")
+        theirs = frame["node_depth"][is_leaf].sort_values().to_numpy() - 1
+    else:
+        model = module.XGBClassifier(n_estimators=3).fit(X, Y)
+        theirs = np.sort([line.count("\t") for line in leaf_lines(model)])
+    finder = leaf_finder(model)
+    table = leaf_table(finder, ["nodes"])
+    np.testing.assert_array_equal(np.sort(table.awake.sum(axis=1)), theirs)
+    assert np.sum(table.own_leaf >= 0) == finder.n_leaves.sum()
+
+
+def leaf_lines(model):
+    """Lines of the leaves in XGBoost's own text, which indents them by their depth."""
+    lines = "".join(model.get_booster().get_dump()).splitlines()
+    return [line for line in lines if "leaf=" in line]
 
 
 def test_thinned_and_threads():
@@ -90,32 +107,24 @@ def test_thinned_and_threads():
     assert len(set(sums[0])) > 2
 
 
-def predictor(offsets, priors, loss="square"):
-    none = np.zeros((0, len(offsets)))
-    return LeafPredictor(None, none, np.array(offsets), np.array(priors), resolve_loss(loss))
+def predictor(n_games=1, loss="square"):
+    return LeafPredictor(None, np.zeros((0, n_games)), resolve_loss(loss))
 
 
-@pytest.mark.parametrize("loss", ["square", "log"])
-@pytest.mark.parametrize("prior", [0.5, 0.1, 0.01])
-def test_sign_probability_and_class_agree_for_one_game(loss, prior):
-    offset = -resolve_loss(loss).awake_at(1 - 2 * prior)
-    one = predictor([offset], [prior], loss)
-    awake = np.linspace(-3, 3, 601)[:, None] + offset
-    probability = one.probabilities(awake)[:, 1]
-    np.testing.assert_array_equal(one.classes(awake), (awake[:, 0] > 0).astype(int))
-    clear = np.abs(awake[:, 0]) > 1e-9
-    np.testing.assert_array_equal((probability > 0.5)[clear], (awake[:, 0] > 0)[clear])
+@pytest.mark.parametrize("loss", ["square", "log", "zero_one", cost_weighted_loss(3.0, 1.0)])
+def test_sign_probability_and_class_agree_for_one_game(loss):
+    one = predictor(loss=loss)
+    raw = np.linspace(-3, 3, 601)[:, None] + one.offset
+    probability = one.probabilities(raw)[:, 1]
+    np.testing.assert_array_equal(one.classes(raw), (raw[:, 0] > 0).astype(int))
+    clear = np.abs(raw[:, 0]) > 1e-9
+    np.testing.assert_array_equal((probability > 0.5)[clear], (raw[:, 0] > 0)[clear])
     assert np.all(np.diff(probability) >= 0)
-    np.testing.assert_array_equal(one.decision(awake), awake[:, 0])
-
-
-def test_bayes_rule_brings_the_prior_back():
-    one = predictor([0.0], [0.2])
-    assert one.probabilities(np.zeros((1, 1)))[0, 1] == pytest.approx(0.2)
+    np.testing.assert_array_equal(one.decision(raw), raw[:, 0])
 
 
 def test_several_games_are_normalized_and_the_largest_wins():
-    three = predictor([0.0, 0.0, 0.0], [1 / 3] * 3)
+    three = predictor(3)
     awake = np.array([[0.5, -0.2, 0.1], [-0.9, -0.8, 0.2]])
     probabilities = three.probabilities(awake)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)

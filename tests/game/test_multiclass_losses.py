@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
+from scipy.special import logsumexp, softmax
 
 from hedgeclipper.game.losses import LogLoss
-from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, LargestScore
+from hedgeclipper.game.multiclass_losses import (
+    MULTICLASS_LOSSES,
+    LargestScore,
+    row_favorites,
+    row_maxima,
+    row_sums,
+    soft_maximum,
+)
 
 ALL = {**MULTICLASS_LOSSES, "largest_score": LargestScore()}
 
@@ -136,3 +144,13 @@ def test_log_loss_of_scores_m_and_0_is_that_of_two_classes():
     assert many.link(scores)[:, 0] == pytest.approx((1 + two.link(m)) / 2)
     z = np.linspace(0.01, 0.99, 41)
     assert many.conjugate(np.c_[z, 1 - z]) == pytest.approx(two.conjugate(2 * z - 1) / 2)
+
+
+def test_sums_and_maxima_of_rows():
+    values = np.random.default_rng(0).normal(size=(7, 4))
+    assert row_sums(values) == pytest.approx(values.sum(axis=1))
+    assert np.array_equal(row_maxima(values), values.max(axis=1))
+    assert np.array_equal(row_favorites(values), values.argmax(axis=1))
+    logarithm, slopes = soft_maximum(1000.0 * values)
+    assert logarithm == pytest.approx(logsumexp(1000.0 * values, axis=1))
+    assert slopes == pytest.approx(softmax(1000.0 * values, axis=1))

@@ -187,8 +187,9 @@ def test_same_random_state_same_weights():
 def test_without_cap_or_ridge_a_contradiction_is_unbounded():
     votes = np.array([[1.0, -1.0]] * 4)
     for method in ("exact", "batch", "stream"):
-        with pytest.warns(UnboundedGameWarning, match="no minimum.*contradict each other"):
+        with pytest.warns(UnboundedGameWarning, match="no minimum.*contradict each other") as found:
             solution = solve_game(votes, [0.5, 0.5], cap=None, method=method)
+        assert found[0].filename == __file__
         assert solution.stop_reason == "unbounded"
         assert solution.duality_gap == np.inf
         assert solution.contradiction is not None

@@ -7,7 +7,13 @@ from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hedgeclipper import AbstentionDisplay, ConvergenceDisplay, VoterDisplay, solve_game
+from hedgeclipper import (
+    AbstentionDisplay,
+    AutoLabelDisplay,
+    ConvergenceDisplay,
+    VoterDisplay,
+    solve_game,
+)
 from tests.inspection.conftest import LABELS, PROBABILITIES, X, Y
 
 
@@ -39,6 +45,7 @@ def test_a_pipeline_is_named_by_its_classifier(models):
         ),
         lambda ax: VoterDisplay.from_weights([0.1], [1.0], ax=ax),
         lambda ax: AbstentionDisplay.from_predictions(LABELS, PROBABILITIES, ax=ax),
+        lambda ax: AutoLabelDisplay(np.array([0.1]), np.ones(1), "estimate", 0.95).plot(ax),
     ],
 )
 def test_plot_draws_again_elsewhere_and_returns_itself(draw):

@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from hedgeclipper import (
     ConvergenceDisplay,
     HedgeClipperClassifier,
+    LeafGame,
     LiveMargins,
     MarginDisplay,
     solve_game,
@@ -24,6 +25,7 @@ def new_ax():
 
 
 def fit(callback, y=Y, **parameters):
+    parameters = {"views": None, "shrinkage": None, "game": LeafGame(), **parameters}
     model = HedgeClipperClassifier(n_estimators=10, random_state=0, tol=1e-6, **parameters)
     return model.fit(X[:200], y[:200], X_unlabeled=X[200:], callback=callback)
 
@@ -58,6 +60,11 @@ def test_what_is_drawn_are_the_margins_of_the_weights_then():
 def test_a_callback_changes_nothing():
     ours, theirs = fit(lambda view: None), fit(None)
     np.testing.assert_array_equal(ours.specialist_weights_, theirs.specialist_weights_)
+
+
+def test_a_game_of_groups_is_over_too_soon_to_be_watched():
+    with pytest.raises(ValueError, match=r"pass game=LeafGame\(\), or leave the callback out"):
+        fit(lambda view: None, game=None)
 
 
 def test_a_sample_is_drawn_without_labels_too():

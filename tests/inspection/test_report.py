@@ -1,3 +1,4 @@
+import pickle
 import re
 import sys
 import warnings
@@ -19,13 +20,12 @@ from hedgeclipper import (
     ContradictionWarning,
     HedgeClipperClassifier,
     HedgedVotingClassifier,
+    LeafGame,
     SemiSupervisedSplit,
     VoteAggregator,
     write_report,
 )
 from hedgeclipper.inspection import subject
-from hedgeclipper.inspection.comparison import compare
-from hedgeclipper.inspection.rendering import plain, proportion, template
 from hedgeclipper.inspection.subject import read_subject
 from hedgeclipper.io import atomic
 
@@ -39,6 +39,7 @@ SECTIONS = [
     "comparison",
     "margins",
     "error",
+    "auto_labels",
     "voters",
     "uncertain",
     "contradictions",
@@ -88,6 +89,17 @@ def some_votes(n_classes=2, names=None, n_rows=300):
     votes[rng.random(votes.shape) < 0.4] = -1
     gold = np.where(np.arange(n_rows) < 60, truth, -1)
     return votes if names is None else pd.DataFrame(votes, columns=names), gold
+
+
+def sure_votes(n_labels=400):
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 2_000)
+    votes = np.where(rng.random((2_000, 7)) < 0.8, truth[:, None], 1 - truth[:, None])
+    return votes, np.where(np.arange(2_000) < n_labels, truth, -1)
+
+
+def part_of(page, section):
+    return re.search(rf'<section id="{section}">.*?</section>', page, re.DOTALL).group(0)
 
 
 ROWS = {"X": X[:100], "y": Y[:100], "X_unlabeled": X[100:]}
@@ -160,7 +172,7 @@ def test_pictures_take_the_colors_of_the_page(pages, kind):
 
 def test_data_and_settings_are_listed(pages):
     words = Text(pages["forest"]).text
-    assert "forest of 10 trees" in words
+    assert "forest of 40 trees, its groups weighed" in words
     assert "labeled rows 100" in words
     assert "unlabeled rows 400" in words
     assert "n_estimators 10" in words
@@ -173,54 +185,67 @@ def test_proportions_are_those_of_the_predictions(fitted_forest, pages):
     assert f"{100 * proportion_of_one:.1f}\N{NO-BREAK SPACE}%" in pages["forest"]
 
 
-def test_estimate_and_guarantee_are_apart(pages):
-    words = Text(pages["forest"]).text
-    assert re.search(r"Estimate What to expect.*Guarantee There is none", words)
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_the_error_is_that_of_the_certificate_with_the_worst_case_below(request, pages, kind):
+    model, words = request.getfixturevalue(f"fitted_{kind}"), Text(pages[kind]).text
+    text, worst = model.certificate_.describe(), f"{100 * model.worst_case_error_[0]:.1f} %"
+    assert f"unlabeled rows: {text}. Worst case: whatever the labels are" in words
+    assert f"Estimate E{text[1:]}. It is not a guarantee: its labels were used in the fit" in words
+    assert words.count(f"as far as what is known of the voters holds: at most {worst}.") == 2
+    assert f"error of the most frequent class {100 * model.certificate_.baseline:.1f} %" in words
 
 
 def test_a_guarantee_is_stated_with_its_confidence(tmp_path):
     model = panel(confidence_level=0.9)
     assert model.certificate_.is_guarantee
     words = Text(page_of(model, tmp_path, X_unlabeled=X[100:])).text
-    assert "(guaranteed with 90% confidence)" in words
-    assert model.certificate_.describe() in words
+    assert "guaranteed with 90% confidence" in words
+    assert words.count(model.certificate_.describe()[1:]) == 2
     assert "There is no guarantee" not in words
+    assert "It is not a guarantee" not in words
+
+
+def test_a_level_that_is_set_is_not_advised(tmp_path):
+    model = HedgedVotingClassifier(MEMBERS, confidence_level=0.9, random_state=0)
+    model.fit(X[:100], Y[:100], X_unlabeled=X[100:], sample_weight=np.ones(100))
+    words = Text(page_of(model, tmp_path)).text
+    assert "It is not a guarantee: sample weights do not go with a guarantee." in words
+    assert "--confidence-level" not in words
+
+
+def test_rows_to_label_automatically_are_those_of_auto_label(tmp_path):
+    votes, gold = sure_votes()
+    model = VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold)
+    page = page_of(model, tmp_path)
+    words = Text(part_of(page, "auto_labels")).text
+    for allowed in (0.05, 0.1):
+        found = model.auto_label(max_error=allowed)
+        assert found.coverage > 0
+        cells = f"{100 * found.coverage:.1f} % {found.n_tested} {found.n_errors}"
+        assert f"{100 * allowed:.1f} % {cells}" in words
+    needed = model.auto_label(max_error=0.01).n_needed
+    assert f"1.0 % 0.0 % n/a n/a nothing yet: at least {needed} are needed, there are 200" in words
+    assert "Guaranteed with 95.0 % confidence" in words
+    assert "<svg" in part_of(page, "auto_labels")
+
+
+def test_if_no_row_can_be_labeled_automatically_it_says_why(pages, fitted_forest, tmp_path):
+    found = fitted_forest.auto_label(max_error=0.1)
+    words = Text(part_of(pages["forest"], "auto_labels")).text
+    assert "No row can be labeled automatically with at most 10.0 % errors" in words
+    assert f"{found.n_errors} of the {found.n_tested} surest predictions" in words
+    assert "An estimate at 95.0 % confidence, not a guarantee: its labels were used" in words
+    votes, gold = sure_votes(n_labels=40)
+    page = page_of(VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold), tmp_path)
+    assert "at least 37 labels to test it by are needed, there are 20." in Text(page).text
 
 
 def test_the_comparison_describes_its_folds_and_baselines(pages):
     assert "3 stratified folds of 100 labeled rows" in pages["forest"]
-    assert "its forest alone" in pages["forest"]
+    assert "its random forest alone" in pages["forest"]
     assert "5 stratified folds of 100 labeled rows" in pages["panel"]
     assert "mean of all members" in pages["panel"]
     assert "majority vote" in pages["votes"]
-
-
-def test_held_out_labels_are_not_learned_from():
-    rng = np.random.default_rng(0)
-    noise = rng.integers(0, 2, 120)
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
-    model.fit(X[:120], noise, X_unlabeled=X[120:])
-    rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:]}
-    found = compare(read_subject(model, rows))
-    error, spread = found.error(found.model)
-    assert error > 0.5 - 4 * spread
-
-
-def test_held_out_labels_do_not_weigh_the_members_of_a_panel():
-    noise = np.random.default_rng(1).integers(0, 2, 120)
-    model = HedgedVotingClassifier(MEMBERS, random_state=0)
-    model.fit(X[:120], noise, X_unlabeled=X[120:])
-    rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:]}
-    found = compare(read_subject(model, rows))
-    error, spread = found.error(found.model)
-    assert error > 0.5 - 4 * spread
-
-
-def test_members_are_compared_by_their_scores_out_of_fold(fitted_panel):
-    found = compare(read_subject(fitted_panel, ROWS))
-    ours = {name: found.error(name)[0] for name in found.baselines}
-    theirs = np.mean((fitted_panel.out_of_fold_[:, 0, 0] > 0.5) != Y[:100])
-    assert ours["linear"] == pytest.approx(theirs)
 
 
 def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
@@ -261,8 +286,8 @@ def test_unlabeled_rows_may_be_batches(fitted_forest, tmp_path):
 
 def first_column(page, section):
     """Return the first cell of each row of the table in a section."""
-    body = re.search(rf'<section id="{section}">.*?</section>', page, re.DOTALL).group(0)
-    return [Text(cell).text for cell in re.findall(r"<tr>(<td.*?</td>)", body)]
+    cells = re.findall(r"<tr>(<td.*?</td>)", part_of(page, section))
+    return [Text(cell).text for cell in cells]
 
 
 def most_uncertain(model, rows):
@@ -285,14 +310,6 @@ def test_rows_have_the_names_they_are_given(fitted_forest, pages, tmp_path):
     numbers = first_column(pages["forest"], "uncertain")
     assert first_column(page, "uncertain") == [names[int(number)] for number in numbers]
     assert "counted from 0" not in page
-
-
-def test_rows_that_were_drawn_keep_their_names(fitted_panel, monkeypatch):
-    monkeypatch.setitem(subject.MOST_ROWS, "panel", 50)
-    names = [f"row {k}" for k in range(400)]
-    about = read_subject(fitted_panel, {"X_unlabeled": X[100:]}, row_names=names)
-    assert about.row_names.tolist() == [f"row {k}" for k in about.numbers]
-    np.testing.assert_array_equal(about.unlabeled, X[100:][about.numbers])
 
 
 def test_votes_are_called_by_their_keys(tmp_path):
@@ -359,8 +376,8 @@ def test_more_than_two_classes(kind, tmp_path):
     model.fit(**rows)
     words = Text(page_of(model, tmp_path, **rows)).text
     assert "Class 2 against the rest" in words
-    assert "error at most (" not in words
-    assert words.count("does not bound how often the most probable of all classes is wrong") == 2
+    assert words.count("in telling a class from the rest.") == 2
+    assert model.certificate_.describe() in words
     assert "probability of the most probable class" in words
 
 
@@ -368,7 +385,7 @@ def test_votes_of_three_classes(tmp_path):
     model = VoteAggregator().fit(*some_votes(3))
     words = Text(page_of(model, tmp_path)).text
     assert "classes 0, 1 and 2" in words
-    assert "error at most (estimate)" in words
+    assert "error (estimate)" in words
 
 
 def test_votes_suggest_labels_to_buy(fitted_votes, pages):
@@ -411,14 +428,36 @@ def test_a_pipeline_and_a_search_are_opened(tmp_path):
     assert f"{100 * proportion_of_one:.1f}\N{NO-BREAK SPACE}%" in page
 
 
+def named(**parameters):
+    """A forest on rows whose columns have names, and the rows."""
+    rows = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
+    given = {"X": rows[:100], "y": Y[:100], "X_unlabeled": rows[100:]}
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0, **parameters)
+    return model.fit(**given), given
+
+
 def test_leaves_are_described_by_the_names_of_columns(tmp_path):
-    names = [f"column {k}" for k in range(X.shape[1])]
-    rows = pd.DataFrame(X, columns=names)
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
-    model.fit(rows[:100], Y[:100], X_unlabeled=rows[100:])
-    page = page_of(model, tmp_path, X=rows[:100], y=Y[:100], X_unlabeled=rows[100:])
+    model, given = named(views=None, game=LeafGame())
+    page = page_of(model, tmp_path, **given)
     assert re.search(r"column \d+ (?:≤|&gt;) ", page)
     assert '<button type="button">column 0</button>' in page
+
+
+def test_importances_gain_and_reasons_are_told_in_the_names_of_columns(tmp_path):
+    model, given = named()
+    page = page_of(model, tmp_path, **given)
+    words = Text(part_of(page, "learned")).text
+    gain = model.unlabeled_gain_.describe()
+    assert gain[0].upper() + gain[1:] in words
+    most = int(np.argmax(model.feature_importances_))
+    assert f"column {most} " in words
+    assert re.search(r"for: column \d+ = ", Text(part_of(page, "uncertain")).text)
+
+
+def test_without_the_rows_of_the_fit_importances_are_not_told(tmp_path):
+    model, given = named()
+    page = page_of(pickle.loads(pickle.dumps(model)), tmp_path, **given)
+    assert "Column importances were not measured" in Text(part_of(page, "learned")).text
 
 
 def test_what_comes_from_data_is_escaped(tmp_path):
@@ -517,18 +556,6 @@ def test_reports_are_the_same_from_run_to_run(tmp_path):
     assert page_of(model, tmp_path, force=True) == first
 
 
-def test_cells_sort_by_their_values():
-    parts = template("parts.html").module
-    page = parts.table("t", [("a", ["x", "y"]), ("b", [1200, float("nan")])])
-    assert 'class="text"><button type="button">a<' in page
-    assert 'class="number"><button type="button">b<' in page
-    assert 'data-value="1200" class="number">1,200<' in page
-    assert 'data-value="-inf" class="number">n/a<' in page
-    assert proportion(0.5).value == 0.5
-    assert plain(True).text == "yes"
-    assert [plain(x).text for x in (0.5, 1234.56, 1e-5)] == ["0.500", "1,234.6", "1e-05"]
-
-
 def test_a_solver_that_converged_is_reported_with_its_gap(fitted_forest, pages):
     found = re.search(
         r"converged \(relative gap (\S+) <= tol = (\S+)\)", Text(pages["forest"]).text
@@ -549,12 +576,6 @@ def test_only_converged_games_are_reported_with_a_gap(tmp_path):
     gap, tol = map(float, re.search(r"relative gap (\S+) <= tol = (\S+)\)", words).groups())
     assert gap <= tol
     assert "stopped at max_iter before it converged" in words
-
-
-def test_an_undefined_name_in_a_template_is_an_error():
-    jinja2 = pytest.importorskip("jinja2")
-    with pytest.raises(jinja2.UndefinedError):
-        template("page.html").render(title="no model")
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])

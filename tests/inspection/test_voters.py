@@ -3,7 +3,7 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.naive_bayes import GaussianNB
 
-from hedgeclipper import VoterDisplay
+from hedgeclipper import HedgeClipperClassifier, LeafGame, VoterDisplay
 from tests.inspection.conftest import X, Y
 
 
@@ -20,8 +20,18 @@ def test_members_are_drawn_as_their_summary_has_them(models):
     assert {text.get_text() for text in display.texts_} <= {"linear", "bayes"}
 
 
-def test_leaves_are_drawn_by_weight_and_correlation(models):
+def test_groups_are_drawn_by_weight_and_correlation(models):
     model = models["forest"]
+    display = VoterDisplay.from_estimator(model, ax=new_ax())
+    np.testing.assert_array_equal(display.weights, model.specialist_weights_[0])
+    np.testing.assert_array_equal(display.correlations, model.label_correlations_[0])
+    assert {text.get_text() for text in display.texts_} <= set(model.estimators_)
+    assert "group" in display.ax_.get_xlabel()
+
+
+def test_leaves_are_drawn_by_weight_and_correlation():
+    model = HedgeClipperClassifier(n_estimators=10, views=None, game=LeafGame(), random_state=0)
+    model.fit(X[:200], Y[:200], X_unlabeled=X[200:])
     display = VoterDisplay.from_estimator(model, ax=new_ax())
     np.testing.assert_array_equal(display.weights, model.specialist_weights_[0])
     np.testing.assert_array_equal(display.correlations, model.label_correlations_[0])

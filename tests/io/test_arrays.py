@@ -1,13 +1,11 @@
 import tracemalloc
-from datetime import datetime
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 
-from hedgeclipper.io import ArraySource, as_source, cut, missing_labels, row_slice
+from hedgeclipper.io import ArraySource, as_source, cut, row_slice
 from hedgeclipper.io import source as sources
 from hedgeclipper.io.arrays import MappedSource, as_rows, draw_rows, merge_draws, stack_rows
 
@@ -49,39 +47,6 @@ def test_every_other_row():
     assert source.every(4).rows[:, 0].tolist() == [0.0, 8.0, 16.0]
 
 
-class Reiterable:
-    def __iter__(self):
-        return iter([np.zeros((2, 3)), np.ones((1, 3))])
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        [np.zeros((2, 3)), np.ones((1, 3))],
-        Reiterable(),
-        lambda: (batch for batch in [np.zeros((2, 3)), np.ones((1, 3))]),
-    ],
-    ids=["list", "object", "function"],
-)
-def test_batches_can_be_read_twice(data):
-    source = as_source(data)
-    assert [batch.shape for batch in source] == [(2, 3), (1, 3)]
-    assert [batch.shape for batch in source] == [(2, 3), (1, 3)]
-    assert not source.in_memory
-
-
-def test_iterator_is_refused():
-    with pytest.raises(TypeError, match=r"can be read only once: got generator.*several passes"):
-        as_source(batch for batch in [np.zeros((2, 3))])
-
-
-def test_an_iterator_will_do_where_it_is_read_once():
-    source = as_source(iter([np.zeros((2, 3))]), once=True)
-    assert [batch.shape for batch in source] == [(2, 3)]
-    with pytest.raises(ValueError, match="changed between passes: 2 rows at first, then 0"):
-        list(source)
-
-
 def test_masked_entries_become_nan():
     masked = np.ma.masked_array(np.ones((2, 2), dtype=int), mask=[[True, False], [False, False]])
     rows = as_rows(masked)
@@ -93,11 +58,6 @@ def test_no_rows_still_have_columns():
     parts = list(cut(0, np.ones((0, 4))))
     assert len(parts) == 1
     assert row_slice(np.ones((0, 4)), parts[0]).shape == (0, 4)
-
-
-def test_frame_and_nested_lists_are_arrays():
-    assert as_source(pd.DataFrame({"a": [1, -1], "b": [1, 1]})).in_memory
-    assert as_source([[1, -1], [1, 1]]).in_memory
 
 
 @pytest.mark.parametrize("data", [np.zeros(3), np.zeros((2, 2, 2)), 5.0])
@@ -158,98 +118,6 @@ def test_arrays_have_no_column_to_be_the_label(tmp_path):
     for data in (np.ones((2, 2)), memory_map(tmp_path, np.ones((2, 2))), [np.ones((2, 2))]):
         with pytest.raises(TypeError, match=r"has no column 'y': \w+ has no names of columns"):
             list(as_source(data, label="y"))
-
-
-def test_batches_that_change_are_noticed():
-    lengths = iter([3, 2])
-    source = as_source(lambda: [np.ones((next(lengths), 1))])
-    list(source)
-    with pytest.raises(ValueError, match=r"batches of votes changed .*: 3 rows at first, then 2"):
-        list(source)
-
-
-def test_names_of_batches_are_those_of_the_first():
-    source = as_source([pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"b": [4], "a": [3]})])
-    assert source.column_names == ["a", "b"]
-    assert np.vstack(list(source)).tolist() == [[1, 2], [3, 4]]
-    source = as_source([pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})])
-    with pytest.raises(ValueError, match=r"Batch 1 of votes has no column 'a'\. It has 'b'"):
-        list(source)
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame({1: [1.0], 2: [2.0]}), pd.DataFrame([[1.0, 2.0]])])
-def test_numbered_columns_are_taken_by_position(frame):
-    source = as_source(frame, columns=["a", "b"])
-    assert next(iter(source)).tolist() == [[1.0, 2.0]]
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        pd.array([1, None, 0], dtype="Int64"),
-        pd.array([True, None, False], dtype="boolean"),
-        pd.array([1.0, None, 0.0], dtype="Float32"),
-        pd.Categorical([1, None, 0]),
-        pd.array([1, None, 0], dtype="int64[pyarrow]"),
-        pl.Series([1, None, 0]),
-        pl.Series([True, None, False]),
-        pl.Series([1.0, None, 0.0], dtype=pl.Float32),
-    ],
-    ids=lambda column: f"{type(column).__name__}-{column.dtype}",
-)
-def test_missing_numbers_of_frames_are_nan(column):
-    library = pl if isinstance(column, pl.Series) else pd
-    source = as_source(library.DataFrame({"a": column, "y": column}), label="y")
-    ((rows, labels),) = source.labeled_batches()
-    np.testing.assert_array_equal(rows.ravel(), [1.0, np.nan, 0.0])
-    np.testing.assert_array_equal(labels, [1.0, np.nan, 0.0])
-    assert missing_labels(labels).tolist() == [False, True, False]
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        pd.Series(["dog", None, "cat"]),
-        pd.Series(["dog", None, "cat"], dtype=object),
-        pd.Series(["dog", np.nan, "cat"], dtype=object),
-        pd.Series(["dog", None, "cat"], dtype="category"),
-        pl.Series(["dog", None, "cat"]),
-        pl.Series(["dog", None, "cat"], dtype=pl.Categorical),
-        pl.Series(["dog", None, "cat"], dtype=pl.Enum(["cat", "dog"])),
-    ],
-    ids=lambda column: f"{type(column).__module__[:6]}-{column.dtype}",
-)
-def test_string_labels_of_frames(column):
-    library = pl if isinstance(column, pl.Series) else pd
-    frame = library.DataFrame({"a": [1.0, 2.0, 3.0], "y": column})
-    ((_, labels),) = as_source(frame, label="y").labeled_batches()
-    assert labels.tolist() == ["dog", None, "cat"]
-    with pytest.raises(TypeError, match="Column 'y' of votes must hold numbers"):
-        as_source(frame)
-
-
-def test_labels_of_no_one_kind():
-    frame = pd.DataFrame({"a": [1.0, 2.0], "y": pd.Series([1, "dog"], dtype=object)})
-    with pytest.raises(TypeError, match="'y' of votes must hold either all numbers, all bool"):
-        as_source(frame, label="y")
-    frame["y"] = [2**60, 2**60 + 1]
-    with pytest.raises(ValueError, match=r"beyond 2\*\*53"):
-        as_source(frame, label="y")
-
-
-@pytest.mark.parametrize("library", [pd, pl])
-def test_dates_of_frames_are_no_numbers(library):
-    frame = library.DataFrame({"a": [1.0], "day": [datetime(2020, 1, 1)]})
-    with pytest.raises(TypeError, match=r"Column 'day' of votes must hold numbers\. Got type"):
-        as_source(frame)
-    with pytest.raises(TypeError, match="Column 'day' of votes is the label and must hold"):
-        as_source(frame, label="day")
-    assert as_source(frame, columns=["a"]).column_names == ["a"]
-
-
-def test_boolean_frames_stay_boolean():
-    for frame in (pd.DataFrame({"a": [True]}), pl.DataFrame({"a": [True]})):
-        assert as_source(frame).rows.dtype == bool
 
 
 HUNDRED = np.arange(100.0)[:, None]

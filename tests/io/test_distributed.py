@@ -4,6 +4,7 @@ import os
 import pickle
 import signal
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from multiprocessing import get_context
 
 import numpy as np
@@ -30,7 +31,7 @@ LABELED, UNLABELED = X[:300], X[300:]
 
 
 def fitted(rows, **parameters):
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0, **parameters)
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0, **parameters)
     return model.fit(LABELED, Y[:300], X_unlabeled=rows)
 
 
@@ -41,12 +42,12 @@ def assert_same(ours, theirs):
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-6)
 
 
-def found_leaves(rows, report):
+def found_leaves(rows):
     from hedgeclipper.forest.dask_leaves import find_leaves
 
     forest = RandomForestClassifier(5, random_state=0).fit(LABELED, Y[:300])
     check = BatchCheck("rows", 4, {"dtype": np.float32})
-    return find_leaves(leaf_finder(forest), rows, None, check, report)
+    return find_leaves(leaf_finder(forest), rows, None, check)
 
 
 @pytest.fixture(scope="module")
@@ -78,28 +79,6 @@ def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler, pool):
         assert_same(fitted(rows), in_memory)
 
 
-def test_what_is_sent_for_a_class_is_forgotten_after_its_game(monkeypatch):
-    from hedgeclipper.forest.dask_leaves import DaskLeaves
-
-    held, original = [], DaskLeaves.sum_blocks
-
-    def sum_blocks(self, *arguments):
-        found = original(self, *arguments)
-        held.append(len(self._views))
-        return found
-
-    monkeypatch.setattr(DaskLeaves, "sum_blocks", sum_blocks)
-    most = {}
-    for n_classes in (2, 5):
-        classes = np.digitize(LABELED[:, 0], np.linspace(-1, 1, n_classes - 1))
-        model = HedgeClipperClassifier(n_estimators=10, random_state=0)
-        with dask.config.set(scheduler="threads"):
-            model.fit(LABELED, classes, X_unlabeled=da.from_array(UNLABELED, chunks=(6_000, 4)))
-        most[n_classes] = max(held)
-        held.clear()
-    assert most[5] == most[2]
-
-
 def test_stochastic_methods_work_too():
     rows = da.from_array(UNLABELED, chunks=(4_000, 4))
     with dask.config.set(scheduler="threads"):
@@ -111,7 +90,7 @@ def test_stochastic_methods_work_too():
 def test_frames_are_matched_by_name(in_memory):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
     rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
     with dask.config.set(scheduler="threads"):
         model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=rows)
     assert model.slack_ == pytest.approx(in_memory.slack_, rel=1e-6)
@@ -134,7 +113,7 @@ def test_labeled_rows_must_be_in_memory():
 
 def test_a_missing_column_is_named():
     rows = dd.from_pandas(pd.DataFrame(UNLABELED[:, :3], columns=NAMES[:3]), npartitions=2)
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
     frame = pd.DataFrame(LABELED, columns=NAMES)
     with dask.config.set(scheduler="threads"):
         with pytest.raises(ValueError, match="X_unlabeled has no column 'd'"):
@@ -157,7 +136,7 @@ def test_predictions_of_arrays_are_lazy_arrays(in_memory, method):
 
 def test_predictions_of_frames_are_lazy_series_and_frames():
     frame = pd.DataFrame(UNLABELED, columns=NAMES, index=np.arange(len(UNLABELED))[::-1] + 7)
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
     model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
     rows = dd.from_pandas(frame, npartitions=3, sort=False)
     labels, shares = model.predict(rows), model.predict_proba(rows)
@@ -209,7 +188,7 @@ def test_empty_blocks_have_no_predictions(in_memory):
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # in Dask, with pandas 3.1
 def test_predictions_of_frames_can_be_written(tmp_path):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
     model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
     rows = dd.from_pandas(frame[NAMES[::-1]].assign(id=1), npartitions=3)
     with dask.config.set(scheduler="threads"):
@@ -252,11 +231,6 @@ def test_a_model_fitted_on_dask_can_be_pickled():
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
-def test_no_rows_are_told():
-    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="no rows"):
-        fitted(da.from_array(UNLABELED[:0], chunks=(10, 4)))
-
-
 def test_the_current_client_computes(client, in_memory):
     assert_same(fitted(da.from_array(UNLABELED, chunks=(3_000, 4))), in_memory)
 
@@ -273,7 +247,7 @@ def test_a_light_copy_may_be_called_on_the_workers(client, in_memory):
 
 def test_a_light_copy_may_be_called_on_frames(client):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
     model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
     rows = dd.from_pandas(frame, npartitions=3)
     called = rows.map_partitions(model.for_prediction().predict, meta=np.empty(0, int))
@@ -291,17 +265,20 @@ def test_no_warning_of_what_travels_in_the_graph_on_purpose(client, in_memory):
 @pytest.mark.parametrize("scheduler", [None, "threads"])
 def test_progress_is_shown(client, capsys, scheduler):
     with dask.config.set(scheduler=scheduler):
-        fitted(da.from_array(UNLABELED, chunks=(6_000, 2)), verbose=1)
+        fitted(da.from_array(UNLABELED, chunks=(6_000, 2)), verbose=1, game=LeafGame())
     shown = capsys.readouterr().err
     assert "finding leaves  2 partitions" in shown
     assert "100%" in shown
     assert "pass    1" in shown
 
 
-def test_partitions_are_reported_as_the_workers_have_done_them(client):
+def test_partitions_are_reported_as_the_workers_have_done_them(client, monkeypatch):
+    from hedgeclipper.forest import dask_leaves
+
     done = []
+    monkeypatch.setattr(dask_leaves, "row_reporter", lambda *what: nullcontext(done.append))
     rows = da.from_array(UNLABELED, chunks=(2_000, 4))
-    found_leaves(rows, done.append).close()
+    found_leaves(rows).close()
     assert done[:6] == [1, 2, 3, 4, 5, 6]
 
 
@@ -310,10 +287,10 @@ def test_a_partition_that_fails_is_told(client):
     bad[9_000] = np.inf
     rows = da.from_array(bad, chunks=(2_000, 4))
     with pytest.raises(ValueError, match="infinity"):
-        found_leaves(rows, lambda n_done: None)
+        found_leaves(rows)
 
 
-def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypatch):
+def test_a_killed_worker_does_not_change_the_result(client, monkeypatch):
     from hedgeclipper.forest.dask_leaves import DaskLeaves
 
     passes, killed, original = [], [], DaskLeaves.sum_blocks
@@ -326,10 +303,10 @@ def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypat
         return original(self, *arguments)
 
     monkeypatch.setattr(DaskLeaves, "sum_blocks", sum_blocks)
-    model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)))
+    model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)), game=LeafGame())
     assert killed
     assert len(passes) > 4
-    assert_same(model, in_memory)
+    assert_same(model, fitted(UNLABELED, game=LeafGame()))
     assert killed[0] not in client.run(os.getpid).values()
 
 

@@ -10,7 +10,6 @@ from hedgeclipper.io.progress import (
     RowReporter,
     member_reporter,
     pass_reporter,
-    print_table,
     row_reporter,
 )
 
@@ -131,18 +130,3 @@ def test_lines_on_a_terminal_without_rich(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     PassReporter(1e-3)(PassRecord(1, -0.25, -0.5), None)
     assert "pass    1  slack" in capsys.readouterr().err
-
-
-def test_a_table_of_rich_has_all_cells(capsys):
-    pytest.importorskip("rich")
-    print_table(["model", "AUC"], [["forest", "0.851"], ["panel", "0.857"]])
-    out = capsys.readouterr().out
-    assert "forest │ 0.851" in out
-    assert "panel  │ 0.857" in out
-
-
-def test_a_table_without_rich_is_plain_lines(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "rich.console", None)
-    print_table(["model", "AUC"], [["forest", "0.851"], ["all of them", "1"]])
-    lines = capsys.readouterr().out.splitlines()
-    assert lines == ["model          AUC", "forest       0.851", "all of them      1"]

@@ -29,10 +29,9 @@ from hedgeclipper.panel.members import (
     MemberFailedWarning,
     check_estimators,
     choose_folds,
-    choose_held_out,
     cross_fit,
     prefit_members,
-    score_held_out,
+    score_labeled,
 )
 
 RNG = np.random.default_rng(0)
@@ -154,16 +153,6 @@ def test_splits_that_cannot_be(split, message):
 def test_folds_that_are_none(cv):
     with pytest.raises(ValueError, match=f"(cv|n_splits).*{cv}"):
         choose_folds(TWO, cv, 0)
-
-
-def test_held_out_labels_are_stratified_or_a_simple_random_sample():
-    codes = np.repeat([0, 1], [40, 20])
-    held_out = choose_held_out(codes, 0.25, True, 0)
-    assert np.bincount(codes[held_out]).tolist() == [10, 5]
-    drawn = [np.bincount(codes[choose_held_out(codes, 0.25, False, k)])[1] for k in range(9)]
-    assert len(set(drawn)) > 1
-    with pytest.raises(ValueError, match=r"no label left to fit .* if 90% of 4 labels"):
-        choose_held_out(np.array([0, 0, 1, 1]), 0.9, True, 0)
 
 
 # Which estimators.
@@ -401,9 +390,7 @@ def test_a_fold_of_one_class_is_passed_over():
 
 
 def score_prefit(estimators, labels, **options):
-    return score_held_out(
-        prefit_members(estimators, labels), rows(), np.arange(60), labels, **options
-    )
+    return score_labeled(prefit_members(estimators, labels), rows(), labels, **options)
 
 
 def test_fitted_ones_are_taken_as_they_are():

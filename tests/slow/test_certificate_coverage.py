@@ -24,9 +24,7 @@ def one_draw(rng, m, n, p, abstain):
     votes, z = population(rng, m + n, p, abstain)
     known, rest, truth = votes[:m], votes[m:], z[m:]
     awake = (~np.isnan(rest)).sum(axis=0)
-    b = lower_bounds(
-        known, z[:m], method="transductive", confidence_level=1 - DELTA, n_unlabeled=awake
-    )
+    b = lower_bounds(known, z[:m], method="exact", confidence_level=1 - DELTA, n_unlabeled=awake)
     solution = solve_game(rest, b, tol=1e-2)
     g = solution.predictions(rest)
     results = {}

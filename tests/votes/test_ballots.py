@@ -3,14 +3,9 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.votes.ballots import (
-    Ballots,
-    add_vote_sums,
-    count_votes,
-    sum_vote_scores,
-)
+from hedgeclipper.votes.ballots import add_vote_sums, count_votes, sum_vote_scores
 from hedgeclipper.votes.matrix import Votes
-from tests.votes.test_vote_game import some_votes
+from tests.votes.vote_instances import some_votes
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 6])
@@ -41,13 +36,3 @@ def test_votes_are_counted_by_voter_and_class():
     out = np.zeros((3, 2))
     count_votes(voters, values, out)
     assert out.tolist() == [[2, 1], [0, 0], [0, 1]]
-
-
-def test_more_voters_are_the_last_columns():
-    rng = np.random.default_rng(0)
-    before, more = rng.integers(0, 3, (20, 4)), rng.integers(0, 3, (20, 2))
-    ballots = Ballots(Votes.of(before - 1, classes=[0, 1]))
-    both = ballots.and_voters(more.astype(np.int8), ("one", "two")).votes
-    assert both.matrix.toarray().tolist() == np.hstack([before, more]).tolist()
-    assert both.matrix.dtype == np.int8
-    assert both.voters.tolist() == [0, 1, 2, 3, "one", "two"]

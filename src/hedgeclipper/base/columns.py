@@ -85,6 +85,8 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         Whether all columns are numbers that stay as they are, so that files need not be in memory.
     names_out_ : list of str
         Names of the new columns, all different.
+    sources_out_ : list of int
+        Number of the column that each new one is made of.
 
     Examples
     --------
@@ -124,7 +126,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         numbers, categories = self.names_of("numbers"), self.names_of("categories")
         self.marked_ = [name for name in numbers if missing_labels(columns[name]).any()]
         made = numbers + [f"{name}_missing" for name in self.marked_]
-        self.one_hot_ = None
+        sources, self.one_hot_ = [*numbers, *self.marked_], None
         if categories:
             self.one_hot_ = OneHotEncoder(
                 handle_unknown="infrequent_if_exist",
@@ -132,8 +134,16 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
                 sparse_output=False,
             ).fit(_texts(columns, categories))
             made += self.one_hot_.get_feature_names_out(categories).tolist()
+            rare = [0 if r is None else len(r) - 1 for r in self.one_hot_.infrequent_categories_]
+            for name, values, n_rare in zip(
+                categories, self.one_hot_.categories_, rare, strict=True
+            ):
+                sources += [name] * (len(values) - n_rare)
         parts = ("day", "month", "weekday")
         made += [f"{name}_{part}" for name in self.names_of("dates") for part in parts]
+        sources += [name for name in self.names_of("dates") for _ in parts]
+        names = [plan.name for plan in self.plans_]
+        self.sources_out_ = [names.index(name) for name in sources]
         self.names_out_ = _different(made)
         return self
 
@@ -152,7 +162,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             for name, n in zip(names, n_missing, strict=True)
         ]
         self.is_plain_, self.marked_, self.one_hot_ = True, [], None
-        self.names_out_ = list(names)
+        self.names_out_, self.sources_out_ = list(names), list(range(len(names)))
         return self
 
     def transform(self, X):
@@ -261,8 +271,10 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
         what = f"text of its own in most rows ({n_values:,} values)"
         return ColumnPlan(name, "left out", what, doubt=doubt)
     each = f"{n_values:,} values, a column of 0 and 1 for each"
-    if n_values > MOST_VALUES:
+    # a missing value is one more
+    if len(set(texts)) + (n_missing > 0) > MOST_VALUES:
         each = f"{n_values:,} values, a column for each of the {MOST_VALUES - 1} most common"
+        each += " and one for the others"
     also = f"; {n_missing:,} missing are a value too" if n_missing else ""
     return ColumnPlan(name, kind, each + also, doubt=doubt)
 

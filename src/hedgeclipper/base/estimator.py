@@ -1,18 +1,19 @@
 """The base of the semi-supervised classifiers: checks of their rows, and all predictions.
 
 A classifier that derives from this checks its rows with `_check_rows`, and once it is fitted has a
-``_predictor`` with the methods ``awake(X, n_jobs)``, ``decision``, ``probabilities`` and
-``classes``, and with ``n_games``.
+``_predictor``, a `GamePredictor`.
 """
 
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,18 +21,62 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
+from hedgeclipper.base.auto_label import AutoLabelMixin
 from hedgeclipper.base.columns import ColumnEncoder
+from hedgeclipper.base.held_out import HeldOutRows, draw_held_out, hold_out_rows
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
 from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
+from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
 
+NO_UNLABELED_ROWS = (
+    "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave X_unlabeled out."
+)
 
-class SemiSupervisedClassifier(SummaryMixin, semi_supervised.LabeledScoreMixin, BaseEstimator):
+
+class GamePredictor(ABC):
+    """Makes scores, probabilities and classes of what the games predict for rows.
+
+    ``raw`` predictions have the shape (n_samples, n_games): there is one game for two classes, or
+    one for each class against the rest.
+    """
+
+    @abstractmethod
+    def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
+        """Return the raw predictions of rows: awake predictions, or log-odds."""
+
+    @abstractmethod
+    def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
+        """Return the probability of each game's class, shape (n_samples, n_games)."""
+
+    def decision(self, raw: np.ndarray) -> np.ndarray:
+        """Return the raw prediction of one game, or each class's log-odds of several."""
+        return raw[:, 0] if raw.shape[1] == 1 else logit(self.game_probabilities(raw))
+
+    def probabilities(self, raw: np.ndarray) -> np.ndarray:
+        """Return the probability of each class, shape (n_samples, n_classes)."""
+        positive = self.game_probabilities(raw)
+        if raw.shape[1] == 1:
+            return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
+        return positive / positive.sum(axis=1, keepdims=True)
+
+    def classes(self, raw: np.ndarray) -> np.ndarray:
+        """Return the number of the most probable class of each row."""
+        scores = self.decision(raw)
+        return (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
+
+
+class SemiSupervisedClassifier(
+    SummaryMixin, AutoLabelMixin, semi_supervised.LabeledScoreMixin, BaseEstimator
+):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
     _dtype: ClassVar[type] = np.float32
     _keeps_frames = False
+    _labels: np.ndarray | None
+    confidence_level: float | None
+    holdout: float | None
     _kept_for_prediction = (
         "classes_",
         "n_features_in_",
@@ -68,7 +113,7 @@ class SemiSupervisedClassifier(SummaryMixin, semi_supervised.LabeledScoreMixin, 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Probabilities; never quite 0 or 1, and in the order of ``decision_function``.
+            Probabilities, in the order of ``decision_function``.
         """
         return self._map_rows(X, "predict_proba", lambda m: self._predictor.probabilities(m))
 
@@ -104,14 +149,15 @@ class SemiSupervisedClassifier(SummaryMixin, semi_supervised.LabeledScoreMixin, 
         int
             Number of rows written.
         """
-        predictor = self._require_predictor()
+        check_is_fitted(self)
+        predictor = self._predictor
         instead = "call predict_proba(X), which is lazy, and let Dask write that"
         batches = self._batches(X, "X", instead)
         n_rows = 0
         reporter = row_reporter(self.verbose, "writing predictions", batches.n_rows)
         with reporter as report, io.parquet_writer(path) as out:
             for batch in batches:
-                out.write(self._columns(predictor.awake(batch, self.n_jobs)))
+                out.write(self._columns(predictor.raw_predictions(batch, self.n_jobs)))
                 n_rows += batch.shape[0]
                 report(n_rows)
             if n_rows == 0:
@@ -234,19 +280,45 @@ class SemiSupervisedClassifier(SummaryMixin, semi_supervised.LabeledScoreMixin, 
         n_classes = self.classes_.size
         return [1] if n_classes == 2 else list(range(n_classes))
 
+    def _hold_out_labels(
+        self, rows: SemiSupervisedRows, random_state: np.random.RandomState
+    ) -> tuple[SemiSupervisedRows, HeldOutRows | None]:
+        """Return the rows to fit to, and those to test by: None without a confidence_level."""
+        held = draw_held_out(rows.y_labeled.size, self.confidence_level, self.holdout, random_state)
+        return (rows, None) if held is None else hold_out_rows(rows, held, self._column_names)
+
+    def _store_check(
+        self,
+        labels: np.ndarray,
+        y_tested: np.ndarray,
+        tested: np.ndarray,
+        unlabeled: np.ndarray,
+        scaled: np.ndarray | None = None,
+        **known: Any,
+    ) -> None:
+        """Store what labels tell of the predictions, given raw ones of tested and unlabeled rows.
+
+        ``labels`` are all there are, ``y_tested`` those of the tested rows, and ``known`` fields of
+        `CheckedRule`. ``scaled`` are predictions of tested rows on the scale of unlabeled ones.
+        """
+        wrong, probabilities = self._classes_of(tested) != y_tested, self._predictor.probabilities
+        if scaled is not None:
+            known["own_doubts"], tested = 1.0 - probabilities(tested).max(axis=1), scaled
+        parts = probabilities(tested), probabilities(unlabeled)
+        self._checked = CheckedRule.of(wrong, *parts, labels, **known)
+        self.certificate_ = self._checked.certificate(self.confidence_level)
+
     def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
         """Return labels of all rows passed to ``fit``, given those of the unlabeled ones."""
+        self._marked = rows.marked
         if rows.marked is None:
             return predicted
-        whole = np.empty(rows.marked.size, dtype=self.classes_.dtype)
+        kind = np.result_type(self.classes_.dtype, rows.y_labeled.dtype)  # some may be held out
+        whole = np.empty(rows.marked.size, dtype=kind)
         whole[~rows.marked] = rows.y_labeled
         if rows.marked.any():
             whole[rows.marked] = predicted
         return whole
-
-    def _require_predictor(self) -> Any:
-        check_is_fitted(self)
-        return self._predictor
 
     def _batches(self, X: Any, name: str, instead: str) -> Any:
         """Return rows as batches that are read once, for a method that is not for Dask."""
@@ -316,11 +388,11 @@ class SemiSupervisedClassifier(SummaryMixin, semi_supervised.LabeledScoreMixin, 
 
     def _predict_checked(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return probabilities and decisions for rows that were checked before."""
-        awake = self._predictor.awake(rows, self.n_jobs)
-        return self._predictor.probabilities(awake), self._predictor.decision(awake)
+        raw = self._predictor.raw_predictions(rows, self.n_jobs)
+        return self._predictor.probabilities(raw), self._predictor.decision(raw)
 
     def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
-        """Return the output of awake predictions, shape (n_samples, n_games); lazy for Dask."""
+        """Return the output of the raw predictions of rows; lazy for Dask."""
         check_is_fitted(self)
         rows = self._check_more(X, "X", once=True)
         if is_dask(rows):
@@ -329,7 +401,7 @@ class SemiSupervisedClassifier(SummaryMixin, semi_supervised.LabeledScoreMixin, 
             return map_partitions(self, method, rows, self._column_names)
 
         def work(part: Any) -> np.ndarray:
-            return output(self._predictor.awake(part, self.n_jobs))
+            return output(self._predictor.raw_predictions(part, self.n_jobs))
 
         if not isinstance(rows, RowBatches):
             return work(rows)
@@ -337,14 +409,39 @@ class SemiSupervisedClassifier(SummaryMixin, semi_supervised.LabeledScoreMixin, 
         nothing = np.empty((0, self.n_features_in_), np.float32)
         return np.concatenate(parts) if parts else work(nothing)
 
-    def _classes_of(self, awake: np.ndarray) -> np.ndarray:
-        return self.classes_[self._predictor.classes(awake)]
+    def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        if is_dask(X):
+            raise TypeError(
+                "auto_label needs rows that can be read here. Got a Dask collection: pass its "
+                "files, or X.compute()."
+            )
 
-    def _columns(self, awake: np.ndarray) -> dict[str, np.ndarray]:
-        """Return what is written for rows with these awake predictions, by the column's name."""
+        def both(raw: np.ndarray) -> np.ndarray:
+            doubts = 1.0 - self._predictor.probabilities(raw).max(axis=1)
+            return np.column_stack([self._predictor.classes(raw), doubts])
+
+        codes, doubts = self._map_rows(X, "predict_proba", both).T
+        return self.classes_[codes.astype(int)], doubts
+
+    def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
+        labels = self.transduction_
+        labels = labels if self._marked is None else labels[self._marked]
+        doubts = self._checked.unlabeled_doubts
+        if labels.size != doubts.size:
+            raise ValueError(
+                f"{doubts.size:,} of the {labels.size:,} unlabeled rows of the fit were drawn for "
+                "the game, and the labels tell of these alone. Pass rows as X, for an estimate."
+            )
+        return labels, doubts
+
+    def _classes_of(self, raw: np.ndarray) -> np.ndarray:
+        return self.classes_[self._predictor.classes(raw)]
+
+    def _columns(self, raw: np.ndarray) -> dict[str, np.ndarray]:
+        """Return what is written for rows with these raw predictions, by the column's name."""
         names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
-        probabilities = self._predictor.probabilities(awake)
-        return dict(zip(names, [self._classes_of(awake), *probabilities.T], strict=True))
+        probabilities = self._predictor.probabilities(raw)
+        return dict(zip(names, [self._classes_of(raw), *probabilities.T], strict=True))
 
     def _fill_in(self, copy: SemiSupervisedClassifier) -> SemiSupervisedClassifier:
         """Return an unfitted copy with what it takes to predict."""

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.game.solution import PassRecord, Solution
 
 MOST_CLASSES = 5
@@ -71,8 +72,8 @@ class VoterTable:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """A way to predict labeled rows without the use of their own labels."""
+class FoldPredictor:
+    """A way to predict labeled rows, fold by fold, without the use of their own labels."""
 
     # classes of the labeled rows, and into how many folds to split these
     codes: np.ndarray
@@ -96,8 +97,13 @@ class Inspection:
     n_unlabeled: int
     # relative gap at which the solver was to stop
     tol: float
-    # one for each game, that is one, or one for each class against the rest
-    certificates: list[Certificate]
+    certificate: Certificate
+    # what labels tell of the predictions, and from rows, as ``predict`` takes them, to the
+    # probabilities that their predictions are wrong
+    checked: CheckedRule
+    doubts_of: Callable[[Any], np.ndarray]
+    # largest error in each game, that is in one, or in one for each class against the rest
+    worst_cases: np.ndarray
     histories: list[Sequence[PassRecord]]
     stop_reasons: list[str]
     # passes over the rows in all games
@@ -114,7 +120,15 @@ class Inspection:
     # from numbers of voters to more columns of their table, by name
     describe_voters: Callable[[np.ndarray], dict[str, list]] = lambda voters: {}
     # from unlabeled rows, or None, to held-out predictions that need no new fit
-    hold_out: Callable[[Any], HeldOut] | None = None
+    hold_out: Callable[[Any], FoldPredictor] | None = None
+    # from rows, checked as above, to the probabilities of a baseline, by its name
+    predict_baseline: Callable[[Any], dict[str, np.ndarray]] | None = None
+    # what the unlabeled rows have brought in one sentence, and how much each column matters; raise
+    # AttributeError if the model does not know
+    describe_gain: Callable[[], str] | None = None
+    importances: Callable[[], np.ndarray] | None = None
+    # from rows, checked as above, to why they are predicted as they are, in words; None if unknown
+    reasons: Callable[[Any], list[str] | None] | None = None
     # names of the voters whose bounds had to be relaxed
     contradicting: Sequence[str] = ()
     # how much the unlabeled rows differ from the labeled ones, if that is significant
@@ -129,19 +143,14 @@ class Inspection:
 
     @property
     def is_one_vs_rest(self) -> bool:
-        """Whether there is a game, and a certificate, for each class against the rest."""
-        return len(self.certificates) > 1
-
-    @property
-    def worst(self) -> Certificate:
-        """The certificate with the largest bound on the error."""
-        return max(self.certificates, key=lambda certificate: certificate.error_upper)
+        """Whether there is a game for each class against the rest."""
+        return len(self.histories) > 1
 
 
 def store_games(
     estimator: Any,
     games: Sequence[Solution],
-    certificates: Sequence[Certificate],
+    worst_cases: Sequence[float],
     hedged_ranges: Sequence[tuple[float, float]],
 ) -> None:
     """Store the results that all estimators have, in arrays with an entry for each game."""
@@ -151,21 +160,20 @@ def store_games(
     estimator.stop_reason_ = np.array([game.stop_reason for game in games])
     estimator.history_ = [game.history for game in games]
     estimator.hedged_range_ = np.array(hedged_ranges)
-    bounds = [certificate.error_upper for certificate in certificates]
-    is_one = len(games) == 1
-    estimator.certificate_ = certificates[0] if is_one else list(certificates)
-    estimator.worst_case_error_ = bounds[0] if is_one else bounds
+    estimator.worst_case_error_ = np.array(worst_cases)
 
 
 def inspection(estimator: Any, **own: Any) -> Inspection:
     """Return the inspection of a fitted estimator: results that all have, and its own fields."""
-    found = estimator.certificate_
     return Inspection(
         classes=estimator.classes_,
         n_labeled=estimator.n_labeled_,
         n_unlabeled=estimator.n_unlabeled_,
         tol=estimator.tol,
-        certificates=found if isinstance(found, list) else [found],
+        certificate=estimator.certificate_,
+        checked=estimator._checked,
+        doubts_of=lambda X: estimator._sure_predictions(X)[1],
+        worst_cases=estimator.worst_case_error_,
         histories=list(estimator.history_),
         n_iter=int(np.sum(estimator.n_iter_)),
         stop_reasons=[str(reason) for reason in estimator.stop_reason_],
@@ -192,20 +200,37 @@ def contributions_of(sizes: np.ndarray) -> np.ndarray:
     return sizes / total if total > 0 else sizes
 
 
+def voter_table(kind: str, summaries: Sequence[dict[str, list]], classes: np.ndarray) -> VoterTable:
+    """Return the members, of this kind, in all games, given their summaries, one of each game."""
+    columns = {name: [v for part in summaries for v in part[name]] for name in summaries[0]}
+    n_members = len(summaries[0]["member"])
+    return VoterTable(
+        kind=kind,
+        names=columns["member"],
+        weights=np.array(columns["weight"]),
+        correlations=np.array(columns["correlation"]),
+        contributions=np.array(columns["contribution"]),
+        errors=np.array(columns["standard_error"]),
+        targets=np.repeat(classes, n_members).tolist() if len(summaries) > 1 else None,
+        more={"AUC, held out": columns["auc"], "agreement": columns["agreement"]},
+    )
+
+
 def main_figures(model: Inspection) -> list[tuple[str, str]]:
     """Return the most important figures of a fitted estimator, as pairs of name and text."""
     classes = [str(label) for label in model.classes[:MOST_CLASSES]]
     classes += ["..."] * (model.classes.size > MOST_CLASSES)
     table = model.voters
     heaviest = table.names[int(np.argmax(table.contributions))] if table.names else "none"
-    of_what = "error, worst class against the rest" if model.is_one_vs_rest else "error"
-    error = model.worst.describe(2 if model.is_one_vs_rest else model.classes.size)
+    worst = "worst class against the rest" if model.is_one_vs_rest else "worst case"
+    largest = float(np.max(model.worst_cases))
     return [
         ("labeled rows", f"{model.n_labeled:,}"),
         ("unlabeled rows", f"{model.n_unlabeled:,}"),
         ("classes", ", ".join(classes)),
         (table.plural, f"{len(table.names):,}, largest contribution from {heaviest}"),
-        (of_what, error.removeprefix("error ")),
+        ("error", model.certificate.describe().removeprefix("error ")),
+        (worst, f"at most {largest:.1%}, as far as what is known of the voters holds"),
         ("passes", str(model.n_iter)),
     ]
 

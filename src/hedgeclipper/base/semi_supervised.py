@@ -8,8 +8,6 @@ are read, and never held together. Dask collections stay lazy; what is done with
 from __future__ import annotations
 
 import re
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,11 +22,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgeclipper.io import as_classes, as_plain_array, as_source, is_frame, missing_labels
 from hedgeclipper.io.arrays import stack_rows
+from hedgeclipper.io.progress import warn_user
 
 UNLABELED = -1
 ROWS_PER_SLICE = 1 << 16
-# where warnings do not point to, since they concern the code that called
-NOT_THE_USER = ("hedgeclipper", "sklearn", "contextlib")
 NOTHING_TO_SCORE = (
     "All rows are unlabeled (y is -1 or missing): there is nothing to score. Pass rows that have "
     "labels, and in a cross-validation cv=SemiSupervisedSplit()."
@@ -56,11 +53,6 @@ class SemiSupervisedRows:
     weight_labeled: np.ndarray | None
     X_unlabeled: Any
     marked: np.ndarray | None
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether the unlabeled rows are an array, CSR matrix or frame."""
-        return is_in_memory(self.X_unlabeled)
 
     @property
     def has_unlabeled(self) -> bool:
@@ -143,14 +135,6 @@ def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> Semi
     return SemiSupervisedRows(X, y, sample_weight, X, np.zeros(y.shape, dtype=bool))
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package and scikit-learn that led here."""
-    frame, level = sys._getframe(), 1
-    while frame.f_globals.get("__name__", "").split(".")[0] in NOT_THE_USER and frame.f_back:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
-
-
 def label_values(y: Any) -> np.ndarray:
     """Return labels as an array of shape (n_samples,), in which missing ones are as they came."""
     return column_or_1d(as_plain_array(y), warn=True)
@@ -177,18 +161,29 @@ def is_unlabeled(y: Any, minus_one_is_class: bool = False) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class RowBatches:
-    """Batches of a source, each checked when it is read; all rows, or those without a label."""
+    """Batches of a source, each checked when it is read; all rows, or those without a label.
+
+    ``more`` rows, in memory and checked, come after them.
+    """
 
     source: Any
     check: Callable[[Any], Any]
     only_unlabeled: bool = False
+    more: Any = None
 
     @property
     def n_rows(self) -> int | None:
         """Number of rows, where it is known without reading them."""
-        return None if self.only_unlabeled else self.source.n_rows
+        if self.only_unlabeled or self.source.n_rows is None:
+            return None
+        return self.source.n_rows + (0 if self.more is None else self.more.shape[0])
 
     def __iter__(self) -> Iterator[Any]:
+        yield from self._read()
+        if self.more is not None:
+            yield self.more
+
+    def _read(self) -> Iterator[Any]:
         if not self.only_unlabeled:
             yield from map(self.check, self.source)
             return

@@ -39,70 +39,82 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Certificate:
-    """Bounds on the error of predictions on the unlabeled rows.
+    """What is known of the error of predictions on the unlabeled rows.
 
     Parameters
     ----------
+    error : float or None
+        Point estimate; None where only bounds are known.
     error_upper, error_lower : float
-        The error lies between these if what is known of the voters holds on the rows.
-    rule : {"randomized", "hard"}
-        Which predictions: the game's own, drawn at random where they are not -1 or 1, or their
-        signs. An abstention, and a sign of 0, count as a coin toss: half an error.
+        Bounds on the error. For a guarantee each holds with probability ``confidence_level`` by
+        itself; for an estimate they are the ends of an interval.
     kind : {"guarantee", "estimate", "void"}
-        "guarantee": holds with probability ``confidence_level`` at least, if no voter was fitted on
-        the labeled rows and these are drawn like the unlabeled ones.
-        "estimate": rests on correlations that are estimates, or that were bounded for more rows
-        than these. "void": the correlations contradict each other, so that they cannot all hold,
-        and the bounds are 0 and 1.
+        "guarantee": the labels behind it had no part in the predictions, and the labeled rows are
+        a simple random sample of labeled and unlabeled rows. "estimate": everything else. "void":
+        nothing is known, since bounds contradict each other or no label could test it; the bounds
+        are 0 and 1.
     confidence_level : float or None
-        Probability that the correlations hold, if known.
+        Probability that a bound holds (of an estimate: about so), if known.
     n_unlabeled : int
-        Number of rows the bounds are for. They do not hold for other rows.
+        Number of rows the bounds are for. They do not hold for others. 0: there were no unlabeled
+        rows, and they are for new rows that are drawn like the labeled ones.
+    n_errors, n_tested : int
+        How many of the labeled rows that tested the predictions were predicted wrong, and how many
+        there were. Both are 0 for bounds from what is known of the voters (`certificate`).
+    baseline : float or None
+        Error of always predicting the most frequent class, by the labels.
+    rule : {"hard", "randomized"}
+        Which predictions: "hard" are those of ``predict``, "randomized" the game's own, drawn at
+        random where they are not -1 or 1. For `certificate`, a sign of 0 counts as half an error.
     reason : str
         Why it is not a guarantee, where it is not.
     """
 
+    error: float | None
     error_upper: float
     error_lower: float
-    rule: str
     kind: str
     confidence_level: float | None
     n_unlabeled: int
-    reason: str
+    n_errors: int = 0
+    n_tested: int = 0
+    baseline: float | None = None
+    rule: str = "hard"
+    reason: str = ""
 
     @property
     def is_guarantee(self) -> bool:
         """Whether it is a guarantee, not an estimate or void."""
         return self.kind == "guarantee"
 
-    @property
-    def interval(self) -> str:
-        """The bounds as text: "at most 14.2%", or "between 3.0% and 14.2%"."""
-        low, high = f"{self.error_lower:.1%}", f"{self.error_upper:.1%}"
-        return f"at most {high}" if low == "0.0%" else f"between {low} and {high}"
-
-    def describe(self, n_classes: int = 2) -> str:
-        """Return what is known of the error, in one sentence.
-
-        Parameters
-        ----------
-        n_classes : int, default=2
-            Number of classes to guess among; the sentence says so if a random guess is no worse.
+    def describe(self) -> str:
+        r"""Return what is known of the error, in one sentence.
 
         Examples
         --------
-        >>> Certificate(0.142, 0.03, "hard", "guarantee", 0.95, 8000, "").describe()
-        'error between 3.0% and 14.2% on the 8,000 unlabeled rows (guaranteed with 95% confidence)'
+        >>> found = Certificate(0.114, 0.142, 0.09, "guarantee", 0.95, 8000, 57, 500, 0.241)
+        >>> print(found.describe().replace(" (", "\n("))
+        error at most 14.2% on the 8,000 unlabeled rows, guaranteed with 95% confidence
+        (57 of 500 held-out labels wrong; always the most frequent class: 24.1%)
         """
         if self.kind == "void":
             return f"no bound on the error: {self.reason}"
-        kind = "estimate"
+        rows = f"the {self.n_unlabeled:,} unlabeled rows" if self.n_unlabeled else "new rows"
+        low, high = f"{self.error_lower:.1%}", f"{self.error_upper:.1%}"
+        level = f"{100 * (self.confidence_level or 0):g}%"
+        notes = []
         if self.is_guarantee:
-            kind = f"guaranteed with {100 * (self.confidence_level or 0):g}% confidence"
-        text = f"error {self.interval} on the {self.n_unlabeled:,} unlabeled rows ({kind})"
-        if self.error_upper >= 1.0 - 1.0 / n_classes:
-            text += ": no better than guessing"
-        return text
+            text = f"error at most {high} on {rows}, guaranteed with {level} confidence"
+            if self.n_tested:
+                notes.append(f"{self.n_errors:,} of {self.n_tested:,} held-out labels wrong")
+        elif self.error is None:
+            text = f"error between {low} and {high} on {rows} in the worst case, an estimate"
+        else:
+            text = f"error about {self.error:.1%} on {rows}, an estimate"
+            notes.append(f"{level} interval {low} to {high}")
+        if self.baseline is not None:
+            notes.append(f"always the most frequent class: {self.baseline:.1%}")
+        return f"{text} ({'; '.join(notes)})" if notes else text
 
     def __str__(self) -> str:
         return self.describe()
@@ -131,7 +143,7 @@ def certificate(
         Votes on the unlabeled rows, as in `solve_game`.
     label_correlations : LabelCorrelations or array-like of shape (n_voters,)
         What is known of the voters, whatever the game was solved with. Only a `LabelCorrelations`
-        from ``lower_bounds(method="transductive")``, made for no more unlabeled rows than each
+        from ``lower_bounds(method="exact")``, made for as many unlabeled rows as each
         voter is awake on here, makes it a guarantee; all else makes it an estimate.
     participation : like votes, default=None
         Probability of voting, as in `solve_game`. Values other than 0 and 1 make it an estimate.
@@ -160,7 +172,7 @@ def certificate(
     >>> rng = np.random.default_rng(0)
     >>> labels = rng.choice([-1, 1], 21_000)
     >>> votes = np.where(rng.random((21_000, 3)) < 0.9, labels[:, None], -labels[:, None])
-    >>> b = lower_bounds(votes[:1000], labels[:1000], method="transductive", n_unlabeled=20_000)
+    >>> b = lower_bounds(votes[:1000], labels[:1000], method="exact", n_unlabeled=20_000)
     >>> bound = certificate(solve_game(votes[1000:], b), votes[1000:], b, rule="hard")
     >>> bound.kind, bool(bound.error_upper < 0.3)
     ('guarantee', True)
@@ -217,12 +229,13 @@ def certify(
         void = "The correlations contradict each other: the bounds cross."
     doubt = void or _doubt(game, knowledge)
     return Certificate(
+        error=None,
         error_upper=1.0 if void else float(np.clip(upper, 0.0, 1.0)),
         error_lower=0.0 if void else float(np.clip(min(lower, upper), 0.0, 1.0)),
-        rule=rule,
         kind="void" if void else "estimate" if doubt else "guarantee",
         confidence_level=getattr(knowledge, "confidence_level", None),
         n_unlabeled=game.specialists.n_samples,
+        rule=rule,
         reason=doubt,
     )
 
@@ -256,9 +269,10 @@ def _doubt(game: Game, label_correlations: Any) -> str:
     voters = specialists.base if game.has_balance else specialists
     if voters.is_fractional:
         return "participation other than 0 and 1 makes no guarantee"
-    if np.any(label_correlations.n_unlabeled > voters.coverage * voters.n_samples + 0.5):
+    n_awake = voters.coverage * voters.n_samples
+    if np.any(np.abs(label_correlations.n_unlabeled - n_awake) > 0.5):
         return (
-            "the correlations were bounded for more rows than some voters are awake on here (pass "
-            "lower_bounds the number of these)"
+            "the correlations were bounded for another number of rows than some voters are awake "
+            "on here (pass lower_bounds the number of these)"
         )
     return ""

@@ -7,16 +7,18 @@ fitted on.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
+from hedgeclipper.bounds.exact import least_mean, proportion_bounds
 from hedgeclipper.game.setup import LabelCorrelations
 from hedgeclipper.game.specialists import VoteMatrix, as_vote_matrix, signed_sums
 
-METHODS = ("plug_in", "wilson", "transductive")
+METHODS = ("plug_in", "wilson", "exact")
 
 
 def lower_bounds(
@@ -40,37 +42,36 @@ def lower_bounds(
         Labels, -1 or 1.
     participation : array-like or sparse matrix of the shape of votes, default=None
         Probability of voting, in [0, 1], where voters take part at random. Values other than 0 and
-        1 weigh the rows, and are no guarantee.
-    method : {"plug_in", "wilson", "transductive"}, default="plug_in"
-        - "plug_in": the estimate itself, as in the paper; too optimistic where labels are few
+        1 weigh the rows, and are not for "exact".
+    method : {"plug_in", "wilson", "exact"}, default="plug_in"
+        - "plug_in": the estimate itself, without a margin, as in the paper
         - "wilson": Wilson's score bound [1]_, each voter's by itself; for votes of -1 or 1 and a
           cautious estimate
-        - "transductive": Hoeffding's bound [2]_ on the correlation on the unlabeled rows
-          themselves, for all voters together; the widest, and the only one for a guarantee:
-          estimate - 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), with m labeled and n unlabeled rows
-          a voter is awake on, p voters, and delta = 1 - confidence_level
+        - "exact": bounds on the correlation on the unlabeled rows themselves, for all voters
+          together; the only ones that can give a guarantee. Where a voter only votes -1 or 1 its
+          right votes are counted (hypergeometric test), other votes get betting bounds [2]_.
     confidence_level : float, default=0.95
         Probability that the bounds hold, in (0, 1), at least 1/2 for "wilson"; a higher level
         makes them wider. "plug_in" does not use it. See `LabelCorrelations`.
     two_sided : bool, default=False
-        Whether the "wilson" bounds of a voter hold together on both sides; set it to use both
-        (``widths="bounds"`` in `solve_game`). "transductive" bounds always do.
+        Whether lower and upper bounds hold together; set it to use both (``widths="bounds"`` in
+        `solve_game`). Without it the upper ones of "exact" are 1.
     n_unlabeled : int or array-like of shape (n_voters,), default=None
-        Needed for "transductive": the unlabeled rows each voter is awake on, or their number if all
-        voters are awake on all of them. A `certificate` for fewer rows is no guarantee.
+        Needed for "exact": the unlabeled rows each voter is awake on, or their number if all
+        voters are awake on all of them. A `certificate` for another number is no guarantee.
 
     Returns
     -------
     LabelCorrelations
-        A guarantee only for "transductive", and only if no voter was fitted on the labeled rows
-        and these and the unlabeled rows are different draws from one population.
+        A guarantee only for "exact", and only if no voter was fitted on the labeled rows and these
+        are a simple random sample of the labeled and unlabeled rows.
 
     References
     ----------
     .. [1] E. B. Wilson. Probable Inference, the Law of Succession, and Statistical Inference.
        Journal of the American Statistical Association, 1927.
-    .. [2] W. Hoeffding. Probability Inequalities for Sums of Bounded Random Variables. Journal of
-       the American Statistical Association, 1963.
+    .. [2] I. Waudby-Smith and A. Ramdas. Estimating Means of Bounded Random Variables by Betting.
+       Journal of the Royal Statistical Society B, 2024.
 
     Examples
     --------
@@ -80,24 +81,21 @@ def lower_bounds(
     """
     if method not in METHODS:
         raise ValueError(f"The 'method' parameter must be one of {METHODS}. Got {method!r}.")
-    lowest = 0.5 if method == "wilson" else 0.0
-    is_number = isinstance(confidence_level, (int, float, np.number))
-    if not (is_number and 0.0 < confidence_level < 1.0 and confidence_level >= lowest):
-        raise ValueError(
-            "The 'confidence_level' parameter must lie strictly between 0 and 1, and not below 0.5 "
-            f"for method='wilson'. Got {confidence_level!r}."
-        )
+    check_level(confidence_level, lowest=0.5 if method == "wilson" else 0.0)
     matrix = as_vote_matrix(votes, participation, allow_asleep=True)
     signs = _check_labels(labels, matrix.n_samples)
     sums, n_labeled = signed_sums(matrix, signs), matrix.coverage * matrix.n_samples
     estimate = np.divide(sums, n_labeled, out=np.full_like(sums, np.nan), where=n_labeled > 0)
-    counts, delta = None, 1.0 - float(confidence_level)
+    counts, delta = None, (1.0 - float(confidence_level)) / (2 if two_sided else 1)
+    is_hard = _squares(matrix) >= n_labeled - 1e-9
     if method == "wilson":
-        _check_hard_votes(matrix, n_labeled)
-        delta = delta / 2 if two_sided else delta
-    elif method == "transductive":
+        _check_hard_votes(is_hard)
+    lower, upper = mean_bounds(estimate, n_labeled, method, delta)
+    if method == "exact":
         counts = _check_counts(n_unlabeled, n_labeled)
-    lower, upper = mean_bounds(estimate, n_labeled, counts, method, delta, n_labeled.size)
+        delta /= max(n_labeled.size, 1)
+        lower, upper = _exact_bounds(matrix, signs, sums, n_labeled, counts, is_hard, delta)
+        upper = upper if two_sided else np.ones_like(upper)
     return LabelCorrelations(
         estimate=estimate,
         lower=lower,
@@ -105,49 +103,78 @@ def lower_bounds(
         n_labeled=n_labeled,
         method=method,
         confidence_level=None if method == "plug_in" else confidence_level,
-        is_guarantee=method == "transductive" and not matrix.is_fractional,
+        is_guarantee=method == "exact",
         n_unlabeled=counts,
     )
 
 
-def mean_bounds(
-    estimate: np.ndarray,
+def check_level(confidence_level: Any, lowest: float = 0.0) -> None:
+    """Raise if a confidence level is no number between 0 and 1, or below the lowest allowed."""
+    is_number = isinstance(confidence_level, (int, float, np.number))
+    if not (is_number and 0.0 < confidence_level < 1.0 and confidence_level >= lowest):
+        extra = f", and not below {lowest:g}" if lowest else ""
+        raise ValueError(
+            "The 'confidence_level' parameter must lie strictly between 0 and 1"
+            f"{extra}. Got {confidence_level!r}."
+        )
+
+
+def _exact_bounds(
+    matrix: VoteMatrix,
+    signs: np.ndarray,
+    sums: np.ndarray,
     n_labeled: np.ndarray,
-    n_unlabeled: np.ndarray | None,
-    method: str,
+    n_unlabeled: np.ndarray,
+    is_hard: np.ndarray,
     delta: float,
-    n_compared: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bounds on the correlations on the unlabeled rows, each failing with delta at most."""
+    if matrix.is_fractional:
+        raise ValueError(
+            "method='exact' needs voters that are awake or asleep on a row. Got a participation "
+            "between 0 and 1: take method='wilson' or 'plug_in', which are estimates."
+        )
+    right = np.where(is_hard, np.rint((n_labeled + sums) / 2.0), 0.0)
+    lower, upper = proportion_bounds(right, n_labeled, n_unlabeled, delta)
+    soft = np.flatnonzero(~is_hard)
+    for voter, products in zip(soft, _signed_votes(matrix, signs, soft, n_labeled), strict=True):
+        values, n_rows = (1.0 + products) / 2.0, int(n_unlabeled[voter])
+        lower[voter] = least_mean(values, n_rows, delta)
+        upper[voter] = 1.0 - least_mean(1.0 - values, n_rows, delta)
+    return 2.0 * lower - 1.0, 2.0 * upper - 1.0
+
+
+def _signed_votes(
+    matrix: VoteMatrix, signs: np.ndarray, voters: np.ndarray, n_awake: np.ndarray
+) -> Iterator[np.ndarray]:
+    """Yield vote times label of each of these voters on the rows it is awake on, in random order.
+
+    Bets must be placed in an order that depends on nothing; it is the same in every call.
+    """
+    if voters.size == 0:
+        return
+    blocks = [sparse.csc_array(block)[:, voters] for block in matrix.blocks()]
+    columns = sparse.csc_array(sparse.diags_array(signs) @ sparse.vstack(blocks))
+    for number, voter in enumerate(voters):
+        own = columns[:, [number]].data
+        products = np.zeros(round(n_awake[voter]))  # votes of 0 are not stored
+        products[: own.size] = own
+        yield np.random.default_rng(0).permutation(products)
+
+
+def mean_bounds(
+    estimate: np.ndarray, n_labeled: np.ndarray, method: str, delta: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper bounds on means of quantities in [-1, 1]; -1 and 1 without a label.
 
-    ``estimate`` are means over ``n_labeled`` rows, NaN where there is none. For the methods see
-    `lower_bounds`: only "transductive" needs ``n_unlabeled``, the rows that the bounds are for, and
-    ``n_compared``, the number of means for which they hold together. ``delta`` is the probability
-    that a bound of Wilson's fails, or that any of Hoeffding's does.
+    ``estimate`` are means over ``n_labeled`` rows, NaN where there is none; the method is "plug_in"
+    or "wilson". Each bound of Wilson's fails with a probability of about ``delta``.
     """
     lower, upper = estimate, estimate
     if method == "wilson":
         lower, upper = wilson_bounds(estimate, n_labeled, delta)
-    elif method == "transductive":
-        assert n_unlabeled is not None
-        radius = transductive_radius(n_labeled, n_unlabeled, delta, n_compared)
-        lower, upper = estimate - radius, estimate + radius
     lower = np.where(np.isnan(lower), -1.0, np.clip(lower, -1.0, 1.0))
     return lower, np.where(np.isnan(upper), 1.0, np.clip(upper, -1.0, 1.0))
-
-
-def transductive_radius(
-    n_labeled: np.ndarray, n_unlabeled: np.ndarray, delta: float, n_voters: int
-) -> np.ndarray:
-    """Return 2 sqrt((m + n) ln(2 p / delta) / (2 m n)), infinite where m or n is 0.
-
-    Hoeffding's bound on the difference between the labeled and the unlabeled mean of a quantity
-    in [-1, 1], on both sides and for all p voters together; p counts the voters before any of them
-    is dropped.
-    """
-    log_term = np.log(2 * max(n_voters, 1) / delta)
-    with np.errstate(divide="ignore"):
-        return 2.0 * np.sqrt((1.0 / n_labeled + 1.0 / n_unlabeled) * log_term / 2.0)
 
 
 def wilson_bounds(
@@ -187,7 +214,7 @@ def _check_labels(labels: Any, n_samples: int) -> np.ndarray:
 def _check_counts(n_unlabeled: Any, n_labeled: np.ndarray) -> np.ndarray:
     if n_unlabeled is None:
         raise ValueError(
-            "method='transductive' is for the unlabeled rows: pass n_unlabeled, how many of them "
+            "method='exact' is for the unlabeled rows: pass n_unlabeled, how many of them "
             "there are (or how many each voter is awake on)."
         )
     counts = np.asarray(n_unlabeled, dtype=float)
@@ -199,14 +226,19 @@ def _check_counts(n_unlabeled: Any, n_labeled: np.ndarray) -> np.ndarray:
     return np.broadcast_to(counts, n_labeled.shape)
 
 
-def _check_hard_votes(matrix: VoteMatrix, n_labeled: np.ndarray) -> None:
+def _squares(matrix: VoteMatrix) -> np.ndarray:
+    """Return the sum of squares of each voter's votes: how often it votes, if these are -1 or 1."""
     squares = np.zeros(matrix.n_voters)
     for block in matrix.blocks():
         square = block.multiply(block) if sparse.issparse(block) else block * block
         squares += np.asarray(square.sum(axis=0)).ravel()
-    soft = np.flatnonzero(squares < n_labeled - 1e-9)
+    return squares
+
+
+def _check_hard_votes(is_hard: np.ndarray) -> None:
+    soft = np.flatnonzero(~is_hard)
     if soft.size:
         raise ValueError(
             f"method='wilson' needs votes of -1 or 1, each wholly awake or asleep. Got others from "
-            f"voter {soft[0]}. Take np.sign of the votes, or method='transductive'."
+            f"voter {soft[0]}. Take np.sign of the votes, or method='exact'."
         )

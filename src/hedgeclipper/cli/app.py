@@ -5,10 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Sequence
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -25,6 +24,7 @@ _EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 1
 _EXAMPLE = "hedgeclipper fit rows.csv --target income --unlabeled more.csv --model income.skops"
 _MANY_VALUES = "--unlabeled"
 _END = "--end"
+_CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 _UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
@@ -34,28 +34,19 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_CONTEXT,
 )
 
 
-class Method(StrEnum):
-    """What ``fit`` fits."""
+def _between_0_and_1(example: float) -> Any:
+    """Return a check of an option whose value is a proportion or a probability."""
 
-    forest = "forest"
-    voting = "voting"
+    def check(value: float | None) -> float | None:
+        if value is not None and not 0 < value < 1:
+            raise typer.BadParameter(f"must be between 0 and 1, such as {example}. Got {value}.")
+        return value
 
-
-class BenchTable(StrEnum):
-    """What ``bench`` runs."""
-
-    table = "table"
-    votes_table = "votes-table"
-
-
-def _check_level(level: float | None) -> float | None:
-    if level is not None and not 0 < level < 1:
-        raise typer.BadParameter(f"must be between 0 and 1, such as 0.95. Got {level}.")
-    return level
+    return check
 
 
 def _check_jobs(jobs: int) -> int:
@@ -72,9 +63,8 @@ def _flag(text: str, *names: str) -> Any:
     return _option("", text, *names, rich_help_panel="Messages and files")
 
 
-def _confidence(condition: str) -> Any:
-    text = "Guarantee a bound on the error with this probability, such as 0.95; "
-    return _option("LEVEL", text + condition, callback=_check_level)
+def _confidence(text: str) -> Any:
+    return _option("LEVEL", text, "--confidence", callback=_between_0_and_1(0.95))
 
 
 Quiet = Annotated[bool, _flag("Print nothing but errors.", "--quiet", "-q")]
@@ -85,6 +75,30 @@ Seed = Annotated[int, _option("NUMBER", "Random seed.")]
 Jobs = Annotated[int, _option("NUMBER", "Threads; -1 is all cores.", callback=_check_jobs)]
 Drop = Annotated[list[str] | None, _option("COLUMN", "Leave out a column; repeat for more.")]
 Report = Annotated[Path | None, _option("PAGE.html", "Write a report to open in a browser.")]
+Confidence = Annotated[
+    float | None,
+    _confidence(
+        "Guarantee a bound on the error with this probability, such as 0.95: some labels are held "
+        "out to test the predictions. Labeled rows must be a random sample of all rows."
+    ),
+]
+Holdout = Annotated[
+    float | None,
+    _option(
+        "FRACTION",
+        "With --confidence: fraction of the labels to hold out. Default: half, at most 2,000.",
+        callback=_between_0_and_1(0.3),
+    ),
+]
+MaxError = Annotated[
+    float | None,
+    _option(
+        "FRACTION",
+        "Label only rows that are sure enough that at most this fraction of their labels is wrong, "
+        "such as 0.05; leave others blank. A guarantee only for a model fitted with --confidence.",
+        callback=_between_0_and_1(0.05),
+    ),
+]
 Unlabeled = Annotated[
     list[str] | None, _option("FILES...", "Files of unlabeled rows, up to the next option.")
 ]
@@ -113,18 +127,17 @@ def fit(
     ] = None,
     unlabeled: Unlabeled = None,
     method: Annotated[
-        Method,
+        Literal["forest", "voting"],
         _option(
             "forest|voting",
             "forest: fast, for files of any size. voting: a panel of twenty varied classifiers, "
             "mostly more accurate, takes minutes.",
         ),
-    ] = Method.forest,
+    ] = "forest",
     report: Report = None,
     drop: Drop = None,
-    confidence_level: Annotated[
-        float | None, _confidence("half of the labels are held out to test the model.")
-    ] = None,
+    confidence_level: Confidence = None,
+    holdout: Holdout = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
     force: Force = False,
@@ -147,6 +160,10 @@ def predict(
     to: Annotated[
         Path, _option("OUT", "Where to write: a .parquet or .csv file.", "--output", "-o")
     ],
+    max_error: MaxError = None,
+    confidence_level: Annotated[
+        float | None, _confidence("With --max-error: probability that it holds. Default: 0.95.")
+    ] = None,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -188,9 +205,9 @@ def votes(
     abstain: Annotated[
         str, _option("LABEL", "Value that means abstain; so does a missing vote.")
     ] = "-1",
-    confidence_level: Annotated[
-        float | None, _confidence("gold labels must be of rows drawn at random.")
-    ] = None,
+    confidence_level: Confidence = None,
+    holdout: Holdout = None,
+    max_error: MaxError = None,
     seed: Seed = 0,
     force: Force = False,
     quiet: Quiet = False,
@@ -219,8 +236,9 @@ def report(
 @app.command()
 def bench(
     table: Annotated[
-        BenchTable, typer.Argument(metavar="table|votes-table", help="Which table.")
-    ] = BenchTable.table,
+        Literal["table", "votes-table"],
+        typer.Argument(metavar="table|votes-table", help="Which table."),
+    ] = "table",
     debug: Debug = False,
 ) -> int:
     """Run the paper's table, or that of votes, in a copy of the repository. Takes hours."""
@@ -272,8 +290,12 @@ def _run(
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; wrong usage is one line too."""
+    group: Any = typer.main.get_command(app)
+    for command in (group, *group.commands.values()):
+        # or the type of a flag would be printed beside it
+        command.get_help_option(command.context_class(command, **_CONTEXT)).metavar = ""
     try:
-        code = app(args=spread_values(arguments), prog_name="hedgeclipper", standalone_mode=False)
+        code = group(spread_values(arguments), prog_name="hedgeclipper", standalone_mode=False)
     except _UsageError as error:
         output = Output(as_json="--json" in arguments)
         output.code = ExitCode.USAGE

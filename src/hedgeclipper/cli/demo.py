@@ -1,12 +1,14 @@
 """Three methods on bundled real data: ``python -m hedgeclipper.cli.demo``.
 
 100 labels and 32,461 unlabeled rows of the Adult data: AUC and error of a random forest fitted to
-the labels alone, and of HedgeClipper and the hedged panel fitted to all rows; bounds on the error
-that do not use the other labels; and a report to open in a browser.
+the labels alone, and of HedgeClipper and the hedged panel fitted to all rows; what is known of the
+error without the other labels: an estimate, a guarantee, and which rows can be labeled
+automatically; and a report to open in a browser.
 """
 
 from __future__ import annotations
 
+import textwrap
 import time
 from importlib import import_module
 from pathlib import Path
@@ -17,10 +19,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
+from hedgeclipper.cli.output import Output
 from hedgeclipper.datasets import fetch_a1a
-from hedgeclipper.io.progress import print_table
 
-N_LABELED, N_GUARANTEED = 100, 1000
+N_LABELED, N_GUARANTEED = 100, 3000
 REPORT = "hedgeclipper-demo.html"
 
 
@@ -51,12 +53,18 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
         "probable class.\nThe better ranking need not have the lower error, least of all with few "
         "labels.\n"
     )
-    print(f"Hedged panel, {few.y.size} labels:\n  {panel.certificate_.describe()}")
-    forest = HedgeClipperClassifier(
-        confidence_level=0.95, specialists="trees", n_estimators=25, random_state=random_state
-    ).fit(more.X, more.y, X_unlabeled=more.X_unlabeled)
-    print(f"25 trees, {more.y.size:,} labels, half of them held out to test the trees:")
-    print(f"  {forest.certificate_.describe()}")
+    print(f"Hedged panel, {few.y.size} labels, the estimate:")
+    _print_indented(panel.certificate_.describe())
+    options = {"confidence_level": 0.95, "n_jobs": -1, "random_state": random_state}
+    forest = HedgeClipperClassifier(**options)
+    forest.fit(more.X, more.y, X_unlabeled=more.X_unlabeled)
+    print(f"HedgeClipper, {more.y.size:,} labels, half of them held out for a guarantee:")
+    _print_indented(forest.certificate_.describe())
+    found = forest.auto_label(max_error=0.05)
+    _print_indented(found.describe())
+    if found.is_sure.any():
+        wrong = np.mean(found.labels[found.is_sure] != more.hidden[found.is_sure])
+        _print_indented(f"(of these {wrong:.1%} are wrong, by the labels that no method has seen)")
     path = import_module("hedgeclipper.inspection.report").write_report(
         panel,
         folder / REPORT,
@@ -69,6 +77,10 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
     print(f"\nThe report on the hedged panel: {path}")
 
 
+def _print_indented(text: str) -> None:
+    print(textwrap.fill(text, 98, initial_indent="  ", subsequent_indent="    "))
+
+
 def _compare(rows: Split, random_state: int) -> HedgedVotingClassifier:
     """Print the scores of three classifiers on the unlabeled rows, and return the last one."""
     options = {"n_jobs": -1, "random_state": random_state}
@@ -78,7 +90,7 @@ def _compare(rows: Split, random_state: int) -> HedgedVotingClassifier:
         "hedged panel": HedgedVotingClassifier(**options, verbose=1),
     }
     lines = [_line(name, model, rows) for name, model in models.items()]
-    print_table(["on the unlabeled rows", "AUC", "error", "seconds"], lines)
+    Output().table(["on the unlabeled rows", "AUC", "error", "seconds"], lines)
     return models["hedged panel"]
 
 

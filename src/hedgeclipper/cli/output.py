@@ -53,8 +53,10 @@ class Output:
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, debug: bool = False):
         self.as_json, self.debug = as_json, debug
-        self.is_talking = not (quiet or as_json)
-        self.verbose = int(self.is_talking)  # that of estimators: 1 shows bars or lines
+        is_silent = quiet or as_json
+        self.verbose = int(not is_silent)  # that of estimators: 1 shows bars or lines
+        self._out = _PatientConsole(highlight=False, soft_wrap=True, quiet=is_silent)
+        self._err = _PatientConsole(highlight=False, soft_wrap=True, quiet=is_silent, stderr=True)
         self.notes: list[str] = []
         self.result: dict[str, Any] = {}
         self.written: list[str] = []
@@ -62,42 +64,33 @@ class Output:
 
     def say(self, text: str) -> None:
         """Print a line."""
-        if self.is_talking:
-            _console().print(Text(text), soft_wrap=True)
+        self._out.print(Text(text))
 
     def note(self, text: str) -> None:
         """Print what the user should know, and keep it for the result."""
         text = " ".join(text.split())
         self.notes.append(text)
-        if self.is_talking:
-            _console(stderr=True).print(Text.assemble(("note: ", "yellow"), text), soft_wrap=True)
+        self._err.print(Text.assemble(("note: ", "yellow"), text))
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Print a table: in columns that fit the terminal, or in plain lines."""
-        if not self.is_talking:
-            return
-        cells = [[str(cell) for cell in row] for row in rows]
-        console = _console()
-        if console.is_terminal:
+        lines = [list(header), *([str(cell) for cell in row] for row in rows)]
+        if self._out.is_terminal:
             table = Table(*header, box=SIMPLE_HEAD, pad_edge=False)
-            for row in cells:
-                table.add_row(*map(Text, row))
-            console.print(table)
+            for line in lines[1:]:
+                table.add_row(*map(Text, line))
+            self._out.print(table, soft_wrap=False)
             return
-        lines = [list(header), *cells]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         for line in lines:
             padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-            _print("  ".join(padded).rstrip())
+            self.say("  ".join(padded).rstrip())
 
     def facts(self, facts: Sequence[tuple[str, Any]]) -> None:
         """Print names and values below each other."""
-        if not self.is_talking:
-            return
         width = max(len(name) for name, _ in facts) + 2
         for name, value in facts:
-            line = Text.assemble((name.ljust(width), "bold"), str(value))
-            _console().print(line, soft_wrap=True)
+            self._out.print(Text.assemble((name.ljust(width), "bold"), str(value)))
 
     def wrote(self, what: str, path: Path) -> None:
         """Keep where a file was written, for the result and in case of an error later on."""
@@ -118,32 +111,32 @@ class Output:
         """Print one line that says what is wrong."""
         if self.as_json:
             _print(json.dumps({"error": message, "exit_code": int(self.code)}))
-        _console(stderr=True).print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
+        self._err.quiet = False
+        self._err.print(Text.assemble(("error: ", "bold red"), message))
 
 
 @contextmanager
 def reporting(output: Output) -> Iterator[Output]:
     """Run a command: warnings become notes, and errors one line and an exit code."""
+
+    def note(message: Any, category: Any, *place: Any, **more: Any) -> None:
+        """Print a warning of this package; those of others are for who writes Python."""
+        from hedgeclipper.base.semi_supervised import NoUnlabeledRowsWarning
+
+        # commands note themselves that no row is unlabeled, and name the option that helps
+        is_ours = category.__module__.startswith("hedgeclipper")
+        if is_ours and category is not NoUnlabeledRowsWarning:
+            output.note(str(message))
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
-            warnings.showwarning = lambda message, category, *place, **more: _note_warning(
-                output, message, category
-            )
+            warnings.showwarning = note
             yield output
         if output.as_json:
             _print(json.dumps({**output.result, "notes": output.notes}, default=_plain))
     except (KeyboardInterrupt, Exception) as error:
         output.error(error)
-
-
-def _note_warning(output: Output, message: Any, category: Any) -> None:
-    """Print a warning of this package as a note; those of others are for who writes Python."""
-    from hedgeclipper.base.semi_supervised import NoUnlabeledRowsWarning
-
-    # commands note themselves that no row is unlabeled, and name the option that helps
-    if category.__module__.startswith("hedgeclipper") and category is not NoUnlabeledRowsWarning:
-        output.note(str(message))
 
 
 def exit_code_of(error: BaseException) -> ExitCode:
@@ -219,10 +212,33 @@ def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> N
         )
 
 
-def bound_as_record(bound: Any) -> dict[str, Any]:
-    """Return a certificate as a dict, for JSON; only a guarantee has a confidence level."""
-    level = bound.confidence_level if bound.is_guarantee else None
-    return {**asdict(bound), "confidence_level": level}
+def check_needed(option: str, value: Any, other: str, its_value: Any) -> None:
+    """Raise if an option is given without another one that it needs."""
+    if value is not None and its_value is None:
+        raise CommandError(f"{option} is given without {other}.", "Pass both.", ExitCode.USAGE)
+
+
+def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
+    """Return what is known of a model's error in lines to print, and keep it for the result."""
+    bound, worst = model.certificate_, model.worst_case_error_
+    output.result["certificate"] = asdict(bound)
+    output.result["worst_case_error"] = worst
+    if bound.reason and model.confidence_level is not None:
+        output.note(f"No guarantee: {bound.reason}.")
+    one_class = f" ({model.classes_[worst.argmax()]} against the rest)" if worst.size > 1 else ""
+    return [
+        ("Error", bound.describe().removeprefix("error ")),
+        ("Worst case", f"{worst.max():.1%}{one_class}, if voters are as good as estimated"),
+    ]
+
+
+def auto_label_facts(found: Any, output: Output) -> list[tuple[str, str]]:
+    """Return what automatic labels are worth in lines to print, and keep it for the result."""
+    record = {name: x for name, x in vars(found).items() if name not in ("labels", "is_sure")}
+    n_sure = int(found.is_sure.sum())
+    output.result["automatic_labels"] = {"n_sure": n_sure, "coverage": found.coverage, **record}
+    why = [("No guarantee", found.reason)] if n_sure and found.reason else []
+    return [("Automatic", found.describe()), *why]
 
 
 class _PatientConsole(Console):
@@ -231,10 +247,6 @@ class _PatientConsole(Console):
     def on_broken_pipe(self) -> None:
         """Drop all that is printed from now on."""
         _drop(self.file)
-
-
-def _console(*, stderr: bool = False) -> Console:
-    return _PatientConsole(stderr=stderr, highlight=False)
 
 
 def _print(line: str) -> None:

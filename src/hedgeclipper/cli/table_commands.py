@@ -7,31 +7,44 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
 import pyarrow.csv
 import pyarrow.parquet
 from rich.filesize import decimal
 from sklearn.pipeline import Pipeline
 
 from hedgeclipper.base.columns import ColumnEncoder
-from hedgeclipper.cli.output import CommandError, ExitCode, Output, bound_as_record, check_outputs
+from hedgeclipper.cli.output import (
+    CommandError,
+    ExitCode,
+    Output,
+    auto_label_facts,
+    check_needed,
+    check_outputs,
+    error_facts,
+)
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_rows import TableRows, check_classes, read_rows
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.io.atomic import atomic_path
+from hedgeclipper.io.atomic import atomic_path, parquet_writer
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.persistence import load, save
 
 COLUMNS_TO_LIST = 12
 ROWS_IN_REPORT = 50_000
+LEVEL = 0.95
 PARQUET, CSV = (".parquet", ".pq"), (".csv",)
 
 
@@ -45,6 +58,7 @@ def fit(
     report: Path | None,
     drop: Sequence[str] | None,
     confidence_level: float | None,
+    holdout: float | None,
     seed: int,
     jobs: int,
     force: bool,
@@ -52,23 +66,22 @@ def fit(
 ) -> None:
     """Fit a model to the rows of files, save it, and print what came out."""
     started = time.perf_counter()
+    check_needed("--holdout", holdout, "--confidence", confidence_level)
     tables = _find(data, unlabeled)
     check_outputs(model, report, inputs=_paths(tables), force=force)
-    write_report = None if report is None else report_writer()
+    write_report = report_writer(report)
     target = _target(tables[0], target, drop or (), output)
     rows = read_rows(tables, target, output, drop or ())
     classes = check_classes(rows.y, rows.n_rows, "the label" if target is None else f"{target!r}")
     _print_rows(rows, output)
     kind = HedgedVotingClassifier if method == "voting" else HedgeClipperClassifier
     options = {"n_jobs": jobs, "random_state": seed, "verbose": output.verbose}
-    estimator = kind(confidence_level=confidence_level, **options)
+    estimator = kind(confidence_level=confidence_level, holdout=holdout, **options)
     _fit_to(estimator, rows, output)
     steps = [] if rows.encoder is None else [("columns", rows.encoder)]
     pipeline = Pipeline([*steps, ("model", estimator.set_params(verbose=0))])
     save(pipeline, model, force=force)
     output.wrote("model", model)
-    found = estimator.certificate_
-    bounds = found if isinstance(found, list) else [found]
     output.result |= {
         "command": "fit",
         "method": method,
@@ -78,24 +91,23 @@ def fit(
         "in_memory": rows.in_memory,
         "classes": {str(label): count for label, count in classes.items()},
         "columns": [asdict(plan) for plan in rows.encoder.plans_] if rows.encoder else [],
-        "certificates": [bound_as_record(bound) for bound in bounds],
     }
-    if write_report is not None and report is not None:
+    known = error_facts(estimator, output)
+    if report is not None:
         _write_report(write_report, pipeline, rows, report, force, output)
     seconds = time.perf_counter() - started
     output.result["seconds"] = round(seconds, 3)
-    names = ["Error"] if len(bounds) == 1 else [f"Error, {label}" for label in classes]
     output.facts(
         [
             ("Labels", ", ".join(f"{label} ({count:,})" for label, count in classes.items())),
-            *zip(names, [bound.describe().removeprefix("error ") for bound in bounds], strict=True),
+            *known,
             ("Model", f"{model}, {decimal(model.stat().st_size)}"),
             *([] if report is None else [("Report", report)]),
             ("Time", f"{seconds:.1f} s"),
         ]
     )
     if confidence_level is None:
-        output.say("An estimate is no guarantee; --confidence-level 0.95 holds labels out for one.")
+        output.say("An estimate is no guarantee; --confidence 0.95 holds labels out for one.")
     output.say(f"Next: hedgeclipper predict {model} FILES -o predictions.parquet")
 
 
@@ -111,7 +123,7 @@ def report(
     """Write a report on a saved model and the rows of files."""
     tables = _find(data, unlabeled)
     check_outputs(to, inputs=[model, *_paths(tables)], force=force)
-    write_report = report_writer()
+    write_report = report_writer(to)
     pipeline, encoder = _load(model, tables[0])
     target = None if encoder is None else encoder.target
     if target is not None:
@@ -123,14 +135,24 @@ def report(
     output.facts([("Report", to)])
 
 
-def predict(*, model: Path, files: Sequence[str], to: Path, force: bool, output: Output) -> None:
+def predict(
+    *,
+    model: Path,
+    files: Sequence[str],
+    to: Path,
+    max_error: float | None,
+    confidence_level: float | None,
+    force: bool,
+    output: Output,
+) -> None:
     """Write a model's predictions for the rows of files, in their order."""
     check_table_suffix(to)
+    check_needed("--confidence", confidence_level, "--max-error", max_error)
     table = Files.find(files)
     check_outputs(to, inputs=[model, *table.paths], force=force)
     pipeline, encoder = _load(model, table)
     estimator = pipeline.named_steps["model"].set_params(verbose=output.verbose)
-    rows: Any = table.paths
+    rows: Callable[[], Any] = partial(list, table.paths)
     unread: Counter[str] = Counter()
     if encoder is not None:
         known = [plan.name for plan in encoder.plans_ if plan.kind != "left out"]
@@ -141,10 +163,11 @@ def predict(*, model: Path, files: Sequence[str], to: Path, force: bool, output:
                 f"Columns that the model does not know are not used: {', '.join(more[:10])}."
             )
         if not (encoder.is_plain_ and table.hold_numbers(known)):
-            rows = _encoded(table, encoder, unread)
+            rows = partial(_encoded, table, encoder, unread)
+    sure = None
     with table_at(to, force=force) as draft:
         try:
-            n_rows = estimator.predict_to(draft, rows)
+            n_rows = estimator.predict_to(draft, rows())
         except ValueError as error:
             if "infinity" not in str(error):
                 raise
@@ -154,6 +177,10 @@ def predict(*, model: Path, files: Sequence[str], to: Path, force: bool, output:
             ) from error
         if n_rows == 0:
             raise table.no_rows
+        if max_error is not None:
+            unread.clear()  # they are counted once more
+            sure = estimator.auto_label(rows(), max_error, confidence_level or LEVEL)
+            _leave_blank(draft, ~sure.is_sure)
         classes = _count_classes(draft)
     for name, count in unread.items():
         if count:
@@ -161,11 +188,16 @@ def predict(*, model: Path, files: Sequence[str], to: Path, force: bool, output:
     output.result |= {"command": "predict", "n_rows": n_rows}
     output.wrote("predictions", to)
     output.result["classes"] = {str(label): count for label, count in classes}
+    n_blank = n_rows - sum(count for _, count in classes)
     output.table(
         ("Prediction", "Rows", "Proportion"),
-        [(label, f"{count:,}", f"{count / n_rows:.1%}") for label, count in classes],
+        [
+            (label, f"{count:,}", f"{count / n_rows:.1%}")
+            for label, count in [*classes, *([("(blank)", n_blank)] if n_blank else [])]
+        ],
     )
-    output.facts([("Predictions", f"{to}, {n_rows:,} rows")])
+    facts = [] if sure is None else auto_label_facts(sure, output)
+    output.facts([*facts, ("Predictions", f"{to}, {n_rows:,} rows")])
 
 
 def _find(data: str, unlabeled: Sequence[str] | None) -> list[Files]:
@@ -245,8 +277,10 @@ def _load(path: Path, files: Files) -> tuple[Pipeline, ColumnEncoder | None]:
     return model, encoder
 
 
-def report_writer() -> Any:
-    """Return the function that writes reports, before anything long is done."""
+def report_writer(page: Path | None) -> Any:
+    """Return the function that writes a page, before anything long is done; None without one."""
+    if page is None:
+        return None
     for module in ("jinja2", "matplotlib"):
         import_extra(module, "report", "A report")
     return import_module("hedgeclipper.inspection.report").write_report
@@ -307,9 +341,22 @@ def _encoded(files: Files, encoder: ColumnEncoder, unread: Counter[str]) -> Iter
         raise files.no_rows
 
 
+def _leave_blank(path: Path, which: np.ndarray) -> None:
+    """Remove the predictions of some rows from a Parquet file."""
+    start = 0
+    with parquet_writer(path) as writer, pyarrow.parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches():
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            blank = pa.array(which[start : start + batch.num_rows])
+            nothing = pa.scalar(None, columns["prediction"].type)
+            columns["prediction"] = pa.compute.if_else(blank, nothing, columns["prediction"])
+            writer.write(columns)
+            start += batch.num_rows
+
+
 def _count_classes(path: Path) -> list[tuple[Any, int]]:
     """Return the number of predictions of each class, the most frequent first."""
-    column = pyarrow.parquet.read_table(path, columns=["prediction"]).column(0)
+    column = pyarrow.parquet.read_table(path, columns=["prediction"]).column(0).drop_null()
     counts = [(entry["values"], entry["counts"]) for entry in column.value_counts().to_pylist()]
     return sorted(counts, key=lambda pair: -pair[1])
 

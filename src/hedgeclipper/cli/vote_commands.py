@@ -8,12 +8,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from hedgeclipper.cli.output import CommandError, Output, bound_as_record, check_outputs
-from hedgeclipper.cli.table_commands import check_table_suffix, report_writer, table_at
+from hedgeclipper.cli.output import (
+    CommandError,
+    Output,
+    auto_label_facts,
+    check_needed,
+    check_outputs,
+    error_facts,
+)
+from hedgeclipper.cli.table_commands import LEVEL, check_table_suffix, report_writer, table_at
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_rows import as_classes
-from hedgeclipper.io import listed, parquet_writer
+from hedgeclipper.io import listed, missing_labels, parquet_writer
 from hedgeclipper.persistence import save
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
@@ -36,6 +44,8 @@ def aggregate(
     label: str,
     abstain: str,
     confidence_level: float | None,
+    holdout: float | None,
+    max_error: float | None,
     seed: int,
     force: bool,
     output: Output,
@@ -43,70 +53,91 @@ def aggregate(
     """Weight voters by gold labels and agreement, label all rows, and print what came out."""
     if to is not None:
         check_table_suffix(to)
-    table, gold_table = (Files.find(where) for where in (votes, [gold]))
+    check_needed("--holdout", holdout, "--confidence", confidence_level)
+    table, gold_table = _find(votes), _find([gold])
     check_outputs(to, model, report, inputs=table.paths + gold_table.paths, force=force)
-    write_report = None if report is None else report_writer()
-    for files in (table, gold_table):
-        if files.is_libsvm:
-            raise CommandError(
-                f"{files.place} is LibSVM, which has no names of columns.",
-                "Pass votes and gold labels as CSV, Parquet or Arrow.",
-            )
+    write_report = report_writer(report)
     gold_key, gold_labels = read_gold(gold_table, label)
     abstain_label = _abstain(abstain, gold_labels, output)
     long = {"task": task, "worker": worker, "label": label}
     cast, key = read_votes(table, long, drop or (), key, gold_key, abstain_label)
     y = matched(cast, gold_labels, gold, output)
-    known = np.array([label is not None for label in y])
-    labels = as_classes(y[known].tolist())
+    known = ~missing_labels(y)
     _print_votes(table, cast, gold_labels, known, output)
     aggregator = VoteAggregator(
-        abstain_label=abstain_label, confidence_level=confidence_level, random_state=seed
+        abstain_label=abstain_label,
+        confidence_level=confidence_level,
+        holdout=holdout,
+        random_state=seed,
     )
-    aggregator.fit(cast.take(known), labels, L_unlabeled=cast.take(~known))
-    output.result |= {
-        "command": "votes",
-        "n_rows": cast.n_rows,
-        "n_votes": cast.n_votes,
-        "n_gold": labels.size,
-        "classes": aggregator.classes_.tolist(),
-        "certificate": bound_as_record(aggregator.certificate_),
-        "voters": _records(aggregator.voter_summary()),
-    }
-    row_names = np.asarray(cast.rows)
+    aggregator.fit(cast.take(known), as_classes(y[known]), L_unlabeled=cast.take(~known))
+    output.result |= _result(aggregator, cast, known)
+    facts, is_blank = error_facts(aggregator, output), np.zeros(known.size, bool)
+    if max_error is not None and not known.all():
+        sure = aggregator.auto_label(cast.take(~known), max_error, confidence_level or LEVEL)
+        facts += auto_label_facts(sure, output)
+        is_blank[~known] = ~sure.is_sure
     if to is not None:
-        predicted = aggregator.predict(cast)
-        predicted[known] = labels
-        names = [f"probability_{label}" for label in aggregator.classes_]
-        columns = {
-            key: row_names.tolist(),
-            "label": predicted,
-            "is_gold": known,
-            **dict(zip(names, aggregator.predict_proba(cast).T, strict=True)),
-        }
-        with table_at(to, force=force) as draft, parquet_writer(draft) as writer:
-            writer.write(columns)
+        _write_labels(aggregator, cast, y, is_blank, key, to, force)
         output.wrote("labels", to)
     if model is not None:
         save(aggregator, model, force=force)
         output.wrote("model", model)
-    if write_report is not None and report is not None:
+    if report is not None:
+        unlabeled = np.asarray(cast.rows)[~known].astype(str).tolist()
+        about = {"votes": table.place, "gold labels": gold_table.place, "key": key}
         write_report(
-            aggregator,
-            report,
-            votes=cast,
-            gold=y,
-            row_names=row_names[~known].astype(str).tolist(),
-            about={"votes": table.place, "gold labels": gold_table.place, "key": key},
-            force=force,
+            aggregator, report, votes=cast, gold=y, row_names=unlabeled, about=about, force=force
         )
         output.wrote("report", report)
     _print_voters(aggregator, output)
     written = {"Labels": to, "Model": model, "Report": report}
-    bound = aggregator.certificate_.describe(len(aggregator.classes_))
-    facts = [("Error", bound.removeprefix("error "))]
-    facts += [(name, str(path)) for name, path in written.items() if path is not None]
-    output.facts(facts)
+    output.facts(facts + [(name, str(path)) for name, path in written.items() if path is not None])
+
+
+def _find(where: Sequence[str]) -> Files:
+    """Return the files of a table whose columns have names."""
+    files = Files.find(where)
+    if files.is_libsvm:
+        raise CommandError(
+            f"{files.place} is LibSVM, which has no names of columns.",
+            "Pass votes and gold labels as CSV, Parquet or Arrow.",
+        )
+    return files
+
+
+def _result(model: VoteAggregator, votes: Votes, known: np.ndarray) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    voters = model.voter_summary().reset_index(names="voter").astype(object)
+    return {
+        "command": "votes",
+        "n_rows": votes.n_rows,
+        "n_votes": votes.n_votes,
+        "n_gold": known.sum(),
+        "classes": model.classes_.tolist(),
+        "voters": voters.where(voters.notna(), None).to_dict("records"),
+    }
+
+
+def _write_labels(
+    model: VoteAggregator,
+    votes: Votes,
+    gold: np.ndarray,
+    is_blank: np.ndarray,
+    key: str,
+    path: Path,
+    force: bool,
+) -> None:
+    """Write a table of all rows: keys, labels, whether these are gold, and probabilities."""
+    predicted = model.predict(votes)
+    is_gold = ~missing_labels(gold)
+    predicted[is_gold] = as_classes(gold[is_gold])
+    names = [f"probability_{label}" for label in model.classes_]
+    probabilities = dict(zip(names, model.predict_proba(votes).T, strict=True))
+    labels = pa.array(predicted, mask=is_blank)
+    row_names = np.asarray(votes.rows).tolist()
+    with table_at(path, force=force) as draft, parquet_writer(draft) as writer:
+        writer.write({key: row_names, "label": labels, "is_gold": is_gold, **probabilities})
 
 
 def read_gold(table: Files, label: str) -> tuple[str, pd.Series]:
@@ -223,11 +254,6 @@ def _print_votes(
         f"{table.place}: {votes.n_rows:,} rows, {votes.n_voters:,} voters, "
         f"{votes.n_votes:,} votes, {known.sum():,} gold labels"
     )
-
-
-def _records(summary: pd.DataFrame) -> list[dict[str, Any]]:
-    frame = summary.reset_index(names="voter").astype(object)
-    return frame.where(frame.notna(), None).to_dict("records")
 
 
 def _print_voters(model: VoteAggregator, output: Output) -> None:

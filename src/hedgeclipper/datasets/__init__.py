@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import Bunch
 
 from hedgeclipper.datasets.downloads import located
-from hedgeclipper.datasets.readers import Contents, read_files
+from hedgeclipper.datasets.file_formats import Contents, read_files
 from hedgeclipper.datasets.registry import PACKAGE_DATA, Dataset, dataset_names, find_dataset
 from hedgeclipper.io.extras import import_extra
 
@@ -52,6 +52,9 @@ def fetch(
        unpacked, or packed by another of gzip, bzip2 and xz) or as NumPy archives;
     3. in the cache, as published;
     4. on the web, from which they are downloaded into the cache. This needs the "datasets" extra.
+
+    Files in CSV as they are published (those of covtype, SUSY, HIGGS, kagg-prot and kagg-cred) are
+    read with pyarrow, which comes with the "datasets" extra too.
 
     kagg-prot and kagg-cred need an account and ssl-secstr a conversion, so they have to be put
     into a folder by hand; the error tells which files, and where they come from. A download that

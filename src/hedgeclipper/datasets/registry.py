@@ -21,7 +21,7 @@ class Dataset:
     archives: Sequence[str]  # NumPy: the labeled rows, then the unlabeled ones if they are apart
     origin: str  # where the data come from
     license: str = "none stated"
-    layout: str = ""  # of the published files, a key of readers.LAYOUTS
+    layout: str = ""  # of the published files, a key of file_formats.LAYOUTS
     # Published files, as paths below the data folder, with their SHA-256 ("" if it is not known).
     files: dict[str, str] = field(default_factory=dict)
     # Where to download them, as in pooch: base_url/file, or its entry in urls; empty if by hand.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -13,105 +14,105 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
-from hedgeclipper.base.inspection import Inspection, store_games
+from hedgeclipper.base.held_out import ADDED_ROWS, USED_LABELS, HeldOutRows, why_no_guarantee
+from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.semi_supervised import (
     BatchCheck,
-    RowBatches,
-    RowSlices,
     SemiSupervisedRows,
     is_dask,
-    warn_user,
+    is_in_memory,
 )
-from hedgeclipper.forest import leaf_game
-from hedgeclipper.forest.growing import HOLDOUT, MAX_SEED, GrownTrees, default_forest, grow_trees
+from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
+from hedgeclipper.forest.groups import GroupStream, ScoredGroups, score_groups
+from hedgeclipper.forest.growing import MAX_SEED, GrownTrees, draw_some, grow_forest
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
-from hedgeclipper.forest.leaf_game import LeafGame, LeafSolution, LeafStream
-from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, keep_leaves
-from hedgeclipper.forest.leaves import (
-    KINDS,
-    LeafPredictor,
-    count_in_leaves,
-    describe_leaves,
-    leaf_table,
-    leaf_voters,
-)
-from hedgeclipper.forest.trees import LeafFinder
-from hedgeclipper.game.losses import BinaryLoss, resolve_loss
+from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
+from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_unlabeled
+from hedgeclipper.forest.rule_check import doubts_in, ranked_among, sum_of_doubts
+from hedgeclipper.forest.streams import Stream
+from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
-from hedgeclipper.io.progress import pass_reporter, row_reporter
+from hedgeclipper.io.progress import pass_reporter, warn_user
 
 
-class HedgeClipperClassifier(SemiSupervisedClassifier):
-    """Semi-supervised classifier that reweights the leaves of a forest by unlabeled rows.
+class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
+    """Semi-supervised forest: trees on views that all rows teach, weighed in a game.
 
-    Trees are grown on the labeled rows. Every leaf becomes a specialist, awake on the rows that
-    fall into it. Labeled rows that a tree was not grown from tell how good its leaves are,
-    unlabeled rows where leaves of different trees overlap, and a zero-sum game against an adversary
-    who picks the labels gives each leaf its weight [1]_.
+    Random forests and extra trees are grown on the labeled rows, on the columns as they are and on
+    components of all rows, labeled and unlabeled. Leaves are shrunk towards the nodes above them,
+    which takes the place of a smallest leaf size [2]_. A zero-sum game against an adversary who
+    picks the labels [1]_ weighs the four groups of trees: labeled rows that a tree was not grown
+    from tell how good its group is. With ``game=LeafGame()`` every leaf is a specialist with its
+    own weight instead, as in the paper.
 
     Parameters
     ----------
     estimator : estimator or None, default=None
         A tree ensemble: random forest, extra trees, bagged trees or gradient boosting of
-        scikit-learn, LightGBM or XGBoost. None is a random forest. A fitted one is used as it is;
-        the labeled rows given to ``fit`` then only score its trees and must be new to it. (A clone
-        is not fitted: wrap it in ``sklearn.frozen.FrozenEstimator`` for a grid search.) Rows are
-        passed to it as float32.
-    n_estimators : int, default=100
-        Number of trees of the default forest; not used with another ``estimator``.
-    specialists : {"leaves", "nodes", "trees"} or sequence of these, default="leaves"
-        What gets weights in the game: every leaf, every node below the roots (leaves included), or
-        every tree. "trees" has the fewest weights, for very few labels.
+        scikit-learn, LightGBM or XGBoost. None is a random forest and extra trees. A fitted one is
+        used as it is; the labeled rows given to ``fit`` then only score its trees and must be new
+        to it. (A clone is not fitted: wrap it in ``sklearn.frozen.FrozenEstimator`` for a grid
+        search.) Rows are passed to it as float32.
+    n_estimators : int, default=150
+        Number of trees of each default ensemble on each view, so that there are 600 in all; not
+        used with another ``estimator``. More trees are a little more accurate and take longer.
+    views : "auto", transformer, sequence of transformers or None, default="auto"
+        What the trees look at beside the columns as they are. "auto" is `Components` (30 leading
+        components of all rows) for the default ensembles, if there are at least three columns, and
+        nothing for another ``estimator``. A transformer of scikit-learn is fitted to labeled and up
+        to 20,000 unlabeled rows, without labels. None is nothing.
+    shrinkage : "auto", float or None, default="auto"
+        How strongly leaves are shrunk towards the nodes above them: the number of rows of a node at
+        which what its children add is halved. "auto" is chosen for each group of trees by
+        out-of-bag log loss, and 0 is none. None grows the paper's forest instead: a random forest
+        alone, whose leaves have at least 10 rows (4 with fewer than 1,000 labels).
     holdout : float or None, default=None
-        Proportion of the labels that no tree is grown from and on which all trees are scored. None:
-        each tree is scored on its out-of-bag rows; with a ``confidence_level``, or an ensemble that
-        draws no bootstrap sample, None is a half.
-    bound : {"shrunk", "plug_in", "wilson"}, default="shrunk"
-        How the correlation of a specialist with the labels (b) is estimated. "shrunk": the forest's
-        mean vote where the specialist is awake, plus the mean error of that vote on labeled rows,
-        shrunk towards 0, with both classes weighted alike. "plug_in": the mean over unseen labeled
-        rows, as in the paper. "wilson": Wilson's lower bound on that mean at 95 %. With the last
-        two, specialists without a positive correlation are dropped.
+        Fraction of the labels to hold out; only with a ``confidence_level``. None is half of them,
+        at most 2,000.
     confidence_level : float or None, default=None
-        A number such as 0.95 asks for a guarantee: labels are held out, and in place of ``bound``
-        the game uses lower bounds that hold for all specialists together, on these unlabeled rows,
-        with this probability. Without sample weights, and with unlabeled rows that are not among
-        the labeled ones, the certificate is then a guarantee.
+        A number such as 0.95 asks for a guarantee: some labels are held out, have no part in the
+        fit, and test its predictions. The bound on the error holds with this probability, if the
+        labeled rows are a simple random sample of all rows and have no weights. If None, no labels
+        are held out, and the error is an estimate.
     loss : {"square", "zero_one", "log"} or Loss, default="square"
-        Loss that the game minimizes in the worst case. The paper's is "zero_one"; "square" and
-        "log" give probabilities that are better calibrated.
-    tol : float, default=1e-2
+        Loss that the game minimizes in the worst case. The paper's is "zero_one".
+    tol : float, default=1e-3
         Relative duality gap at which the solver stops.
     max_iter : int, default=100
         Largest number of passes over the unlabeled rows.
     game : LeafGame or None, default=None
-        How the game is set up and solved; None has the defaults of `LeafGame`.
+        The paper's game of leaves, nodes or trees, with settings of its own; None weighs groups of
+        trees, which is faster and more accurate.
     storage : LeafStorage or None, default=None
-        Where leaf numbers of the unlabeled rows are kept; None has the defaults of `LeafStorage`.
+        Where what is needed of the unlabeled rows is kept: scores of the groups, or leaf numbers
+        for a `LeafGame`. None has the defaults of `LeafStorage`.
     n_jobs : int or None, default=None
         Threads for growing, finding leaves and predicting; None is 1 and -1 all cores.
     random_state : int, RandomState or None, default=None
         Seed; pass an int for the same result in every fit.
     verbose : int, default=0
-        1 shows on standard error the rows or partitions that are done, then passes, slack, gap and
-        time left.
+        1 shows on standard error the rows or partitions that are done, then passes of a `LeafGame`,
+        their slack, gap and time left.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    estimator_ : estimator
-        The fitted ensemble.
+    estimators_ : dict of str to estimator
+        The fitted ensembles, by the names of the groups.
+    shrinkage_ : ndarray of shape (n_groups,)
+        Strength of the shrinkage of each group.
     specialist_weights_ : list of ndarray of shape (n_specialists,)
-        Weights (theta) in each game: there is one for two classes, or one for each class against
-        the rest.
+        Weights (theta) in each game, of groups or of what the `LeafGame` names: there is one game
+        for two classes, or one for each class against the rest.
     label_correlations_, coverage_ : list of ndarray of shape (n_specialists,)
         Correlation with the labels (b) of each specialist, and proportion of the unlabeled rows on
-        which it is awake, in each game.
+        which it is awake, in each game. Of groups both classes weigh the same in b.
     n_specialists_ : ndarray of shape (n_games,)
         Number of specialists in each game.
     unlabeled_weight_ : ndarray of shape (n_games,)
@@ -123,13 +124,13 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         Slack and duality gap that the solver reached, number of passes, and why it stopped.
     history_ : list of tuple of PassRecord
         Both sides of each game after each full pass; see `ConvergenceDisplay`.
-    certificate_ : Certificate or list of these
-        Bound on the error of ``predict`` on the unlabeled rows, from the correlations of the whole
-        trees, and whether it is a guarantee or an estimate. For more than two classes there is one
-        per class, each by itself, on the error of telling it from the rest by the sign of its awake
-        prediction.
-    worst_case_error_ : float or list
-        Its upper bound.
+    certificate_ : Certificate
+        The error of ``predict`` on the unlabeled rows, with bounds: a guarantee from held-out
+        labels, or an estimate from labeled rows that trees have not seen.
+    worst_case_error_ : ndarray of shape (n_games,)
+        Largest error in each game (telling a class from the rest) under any labels that the
+        correlations of groups (of whole trees, for a `LeafGame`) allow; an estimate, since these
+        are.
     n_labeled_, n_unlabeled_ : int
         Number of labeled and of unlabeled rows.
     shift_score_ : float
@@ -141,6 +142,8 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     ----------
     .. [1] A. Balsubramani and Y. Freund, "Scalable semi-supervised aggregation of classifiers",
        NIPS 2015.
+    .. [2] A. Agarwal, Y. S. Tan, O. Ronen, C. Singh and B. Yu, "Hierarchical shrinkage: improving
+       the accuracy and interpretability of tree-based methods", ICML 2022.
 
     Examples
     --------
@@ -155,9 +158,9 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     _parameter_constraints: ClassVar[dict] = {
         "estimator": "no_validation",
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "specialists": [StrOptions(set(KINDS)), list, tuple],
+        "views": [StrOptions({"auto"}), HasMethods(["fit", "transform"]), list, tuple, None],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), None],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
-        "bound": [StrOptions({"shrunk", "plug_in", "wilson"})],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
@@ -173,13 +176,13 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         self,
         estimator=None,
         *,
-        n_estimators=100,
-        specialists="leaves",
+        n_estimators=150,
+        views="auto",
+        shrinkage="auto",
         holdout=None,
-        bound="shrunk",
         confidence_level=None,
         loss="square",
-        tol=1e-2,
+        tol=1e-3,
         max_iter=100,
         game=None,
         storage=None,
@@ -189,9 +192,9 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.specialists = specialists
+        self.views = views
+        self.shrinkage = shrinkage
         self.holdout = holdout
-        self.bound = bound
         self.confidence_level = confidence_level
         self.loss = loss
         self.tol = tol
@@ -206,9 +209,10 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
     def as_in_paper(cls, **parameters: Any) -> HedgeClipperClassifier:
         """Return the classifier with the settings of the paper, changed by those given.
 
-        These are plug-in out-of-bag correlations, zero-one loss, alpha = 1, neither cap nor ridge,
-        and a few passes of stochastic gradient steps, whose early stop keeps the weights finite.
-        Of a Dask collection every such pass fetches all leaf numbers; ``method="batch"`` does not.
+        These are a forest of 100 trees alone, plug-in out-of-bag correlations of its leaves,
+        zero-one loss, alpha = 1, neither cap nor ridge, and a few passes of stochastic gradient
+        steps, whose early stop keeps the weights finite. Of a Dask collection every such pass
+        fetches all leaf numbers; ``method="batch"`` does not.
 
         Parameters
         ----------
@@ -220,10 +224,11 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         if of_game and "game" in parameters:
             raise ValueError(f"Set {sorted(of_game)} in the LeafGame that is passed as game.")
         game.set_params(**{name: parameters.pop(name) for name in of_game})
-        return cls(**{"bound": "plug_in", "loss": "zero_one", "game": game, **parameters})
+        paper = {"n_estimators": 100, "views": None, "shrinkage": None, "loss": "zero_one"}
+        return cls(**{**paper, "tol": 1e-2, "game": game, **parameters})
 
     def fit(self, X, y, X_unlabeled=None, sample_weight=None, callback=None):
-        """Grow trees on the labeled rows and weight their leaves by the unlabeled ones.
+        """Grow trees on the labeled rows and weigh them, with the help of the unlabeled ones.
 
         Parameters
         ----------
@@ -243,43 +248,46 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
         callback : callable, optional
-            Called with a `PassView` after each full pass of the game; see `LiveMargins`.
+            Called with a `PassView` after each full pass of a `LeafGame`; see `LiveMargins`. The
+            game of groups is over too soon to be watched.
 
         Returns
         -------
         self
         """
         self.__dict__.pop("_predictor", None)
-        self._check_settings(X_unlabeled)
+        self._forget_measures()
+        storage = self._check_settings(X_unlabeled, callback)
         self._keeps_frames = needs_encoding(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows, prepare = self._encode_columns(given.without_weightless())
-        codes = self._encode(rows.y_labeled)
         random_state = check_random_state(self.random_state)
+        rows, held = self._hold_out_labels(rows, random_state)
+        codes = self._encode(rows.y_labeled)
 
-        grown = self._grow(rows, codes, random_state)
-        options = leaf_game.LeafGameOptions.of(self, self._game, random_state.randint(MAX_SEED))
-        evidence = leaf_game.leaf_evidence(grown, rows, codes, self._games(), options)
-        with closing(self._find_leaves(grown.finder, rows.X_unlabeled)) as leaves:
-            counts = count_in_leaves(leaves, grown.finder, self.n_jobs)
-            self.shift_score_ = check_shift(evidence[0].labeled, counts)
-            solutions = self._play(evidence, leaves, counts, callback, prepare)
-            predictor = LeafPredictor.of(solutions, grown.finder, resolve_loss(self.loss), prepare)
-            stream = LeafStream(evidence, leaves if given.has_unlabeled else None, solutions)
-            labels = None
-            if given.in_memory:
-                predicted = predictor.classes(predictor.awake_in(leaves, self.n_jobs))
-                labels = self._all_labels(given, self.classes_[predicted])
-        self.estimator_ = grown.model
-        self.n_labeled_, self.n_unlabeled_ = codes.size, leaves.n_samples
-        return self._store(predictor, stream, solutions, labels)
+        some = draw_some(self, rows, random_state)
+        labeled = replace(rows, X_unlabeled=rows.X_labeled)
+        self._grown_from = labeled, codes, deepcopy(random_state)
+        grown = grow_forest(self, rows, codes, some, random_state)
+        leaves = grown.finder.find(rows.X_labeled, self.n_jobs)
+        self.shift_score_ = check_shift(grown, leaves, some, self.n_jobs)
+        labels = codes, rows.weight_labeled, self._games()
+        groups = score_groups(grown, leaves, *labels, self.shrinkage)
+        stream = self._make_stream(grown, groups, leaves, random_state.randint(MAX_SEED))
+        with closing(find_unlabeled(self, stream.finder, rows.X_unlabeled, storage)) as kept:
+            if given.has_unlabeled:
+                stream.reservoir.draw(kept)
+            self._play(stream, kept, prepare, callback)
+            self.estimators_, self.shrinkage_ = grown.models, groups.strengths
+            self._check_rule(given, held, codes, kept)
+        return self
 
     def partial_fit(self, X_unlabeled, y=None, classes=None):
         """Add more unlabeled rows, for streams that never end.
 
-        The trees and the labels stay as they are. The game is played anew, from the weights it
-        had, on a random sample of 50,000 of all unlabeled rows so far, so that neither time
-        nor memory grows. ``certificate_`` is then an estimate for that sample.
+        The trees, their views and the labels stay as they are. The game is played anew on a random
+        sample of 50,000 of all unlabeled rows so far, so that neither time nor memory grows.
+        ``certificate_`` is then an estimate.
 
         Parameters
         ----------
@@ -297,7 +305,8 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
         """
         if y is not None and not hasattr(self, "_predictor"):
             return self.fit(X_unlabeled, y)
-        finder, prepare = self._require_predictor().finder, self._predictor.prepare
+        check_is_fitted(self)
+        finder, prepare = self._stream.finder, self._predictor.prepare
         instead = "pass X.partitions[0].compute() and so on, one after the other"
         batches = self._batches(X_unlabeled, "X_unlabeled", instead)
         if y is not None:
@@ -308,11 +317,14 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             )
         rows = batches if prepare is None else map(prepare, batches)
         stream = self._stream.grown(finder.find(batch, self.n_jobs) for batch in rows)
-        with pass_reporter(self.verbose, self.tol) as report:
-            solutions = stream.play(report)
-        self.n_unlabeled_ = stream.reservoir.n_seen
-        predictor = LeafPredictor.of(solutions, finder, resolve_loss(self.loss), prepare)
-        return self._store(predictor, stream, solutions)
+        kept = stream.reservoir.leaves
+        n_new = stream.reservoir.n_seen - self._stream.reservoir.n_seen
+        self._play(stream, kept, prepare)
+        self.n_unlabeled_ = self._checked.n_unlabeled + n_new
+        doubts = doubts_in(kept, self._predictor, self.n_jobs)
+        self._checked = self._checked.with_rows(doubts, self.n_unlabeled_, ADDED_ROWS)
+        self.certificate_ = self._checked.certificate(self.confidence_level)
+        return self
 
     def for_prediction(self) -> HedgeClipperClassifier:
         """Return a light copy that only predicts, in one thread: it has no rows and no labels."""
@@ -329,122 +341,101 @@ class HedgeClipperClassifier(SemiSupervisedClassifier):
             tags.input_tags.allow_nan = True
         return tags
 
-    @property
-    def _game(self) -> LeafGame:
-        return LeafGame() if self.game is None else self.game
-
-    @property
-    def _storage(self) -> LeafStorage:
-        return LeafStorage() if self.storage is None else self.storage
-
-    def _check_settings(self, X_unlabeled: Any) -> None:
-        """Raise if settings are wrong, or if leaf numbers are to be kept where Dask decides."""
-        for settings in (self, self._game, self._storage):
+    def _check_settings(self, X_unlabeled: Any, callback: Any) -> LeafStorage:
+        """Return the settings of the storage; raise if some are wrong, or do not apply."""
+        storage = LeafStorage() if self.storage is None else self.storage
+        for settings in (self, storage, *([] if self.game is None else [self.game])):
             settings._validate_params()
-        if is_dask(X_unlabeled) and self._storage.get_params() != LeafStorage().get_params():
+        if callback is not None and self.game is None:
             raise ValueError(
-                "Leaf numbers of a Dask collection are kept by its workers: storage does not "
+                "A callback watches the passes of a LeafGame. Got game=None, which weighs groups "
+                "of trees in too few passes: pass game=LeafGame(), or leave the callback out."
+            )
+        if is_dask(X_unlabeled) and storage.get_params() != LeafStorage().get_params():
+            raise ValueError(
+                "What is kept of a Dask collection is kept by its workers: storage does not "
                 f"apply. Got storage={self.storage!r}. Leave it out, and set the memory of the "
                 "workers in Dask."
             )
+        return storage
 
-    def _grow(
-        self, rows: SemiSupervisedRows, codes: np.ndarray, random_state: np.random.RandomState
-    ) -> GrownTrees:
-        estimator, holdout = self.estimator, self.holdout
-        if estimator is None:
-            seed, least = random_state.randint(MAX_SEED), self._game.min_specialist_size
-            estimator = default_forest(self.n_estimators, codes.size, least, self.n_jobs, seed)
-        if holdout is None and self.confidence_level is not None:
-            holdout = HOLDOUT
-        return grow_trees(
-            estimator,
-            rows.X_labeled,
-            codes,
-            rows.weight_labeled,
-            holdout=holdout,
-            stratify=self.confidence_level is None,
-            random_state=random_state,
-            classes=self.classes_,
-            names=getattr(self, "feature_names_in_", None),
-        )
+    def _make_stream(
+        self, grown: GrownTrees, groups: ScoredGroups, leaves: np.ndarray, seed: int
+    ) -> Stream:
+        """Return the games to play, of groups or of leaves; leaves are those of labeled rows."""
+        if self.game is None:
+            options = {"loss": self.loss, "tol": self.tol, "max_iter": self.max_iter}
+            return GroupStream(groups, options, seed)
+        return LeafStream(leaf_evidence(grown, groups, leaves, LeafGameOptions.of(self, seed)))
 
-    def _find_leaves(self, finder: LeafFinder, X: Any) -> LeafRows:
-        """Return the leaf numbers of the unlabeled rows, kept as the parameters ask for."""
-        if is_dask(X):
-            from hedgeclipper.forest.dask_leaves import find_leaves
-            from hedgeclipper.io.distributed import count_partitions
+    def _check_rule(
+        self,
+        given: SemiSupervisedRows,
+        held: HeldOutRows | None,
+        codes: np.ndarray,
+        kept: LeafRows,
+    ) -> None:
+        """Store labels of all rows where these are in memory, and what labels tell of them.
 
-            check = BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks)
-            n_parts, names = count_partitions(X), getattr(self, "feature_names_in_", None)
-            with row_reporter(self.verbose, "finding leaves", n_parts, "partitions") as report:
-                return find_leaves(finder, X, names, check, report)
-        rows = X if isinstance(X, RowBatches) else RowSlices(X)
-        task = "counting rows" if self._storage.place == "recompute" else "finding leaves"
-        with row_reporter(self.verbose, task, rows.n_rows) as report:
-            leaves = keep_leaves(rows, finder, self._storage, self.n_jobs, report)
-        if leaves.n_samples == 0:
-            raise ValueError(
-                "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
-                "X_unlabeled out."
-            )
-        return leaves
+        ``codes`` are the classes of the rows that trees were grown on, ``held`` the others.
+        """
+        n_held = 0 if held is None else held.y.size
+        self.n_labeled_ = codes.size + n_held
+        self.n_unlabeled_ = kept.n_samples - (n_held if given.has_unlabeled else 0)
+        predictor, n_rows = self._predictor, self.n_unlabeled_
+        some = kept if is_in_memory(given.X_unlabeled) else self._stream.reservoir.leaves
+        raw = predictor.raw_in(some, self.n_jobs)[:n_rows]
+        if is_in_memory(given.X_unlabeled):
+            self._labels = self._all_labels(given, self._classes_of(raw))
+        known: dict[str, Any] = {"n_unlabeled": n_rows if given.has_unlabeled else 0}
+        if held is None:
+            found = self._stream.out_of_bag(predictor, some, self.n_jobs)
+            if np.unique(codes[found.rows]).size < self.classes_.size:
+                # errors on some of the classes would tell nothing of all rows
+                found = replace(found, rows=found.rows[:0], raw=found.raw[:0])
+            tested, labels = found.raw, self.classes_[codes[found.rows]]
+            known["caveat"] = USED_LABELS
+            if given.has_unlabeled and found.rows.size:
+                known |= {"mean_doubt": found.mean_doubt, "scaled": ranked_among(raw, tested)}
+        else:
+            tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
+            labels, is_weighted = held.y, given.weight_labeled is not None
+            known["caveat"] = why_no_guarantee(is_weighted, self.shift_score_ > SHIFT_THRESHOLD)
+        if not is_in_memory(given.X_unlabeled):
+            total = sum_of_doubts(kept, predictor, self.n_jobs)
+            if held is not None:
+                total -= float(np.sum(1.0 - predictor.probabilities(tested).max(axis=1)))
+            known["mean_of_all"] = total / n_rows
+        unlabeled = raw if given.has_unlabeled else raw[:0]
+        self._store_check(given.y_labeled, labels, tested, unlabeled, **known)
 
     def _play(
         self,
-        evidence: list[leaf_game.LeafEvidence],
-        leaves: LeafRows,
-        counts: np.ndarray,
-        callback: Callable[[PassView], None] | None,
+        stream: Stream,
+        kept: LeafRows,
         prepare: BatchCheck | None,
-    ) -> list[LeafSolution]:
-        """Return the solution of each game; the callback is shown the predictions of each pass."""
+        callback: Callable[[PassView], None] | None = None,
+    ) -> None:
+        """Solve all games, show the predictions of each pass to the callback, and store all."""
+        many = self.classes_.size > 2
 
-        def show(target: Any, record: PassRecord, now: LeafPredictor) -> None:
+        def show(target: Any, record: PassRecord, now: Any) -> None:
             def awake(X: Any) -> np.ndarray:
                 rows = self._check_more(X, "X")
-                return replace(now, prepare=prepare).awake(rows, self.n_jobs)[:, 0]
+                return replace(now, prepare=prepare).raw_predictions(rows, self.n_jobs)[:, 0]
 
             assert callback is not None
-            many = self.classes_.size > 2
-            callback(PassView(record, awake, now.hedged_ranges[0], target, is_one_of_many=many))
+            callback(PassView(record, awake, now.hedged_range, target, is_one_of_many=many))
 
-        targets = self.classes_[self._games()]
-        watchers = [None if callback is None else partial(show, target) for target in targets]
+        watchers = None
+        if callback is not None:
+            watchers = [partial(show, target) for target in self.classes_[self._games()]]
         with pass_reporter(self.verbose, self.tol) as report:
-            return [
-                leaf_game.play_leaf_game(one, leaves, counts, report=report, watch=watch)
-                for one, watch in zip(evidence, watchers, strict=True)
-            ]
-
-    def _store(
-        self,
-        predictor: LeafPredictor,
-        stream: LeafStream,
-        solutions: list[LeafSolution],
-        labels: np.ndarray | None = None,
-    ) -> HedgeClipperClassifier:
-        self._predictor, self._stream, self._labels = predictor, stream, labels
-        games = [one.game for one in solutions]
-        store_games(self, games, [one.certificate for one in solutions], predictor.hedged_ranges)
-        self.unlabeled_weight_ = np.array([game.unlabeled_weight for game in games])
-        self.specialist_weights_ = [game.weights for game in games]
-        self.n_specialists_ = np.array([game.weights.size for game in games])
-        self.label_correlations_ = [one.label_correlations for one in solutions]
-        self.coverage_ = [one.coverage for one in solutions]
-        self._kept = [one.keep for one in solutions]
-        return self
-
-    def _inspect(self) -> Inspection:
-        """Return what summaries, displays and the report need."""
-        n_trees, score = self._predictor.finder.n_trees, self.shift_score_
-        table = leaf_table(self._predictor.finder, self.specialists)
-        names = getattr(self, "feature_names_in_", None)
-        known = self._predictor, table, self._kept, self.classes_, names
-        return self._inspection(
-            kind="forest",
-            description=f"forest of {n_trees:,} tree{'s' * (n_trees != 1)}, its leaves reweighted",
-            make_voters=partial(leaf_voters, self, table, self._kept),
-            describe_voters=partial(describe_leaves, *known),
-            shift_score=score if score > SHIFT_THRESHOLD else None,
-        )
+            played = stream.play(kept, prepare, report, watchers)
+        self._predictor, self._stream, self._labels = played.predictor, stream, None
+        store_games(self, played.games, played.worst_cases, played.hedged_ranges)
+        self.unlabeled_weight_ = np.array([game.unlabeled_weight for game in played.games])
+        self.specialist_weights_ = played.weights
+        self.n_specialists_ = np.array([weights.size for weights in played.weights])
+        self.label_correlations_ = played.label_correlations
+        self.coverage_ = played.coverage

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.forest.leaf_rows import LeafArray, LeafRows, Runs
-from hedgeclipper.forest.trees import LeafFinder
+from hedgeclipper.forest.trees import RowFinder
 from hedgeclipper.io import distributed
 from hedgeclipper.io.distributed import Box, compute, persist, sent, task
+from hedgeclipper.io.progress import row_reporter
 
 
 class DaskLeaves(LeafRows):
@@ -74,24 +75,25 @@ class DaskLeaves(LeafRows):
 
 
 def find_leaves(
-    finder: LeafFinder,
+    finder: RowFinder,
     X: Any,
     names: Any,
     check: Callable[[Any], Any],
-    report: Callable[[int], None] = lambda n_parts: None,
+    verbose: int = 0,
 ) -> DaskLeaves:
     """Return the leaf numbers of a Dask collection's rows, found and kept on the workers.
 
     ``names`` are the columns of a frame in the order of the trees, and ``check`` returns a
-    partition's rows as the trees need them, or raises. The report is called with the number of
-    partitions that are done: after each one with a ``Client``, else after all.
+    partition's rows as the trees need them, or raises. If ``verbose``, the number of partitions
+    that are done is shown: after each one with a ``Client``, else after all.
     """
     X = distributed.select_columns(X, names, "X_unlabeled")
-    sent_finder = sent("finder", (finder, check))
-    kept = persist(*[task("leaves", _find, part, sent_finder) for part in distributed.parts_of(X)])
-    distributed.watch(kept, report)
-    sizes = compute(*[task("rows", _n_rows, part) for part in kept])
-    report(len(kept))
+    parts, sent_finder = distributed.parts_of(X), sent("finder", (finder, check))
+    with row_reporter(verbose, "finding leaves", len(parts), "partitions") as report:
+        kept = persist(*[task("leaves", _find, part, sent_finder) for part in parts])
+        distributed.watch(kept, report)
+        sizes = compute(*[task("rows", _n_rows, part) for part in kept])
+        report(len(kept))
     filled = [(part, size) for part, size in zip(kept, sizes, strict=True) if size]
     if not filled:
         raise ValueError("The Dask collection has no rows. The game needs an unlabeled row.")

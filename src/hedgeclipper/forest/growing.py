@@ -2,125 +2,189 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import _is_fitted, has_fit_parameter
 
+from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
+from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows, is_in_memory
 from hedgeclipper.base.threads import n_workers
-from hedgeclipper.forest.leaf_correlations import Labeled
-from hedgeclipper.forest.trees import LeafFinder, leaf_finder
+from hedgeclipper.forest.trees import LeafFinder, ViewedTrees, joint_finder, leaf_finder
+from hedgeclipper.forest.views import ROWS_FOR_VIEWS, Components, fit_views
 
 FEW_LABELS = 1000
-HOLDOUT = 0.5
 MAX_SEED = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False)
 class GrownTrees:
-    """A fitted tree ensemble, and which labeled rows its trees were grown from."""
+    """Fitted tree ensembles, each a group of trees, and which rows these were grown from."""
 
-    model: Any
+    models: dict[str, Any]  # the ensembles by their names
     finder: LeafFinder
+    groups: np.ndarray  # (n_trees,): number of the ensemble that each tree is in
+    has_view: np.ndarray  # (n_groups,): whether it is on a view, not on the columns as they are
     bags: np.ndarray  # (n_trees, n_labeled): how often each row is in each tree's sample
     unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
-    source: str  # where unseen rows come from: "oob", "holdout" or "prefit"
+    source: str  # where unseen rows come from: "oob", "half" or "prefit"
 
-    def labeled(
-        self, leaves: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, k: int
-    ) -> Labeled:
-        """Return the labeled rows in the leaves, class k against the rest.
-
-        A forest grown here predicts the proportion of the class in a leaf. Of other models, each
-        tree's values are centered on the labeled rows, without those that are held out. ``leaves``
-        are the leaf numbers of the labeled rows, ``codes`` the numbers of their classes.
-        """
-        finder = self.finder
-        assert finder.leaf_values is not None
-        column = 0 if finder.leaf_values.shape[1] == 1 else k
-        values = finder.leaf_values[:, column].copy()
-        are_proportions = finder.tree_output is None and self.source != "prefit"
-        for tree, offset in enumerate(finder.offsets if not are_proportions else ()):
-            own = slice(offset, offset + finder.n_leaves[tree])
-            rows = self.bags[tree] > 0 if self.source == "holdout" else slice(None)
-            if finder.tree_output is None or finder.tree_output[tree] == column:
-                values[own] -= values[offset + leaves[tree, rows].astype(np.int64)].mean()
-        return Labeled(
-            finder=finder,
-            leaves=leaves,
-            signs=np.where(codes == k, 1.0, -1.0),
-            weights=np.ones(codes.size) if weights is None else weights,
-            unseen=self.unseen,
-            bags=self.bags,
-            values=values,
-            are_proportions=are_proportions,
-        )
+    @property
+    def predicts_proportions(self) -> bool:
+        """Whether a leaf predicts the proportion of each class among the rows it was grown from."""
+        return self.finder.tree_output is None and self.source != "prefit"
 
 
-def default_forest(
+def default_ensembles(
     n_estimators: int,
     n_labeled: int,
-    min_specialist_size: int | None,
+    *,
+    is_shrunk: bool,
+    has_least_leaf: bool,
     n_jobs: int | None,
-    random_state: Any,
-) -> RandomForestClassifier:
-    """Return the paper's forest, not fitted: bootstrapped, its leaves not too small.
+    random_state: np.random.RandomState,
+) -> dict[str, Any]:
+    """Return a random forest and extra trees, both bootstrapped and not fitted.
 
-    A leaf has at least 10 rows as in the paper, or 4 if there are fewer than 1,000 labels; or 1 if
-    it is specialists that must not be too small.
+    Without shrinkage it is the paper's forest alone, whose leaves must not be too small, if these
+    are not left out later: they have at least 10 rows, or 4 if there are fewer than 1,000 labels.
     """
+    seeds = random_state.randint(MAX_SEED, size=2)
+    options: dict[str, Any] = {"n_estimators": n_estimators, "n_jobs": n_workers(n_jobs)}
+    forest = RandomForestClassifier(random_state=seeds[0], **options)
+    if is_shrunk:
+        extra = ExtraTreesClassifier(bootstrap=True, random_state=seeds[1], **options)
+        return {"random forest": forest, "extra trees": extra}
     least = 10 if n_labeled >= FEW_LABELS else 4
-    return RandomForestClassifier(
-        n_estimators,
-        min_samples_leaf=least if min_specialist_size is None else 1,
-        n_jobs=n_workers(n_jobs),
+    return {"random forest": forest.set_params(min_samples_leaf=least if has_least_leaf else 1)}
+
+
+def draw_some(
+    model: Any, rows: SemiSupervisedRows, random_state: np.random.RandomState
+) -> Any | None:
+    """Return some of the unlabeled rows, for views and to see if rows have shifted.
+
+    They are drawn in batches, and by a copy of the generator, so that the same rows are drawn from
+    memory and from files, and the same trees grown.
+    """
+    if not rows.has_unlabeled:
+        return None
+    X = RowSlices(rows.X_unlabeled) if is_in_memory(rows.X_unlabeled) else rows.X_unlabeled
+    some = model._draw_rows(X, ROWS_FOR_VIEWS, deepcopy(random_state))
+    if some.shape[0] == 0:
+        raise ValueError(NO_UNLABELED_ROWS)
+    return some
+
+
+def grow_forest(
+    model: Any,
+    rows: SemiSupervisedRows,
+    codes: np.ndarray,
+    some: Any | None,
+    random_state: np.random.RandomState,
+) -> GrownTrees:
+    """Return the trees of a `HedgeClipperClassifier` on all views, grown as its parameters demand.
+
+    Views are learned from labeled and ``some`` unlabeled rows.
+    """
+    views = model.views
+    if model.estimator is None:
+        ensembles = default_ensembles(
+            model.n_estimators,
+            codes.size,
+            is_shrunk=model.shrinkage is not None,
+            has_least_leaf=model.game is None or model.game.min_specialist_size is None,
+            n_jobs=model.n_jobs,
+            random_state=random_state,
+        )
+    else:
+        ensembles = {"estimator": model.estimator}
+        views = None if isinstance(views, str) else views
+    return grow_trees(
+        ensembles,
+        fit_views(views, rows.X_labeled, some, random_state),
+        rows.X_labeled,
+        codes,
+        rows.weight_labeled,
         random_state=random_state,
+        classes=model.classes_,
+        names=getattr(model, "feature_names_in_", None),
     )
 
 
 def grow_trees(
-    estimator: Any,
+    ensembles: Mapping[str, Any],
+    views: Sequence[Any],
     X: Any,
     y: np.ndarray,
     sample_weight: np.ndarray | None,
     *,
-    holdout: float | None,
-    stratify: bool,
     random_state: np.random.RandomState,
     classes: np.ndarray | None = None,
     names: np.ndarray | None = None,
 ) -> GrownTrees:
-    """Fit the ensemble unless it is fitted already, and note what each tree was grown from.
+    """Fit each ensemble to each view of the rows, and note what each tree was grown from.
 
-    Without a ``holdout``, out-of-bag rows are the unseen ones. They need a bootstrap; an ensemble
-    without one gets half of the labels held out, stratified by class or, as a guarantee needs it,
-    wholly at random: a stratified half would depend on the class balance of the other one. For a
-    fitted ensemble, whose ``classes`` and feature ``names`` must be these, all rows are unseen.
+    Out-of-bag rows are the unseen ones. They need a bootstrap; an ensemble without one is grown
+    on half of the labels, stratified by class, and the other half is unseen. For a fitted ensemble,
+    whose ``classes`` and feature ``names`` must be these, all rows are unseen. A view is a fitted
+    transformer, or None for the rows as they are.
     """
-    if isinstance(estimator, FrozenEstimator):
-        estimator = estimator.estimator
-    if _is_fitted(estimator):
-        finder = leaf_finder(estimator)
-        _check_fitted(estimator, X, classes, names)
-        shape = (finder.n_trees, X.shape[0])
-        return GrownTrees(estimator, finder, np.zeros(shape), np.ones(shape, bool), "prefit")
-    if holdout is None and getattr(estimator, "bootstrap", False):
-        model = _fit(estimator, X, y, sample_weight, random_state)
-        bags = np.array(
-            [np.bincount(rows, minlength=X.shape[0]) for rows in model.estimators_samples_]
-        )
-        return GrownTrees(model, leaf_finder(model), bags, bags == 0, "oob")
-    is_grown = _draw_grown(y, HOLDOUT if holdout is None else holdout, stratify, random_state)
-    weights = None if sample_weight is None else sample_weight[is_grown]
-    model = _fit(estimator, X[is_grown], y[is_grown], weights, random_state)
-    finder = leaf_finder(model)
-    bags = np.tile(is_grown.astype(float), (finder.n_trees, 1))
-    return GrownTrees(model, finder, bags, bags == 0, "holdout")
+    (first, *_) = ensembles.values()
+    if isinstance(first, FrozenEstimator):
+        first = first.estimator
+    if _is_fitted(first):
+        if len(views) > 1:
+            raise ValueError(
+                "A fitted estimator knows its own columns alone. Got views for it: leave them out, "
+                "or pass an estimator that is not fitted."
+            )
+        finder = leaf_finder(first)
+        _check_fitted(first, X, classes, names)
+        shape, groups = (finder.n_trees, X.shape[0]), np.zeros(finder.n_trees, int)
+        never, always = np.zeros(shape), np.ones(shape, bool)
+        models, has_view = {"estimator": first}, np.zeros(1, bool)
+        return GrownTrees(models, finder, groups, has_view, never, always, "prefit")
+    has_bags = getattr(first, "bootstrap", False)
+    is_grown = np.ones(y.size, bool) if has_bags else _draw_half(y, random_state)
+    weights = None if sample_weight is None else sample_weight[is_grown] / sample_weight.mean()
+    models = {}
+    finders: list[LeafFinder] = []
+    samples: list[np.ndarray] = []
+    for view in views:
+        rows = X[is_grown] if view is None else view.transform(X[is_grown])
+        fitted = [_fit(one, rows, y[is_grown], weights, random_state) for one in ensembles.values()]
+        suffix = "" if view is None else f" on {_view_name(view)}"
+        if f"{next(iter(ensembles))}{suffix}" in models:  # another view of the same kind
+            suffix += f" {len(finders)}"
+        models |= {f"{name}{suffix}": one for name, one in zip(ensembles, fitted, strict=True)}
+        finders.append(joint_finder(fitted))
+        samples += [_bags(one, is_grown, has_bags) for one in fitted]
+    finder = finders[0] if len(finders) == 1 else ViewedTrees(views, finders)
+    groups = np.repeat(np.arange(len(samples)), [own.shape[0] for own in samples])
+    bags = np.concatenate(samples)
+    has_view = np.repeat([view is not None for view in views], len(ensembles))
+    source = "oob" if has_bags else "half"
+    return GrownTrees(models, finder, groups, has_view, bags, bags == 0, source)
+
+
+def _view_name(view: Any) -> str:
+    return "components" if isinstance(view, Components) else type(view).__name__
+
+
+def _bags(model: Any, is_grown: np.ndarray, has_bags: bool) -> np.ndarray:
+    """Return how often each labeled row is in the sample of each tree."""
+    if has_bags:
+        samples = model.estimators_samples_
+        return np.array([np.bincount(rows, minlength=is_grown.size) for rows in samples])
+    return np.tile(is_grown.astype(int), (leaf_finder(model).n_trees, 1))
 
 
 def _check_fitted(model: Any, X: Any, classes: np.ndarray | None, names: np.ndarray | None) -> None:
@@ -160,25 +224,17 @@ def _fit(
     return model.fit(X, y, sample_weight=sample_weight)
 
 
-def _draw_grown(y: np.ndarray, holdout: float, stratify: bool, random_state: Any) -> np.ndarray:
-    """Return which rows grow the trees, some of every class; the others are held out."""
+def _draw_half(y: np.ndarray, random_state: Any) -> np.ndarray:
+    """Return which rows grow the trees, half of them, some of every class."""
     classes, counts = np.unique(y, return_counts=True)
     if counts.min() < 2:
         raise ValueError(
-            f"Holding out labels needs two rows of every class. Got {counts.min()} of class "
-            f"{classes[counts.argmin()]!r}. Label more rows, or leave out holdout and "
-            "confidence_level with a bootstrapped forest."
+            "An ensemble without a bootstrap is grown on half of the labels and scored on the "
+            f"other half, which needs two rows of every class. Got {counts.min()} of class "
+            f"{classes[counts.argmin()]!r}. Label more rows, or pass a bootstrapped forest."
         )
-    n_held = int(np.clip(round(holdout * y.size), classes.size, y.size - classes.size))
+    n_unseen = int(np.clip(round(y.size / 2), classes.size, y.size - classes.size))
     grown, _ = train_test_split(
-        np.arange(y.size),
-        test_size=n_held,
-        stratify=y if stratify else None,
-        random_state=random_state,
+        np.arange(y.size), test_size=n_unseen, stratify=y, random_state=random_state
     )
-    if np.unique(y[grown]).size < classes.size:
-        raise ValueError(
-            "Holding out labels at random has left no row of some class to grow trees on. Label "
-            "more rows, hold out fewer, or do without a guarantee."
-        )
     return np.isin(np.arange(y.size), grown)

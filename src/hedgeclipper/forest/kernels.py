@@ -114,3 +114,84 @@ def add_to_leaves(leaves, offsets, rows, values, out):
         own = out[offsets[tree] :]
         for k in range(rows.shape[0]):
             own[leaves[tree, rows[k]]] += values[k]
+
+
+@njit(cache=True, nogil=True)
+def project_rows(X, fill, lowest, highest, has_unit_rows, directions, offset, out):
+    """out[i] = offset + sum over columns f of x[f] directions[f], x the row i, filled and cut.
+
+    X (rows, columns) float32; fill, lowest, highest (columns,); directions (columns, components);
+    offset (components,); out (rows, components). The row is divided by its length if has_unit_rows.
+    Sums go over columns in order, so that no row depends on the others.
+    """
+    sums = np.empty(offset.shape[0])
+    for row in range(X.shape[0]):
+        scale = 1.0
+        if has_unit_rows:
+            length = 0.0
+            for column in range(X.shape[1]):
+                x = float(X[row, column])
+                if not np.isnan(x):
+                    length += x * x
+            scale = 1.0 / np.sqrt(length) if length > 0.0 else 1.0
+        sums[:] = offset
+        for column in range(X.shape[1]):
+            x = float(X[row, column])
+            x = fill[column] if np.isnan(x) else x
+            x = scale * min(max(x, lowest[column]), highest[column])
+            if x != 0.0:
+                own = directions[column]
+                for k in range(sums.shape[0]):
+                    sums[k] += x * own[k]
+        out[row] = sums
+
+
+@njit(cache=True, nogil=True)
+def project_sparse_rows(indptr, indices, data, directions, offset, out):
+    """The same for rows in CSR form that are divided by their lengths; NaN counts as 0.
+
+    indptr (rows + 1,), indices and data (entries,), indices ascending in each row.
+    """
+    sums = np.empty(offset.shape[0])
+    for row in range(indptr.shape[0] - 1):
+        length = 0.0
+        for place in range(indptr[row], indptr[row + 1]):
+            x = float(data[place])
+            if not np.isnan(x):
+                length += x * x
+        scale = 1.0 / np.sqrt(length) if length > 0.0 else 1.0
+        sums[:] = offset
+        for place in range(indptr[row], indptr[row + 1]):
+            x = scale * float(data[place])
+            if not np.isnan(x):
+                own = directions[indices[place]]
+                for k in range(sums.shape[0]):
+                    sums[k] += x * own[k]
+        out[row] = sums
+
+
+@njit(cache=True, nogil=True)
+def sum_up_nodes(parent, sums):
+    """Add the sums of all nodes to those of the nodes above them.
+
+    parent, sums (nodes,): the number of each node's parent, smaller than its own, -1 for a root.
+    """
+    for node in range(parent.shape[0] - 1, -1, -1):
+        if parent[node] >= 0:
+            sums[parent[node]] += sums[node]
+
+
+@njit(cache=True, nogil=True)
+def shrink_nodes(parent, sizes, means, strength, out):
+    """out[v] = out[u] + (means[v] - means[u]) / (1 + strength / sizes[u]), u the parent of v.
+
+    parent, sizes, means, out (nodes,). Roots have their means.
+    """
+    for node in range(parent.shape[0]):
+        above = parent[node]
+        if above < 0:
+            out[node] = means[node]
+        else:
+            step = means[node] - means[above]
+            total = sizes[above] + strength
+            out[node] = out[above] + (step * sizes[above] / total if total > 0.0 else 0.0)

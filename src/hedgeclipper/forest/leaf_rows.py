@@ -22,8 +22,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hedgeclipper.base.semi_supervised import Batches, RowSlices, parse_bytes
-from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, map_in_threads
+from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
+from hedgeclipper.base.semi_supervised import (
+    BatchCheck,
+    Batches,
+    RowBatches,
+    RowSlices,
+    is_dask,
+    parse_bytes,
+)
+from hedgeclipper.forest.trees import ROWS_PER_BLOCK, RowFinder, map_in_threads
+from hedgeclipper.io.progress import row_reporter
 
 ROWS_IN_RESERVOIR = 50_000
 ROWS_TO_COPY = 1 << 16
@@ -133,12 +142,6 @@ class LeafRows(ABC):
     def forget_views(self) -> None:  # noqa: B027
         """Give back what is kept for the views of `sum_blocks`; most keep nothing."""
 
-    def map_blocks(
-        self, work: Callable[[np.ndarray], Any], n_jobs: int | None = None
-    ) -> Iterator[Any]:
-        """Yield the result of the work on each block, in order, blocks side by side."""
-        return map_in_threads(work, self.blocks(), n_jobs)
-
     def sum_blocks(
         self, view: Callable[[np.ndarray], Any], work: Callable[[Any], Any], n_jobs: int | None
     ) -> Any:
@@ -146,7 +149,8 @@ class LeafRows(ABC):
 
         Results of the work must support ``+=``.
         """
-        return reduce(operator.iadd, self.map_blocks(lambda block: work(view(block)), n_jobs))
+        sums = map_in_threads(lambda block: work(view(block)), self.blocks(), n_jobs)
+        return reduce(operator.iadd, sums)
 
 
 class LeafBlocks(LeafRows):
@@ -225,7 +229,7 @@ class LeafFile(LeafRows):
 class RecomputedLeaves(LeafRows):
     """Leaf numbers that are found anew on every pass over batches, which must stay the same."""
 
-    def __init__(self, batches: Batches, finder: LeafFinder, n_samples: int, n_jobs: int | None):
+    def __init__(self, batches: Batches, finder: RowFinder, n_samples: int, n_jobs: int | None):
         self.batches, self.finder = batches, finder
         self.n_samples, self.n_jobs = n_samples, n_jobs
 
@@ -252,15 +256,17 @@ class Reservoir:
     new row is as likely to be in it as any other.
     """
 
-    def __init__(self, leaves: LeafRows | None, rng: np.random.Generator):
+    def __init__(self, rng: np.random.Generator):
         self.rng, self.n_seen = rng, 0
         self._sample: np.ndarray | None = None
-        if leaves is not None:
-            stride = leaves.n_samples // ROWS_IN_RESERVOIR
-            thin = leaves.thinned(stride) if stride > 1 else None
-            for block in (thin or leaves).blocks():
-                self.add(block)
-            self.n_seen = leaves.n_samples
+
+    def draw(self, leaves: LeafRows) -> None:
+        """Take the first rows, or some that are spread evenly over them if they are many."""
+        stride = leaves.n_samples // ROWS_IN_RESERVOIR
+        thin = leaves.thinned(stride) if stride > 1 else None
+        for block in (thin or leaves).blocks():
+            self.add(block)
+        self.n_seen = leaves.n_samples
 
     @property
     def leaves(self) -> LeafArray:
@@ -285,9 +291,26 @@ class Reservoir:
         self.n_seen += leaves.shape[1]
 
 
+def find_unlabeled(model: Any, finder: RowFinder, X: Any, storage: LeafStorage) -> LeafRows:
+    """Return the leaf numbers of the unlabeled rows of a classifier's fit, kept as storage says."""
+    if is_dask(X):
+        from hedgeclipper.forest.dask_leaves import find_leaves
+
+        check = BatchCheck("X_unlabeled", model.n_features_in_, model._row_checks)
+        names = getattr(model, "feature_names_in_", None)
+        return find_leaves(finder, X, names, check, model.verbose)
+    rows = X if isinstance(X, RowBatches) else RowSlices(X)
+    task = "counting rows" if storage.place == "recompute" else "finding leaves"
+    with row_reporter(model.verbose, task, rows.n_rows) as report:
+        leaves = keep_leaves(rows, finder, storage, model.n_jobs, report)
+    if leaves.n_samples == 0:
+        raise ValueError(NO_UNLABELED_ROWS)
+    return leaves
+
+
 def keep_leaves(
     batches: Batches,
-    finder: LeafFinder,
+    finder: RowFinder,
     storage: LeafStorage,
     n_jobs: int | None,
     report: Callable[[int], None] = lambda n_rows: None,
@@ -303,7 +326,7 @@ def keep_leaves(
     limit = {"memory": np.inf, "disk": 0}.get(storage.place, limit)
     # the disk is looked at only if memory is not enough, and before there is a file on it
     room = cache(_room_on_disk if storage.place == "auto" else lambda: np.inf)
-    row_bytes = finder.n_trees * finder.dtype.itemsize
+    row_bytes = finder.n_numbers * finder.dtype.itemsize
     size = row_bytes * (batches.n_rows or 0)
     if storage.place != "recompute" and (size <= limit or size <= room()):
         if isinstance(batches, RowSlices) and size <= limit:
@@ -316,7 +339,7 @@ def keep_leaves(
                 if size > limit and size > room():
                     break
                 if size > limit and isinstance(kept, LeafBlocks):
-                    parts, kept = kept.parts, LeafFile(finder.n_trees, finder.dtype)
+                    parts, kept = kept.parts, LeafFile(finder.n_numbers, finder.dtype)
                     for part in parts:
                         kept.append(part)
                 kept.append(block)
@@ -341,10 +364,10 @@ def _room_on_disk() -> float:
 
 
 def _even_blocks(
-    batches: Iterable[Any], finder: LeafFinder, n_jobs: int | None, report: Callable[[int], None]
+    batches: Iterable[Any], finder: RowFinder, n_jobs: int | None, report: Callable[[int], None]
 ) -> Iterator[np.ndarray]:
     """Yield the leaf numbers of all batches in even blocks, each valid until the next."""
-    block, filled = np.empty((finder.n_trees, ROWS_PER_BLOCK), finder.dtype), 0
+    block, filled = np.empty((finder.n_numbers, ROWS_PER_BLOCK), finder.dtype), 0
     n_rows = 0
     for batch in batches:
         leaves, start = finder.find(batch, n_jobs), 0

@@ -8,19 +8,18 @@ table @ theta, and `LeafPredictor` makes probabilities and classes of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logit
 
-from hedgeclipper.base.inspection import VoterTable, contributions_of
+from hedgeclipper.base.estimator import GamePredictor
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.forest.leaf_rows import LeafRows
-from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, PackedTrees
+from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, map_in_threads
 from hedgeclipper.game.losses import BinaryLoss
 
 KINDS = ("leaves", "nodes", "trees")
@@ -35,11 +34,6 @@ class LeafTable:
     own_leaf: np.ndarray  # (n_specialists,): the leaf that it is, -1 for inner nodes and trees
     is_tree: np.ndarray  # (n_specialists,)
     offsets: np.ndarray  # (n_trees,): number of the first leaf of each tree
-
-    def select(self, specialists: np.ndarray) -> LeafTable:
-        """Return the table of some specialists."""
-        own_leaf, is_tree = self.own_leaf[specialists], self.is_tree[specialists]
-        return LeafTable(self.awake[:, specialists], own_leaf, is_tree, self.offsets)
 
     def votes(self, scores: np.ndarray, counts: np.ndarray) -> sparse.csr_array:
         """Return the vote of each specialist in each leaf, -1, 0 or 1.
@@ -100,26 +94,21 @@ def _nodes_and_leaves(finder: LeafFinder) -> tuple[sparse.csr_array, np.ndarray]
 
     A root is awake everywhere and tells no more than the class balance.
     """
-    if not isinstance(finder, PackedTrees):
-        raise ValueError(
-            "specialists='nodes' needs trees of scikit-learn, whose inner nodes can be read. Use "
-            "'leaves' or 'trees' with LightGBM and XGBoost."
-        )
-    leaf_nodes = np.flatnonzero(finder.left < 0)
-    rows, columns, climbing = [], [], leaf_nodes.copy()
-    leaves = np.arange(leaf_nodes.size)
+    nodes = finder.nodes
+    rows, columns, climbing = [], [], nodes.leaf_nodes.copy()
+    leaves = np.arange(climbing.size)
     while climbing.size:
-        inside = finder.parent[climbing] >= 0
+        inside = nodes.parent[climbing] >= 0
         leaves, climbing = leaves[inside], climbing[inside]
         rows.append(leaves)
         columns.append(climbing)
-        climbing = finder.parent[climbing]
+        climbing = nodes.parent[climbing]
     row, column = np.concatenate(rows), np.concatenate(columns)
-    shape = (leaf_nodes.size, finder.left.size)
+    shape = (nodes.leaf_nodes.size, nodes.parent.size)
     awake = sparse.csr_array((np.ones(row.size), (row, column)), shape=shape)
-    own = np.full(finder.left.size, -1)
-    own[leaf_nodes] = np.arange(leaf_nodes.size)
-    below = np.flatnonzero(finder.parent >= 0)
+    own = np.full(nodes.parent.size, -1)
+    own[nodes.leaf_nodes] = np.arange(nodes.leaf_nodes.size)
+    below = np.flatnonzero(nodes.parent >= 0)
     return awake[:, below], own[below]
 
 
@@ -209,13 +198,16 @@ def sum_scores(leaves: np.ndarray, offsets: np.ndarray, scores: np.ndarray) -> n
 
 
 def sum_in_leaves(
-    leaves: np.ndarray, offsets: np.ndarray, values: np.ndarray, n_leaves: int
+    leaves: np.ndarray, offsets: np.ndarray, values: np.ndarray | None, n_leaves: int
 ) -> np.ndarray:
-    """Return for each leaf the sum of the values of a block's rows in it; zeros cost little."""
+    """Return for each leaf the sum of the values of a block's rows in it; zeros cost little.
+
+    Without values it is the number of the rows.
+    """
     from hedgeclipper.forest.kernels import add_all_to_leaves, add_to_leaves
 
-    out = np.zeros(n_leaves)
-    rows = np.flatnonzero(values)
+    values = np.ones(leaves.shape[1]) if values is None else values
+    rows, out = np.flatnonzero(values), np.zeros(n_leaves)
     if 2 * rows.size > values.size:
         add_all_to_leaves(leaves, offsets, values, out)
     else:
@@ -225,129 +217,96 @@ def sum_in_leaves(
 
 def count_in_leaves(leaves: LeafRows, finder: LeafFinder, n_jobs: int | None = None) -> np.ndarray:
     """Return the number of rows in each leaf of all trees."""
-    count = partial(_count_block, offsets=finder.offsets, n_leaves=int(finder.n_leaves.sum()))
+    n_leaves = int(finder.n_leaves.sum())
+    count = partial(sum_in_leaves, offsets=finder.offsets, values=None, n_leaves=n_leaves)
     return leaves.sum_blocks(count, np.asarray, n_jobs)
 
 
-def _count_block(leaves: np.ndarray, offsets: np.ndarray, n_leaves: int) -> np.ndarray:
-    return sum_in_leaves(leaves, offsets, np.ones(leaves.shape[1]), n_leaves)
-
-
 @dataclass(frozen=True, eq=False)
-class LeafPredictor:
+class LeafPredictor(GamePredictor):
     """Leaf scores of one game (two classes) or of one per class: all that a new row needs.
 
-    ``offsets`` are what the class prior (and the costs of errors) add to the awake prediction, so
-    that its sign is the more probable (the cheaper) class. ``priors`` correct predictions if labels
-    were balanced, and are 1/2 if not. ``prepare`` makes arrays of frames whose columns are encoded.
+    ``prepare`` makes arrays of frames whose columns are encoded.
     """
 
     finder: LeafFinder
     leaf_scores: np.ndarray  # (all leaves, n_games)
-    offsets: np.ndarray  # (n_games,)
-    priors: np.ndarray  # (n_games,)
     loss: BinaryLoss
     prepare: BatchCheck | None = None
-
-    @classmethod
-    def of(
-        cls, solutions: Sequence[Any], finder: LeafFinder, loss: BinaryLoss, prepare: Any
-    ) -> LeafPredictor:
-        """Return the predictor of solved games, one or one per class."""
-        scores = np.column_stack([one.leaf_scores for one in solutions])
-        offsets = np.array([one.offset for one in solutions])
-        return cls(finder, scores, offsets, np.array([s.prior for s in solutions]), loss, prepare)
 
     @property
     def n_games(self) -> int:
         """Number of games: 1 for two classes."""
-        return self.offsets.size
+        return self.leaf_scores.shape[1]
 
     @property
-    def hedged_ranges(self) -> list[tuple[float, float]]:
-        """Between which awake predictions each game hedges; infinite for log loss."""
+    def offset(self) -> float:
+        """What the costs of errors add to the awake prediction, so that its sign is the cheaper."""
+        return -float(self.loss.awake_at(0.0))
+
+    @property
+    def hedged_range(self) -> tuple[float, float]:
+        """Between which raw predictions a game hedges; infinite for log loss."""
         low, high = self.loss.hedged_range
-        return [(low + offset, high + offset) for offset in self.offsets.tolist()]
+        return low + self.offset, high + self.offset
 
-    def awake(self, X: Any, n_jobs: int | None) -> np.ndarray:
-        """Return the awake predictions of rows, shape (n_samples, n_games)."""
+    def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
+        """Return the awake predictions of rows, shape (n_samples, n_games).
+
+        Leaf numbers are not kept.
+        """
         X = X if self.prepare is None else self.prepare(X)
-        return self.finder.sum_scores(X, self.leaf_scores, n_jobs) + self.offsets
+        size = self.finder.n_block_rows
+        blocks = (X[start : start + size] for start in range(0, X.shape[0], size))
+        return self._sum_scores(self.finder.find, blocks, n_jobs)
 
-    def awake_in(self, leaves: LeafRows, n_jobs: int | None) -> np.ndarray:
+    def raw_in(self, leaves: LeafRows, n_jobs: int | None) -> np.ndarray:
         """Return the awake predictions of rows in these leaves, shape (n_samples, n_games)."""
+        return self._sum_scores(np.asarray, leaves.blocks(), n_jobs)
+
+    def _sum_scores(
+        self, find: Callable[[Any], np.ndarray], blocks: Iterable[Any], n_jobs: int | None
+    ) -> np.ndarray:
+        """Return the awake predictions of blocks of rows, whose leaves are to be found."""
         offsets = self.finder.offsets
         columns = [np.ascontiguousarray(column) for column in self.leaf_scores.T]
 
-        def awake(block: np.ndarray) -> np.ndarray:
-            return np.column_stack([sum_scores(block, offsets, column) for column in columns])
+        def awake(block: Any) -> np.ndarray:
+            leaves = find(block)
+            return np.column_stack([sum_scores(leaves, offsets, column) for column in columns])
 
-        return np.concatenate(list(leaves.map_blocks(awake, n_jobs))) + self.offsets
+        parts = map_in_threads(awake, blocks, n_jobs)
+        return np.concatenate([np.empty((0, self.n_games)), *parts]) + self.offset
 
-    def decision(self, awake: np.ndarray) -> np.ndarray:
-        """Return the awake prediction of one game, or each class's log-odds of several."""
-        return awake[:, 0] if self.n_games == 1 else logit(self._game_probabilities(awake))
-
-    def probabilities(self, awake: np.ndarray) -> np.ndarray:
-        """Return the probability of each class, shape (n_samples, n_classes)."""
-        positive = self._game_probabilities(awake)
-        if self.n_games == 1:
-            return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
-        return positive / positive.sum(axis=1, keepdims=True)
-
-    def classes(self, awake: np.ndarray) -> np.ndarray:
-        """Return the number of the most probable class of each row."""
-        if self.n_games == 1:
-            return (awake[:, 0] > 0).astype(int)
-        return np.argmax(self._game_probabilities(awake), axis=1)
-
-    def _game_probabilities(self, awake: np.ndarray) -> np.ndarray:
-        """Return the probability of each game's class: the link, then Bayes' rule for the prior."""
-        room = np.minimum(SOFT_EDGE, np.minimum(self.priors, 1.0 - self.priors))
-        mean = self.loss.soft_link(awake - self.offsets, room)
-        positive = self.priors * (1.0 + mean)
-        negative = (1.0 - self.priors) * (1.0 - mean)
-        return positive / (positive + negative)
-
-
-def leaf_voters(model: Any, table: LeafTable, kept: list[np.ndarray]) -> VoterTable:
-    """Return the specialists that a fitted classifier keeps in its games, for summaries."""
-    per_game = model.specialist_weights_, model.label_correlations_, model.coverage_
-    weights, correlations, coverage = (np.concatenate(values) for values in per_game)
-    targets = np.repeat(model.classes_, [keep.size for keep in kept]) if len(kept) > 1 else None
-    return VoterTable(
-        kind="leaf" if np.all(table.own_leaf >= 0) else "specialist",
-        names=[name for keep in kept for name in table.names(keep)],
-        weights=weights,
-        correlations=correlations,
-        contributions=contributions_of(weights * coverage) * len(kept),
-        coverage=coverage,
-        targets=None if targets is None else targets.tolist(),
-    )
+    def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
+        """Return the probability of each game's class, shape (n_samples, n_games)."""
+        return (1.0 + self.loss.soft_link(raw - self.offset, np.array(SOFT_EDGE))) / 2.0
 
 
 def describe_leaves(
     predictor: LeafPredictor,
-    table: LeafTable,
-    kept: list[np.ndarray],
+    leaves: np.ndarray,
+    games: np.ndarray,
     classes: np.ndarray,
-    names: Any,
-    voters: np.ndarray,
+    name: Callable[[int], str],
 ) -> dict[str, list]:
-    """Return the class that each of these voters votes for, and its rows, if it is a leaf."""
-    finder = predictor.finder
-    leaves = np.concatenate([table.own_leaf[keep] for keep in kept])[voters]
-    games = np.repeat(np.arange(len(kept)), [keep.size for keep in kept])[voters]
-    if not leaves.size or leaves.min() < 0 or not isinstance(finder, PackedTrees):
+    """Return the class that each of these leaves votes for in its game, and its rows.
+
+    It is empty if one of them is no leaf (-1), or its splits are not known. ``name`` returns that
+    of a column, given its number.
+    """
+    if not leaves.size or leaves.min() < 0:
+        return {}
+    where = [predictor.finder.describe_leaf(leaf, name) for leaf in leaves]
+    if None in where:
         return {}
     positive = [str(label) for label in classes[-predictor.n_games :]]
     negative = [str(classes[0])] if len(positive) == 1 else ["the rest"] * len(positive)
-    if predictor.prepare is not None:
-        names = predictor.prepare.encoder.names_out_
+    scores = predictor.leaf_scores[leaves, games]
     return {
         "votes for": [
             (positive if score > 0 else negative)[game] if score else "nobody"
-            for score, game in zip(predictor.leaf_scores[leaves, games], games, strict=True)
+            for score, game in zip(scores, games, strict=True)
         ],
-        "rows where": [finder.describe_leaf(leaf, names) for leaf in leaves],
+        "rows where": where,
     }

@@ -12,7 +12,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -27,9 +28,25 @@ from sklearn.ensemble import (
 from sklearn.tree import BaseDecisionTree
 
 from hedgeclipper.base.threads import n_workers
+from hedgeclipper.forest.shrinkage import TreeNodes
 
 ROWS_PER_BLOCK = 1 << 14
 BYTES_PER_BLOCK = 1 << 23
+
+
+class RowFinder(Protocol):
+    """Finds a few numbers for every row, which are kept in its place: leaf numbers, or scores."""
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers there are for each row."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Their type."""
+
+    def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return the numbers of all rows of X, shape (n_numbers, n_samples)."""
 
 
 class LeafFinder(ABC):
@@ -47,8 +64,17 @@ class LeafFinder(ABC):
     """
 
     n_leaves: np.ndarray
-    leaf_values: np.ndarray | None = None
+    leaf_values: np.ndarray
     tree_output: np.ndarray | None = None
+
+    @property
+    @abstractmethod
+    def nodes(self) -> TreeNodes:
+        """How the leaves hang together."""
+
+    @abstractmethod
+    def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str | None:
+        """Return which rows fall into a leaf, counted through all trees; None if not known."""
 
     @property
     def n_block_rows(self) -> int:
@@ -59,6 +85,11 @@ class LeafFinder(ABC):
     def n_trees(self) -> int:
         """Number of trees."""
         return self.n_leaves.size
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers are kept for each row: one for each tree."""
+        return self.n_trees
 
     @property
     def offsets(self) -> np.ndarray:
@@ -77,33 +108,11 @@ class LeafFinder(ABC):
     def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the leaf numbers of all rows of X, shape (n_trees, n_samples)."""
         out = np.empty((self.n_trees, X.shape[0]), self.dtype)
-        self._in_blocks(X, lambda rows: self.fill(X[rows], out[:, rows]), n_jobs)
-        return out
-
-    def sum_scores(self, X: Any, scores: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Return the sum over the trees of each row's leaf scores, shape (n_samples, n_outputs).
-
-        Scores have the shape (all leaves, n_outputs); leaf numbers are not kept.
-        """
-        from hedgeclipper.forest.kernels import sum_leaf_scores
-
-        total, offsets = np.empty((scores.shape[1], X.shape[0])), self.offsets
-
-        def add_up(rows: slice) -> None:
-            leaves = np.empty((self.n_trees, rows.stop - rows.start), self.dtype)
-            self.fill(X[rows], leaves)
-            for output, column in enumerate(scores.T):
-                part = np.ascontiguousarray(column)
-                sum_leaf_scores(leaves, offsets, part, total[output, rows])
-
-        self._in_blocks(X, add_up, n_jobs)
-        return total.T
-
-    def _in_blocks(self, X: Any, work: Any, n_jobs: int | None) -> None:
-        n_rows, size = X.shape[0], self.n_block_rows
-        slices = (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
-        for _ in map_in_threads(work, slices, n_jobs):
+        size = self.n_block_rows
+        slices = (slice(start, start + size) for start in range(0, X.shape[0], size))
+        for _ in map_in_threads(lambda rows: self.fill(X[rows], out[:, rows]), slices, n_jobs):
             pass
+        return out
 
 
 def map_in_threads(
@@ -145,7 +154,13 @@ class PackedTrees(LeafFinder):
     depth: int
     n_leaves: np.ndarray
     leaf_values: np.ndarray
+    leaf_sizes: np.ndarray
     tree_output: np.ndarray | None
+
+    @property
+    def nodes(self) -> TreeNodes:
+        """How the leaves hang together."""
+        return TreeNodes(self.parent, np.flatnonzero(self.left < 0), self.leaf_sizes)
 
     @property
     def n_block_rows(self) -> int:
@@ -157,24 +172,22 @@ class PackedTrees(LeafFinder):
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
         from hedgeclipper.forest.kernels import find_leaves
 
+        used = X if self.used.size == X.shape[1] else X[:, self.used]
+        used = used.toarray() if sparse.issparse(used) else used
+        columns = np.ascontiguousarray(used.T, dtype=np.float32)
+        if self.used.size == 0:
+            # a forest of single leaves has no features, but the kernel wants the number of rows
+            columns = np.zeros((1, X.shape[0]), np.float32)
         # a block of its own is quicker to write to, row by row, than a part of a larger array
         block = np.empty(out.shape, out.dtype)
         splits = self.feature, self.threshold, self.left, self.right, self.missing_left
-        find_leaves(self._columns(X), *splits, self.leaf, self.roots, self.depth, block)
+        find_leaves(columns, *splits, self.leaf, self.roots, self.depth, block)
         out[:] = block
 
-    def _columns(self, X: Any) -> np.ndarray:
-        """Return the features in use as contiguous float32 columns."""
-        block = X if self.used.size == X.shape[1] else X[:, self.used]
-        block = block.toarray() if sparse.issparse(block) else block
-        columns = np.ascontiguousarray(block.T, dtype=np.float32)
-        # a forest of single leaves has no features, but the kernel wants the number of rows
-        return columns if columns.shape[0] else np.zeros((1, X.shape[0]), np.float32)
-
-    def describe_leaf(self, leaf: int, names: Sequence[Any] | None = None) -> str:
+    def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str:
         """Return which rows fall into a leaf, as text such as "x0 ≤ 2, 1 < x3 ≤ 5".
 
-        Leaves are counted through all trees; features without names are ``x0``, ``x1``, ...
+        Leaves are counted through all trees; ``name`` returns that of a feature, given its number.
         """
         node = int(np.flatnonzero(self.left < 0)[leaf])
         bounds: dict[int, list[float]] = {}
@@ -187,10 +200,7 @@ class PackedTrees(LeafFinder):
             else:
                 low_high[0] = max(low_high[0], cut)
             node = parent
-        parts = [
-            _between(f"x{feature}" if names is None else str(names[feature]), *bounds[feature])
-            for feature in reversed(bounds)
-        ]
+        parts = [_between(name(feature), *bounds[feature]) for feature in reversed(bounds)]
         return ", ".join(parts) or "all rows"
 
 
@@ -245,6 +255,7 @@ def pack_trees(
         depth=max(part.max_depth for part in parts),
         n_leaves=n_leaves,
         leaf_values=values,
+        leaf_sizes=np.concatenate([part.weighted_n_node_samples for part in parts])[is_leaf],
         tree_output=tree_output,
     )
 
@@ -256,7 +267,21 @@ def _round_down(threshold: np.ndarray) -> np.ndarray:
     return np.where(rounded.astype(np.float64) > threshold, below, rounded)
 
 
-class LightGBMLeaves(LeafFinder):
+class BoosterLeaves(LeafFinder):
+    """Leaves of a booster that finds them itself; what its splits are is not known here."""
+
+    _nodes: TreeNodes
+
+    @property
+    def nodes(self) -> TreeNodes:
+        """How the leaves hang together; XGBoost counts rows by their second derivatives."""
+        return self._nodes
+
+    def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> None:
+        """Return None."""
+
+
+class LightGBMLeaves(BoosterLeaves):
     """Leaves of a fitted LightGBM classifier, found by itself."""
 
     def __init__(self, model: Any):
@@ -266,8 +291,8 @@ class LightGBMLeaves(LeafFinder):
         n_rounds = booster.best_iteration if booster.best_iteration > 0 else None
         n_trees = n_outputs * n_rounds if n_rounds else booster.num_trees()
         frame = booster.trees_to_dataframe()
-        is_leaf = frame["node_index"].str.contains("-L") & (frame["tree_index"] < n_trees)
-        leaves = frame[is_leaf]
+        frame = frame[frame["tree_index"] < n_trees].reset_index(drop=True)
+        leaves = frame[frame["node_index"].str.contains("-L")]
         # a tree without a split is a single leaf, "0-L"
         numbers = leaves["node_index"].str.extract(r"-L(\d*)$")[0].replace("", "0").astype(int)
         order = np.lexsort([numbers, leaves["tree_index"]])
@@ -275,6 +300,9 @@ class LightGBMLeaves(LeafFinder):
         self.n_leaves = np.bincount(trees, minlength=n_trees)
         self.tree_output = np.arange(n_trees) % n_outputs
         self.leaf_values = _spread(leaves["value"].to_numpy()[order], trees, self.tree_output)
+        parent = frame["parent_index"].map(_numbers(frame["node_index"])).fillna(-1).to_numpy(int)
+        sizes = leaves["count"].fillna(1).to_numpy(float)[order]
+        self._nodes = TreeNodes(parent, leaves.index.to_numpy()[order], sizes)
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
@@ -282,7 +310,7 @@ class LightGBMLeaves(LeafFinder):
         out[:] = np.asarray(found).reshape(X.shape[0], self.n_trees).T
 
 
-class XGBoostLeaves(LeafFinder):
+class XGBoostLeaves(BoosterLeaves):
     """Leaves of a fitted XGBoost classifier, found by itself and numbered from 0."""
 
     def __init__(self, model: Any):
@@ -290,8 +318,8 @@ class XGBoostLeaves(LeafFinder):
         booster = model.get_booster()
         best = getattr(model, "best_iteration", None) if model.early_stopping_rounds else None
         booster = booster if best is None else booster[: best + 1]
-        frame = booster.trees_to_dataframe()
-        leaves = frame[frame["Feature"] == "Leaf"].sort_values(["Tree", "Node"])
+        frame = booster.trees_to_dataframe().sort_values(["Tree", "Node"], ignore_index=True)
+        leaves = frame[frame["Feature"] == "Leaf"]
         trees, nodes = leaves["Tree"].to_numpy(), leaves["Node"].to_numpy()
         self.n_leaves = np.bincount(trees)
         n_outputs = 1 if len(model.classes_) == 2 else len(model.classes_)
@@ -299,13 +327,39 @@ class XGBoostLeaves(LeafFinder):
         n_parallel = max(1, self.n_trees // (n_outputs * booster.num_boosted_rounds()))
         self.tree_output = np.arange(self.n_trees) // n_parallel % n_outputs
         self.leaf_values = _spread(leaves["Gain"].to_numpy(), trees, self.tree_output)
-        self._nodes = [nodes[trees == tree] for tree in range(self.n_trees)]
+        self._numbers = [nodes[trees == tree] for tree in range(self.n_trees)]
+        number, parent = _numbers(frame["ID"]), np.full(len(frame), -1)
+        inner = frame[frame["Feature"] != "Leaf"]
+        for side in ("Yes", "No"):
+            parent[inner[side].map(number).to_numpy(int)] = inner.index
+        self._nodes = TreeNodes(parent, leaves.index.to_numpy(), leaves["Cover"].to_numpy(float))
+        margins = partial(booster.inplace_predict, predict_type="margin", validate_features=False)
+        _add_base(self, booster.num_features(), margins)
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
         found = np.asarray(self.model.apply(X)).reshape(X.shape[0], self.n_trees).astype(np.int64)
-        for tree, own in enumerate(self._nodes):
+        for tree, own in enumerate(self._numbers):
             out[tree] = np.searchsorted(own, found[:, tree])
+
+
+def _add_base(finder: LeafFinder, n_features: int, margins: Callable[[Any], Any]) -> None:
+    """Add what a booster starts from to the leaves of the first tree for each of its outputs.
+
+    The sums of a row's leaf values are then the margins of the booster.
+    """
+    row = np.zeros((1, n_features), np.float32)
+    places = finder.offsets + finder.find(row)[:, 0]
+    base = np.ravel(margins(row)) - finder.leaf_values[places].sum(axis=0)
+    assert finder.tree_output is not None
+    for output, tree in enumerate(np.unique(finder.tree_output, return_index=True)[1]):
+        first = finder.offsets[tree]
+        finder.leaf_values[first : first + finder.n_leaves[tree], output] += base[output]
+
+
+def _numbers(names: Any) -> dict[str, int]:
+    """Return the place of each name in a column of a frame."""
+    return {name: place for place, name in enumerate(names)}
 
 
 def _spread(values: np.ndarray, trees: np.ndarray, tree_output: np.ndarray) -> np.ndarray:
@@ -313,6 +367,58 @@ def _spread(values: np.ndarray, trees: np.ndarray, tree_output: np.ndarray) -> n
     spread = np.zeros((values.size, int(tree_output.max()) + 1))
     spread[np.arange(values.size), tree_output[trees]] = values
     return spread
+
+
+class ViewedTrees(LeafFinder):
+    """Trees on several views of the rows.
+
+    Parameters
+    ----------
+    views : sequence of transformer or None
+        What makes the columns that trees look at; None leaves them as they are.
+    parts : sequence of LeafFinder
+        The trees on each view.
+    """
+
+    def __init__(self, views: Sequence[Any], parts: Sequence[LeafFinder]):
+        self.views, self.parts = list(views), list(parts)
+        self.n_leaves = np.concatenate([part.n_leaves for part in parts])
+        self.leaf_values = np.concatenate([part.leaf_values for part in parts])
+        outputs = [part.tree_output for part in parts if part.tree_output is not None]
+        self.tree_output = np.concatenate(outputs) if outputs else None
+
+    @property
+    def n_block_rows(self) -> int:
+        """How many rows to take at a time."""
+        return min(part.n_block_rows for part in self.parts)
+
+    @property
+    def nodes(self) -> TreeNodes:
+        """How the leaves hang together."""
+        return TreeNodes.joined([part.nodes for part in self.parts])
+
+    def fill(self, X: Any, out: np.ndarray) -> None:
+        """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
+        stops = np.cumsum([part.n_trees for part in self.parts])
+        for view, part, stop in zip(self.views, self.parts, stops, strict=True):
+            rows = X if view is None else view.transform(X)
+            part.fill(rows, out[stop - part.n_trees : stop])
+
+    def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str | None:
+        """Return which rows fall into a leaf; columns of a view are its components."""
+        for view, part in zip(self.views, self.parts, strict=True):
+            n_leaves = int(part.n_leaves.sum())
+            if leaf < n_leaves:
+                return part.describe_leaf(leaf, name if view is None else "component {}".format)
+            leaf -= n_leaves
+        raise IndexError("There is no such leaf.")
+
+
+def joint_finder(models: Sequence[Any]) -> LeafFinder:
+    """Return the leaf finder of fitted ensembles on the same columns, one after the other."""
+    if len(models) == 1:
+        return leaf_finder(models[0])
+    return pack_trees([tree for model in models for tree in model.estimators_])
 
 
 def leaf_finder(model: Any) -> LeafFinder:
@@ -331,7 +437,10 @@ def leaf_finder(model: Any) -> LeafFinder:
     if isinstance(model, GradientBoostingClassifier):
         n_outputs = model.estimators_.shape[1]
         outputs = np.tile(np.arange(n_outputs), model.estimators_.shape[0])
-        return pack_trees(list(model.estimators_.ravel()), tree_output=outputs)
+        packed = pack_trees(list(model.estimators_.ravel()), tree_output=outputs)
+        packed.leaf_values *= model.learning_rate
+        _add_base(packed, model.n_features_in_, model._raw_predict)
+        return packed
     module = type(model).__module__.partition(".")[0]
     if module == "lightgbm":
         return LightGBMLeaves(model)

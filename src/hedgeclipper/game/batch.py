@@ -94,7 +94,12 @@ def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
             progress.eps *= float(np.clip(progress.tol / excess, 0.1, 0.5))
         elif n_iter >= patience:
             patience *= 2
-            theta = _better_response(game, progress, last)
+            # Where all rows are clipped the slack is linear and the optimum a corner of the box,
+            # which quasi-Newton steps approach slowly; the best response to z is that corner.
+            before = progress.primal
+            response = game.evaluate(game.terms.minimizer(last.tilt), progress.eps)
+            progress.add(response)
+            theta = response.theta if response.primal < before else last.theta
         elif game.loss.is_smooth:
             return "stalled"
         else:
@@ -102,18 +107,6 @@ def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
         if progress.eps < SMALLEST_WIDTH:
             return "stalled"
     return "converged" if progress.is_converged else "max_iter"
-
-
-def _better_response(game: Game, progress: Progress, last: Evaluation) -> np.ndarray:
-    """Return the best weights against the latest z if they beat all so far, else the latest ones.
-
-    Where all rows are clipped the slack is linear and the optimum a corner of the box, which
-    quasi-Newton steps approach slowly; the best response is that corner.
-    """
-    best = progress.primal
-    response = game.evaluate(game.terms.minimizer(last.tilt), progress.eps)
-    progress.add(response)
-    return response.theta if response.primal < best else last.theta
 
 
 class SplitWeights:
@@ -192,20 +185,11 @@ def _stage(
             maxfun=10**9,
         )
     if len(seen) > 1:
-        progress.curvature = _curvature_between(game, seen[-2], seen[-1], progress.curvature)
+        # The second derivative of the slack along the last step, per unit of coverage: in variables
+        # scaled by its root the next stage's first step, along the gradient, has the right length.
+        step = seen[-1].theta - seen[-2].theta
+        slopes = seen[-1].tilt - seen[-2].tilt + terms.curvature * step
+        length = float(game.specialists.coverage @ step**2)
+        if length > 0 and slopes @ step > 0:
+            progress.curvature = float(np.clip(slopes @ step / length, 1e-3, 1e3))
     return seen[-1], len(seen)
-
-
-def _curvature_between(
-    game: Game, before: Evaluation, after: Evaluation, otherwise: float
-) -> float:
-    """Return the second derivative of the slack from one theta to another, per unit of coverage.
-
-    In variables scaled by its root the optimizer's first step, along the gradient, is of the right
-    length.
-    """
-    step = after.theta - before.theta
-    slopes = after.tilt - before.tilt + game.terms.curvature * step
-    length = float(game.specialists.coverage @ step**2)
-    curvature = float(slopes @ step) / length if length > 0 else 0.0
-    return float(np.clip(curvature, 1e-3, 1e3)) if curvature > 0 else otherwise

@@ -13,8 +13,9 @@ The terms depend on the weights alone: a voter's correlation with the labels, th
 within which it is known, and the pull to an anchor, the majority vote for instance. The box is what
 the adversary pays for breaking a constraint. For zero-one loss Psi(m) - Psi(0) is the paper's hinge
 max(abs(m) - 1, 0). With K classes m_j, z_j and v h have K entries each, z_j is a distribution over
-the classes, and z_j v h is a scalar product; all else is the same. An offset of m is one more
-voter, whose weight is fixed at 1, and Psi(0) may be another baseline. For every theta in the box
+the classes, and z_j v h is a scalar product; all else is the same. The scores m may have an offset,
+which blocks of rows add to them, or which is one more voter whose weight is fixed at 1, and Psi(0)
+may be another baseline. For every theta in the box
 and every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed potential at m,
 the difference is the sum of two parts that are never negative: the gap due to smoothing (a sum over
 rows) and the gap due to the weights (a sum over voters).
@@ -127,8 +128,9 @@ class Game:
     @property
     def base(self) -> float:
         """The baseline of the rows' part of the slack."""
-        mean = self.loss.at_zero if self.baseline is None else self.baseline
-        return self.unlabeled_weight * mean
+        if self.baseline is None:
+            return self.unlabeled_weight * float(self.loss.potential(np.zeros(1))[0])
+        return self.unlabeled_weight * self.baseline
 
     @property
     def is_boxed(self) -> bool:
@@ -149,7 +151,8 @@ class Game:
 
     def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
         """Take one pass over the rows and return both sides of the game at theta."""
-        sums = sum_over_rows(self.specialists, theta, self.loss, eps)
+        work = partial(block_sums, theta=theta, loss=self.loss, eps=eps)
+        sums = self.specialists.sum_blocks(work)
         potential, smoothed, row_gap, excess, size = sums[:N_SCALARS].tolist()
         alpha, n, terms = self.unlabeled_weight, self.specialists.n_samples, self.terms
         tilt, own = alpha * sums[N_SCALARS:] / n, terms.value(theta)
@@ -199,13 +202,6 @@ def dual_value(game: Game, z: np.ndarray) -> tuple[float, np.ndarray]:
     return game.terms.minimum(tilt) - alpha * conjugates / n - game.base, tilt
 
 
-def sum_over_rows(
-    specialists: Specialists, theta: np.ndarray, loss: Loss, eps: float
-) -> np.ndarray:
-    """Add up `block_sums` over all blocks of rows: one pass."""
-    return specialists.sum_blocks(partial(block_sums, theta=theta, loss=loss, eps=eps))
-
-
 def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> np.ndarray:
     """Return sums over one block of rows, shape (N_SCALARS + n_voters,).
 
@@ -217,7 +213,8 @@ def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> np.ndar
     potential, added, z = loss.reply(m, eps)
     size, total, gap = loss.size(m), float(potential.sum()), 0.0
     if not loss.is_smooth:
-        gap = total + float(loss.conjugate(z).sum()) - float(np.vdot(z.T, m.T))
+        # not a dot product: BLAS takes threads for it, which cost more than they save
+        gap = total + float(loss.conjugate(z).sum()) - float(np.sum(z * m))
     excess = np.maximum(size - 1.0, 0.0).sum()
     return np.concatenate([[total, total + np.sum(added), gap, excess, size.sum()], z @ block])
 

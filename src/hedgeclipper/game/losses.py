@@ -64,11 +64,6 @@ class Loss(ABC):
         """Scores between which the game hedges; infinite for a loss that never clips."""
         return -1.0, 1.0
 
-    @property
-    def at_zero(self) -> float:
-        """Psi(0) with two classes, which is twice the loss of a prediction without knowledge."""
-        return float(self.potential(np.zeros(1))[0])
-
 
 class BinaryLoss(Loss):
     """A loss of predictions for two classes: m is the awake prediction, g and z in [-1, 1].

@@ -27,16 +27,16 @@ class LabelCorrelations:
         Bounds; -1 and 1, which claim nothing, for a voter without a labeled row.
     n_labeled : ndarray of shape (n_voters,)
         Labeled rows each voter is awake on (the sum of its participation).
-    method : {"plug_in", "wilson", "transductive"}
+    method : {"plug_in", "wilson", "exact"}
         How the bounds were made.
     confidence_level : float or None
         Probability that the bounds hold: each voter's by itself for "wilson", all of them together
-        for "transductive", None for "plug_in".
+        for "exact", None for "plug_in".
     is_guarantee : bool
         Whether the bounds hold for the unlabeled rows with that probability. Everything else is an
         estimate.
     n_unlabeled : ndarray of shape (n_voters,) or None, default=None
-        For "transductive": the number of unlabeled rows, awake on, that each bound was made for.
+        For "exact": the number of unlabeled rows, awake on, that each bound was made for.
     """
 
     estimate: np.ndarray

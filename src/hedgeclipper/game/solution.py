@@ -311,12 +311,10 @@ class GameSolution(Solution):
         return "\n".join(lines)
 
 
-def solution_fields(
-    game: Game, progress: Progress, stop_reason: str, n_voters: int
-) -> dict[str, Any]:
-    """Return the fields of a `Solution` where the solver stopped, of the first so many voters."""
+def solution_fields(game: Game, progress: Progress, stop_reason: str) -> dict[str, Any]:
+    """Return the fields of a `Solution` where the solver stopped."""
     theta = progress.best.theta
-    weights = theta[:n_voters].copy()
+    weights = theta[: theta.size - game.has_balance].copy()
     weights.flags.writeable = False
     return {
         "weights": weights,
@@ -334,15 +332,14 @@ def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
     best = progress.best
     theta, edge = best.theta, -game.terms.slack(best.theta)
     correlation = max(edge - best.mean_excess, -1.0)
-    n_voters = theta.size - game.has_balance
     return GameSolution(
-        **solution_fields(game, progress, stop_reason, n_voters),
+        **solution_fields(game, progress, stop_reason),
         balance_weight=float(theta[-1]) if game.has_balance else 0.0,
         worst_case_correlation=correlation,
         worst_case_error=max((1.0 - correlation) / 2.0, 0.0),
         worst_case_loss=max((best.mean_potential - edge) / 2.0, 0.0),
         contradiction=find_contradiction(game, theta, best.mean_size),
-        coverage=game.specialists.coverage[:n_voters],
+        coverage=game.specialists.coverage[: theta.size - game.has_balance],
         loss=game.loss,
         unlabeled_weight=game.unlabeled_weight,
     )

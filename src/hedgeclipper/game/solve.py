@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
@@ -17,7 +16,7 @@ from hedgeclipper.game.setup import check_positive, is_small, set_up_game
 from hedgeclipper.game.solution import GameSolution, PassRecord, PassView, Progress, describe
 from hedgeclipper.game.specialists import as_vote_matrix
 from hedgeclipper.game.stream import MINIBATCH, solve_stream
-from hedgeclipper.io.progress import pass_reporter
+from hedgeclipper.io.progress import pass_reporter, warn_user
 
 METHODS = ("auto", "exact", "batch", "stream", "sgd")
 
@@ -217,10 +216,9 @@ def play(
             if game.unlabeled_weight < 1
             else "the label correlations contradict each other"
         )
-        warnings.warn(
+        warn_user(
             f"Without a cap or a ridge the slack has no minimum here, since {cause}; the weights "
             "are arbitrary in size. Set cap or ridge, or lower the correlations.",
             UnboundedGameWarning,
-            stacklevel=3,
         )
     return describe(game, progress, stop_reason)

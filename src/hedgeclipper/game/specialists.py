@@ -83,8 +83,8 @@ class ExtendedBlock:
         return self.votes @ weights[:-1] + weights[-1] * self.column
 
     def __rmatmul__(self, signs: np.ndarray) -> np.ndarray:
-        # transposed, columns of scores that are each in one piece are not copied
-        return np.append(signs @ self.votes, np.vdot(signs.T, self.column.T))
+        # not a dot product: BLAS takes threads for it, which cost more than they save
+        return np.append(signs @ self.votes, np.sum(signs * self.column))
 
     def tocsr(self) -> sparse.csr_array:
         """Return the block and the column as one sparse matrix."""
@@ -157,13 +157,12 @@ class VoteMatrix:
 
     def thinned(self, stride: int) -> VoteMatrix | None:
         """Return every stride-th row with the coverage of all of them; None for batches."""
-        sources = [self.votes] if self.participation is None else [self.votes, self.participation]
-        arrays = [source.every(stride) for source in sources if isinstance(source, ArraySource)]
-        if len(arrays) < len(sources):
+        votes, part = self.votes, self.participation
+        if not isinstance(votes, ArraySource) or not isinstance(part, ArraySource | None):
             return None
-        participation = arrays[1] if len(arrays) == 2 else None
-        n_rows = arrays[0].rows.shape[0]
-        return replace(self, votes=arrays[0], participation=participation, n_samples=n_rows)
+        thin = votes.every(stride)
+        part = None if part is None else part.every(stride)
+        return replace(self, votes=thin, participation=part, n_samples=thin.rows.shape[0])
 
 
 def as_vote_matrix(
@@ -183,9 +182,17 @@ def as_vote_matrix(
                 f"Batches of votes differ in their number of voters: {awake.size} at first, then "
                 f"{block.shape[1]}. Every batch needs a column for every voter."
             )
-        block_has_nan = _check_votes(block, n_samples)
+        block_has_nan = _check_range(block, -1.0, n_samples, "votes")
+        if block_has_nan and sparse.issparse(block):
+            raise ValueError(
+                "Sparse votes contain NaN. In a sparse matrix an absent entry abstains: remove "
+                "these entries."
+            )
         if part is not None:
-            is_fractional |= _check_participation(part, n_samples)
+            if _check_range(part, 0.0, n_samples, "participation"):
+                raise ValueError("participation contains NaN. Pass 0 where a voter abstains.")
+            values = part.data if sparse.issparse(part) else part
+            is_fractional |= bool(np.any((values != 0) & (values != 1)))
         awake += _awake_counts(block, part, block_has_nan)
         has_nan |= block_has_nan
         n_samples += block.shape[0]
@@ -233,25 +240,6 @@ _RESCALING = {
 }
 
 
-def _check_votes(block: Any, first_row: int) -> bool:
-    """Raise unless the votes lie in [-1, 1]; return whether dense ones have NaN in them."""
-    has_nan = _check_range(block, -1.0, first_row, "votes")
-    if has_nan and sparse.issparse(block):
-        raise ValueError(
-            "Sparse votes contain NaN. In a sparse matrix an absent entry abstains: remove these "
-            "entries."
-        )
-    return has_nan
-
-
-def _check_participation(block: Any, first_row: int) -> bool:
-    """Raise unless the participation lies in [0, 1]; return whether it is ever in between."""
-    if _check_range(block, 0.0, first_row, "participation"):
-        raise ValueError("participation contains NaN. Pass 0 where a voter abstains.")
-    values = block.data if sparse.issparse(block) else block
-    return bool(np.any((values != 0) & (values != 1)))
-
-
 def _check_range(block: Any, low: float, first_row: int, name: str) -> bool:
     """Raise unless all entries but NaN lie in [low, 1]; return whether there is a NaN."""
     values = block.data if sparse.issparse(block) else block
@@ -277,23 +265,17 @@ def _check_range(block: Any, low: float, first_row: int, name: str) -> bool:
 
 def _awake_counts(votes: Any, participation: Any, has_nan: bool) -> np.ndarray:
     """Sum the participation of each voter over a block of rows."""
-    if participation is None and sparse.issparse(votes):
-        return np.bincount(votes.indices, minlength=votes.shape[1]).astype(float)
-    if not (has_nan or sparse.issparse(votes)):
-        if participation is None:
-            return np.full(votes.shape[1], float(votes.shape[0]))
-        return np.asarray(participation.sum(axis=0, dtype=np.float64)).ravel()
-    present = _presence(votes)
-    taking_part = present if participation is None else _times(present, participation)
-    return np.asarray(taking_part.sum(axis=0), dtype=float).ravel()
-
-
-def _presence(votes: Any) -> Any:
-    """Return 1.0 where a voter does not abstain and 0.0 elsewhere."""
     if sparse.issparse(votes):
         ones = np.ones(votes.indices.size)
-        return sparse.csr_array((ones, votes.indices, votes.indptr), shape=votes.shape)
-    return (~np.isnan(votes)).astype(float)
+        present = sparse.csr_array((ones, votes.indices, votes.indptr), shape=votes.shape)
+    elif has_nan:
+        present = (~np.isnan(votes)).astype(float)
+    elif participation is None:
+        return np.full(votes.shape[1], float(votes.shape[0]))
+    else:
+        present = 1.0
+    taking_part = present if participation is None else _times(present, participation)
+    return np.asarray(taking_part.sum(axis=0, dtype=np.float64)).ravel()
 
 
 def _awake_votes(votes: Any, participation: Any, has_nan: bool) -> Any:

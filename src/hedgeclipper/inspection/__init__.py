@@ -6,6 +6,7 @@ draws again, and ``ax_`` and ``figure_`` are where. A section of the report is a
 """
 
 from hedgeclipper.inspection.abstention import AbstentionDisplay
+from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
 from hedgeclipper.inspection.display import per_cent
 from hedgeclipper.inspection.margins import MarginDisplay
 from hedgeclipper.inspection.passes import ConvergenceDisplay, LiveMargins
@@ -13,6 +14,7 @@ from hedgeclipper.inspection.voters import VoterDisplay
 
 __all__ = [
     "AbstentionDisplay",
+    "AutoLabelDisplay",
     "ConvergenceDisplay",
     "LiveMargins",
     "MarginDisplay",

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from hedgeclipper.base.inspection import HeldOut
+from hedgeclipper.base.inspection import FoldPredictor, inspect_estimator
 from hedgeclipper.inspection.rendering import count
 from hedgeclipper.inspection.subject import SEED, Subject, size_of, take
 
@@ -121,7 +121,7 @@ def compare(subject: Subject) -> Comparison | str:
     return Comparison(held_out.codes, tests, probabilities, description)
 
 
-def _refits(subject: Subject, unlabeled: Any) -> HeldOut:
+def _refits(subject: Subject, unlabeled: Any) -> FoldPredictor:
     """Return a way to hold labels out that fits the model again without each fold."""
     labeled, y = subject.labeled, subject.y
     if y is None:
@@ -148,14 +148,15 @@ def _refits(subject: Subject, unlabeled: Any) -> HeldOut:
         "Each row is predicted by a fit without its fold. Fits to fewer labels are a little worse "
         "than the model itself."
     )
-    return HeldOut(np.searchsorted(subject.classes, y), FOLDS_OF_REFITS, predict, description)
+    return FoldPredictor(np.searchsorted(subject.classes, y), FOLDS_OF_REFITS, predict, description)
 
 
 def _predictions(model: Any, rows: Any, subject: Subject) -> dict[str, np.ndarray]:
     """Return probabilities by the model and by its baseline."""
     if not subject.is_votes:
-        alone = model.estimator_.predict_proba(rows)
-        return {"this model": model.predict_proba(rows), "its forest alone": alone}
+        baseline = inspect_estimator(model, "A comparison").predict_baseline
+        assert baseline is not None
+        return {"this model": model.predict_proba(rows), **baseline(rows)}
     # a fold may not know every class
     whole = np.zeros((rows.n_rows, subject.classes.size))
     whole[:, np.searchsorted(subject.classes, model.classes_)] = model.predict_proba(rows)

@@ -101,10 +101,6 @@ def template(name: str) -> Any:
     )
     found.filters |= {
         "per_cent": lambda value: per_cent(value).replace(" ", "\N{NO-BREAK SPACE}"),
-        # every text about a bound on the error is that of the certificate
-        "describe": lambda bound, model: bound.describe(
-            2 if model.is_one_vs_rest else len(model.classes)
-        ),
         "grouped": lambda number: f"{number:,}",
         "as_cell": plain,
         "count": count,

@@ -6,6 +6,7 @@ A section of the page is a function here that returns its data, and a template w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from datetime import date
 from pathlib import Path
@@ -16,14 +17,17 @@ from scipy import sparse
 from sklearn.calibration import CalibrationDisplay
 
 import hedgeclipper
+from hedgeclipper.bounds.auto_labels import SureRows
+from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL
 from hedgeclipper.game.equations import relative_gap
 from hedgeclipper.inspection import rendering
 from hedgeclipper.inspection.abstention import AbstentionDisplay
+from hedgeclipper.inspection.auto_labels import AutoLabelDisplay, errors_to_try
 from hedgeclipper.inspection.comparison import Comparison, compare
 from hedgeclipper.inspection.display import BLUE
 from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
 from hedgeclipper.inspection.passes import ConvergenceDisplay
-from hedgeclipper.inspection.subject import SEED, Subject, read_subject
+from hedgeclipper.inspection.subject import SEED, Subject, read_subject, take
 from hedgeclipper.inspection.voters import VoterDisplay
 from hedgeclipper.io.atomic import atomic_path, check_output
 from hedgeclipper.io.extras import import_extra
@@ -32,9 +36,11 @@ LONGEST_VALUE = 90
 MOST_BARS = 12
 MOST_UNCERTAIN, MOST_COLUMNS = 15, 4
 MOST_VOTERS, MOST_POINTS = 25, 1_000
+MOST_IMPORTANT, MANY_COLUMNS = 15, 500
 FEW_LABELS = 50
 N_SUGGESTED = 10
 CALIBRATION_BINS = 5
+ERRORS_ALLOWED = (0.01, 0.05, 0.1)
 # part of the height that the bars of the counts take
 BAR_HEIGHT = 0.18
 
@@ -57,11 +63,12 @@ def write_report(
     """Write a report of a fitted model: one HTML file that needs no network.
 
     It has the data and settings, predicted class proportions, a comparison with the members or
-    the forest on labels held out, the distribution of awake predictions, estimate and guarantee of
-    the error, the voters and rows that matter, contradictions, and what to do next. For the
-    comparison a forest or an aggregate of votes is fitted three times more, to two thirds of the
-    labels and at most 4,000 unlabeled rows, and the members of a panel are reweighted. Sections
-    for which rows are missing state so. It needs the extra ``report``.
+    the forest on labels held out, the distribution of awake predictions, the error with its
+    bounds, the rows that can be labeled automatically, the voters and rows that matter,
+    contradictions, and what to do next. For the comparison a forest or an aggregate of votes is
+    fitted three times more, to two thirds of the labels and at most 4,000 unlabeled rows, and the
+    members of a panel are reweighted. Sections for which rows are missing state so. It needs the
+    extra ``report``.
 
     Parameters
     ----------
@@ -125,7 +132,9 @@ def write_report(
             "comparison": compared,
             "margins": _margins(subject),
             "error": _error(subject, compared),
+            "auto_labels": _auto_labels(subject),
             "voters": _voters(subject),
+            **_learned(subject),
             "uncertain": _uncertain(subject),
             "contradictions": _contradictions(subject),
             "convergence": _convergence(subject),
@@ -170,20 +179,16 @@ def _margins(subject: Subject) -> dict[str, Any] | None:
     """Return the histogram of awake predictions, or with many classes of the best probability."""
     if subject.probabilities is None:
         return None
-    if subject.awake is None:
-        name, best = "probability of the most probable class", subject.probabilities.max(axis=1)
-        return {
-            "figure": rendering.figure(
-                f"Histogram of the {name}", _draw_histogram, best, None, name
-            )
-        }
-    clip_at = hedged_range_of(subject.estimator)
-    name = "twice the probability, less one" if subject.is_votes else "awake prediction"
+    values, clip_at = subject.awake, hedged_range_of(subject.estimator)
     label = "Histogram of the awake predictions"
-    n_clipped = count_clipped(subject.awake, clip_at)
+    name = "twice the probability, less one" if subject.is_votes else "awake prediction"
+    if values is None:
+        values, clip_at = subject.probabilities.max(axis=1), None
+        name = "probability of the most probable class"
+        label = f"Histogram of the {name}"
     return {
-        "figure": rendering.figure(label, _draw_histogram, subject.awake, clip_at, name),
-        "clipped": None if clip_at is None else n_clipped / subject.awake.size,
+        "figure": rendering.figure(label, _draw_histogram, values, clip_at, name),
+        "clipped": None if clip_at is None else count_clipped(values, clip_at) / values.size,
     }
 
 
@@ -227,6 +232,31 @@ def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]
     return [*columns, *shown.more.items(), *subject.model.describe_voters(order).items()]
 
 
+def _learned(subject: Subject) -> dict[str, Any]:
+    """Return the section on what unlabeled rows and columns bring; none if that is not measured."""
+    model = subject.model
+    if model.importances is None or model.describe_gain is None:
+        return {}
+    gain, importances = "", None
+    with suppress(AttributeError):  # a saved model has no rows to measure it on
+        if subject.estimator.n_features_in_ <= MANY_COLUMNS:
+            importances = model.importances()
+        gain = model.describe_gain()
+    if importances is None:
+        return {"learned": {"gain": gain, "columns": None}}
+    order = np.argsort(-importances, kind="stable")[:MOST_IMPORTANT]
+    known = getattr(subject.estimator, "feature_names_in_", None)
+    names = [f"x{k}" if known is None else str(known[k]) for k in order]
+    many = importances.size > order.size
+    return {
+        "learned": {
+            "gain": gain,
+            "columns": [("column", names), ("importance", importances[order])],
+            "caption": f"The {order.size} most important columns" if many else "All columns",
+        }
+    }
+
+
 def _uncertain(subject: Subject) -> dict[str, Any] | None:
     """Return the rows whose two most probable classes are closest."""
     if subject.probabilities is None:
@@ -249,6 +279,9 @@ def _uncertain(subject: Subject) -> dict[str, Any] | None:
         ("its probability", [rendering.proportion(value) for value in best_two[rows, 0]]),
         *_values(subject, rows),
     ]
+    if subject.model.reasons is not None:
+        reasons = subject.model.reasons(take(subject.unlabeled, rows))
+        columns += [] if reasons is None else [("columns that matter most here", reasons)]
     return {
         "columns": columns,
         "n_shown": rows.size,
@@ -276,9 +309,8 @@ def _values(subject: Subject, rows: np.ndarray) -> list[tuple[str, list[renderin
 
 
 def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
-    """Return the bounds on the error, and figures of predictions while labels were held out."""
-    certificates = list(enumerate(subject.model.certificates))
-    figures, classes = {}, subject.classes
+    """Return worst cases by class, and figures of predictions while labels were held out."""
+    figures, classes, worst = {}, subject.classes, subject.model.worst_cases
     if found is not None:
         y, probabilities = classes[found.codes], found.probabilities[found.model]
         label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
@@ -289,11 +321,43 @@ def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
             svg = rendering.figure(label, _draw_calibration, y, own, classes[1])
             figures["calibration"] = svg
     return {
-        "estimates": [(k, one) for k, one in certificates if one.kind == "estimate"],
-        "guarantees": [(k, one) for k, one in certificates if one.is_guarantee],
-        "doubts": sorted({(one.kind, one.reason.rstrip(".")) for _, one in certificates}),
+        # the largest first
+        "worst_cases": [(k, float(worst[k])) for k in np.argsort(-worst, kind="stable")],
         "figures": figures,
     }
+
+
+def _auto_labels(subject: Subject) -> dict[str, Any]:
+    """Return how many rows can be labeled automatically if few errors are allowed, and a curve."""
+    rule, bound = subject.model.checked, subject.model.certificate
+    level = bound.confidence_level or ESTIMATE_LEVEL
+    found = [rule.surest(allowed, level) for allowed in ERRORS_ALLOWED]
+    svg, is_any = None, any(one.coverage for one in found)
+    if is_any or rule.surest(errors_to_try(bound)[-1], level).coverage:
+        label = "Proportion of rows labeled automatically against the errors allowed"
+        draw, options = AutoLabelDisplay.from_estimator, {"confidence_level": level, "name": ""}
+        svg = rendering.figure(label, draw, subject.estimator, **options)
+    tested = [(one.n_tested, one.n_errors) if not one.n_needed else (np.nan,) * 2 for one in found]
+    columns = [
+        ("errors allowed", [rendering.proportion(allowed) for allowed in ERRORS_ALLOWED]),
+        ("rows", [rendering.proportion(one.coverage) for one in found]),
+        ("tested labels", [n_tested for n_tested, _ in tested]),
+        ("errors among them", [n_errors for _, n_errors in tested]),
+        ("one more label to test by", [_gain(one, rule.n_unlabeled) for one in found]),
+    ]
+    most = ERRORS_ALLOWED[-1]
+    known = {"found": found, "is_any": is_any, "most": most, "level": level}
+    return {**known, "columns": columns, "figure": svg}
+
+
+def _gain(found: SureRows, n_unlabeled: int) -> str:
+    """Return what one more label would bring."""
+    if found.n_needed:
+        return f"nothing yet: at least {found.n_needed:,} are needed, there are {found.n_tested:,}"
+    if found.gain_per_label <= 0:
+        return "no gain measured"
+    rows = found.gain_per_label * n_unlabeled
+    return f"about {rows:,.1f} more rows" if n_unlabeled else f"{found.gain_per_label:.2%} more"
 
 
 def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
@@ -317,7 +381,7 @@ def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, a
 
 
 def _contradictions(subject: Subject) -> dict[str, Any]:
-    """Return void bounds, relaxed voters, voters against labels or others, and a shift."""
+    """Return worst cases of 100 %, relaxed voters, voters against labels or others, and a shift."""
     model, voters = subject.model, subject.model.voters
     against, apart = [], []
     if model.kind != "forest":
@@ -326,7 +390,7 @@ def _contradictions(subject: Subject) -> dict[str, Any]:
         agreement = np.array(voters.more.get("agreement", []), dtype=float)
         apart = np.flatnonzero(agreement < 0).tolist()
     return {
-        "void": [(k, one) for k, one in enumerate(model.certificates) if one.kind == "void"],
+        "void": np.flatnonzero(model.worst_cases >= 1.0).tolist(),
         "relaxed": model.contradicting,
         "against_labels": [voters.names[k] for k in against],
         "against_others": [voters.names[k] for k in apart],
@@ -366,7 +430,7 @@ def _next(subject: Subject) -> dict[str, Any]:
         "has_rows": has_rows,
         "suggested": _suggested(subject) if has_rows and subject.is_votes else None,
         "out_of_passes": "max_iter" in model.stop_reasons and not is_sgd,
-        "has_guarantee": any(one.is_guarantee for one in model.certificates),
+        "has_guarantee": model.certificate.is_guarantee,
     }
 
 

@@ -1,8 +1,11 @@
 """Where rows come from: arrays, sparse matrices, frames, memory maps, files, or batches of these.
 
 Everything downstream reads rows in batches and more than once, so a source is something that can
-be iterated over again and again.
+be iterated over again and again. `as_source` and `parquet_writer` are for users; the other names
+are for the rest of the package.
 """
+
+# ruff: noqa: F401
 
 from hedgeclipper.io.arrays import ArraySource, BatchSource, cut, row_slice
 from hedgeclipper.io.as_source import as_source, is_batched
@@ -23,28 +26,4 @@ from hedgeclipper.io.frames import (
 )
 from hedgeclipper.io.source import Source
 
-__all__ = [
-    "ArraySource",
-    "BatchSource",
-    "Source",
-    "as_classes",
-    "as_frame",
-    "as_plain_array",
-    "as_source",
-    "as_table",
-    "as_text",
-    "cut",
-    "frame_arrays",
-    "frame_columns",
-    "frame_names",
-    "frame_with",
-    "is_batched",
-    "is_frame",
-    "is_missing",
-    "is_pandas",
-    "listed",
-    "missing_labels",
-    "parquet_writer",
-    "positions_of",
-    "row_slice",
-]
+__all__ = ["Source", "as_source", "parquet_writer"]

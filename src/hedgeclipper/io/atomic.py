@@ -65,7 +65,6 @@ class TableWriter:
         self._file: Any = None
         self._writer: Any = None
         self._waiting: list[Any] = []
-        self._n_waiting = 0
 
     def write(self, columns: Mapping[str, Any]) -> None:
         """Write some more rows; those that do not fill a row group wait for the next ones.
@@ -75,7 +74,7 @@ class TableWriter:
         columns : mapping of str to array-like of shape (n_rows,)
             The columns by name. Those of the first call decide names and types.
         """
-        with _named(self._path):
+        with _naming_file(self._path):
             schema = None if self._writer is None else self._writer.schema
             if schema is not None and list(columns) != schema.names:
                 raise ValueError(
@@ -89,31 +88,23 @@ class TableWriter:
                 self._writer = pyarrow("pyarrow.parquet").ParquetWriter(
                     self._file, table.schema, write_page_checksum=True
                 )
-            n_rows = self._n_waiting + table.num_rows
-            n_whole = n_rows - n_rows % ROWS_PER_GROUP
-            n_taken = max(0, n_whole - self._n_waiting)
-            if n_whole:
-                self._write_groups(table.slice(0, n_taken))
             # a copy, since a table shares the memory of arrays that the caller may write to
-            waiting = table.take(np.arange(n_taken, table.num_rows))
-            self._waiting.append(waiting)
-            self._n_waiting += waiting.num_rows
-            if len(self._waiting) == TABLES_TO_GATHER:
+            self._waiting.append(_copied(table))
+            waiting = pyarrow().concat_tables(self._waiting)
+            n_whole = waiting.num_rows - waiting.num_rows % ROWS_PER_GROUP
+            if n_whole:
+                self._writer.write_table(waiting.slice(0, n_whole), ROWS_PER_GROUP)
+            if n_whole or len(self._waiting) == TABLES_TO_GATHER:
                 # each takes some memory, however few its rows
-                self._waiting = [pyarrow().concat_tables(self._waiting).combine_chunks()]
-
-    def _write_groups(self, *last: Any) -> None:
-        """Write the tables that wait, and a last one."""
-        tables, self._waiting, self._n_waiting = [*self._waiting, *last], [], 0
-        self._writer.write_table(pyarrow().concat_tables(tables), ROWS_PER_GROUP)
+                self._waiting = [_copied(waiting.slice(n_whole))]
 
     def close(self) -> None:
         """Write the rows that wait, and the footer."""
         if self._writer is None:
             raise ValueError("Nothing was written. Write columns once at least, if only empty.")
-        with _named(self._path):
-            if self._n_waiting:
-                self._write_groups()
+        with _naming_file(self._path):
+            if any(table.num_rows for table in self._waiting):
+                self._writer.write_table(pyarrow().concat_tables(self._waiting), ROWS_PER_GROUP)
             self._writer.close()
             self._file.close()
 
@@ -129,8 +120,12 @@ class TableWriter:
                 self._file.close()
 
 
+def _copied(table: Any) -> Any:
+    return table.take(np.arange(table.num_rows))
+
+
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _naming_file(path: Path) -> Iterator[None]:
     """Name the file in errors of the system, such as that of a full disk."""
     try:
         yield

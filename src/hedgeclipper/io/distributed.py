@@ -48,9 +48,25 @@ def draw_from(
     return rows
 
 
-def count_partitions(X: Any) -> int:
-    """Return the number of partitions of rows of a Dask array or frame."""
-    return X.numblocks[0] if _is_array(X) else X.npartitions
+def append_rows(X: Any, rows: Any, names: list[str] | None) -> Any:
+    """Return a Dask array or frame with a partition of further rows, an array or CSR matrix.
+
+    Their columns are those of these names, or all of a frame in its order.
+    """
+    if _is_array(X):
+        import dask.array
+
+        more = dask.array.from_delayed(dask.delayed(rows), shape=rows.shape, meta=X._meta)
+        parts = [X.rechunk({1: -1}), more]
+        return dask.array.concatenate(parts, allow_unknown_chunksizes=True)
+    import dask.dataframe
+
+    pandas = import_extra("pandas", "io", "A Dask frame")
+    X = X[list(X.columns if names is None else names)]
+    values = rows.toarray() if hasattr(rows, "toarray") else rows
+    frame = pandas.DataFrame(values, columns=X.columns).astype(np.float32)
+    X = X.astype(np.float32)  # as it is read, and held-out rows may have missing values
+    return dask.dataframe.concat([X, dask.dataframe.from_pandas(frame, npartitions=1)])
 
 
 def check_collection(X: Any, name: str, n_features: int) -> None:

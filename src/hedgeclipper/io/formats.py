@@ -15,7 +15,8 @@ from typing import Any
 
 from hedgeclipper.io.column_values import holds_numbers, holds_strings, pyarrow
 from hedgeclipper.io.frames import positions_of
-from hedgeclipper.io.source import damage_named
+from hedgeclipper.io.libsvm import open_packed
+from hedgeclipper.io.source import naming_damaged_file
 
 _STREAM_BYTES = 1 << 16
 _CSV_BLOCK_BYTES = 1 << 20
@@ -23,6 +24,8 @@ _CSV_LINES_PER_BLOCK = 4
 _HEADING_BYTES = 1 << 16
 _ROWS_PER_BATCH = 1 << 16
 _OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+# NaN and inf may be names of columns
+_NUMERAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _ARROW_FILE_MAGIC = b"ARROW1"
 _PACKINGS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
@@ -55,7 +58,7 @@ class TableFile:
         return pyarrow().Table.from_batches((batch.select(names) for batch in batches), schema)
 
     def _check(self, data: Any) -> None:
-        with table_damage_named(self.place):
+        with naming_damaged_table(self.place):
             # or a damaged string would be read from wherever its offset points to
             data.validate(full=True)
 
@@ -75,13 +78,13 @@ class ParquetFile(_File):
 
     def head(self) -> tuple[Any, int | None]:
         """Return schema and number of rows, which the footer has."""
-        with table_damage_named(self.place), self._open() as file:
+        with naming_damaged_table(self.place), self._open() as file:
             return file.schema_arrow, file.metadata.num_rows
 
     def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
         n_read, metadata = 0, None
         with (
-            table_damage_named(self.place, lambda: _row_groups(metadata, n_read, size)),
+            naming_damaged_table(self.place, lambda: _row_groups(metadata, n_read, size)),
             self._open() as file,
         ):
             metadata = file.metadata
@@ -120,7 +123,7 @@ class ArrowFile(_File):
             if not hasattr(reader, "num_record_batches"):
                 return schema, None
         # Counted in a file that is closed here: a dataset's own threads close theirs later.
-        with table_damage_named(self.place), pyarrow().memory_map(str(self.path)) as file:
+        with naming_damaged_table(self.place), pyarrow().memory_map(str(self.path)) as file:
             fragment = pyarrow("pyarrow.dataset").IpcFileFormat().make_fragment(file)
             return schema, fragment.count_rows()
 
@@ -137,7 +140,7 @@ class ArrowFile(_File):
     def _open(self, fields: list[int] | None = None) -> Iterator[Any]:
         ipc = pyarrow("pyarrow.ipc")
         options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
-        with table_damage_named(self.place), pyarrow().memory_map(str(self.path)) as file:
+        with naming_damaged_table(self.place), pyarrow().memory_map(str(self.path)) as file:
             is_file = file.read(len(_ARROW_FILE_MAGIC)) == _ARROW_FILE_MAGIC
             file.seek(0)
             with (ipc.open_file if is_file else ipc.open_stream)(file, options=options) as reader:
@@ -150,7 +153,9 @@ def _slices(batch: Any, size: int) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class CsvFile(_File):
-    """Rows of a CSV file with a heading, compressed or not; tabs between values in a .tsv file.
+    """Rows of a CSV file, compressed or not; tabs between values in a .tsv file.
+
+    Without a heading, columns are called f0, f1 and so on.
 
     In batches, numbers are read as float64 whatever the first lines look like, and labels as
     strings; where ``strings`` are allowed and a column has some, all but booleans are strings.
@@ -159,6 +164,7 @@ class CsvFile(_File):
     """
 
     strings: bool = False
+    has_heading: bool = True
 
     def head(self) -> tuple[Any, int | None]:
         """Return the schema that the first block of lines suggests."""
@@ -191,7 +197,8 @@ class CsvFile(_File):
             raise ValueError(
                 f"The heading of {self.path} is not text in UTF-8. Write the file in UTF-8."
             ) from error
-        if all(map(_is_numeral, names)) and names != [str(number) for number in range(len(names))]:
+        numbered = [str(number) for number in range(len(names))]
+        if names != numbered and all(map(_NUMERAL.fullmatch, names)):
             raise ValueError(
                 f"{self.path} has no heading: its first line is {','.join(names[:5])}. Put a line "
                 "with the names of the columns first, or pass columns if these are their names."
@@ -205,8 +212,8 @@ class CsvFile(_File):
         convert = csv.ConvertOptions(
             include_columns=names, column_types=types, null_values=missing, strings_can_be_null=True
         )
-        with table_damage_named(self.place), self._unpacked() as stream:
-            table = csv.read_csv(stream, None, self._parse_options(), convert)
+        with naming_damaged_table(self.place), self._unpacked() as stream:
+            table = csv.read_csv(stream, self._read_options(), self._parse_options(), convert)
         self._check(table)
         return table
 
@@ -235,8 +242,8 @@ class CsvFile(_File):
     @contextmanager
     def _open(self, convert: Any = None, names: Sequence[str] = ()) -> Iterator[Any]:
         csv = pyarrow("pyarrow.csv")
-        with table_damage_named(self.place), _values_named(self.place, names):
-            read = csv.ReadOptions(use_threads=False, block_size=self._block_bytes())
+        with naming_damaged_table(self.place), _naming_csv_column(self.place, names):
+            read = self._read_options(use_threads=False, block_size=self._block_bytes())
             with (
                 self._unpacked() as stream,
                 csv.open_csv(stream, read, self._parse_options(), convert) as reader,
@@ -246,6 +253,10 @@ class CsvFile(_File):
     @property
     def _delimiter(self) -> str:
         return "\t" if ".tsv" in self.path.name.lower() else ","
+
+    def _read_options(self, **more: Any) -> Any:
+        options = pyarrow("pyarrow.csv").ReadOptions
+        return options(autogenerate_column_names=not self.has_heading, **more)
 
     def _parse_options(self) -> Any:
         options = pyarrow("pyarrow.csv").ParseOptions
@@ -264,21 +275,18 @@ class CsvFile(_File):
 
     def _start(self, size: int) -> bytes:
         """Return the first so many bytes, unpacked."""
-        with table_damage_named(self.place), self._unpacked() as stream:
+        with naming_damaged_table(self.place), self._unpacked() as stream:
             return stream.read(size)
 
     def _unpacked(self) -> Any:
-        packing = _PACKINGS.get(self.path.suffix.lower())
-        return pyarrow().input_stream(str(self.path), compression=packing)
-
-
-def _is_numeral(text: str) -> bool:
-    """Return whether a heading is digits; NaN and inf may be names."""
-    return re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", text) is not None
+        suffix = self.path.suffix.lower()
+        if suffix == ".xz":  # which Arrow does not know
+            return pyarrow().input_stream(open_packed(self.path))
+        return pyarrow().input_stream(str(self.path), compression=_PACKINGS.get(suffix))
 
 
 @contextmanager
-def _values_named(place: str, names: Sequence[str]) -> Iterator[None]:
+def _naming_csv_column(place: str, names: Sequence[str]) -> Iterator[None]:
     """Name the file and the column where a line of CSV cannot be read."""
     invalid = pyarrow().ArrowInvalid
     try:
@@ -296,11 +304,11 @@ def _values_named(place: str, names: Sequence[str]) -> Iterator[None]:
         ) from error
 
 
-def table_damage_named(
+def naming_damaged_table(
     place: str, where: Callable[[], str] = lambda: ""
 ) -> AbstractContextManager[None]:
     """Name the file that Arrow cannot read, and the place in it."""
-    return damage_named(place, pyarrow().ArrowException, where=where)
+    return naming_damaged_file(place, pyarrow().ArrowException, where=where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +335,7 @@ class DatasetTable(TableFile):
             fragment_readahead=1,
             use_threads=False,
         )
-        with table_damage_named(self.place):
+        with naming_damaged_table(self.place):
             yield from scanner.to_batches()
 
 

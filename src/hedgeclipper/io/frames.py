@@ -20,7 +20,7 @@ from hedgeclipper.io.column_values import (
     pyarrow,
     strings_of,
 )
-from hedgeclipper.io.source import Request, overflow_named
+from hedgeclipper.io.source import Request, naming_overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def frame_block(frame: Any, request: Request, place: str) -> Block:
         dtype = np.result_type(*{column.dtype for column in columns}) if columns else np.float64
     rows = np.empty((frame.shape[0], len(positions)), dtype=dtype)
     for position, (column, values) in enumerate(zip(places, columns, strict=True)):
-        with overflow_named(column, dtype):
+        with naming_overflow(column, dtype):
             rows[:, position] = values
     labels = None
     if request.label is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from hedgeclipper.io.source import Request, Source, check_count, damage_named
+from hedgeclipper.io.source import Request, Source, check_count, naming_damaged_file
 
 BLOCK_BYTES = 1 << 24
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -82,8 +82,10 @@ def _read(
 ) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
     """Yield rows and labels of the blocks of a file, or name the line that cannot be read."""
     n_lines = n_rows = 0
-    with damage_named(str(path), EOFError, lzma.LZMAError, ZlibError):
-        for block in blocks_of_lines(path):
+    errors = (EOFError, lzma.LZMAError, ZlibError)
+    with naming_damaged_file(str(path), *errors), open_packed(path) as file:
+        while block := file.read(BLOCK_BYTES):
+            block += file.readline()  # to the end of a line
             try:
                 rows, labels = parse_libsvm(block, n_columns, dtype)
             except ValueError as error:
@@ -123,10 +125,3 @@ def _bad_line(
 def open_packed(path: Path) -> BinaryIO:
     """Return the file opened for reading, unpacked on the way."""
     return PACKED.get(path.suffix.lower(), open)(path, "rb")
-
-
-def blocks_of_lines(path: Path) -> Iterator[bytes]:
-    """Yield the file in blocks of whole lines."""
-    with open_packed(path) as file:
-        while block := file.read(BLOCK_BYTES):
-            yield block + file.readline()

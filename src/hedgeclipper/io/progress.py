@@ -1,15 +1,28 @@
-"""Progress on standard error: a bar of rich on a terminal, else lines; and tables on output."""
+"""What a user is told on the way: progress on standard error, and warnings.
+
+Progress is a bar of rich on a terminal, else lines.
+"""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
-from collections.abc import Sequence
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 SECONDS_BETWEEN_LINES = 5.0
+# where warnings do not point to, since they concern the code that called
+NOT_THE_USER = ("hedgeclipper", "sklearn", "contextlib")
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this package and scikit-learn that led here."""
+    frame, level = sys._getframe(), 1
+    while frame.f_globals.get("__name__", "").split(".")[0] in NOT_THE_USER and frame.f_back:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 class Reporter:
@@ -142,25 +155,3 @@ def _make_bar() -> Any:
     bar = Progress(*columns, console=Console(stderr=True))
     bar.add_task("", total=1.0)
     return bar
-
-
-def print_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Print a table on standard output, with rich where it is installed.
-
-    The first column is set to the left, the others to the right.
-    """
-    try:
-        from rich.console import Console
-        from rich.table import Table
-    except ImportError:
-        widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
-        for first, *others in (head, *lines):
-            cells = [f"{c:>{width}}" for c, width in zip(others, widths[1:], strict=True)]
-            print("  ".join([f"{first:{widths[0]}}", *cells]))
-        return
-    table = Table(*head[:1])
-    for name in head[1:]:
-        table.add_column(name, justify="right")
-    for line in lines:
-        table.add_row(*line)
-    Console().print(table)

@@ -103,7 +103,7 @@ def converted(rows: Any, dtype: Any, place: str) -> Any:
     if dtype is None or rows.dtype == dtype:
         return rows
     try:
-        with overflow_named(place, dtype):
+        with naming_overflow(place, dtype):
             return rows.astype(dtype)
     except (TypeError, ValueError) as error:
         if rows.dtype.kind in "biuf":
@@ -114,7 +114,7 @@ def converted(rows: Any, dtype: Any, place: str) -> Any:
 
 
 @contextmanager
-def overflow_named(place: str, dtype: Any) -> Iterator[None]:
+def naming_overflow(place: str, dtype: Any) -> Iterator[None]:
     """Raise where a number is too large for the dtype that it is converted to."""
     try:
         with np.errstate(over="raise"):
@@ -127,7 +127,7 @@ def overflow_named(place: str, dtype: Any) -> Iterator[None]:
 
 
 @contextmanager
-def damage_named(
+def naming_damaged_file(
     place: str, *errors: type[Exception], where: Callable[[], str] = lambda: ""
 ) -> Iterator[None]:
     """Name the file that is gone or damaged, which these errors mean, and the place in it."""
@@ -140,7 +140,8 @@ def damage_named(
         ) from error
     except signs_of_damage as error:
         # Errors of the operating system have a number; those of damaged files do not.
-        if getattr(error, "errno", None) is not None:
+        is_named = isinstance(error, OSError) and str(error).startswith(place)
+        if is_named or getattr(error, "errno", None) is not None:
             raise
         at = " ".join(["", where()]).rstrip()
         raise OSError(

@@ -5,47 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.columns import needs_encoding
-from hedgeclipper.base.estimator import SemiSupervisedClassifier
-from hedgeclipper.base.inspection import HeldOut, Inspection, store_games
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.base.estimator import NO_UNLABELED_ROWS, SemiSupervisedClassifier
+from hedgeclipper.base.held_out import USED_LABELS, HeldOutRows, why_no_guarantee
+from hedgeclipper.base.inspection import Inspection, store_games, voter_table
+from hedgeclipper.base.score_votes import REGIONS
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_in_memory
+from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summarize
+from hedgeclipper.base.worst_case import HardVotes, worst_case_error
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame
-from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.io.progress import member_reporter
-from hedgeclipper.panel.defaults import default_panel
-from hedgeclipper.panel.fitting import MemberRows
 from hedgeclipper.panel.members import (
+    ROWS_FOR_VIEWS,
     Member,
     check_estimators,
-    choose_folds,
-    choose_held_out,
-    cross_fit,
-    prefit_members,
-    score_held_out,
-    score_members,
+    fit_and_score,
 )
-from hedgeclipper.panel.panel_certificate import HardVotes, certify_panel
-from hedgeclipper.panel.panel_inspection import hold_out, summarize, voter_table
-from hedgeclipper.panel.panel_predictor import REGIONS, NamedColumns, PanelPredictor
-from hedgeclipper.panel.weighing import Aggregate, aggregate, panel_scores
+from hedgeclipper.panel.panel_inspection import hold_out
+from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
 
-ROWS_FOR_VIEWS = 10_000
-ROWS_TO_LEARN_FROM = 5_000
 ROWS_IN_GAME, ENTRIES_IN_GAME = 200_000, 10**8
-DEFAULT_HOLDOUT = 0.5
 
 
 class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
@@ -71,13 +63,13 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         stay as they are; the labeled rows must be new to them. Take fewer folds if members are slow
         to fit.
     holdout : float or None, default=None
-        Proportion of the labels that no member is fitted to, and on which all are scored, in place
-        of ``cv``. None is no such labels, or one half of them with a ``confidence_level``.
+        Fraction of the labels to hold out; only with a ``confidence_level``. None is half of them,
+        at most 2,000.
     confidence_level : float or None, default=None
-        A number such as 0.95 asks for a guarantee: a bound on the error that holds with this
-        probability. With held-out labels or fitted members, no sample weights, and unlabeled rows
-        that are not among the labeled ones, the certificate is a guarantee. None is an estimate,
-        for which members can be fitted to all labels.
+        A number such as 0.95 asks for a guarantee: some labels are held out, have no part in the
+        fit, and test its predictions. The bound on the error holds with this probability, if the
+        labeled rows are a simple random sample of all rows and have no weights. If None, members
+        are fitted to all labels, and the error is an estimate.
     regions : {"signs", "bins"} or None, default=None
         Voters beside the members: each member where it votes + and where it votes - ("signs"), and
         these apart for sure and unsure votes ("bins"). Worth a try with many labels, if members are
@@ -110,12 +102,13 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     weights_ : ndarray of shape (n_games, n_members)
         Weight of each member, regions included; there is one game for two classes, or one for each
         class against the rest.
-    certificate_ : Certificate or list of these
-        Bound on the error of ``predict`` on the unlabeled rows of the game, and whether it is a
-        guarantee or an estimate. For more than two classes there is one per class, on the error of
-        telling it from the rest.
-    worst_case_error_ : float or list
-        Its upper bound.
+    certificate_ : Certificate
+        The error of ``predict`` on the unlabeled rows (where these are files or Dask's, on those
+        in the game), with bounds: a guarantee from held-out labels, or an estimate from out-of-fold
+        predictions.
+    worst_case_error_ : ndarray of shape (n_games,)
+        Largest error in each game (telling a class from the rest) under any labels that the
+        accuracies of the members allow; an estimate, since these are.
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Objective and duality gap of the last game, its passes, and why the solver stopped.
     history_ : list of tuple of PassRecord
@@ -240,52 +233,55 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         estimators = self._check_estimators()
         self._keeps_frames = is_frame(X) if estimators is not None else needs_encoding(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
-        rows = given.without_weightless()
-        codes = self._encode(rows.y_labeled)
         random_state = check_random_state(self.random_state)
         seed = random_state.randint(np.iinfo(np.int32).max)
-        rows, prepare = self._encode_columns(self._draw_unlabeled(rows, seed))
-        members, unlabeled = self._fit_and_score(estimators, rows, codes, seed, random_state)
+        drawn = self._draw_unlabeled(given.without_weightless(), seed)
+        rows, prepare = self._encode_columns(drawn)
+        rows, held = self._hold_out_labels(rows, random_state)
+        codes = self._encode(rows.y_labeled)
+        members, unlabeled = fit_and_score(self, estimators, rows, codes, seed, random_state)
+        self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
+        if not rows.has_unlabeled:
+            unlabeled = np.where(np.isnan(self.out_of_fold_), unlabeled, self.out_of_fold_)
         self._labeled = codes, rows.weight_labeled
         scores = panel_scores(self.out_of_fold_, unlabeled, *self._labeled, self._games())
         found = [aggregate(own, **self._game_options()) for own in scores]
-        # with a confidence_level labels are held out, unless the members came fitted
-        may_guarantee = rows.weight_labeled is None and rows.has_unlabeled
-        certificates = [
-            certify_panel(HardVotes.of(own, one.game), self.confidence_level, may_guarantee)
-            for own, one in zip(scores, found, strict=True)
-        ]
-        self._summaries = [summarize(members, *pair) for pair in zip(scores, found, strict=True)]
-        self._store(members, found, certificates, given, prepare, unlabeled)
+        pairs = list(zip(scores, found, strict=True))
+        worst_cases = [worst_case_error(HardVotes.of(own, one.game)) for own, one in pairs]
+        names = [member.name for member in members]
+        self._summaries = [summarize(names, *pair) for pair in pairs]
+        self._store(members, found, worst_cases, prepare)
+        self._check_rule(given, held, unlabeled)
         return self
 
     @property
     def members_(self) -> dict[str, Any]:
         """Fitted members by name."""
-        return dict(self._require_predictor().members)
+        check_is_fitted(self)
+        return dict(self._predictor.members)
 
     def member_summary(self):
         """Return a frame that describes the members, one row each.
 
         Columns: ``weight`` (regions included), ``correlation`` (b with both classes weighing the
         same, out of fold) and its ``standard_error``, ``auc`` (out of fold), ``agreement``
-        (correlation of its votes with the mean vote of the others on unlabeled rows), ``share``
-        (of the spread of the result). With more than two classes there is a row for each member
-        and class, and a column ``class``.
+        (correlation of its votes with the mean vote of the others on unlabeled rows) and
+        ``contribution`` (proportion of the spread of the result that comes from it). With more than
+        two classes there is a row for each member and class, and a column ``class``.
 
         Returns
         -------
         pandas.DataFrame
-            The summary, largest share first.
+            The summary, largest contribution first.
         """
-        self._require_predictor()
+        check_is_fitted(self)
         pandas = import_extra("pandas", "io", "member_summary")
         parts = [pandas.DataFrame(columns) for columns in self._summaries]
         if len(parts) > 1:
             for part, label in zip(parts, self.classes_, strict=True):
                 part.insert(1, "class", label)
         frame = pandas.concat(parts, ignore_index=True)
-        return frame.sort_values("share", ascending=False, ignore_index=True)
+        return frame.sort_values("contribution", ascending=False, ignore_index=True)
 
     def for_prediction(self) -> HedgedVotingClassifier:
         """Return a light copy that can predict but not go on: one thread, no rows, no labels."""
@@ -312,25 +308,19 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         return self._inspection(
             kind="panel",
             description=f"panel of {n_members:,} classifier{'s' * (n_members != 1)}",
-            make_voters=lambda: voter_table(self._summaries, self.classes_),
-            hold_out=self._hold_out,
+            make_voters=lambda: voter_table("member", self._summaries, self.classes_),
+            hold_out=partial(hold_out, self),
         )
-
-    def _hold_out(self, X_unlabeled: Any) -> HeldOut:
-        """Return how to predict labeled rows by weights that were found without their labels."""
-        scores = None if X_unlabeled is None else self._predictor.scores(X_unlabeled, self.n_jobs)
-        options = self._game_options()
-        return hold_out(self.out_of_fold_, scores, *self._labeled, self._predictor, options)
 
     def _game_options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("regions", "loss", "tol", "max_iter")}
 
     def _check_estimators(self) -> list[tuple[str, Any]] | None:
         """Return the classifiers that are not dropped, None for the default panel."""
-        if self._is_prefit and self.holdout is not None:
+        if self.confidence_level is not None and isinstance(self.cv, (list, tuple)):
             raise ValueError(
-                "With cv='prefit' members are scored on all labels: none are held out. Got "
-                f"holdout={self.holdout}: leave it out, or give another cv."
+                "cv is a list of splits of all labels, some of which a confidence_level holds out. "
+                "Pass a number of folds or a splitter as cv."
             )
         if self.estimators is not None:
             estimators = check_estimators(self.estimators)
@@ -350,10 +340,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         most = max(ROWS_FOR_VIEWS, min(ROWS_IN_GAME, ENTRIES_IN_GAME // self.n_features_in_))
         drawn = self._draw_rows(rows.X_unlabeled, most, np.random.RandomState(seed))
         if drawn.shape[0] == 0:
-            raise ValueError(
-                "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
-                "X_unlabeled out."
-            )
+            raise ValueError(NO_UNLABELED_ROWS)
         return replace(rows, X_unlabeled=drawn)
 
     def _encode_columns(self, rows: SemiSupervisedRows) -> tuple[SemiSupervisedRows, Any]:
@@ -363,52 +350,6 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         prepare = NamedColumns(list(rows.X_labeled.columns))
         return replace(rows, X_unlabeled=prepare(rows.X_unlabeled)), prepare
 
-    def _fit_and_score(
-        self,
-        estimators: list[tuple[str, Any]] | None,
-        rows: SemiSupervisedRows,
-        codes: np.ndarray,
-        seed: int,
-        random_state: np.random.RandomState,
-    ) -> tuple[list[Member], np.ndarray]:
-        """Return fitted members and their scores of unlabeled rows, and set ``out_of_fold_``."""
-        everything, n_classes = np.arange(codes.size), self.classes_.size
-        held_out = everything[:0]
-        if not self._is_prefit and (self.holdout or self.confidence_level):
-            # a guarantee needs a simple random sample
-            is_stratified = self.confidence_level is None
-            held_out = choose_held_out(codes, self.holdout or DEFAULT_HOLDOUT, is_stratified, seed)
-        train = np.setdiff1d(everything, held_out)
-        others = rows.X_unlabeled
-        if held_out.size:
-            # they count as unlabeled: members must not know the others better than these
-            others = stack_rows(_safe_indexing(rows.X_labeled, held_out), others)
-        to_learn_from = draw_rows(others, ROWS_TO_LEARN_FROM, random_state)
-        given = MemberRows(rows.X_labeled, codes, n_classes, rows.weight_labeled, to_learn_from)
-        if estimators is None:
-            some = draw_rows(others, ROWS_FOR_VIEWS, random_state)
-            sample = stack_rows(_safe_indexing(rows.X_labeled, train), some)
-            estimators = default_panel(sample, train.size, random_state, n_classes=n_classes)
-        with member_reporter(self.verbose) as report:
-            options: dict[str, Any] = {"n_jobs": self.n_jobs, "report": report}
-            if self._is_prefit:
-                members = prefit_members(estimators, self.classes_)
-                members = score_held_out(members, given, everything, self.classes_, **options)
-            elif held_out.size == 0:
-                folds = choose_folds(codes, self.cv, seed)
-                members = cross_fit(estimators, given, folds, **options)
-            else:
-                members = cross_fit(estimators, given.select(train), [], **options)
-                members = score_held_out(members, given, held_out, n_jobs=self.n_jobs)
-        labels = self.classes_ if self._is_prefit else None  # by default codes
-        members, unlabeled = score_members(
-            members, rows.X_unlabeled, n_classes, labels, n_jobs=self.n_jobs
-        )
-        self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
-        if not rows.has_unlabeled:
-            unlabeled = np.where(np.isnan(self.out_of_fold_), unlabeled, self.out_of_fold_)
-        return members, unlabeled
-
     @property
     def _is_prefit(self) -> bool:
         return isinstance(self.cv, str)
@@ -417,28 +358,46 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self,
         members: Sequence[Member],
         found: Sequence[Aggregate],
-        certificates: Sequence[Certificate],
-        given: SemiSupervisedRows,
+        worst_cases: Sequence[float],
         prepare: Any,
-        unlabeled: np.ndarray,
     ) -> None:
-        predictor = PanelPredictor(
+        self._predictor = PanelPredictor(
             members={member.name: member.estimator for member in members},
             n_classes=self.classes_.size,
             labels=self.classes_ if self._is_prefit else None,  # by default codes
             games=[one.game for one in found],
             prepare=prepare,
         )
-        self._labels = None
-        if given.in_memory:
-            if unlabeled.shape[0] == given.X_unlabeled.shape[0]:
-                log_odds = predictor.log_odds(unlabeled)
-            else:
-                log_odds = predictor.awake(given.X_unlabeled, self.n_jobs)
-            self._labels = self._all_labels(given, self.classes_[predictor.classes(log_odds)])
-        self._predictor = predictor
-        self.n_labeled_, self.n_unlabeled_ = self._labeled[0].size, unlabeled.shape[0]
-        self.member_names_ = np.array(list(predictor.members), dtype=object)
+        self.member_names_ = np.array([member.name for member in members], dtype=object)
         self.weights_ = np.array([summary["weight"] for summary in self._summaries])
         hedged_ranges = [one.game.hedged_range(one.solution.game.loss) for one in found]
-        store_games(self, [one.solution.game for one in found], certificates, hedged_ranges)
+        store_games(self, [one.solution.game for one in found], worst_cases, hedged_ranges)
+
+    def _check_rule(
+        self, given: SemiSupervisedRows, held: HeldOutRows | None, unlabeled: np.ndarray
+    ) -> None:
+        """Store labels of all rows where these are in memory, and what labels tell of them.
+
+        ``unlabeled`` are the members' scores of the rows in the game, held-out ones last.
+        """
+        predictor, n_held = self._predictor, 0 if held is None else held.y.size
+        n_rows = unlabeled.shape[0] - (n_held if given.has_unlabeled else 0)
+        raw, self._labels = predictor.log_odds(unlabeled[:n_rows]), None
+        self.n_labeled_, self.n_unlabeled_ = self._labeled[0].size + n_held, n_rows
+        if is_in_memory(given.X_unlabeled):
+            is_sample = given.has_unlabeled and given.X_unlabeled.shape[0] != n_rows
+            every = predictor.raw_predictions(given.X_unlabeled, self.n_jobs) if is_sample else raw
+            self._labels = self._all_labels(given, self._classes_of(every))
+        raw = raw if given.has_unlabeled else raw[:0]
+        if held is None:
+            scored = np.flatnonzero(~np.isnan(self.out_of_fold_).any(axis=(1, 2)))
+            tested = predictor.log_odds(self.out_of_fold_[scored])
+            labels, caveat = self.classes_[self._labeled[0][scored]], USED_LABELS
+        else:
+            if given.has_unlabeled:
+                tested = predictor.log_odds(unlabeled[n_rows:])
+            else:
+                tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
+            labels = held.y
+            caveat = why_no_guarantee(given.weight_labeled is not None, is_shifted=False)
+        self._store_check(given.y_labeled, labels, tested, raw, caveat=caveat)

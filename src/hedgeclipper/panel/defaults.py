@@ -64,7 +64,7 @@ def default_panel(
         "support_vectors": (views.quantiles, SVC(random_state=seed)),
         "self_trained": (views.components, SelfTrainingClassifier(linear(0.1), threshold=0.9)),
         "spreading": (views.components, SmoothSpreading("knn", n_neighbors=10, alpha=0.8)),
-        "hedgeclipper": (HedgeClipperClassifier(random_state=seed),),
+        "hedgeclipper": (HedgeClipperClassifier(n_estimators=50, random_state=seed),),
     }
     suits = {
         "boosting_plain": n_labels * n_classes <= TOO_MANY_TO_SORT,

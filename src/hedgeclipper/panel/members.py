@@ -10,16 +10,22 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.semi_supervised import warn_user
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.threads import own_jobs, run_jobs
+from hedgeclipper.io.arrays import draw_rows, stack_rows
+from hedgeclipper.io.progress import member_reporter, warn_user
+from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.panel.fitting import MemberRows, find_classes, fit_member, member_scores
 
 Fold = tuple[np.ndarray, np.ndarray]
 Report = Callable[[str, int, int], None]
+
+
+ROWS_FOR_VIEWS, ROWS_TO_LEARN_FROM = 10_000, 5_000
 
 
 class MemberFailedWarning(UserWarning):
@@ -117,26 +123,35 @@ def _checked_split(train: Any, test: Any, n_labeled: int) -> Fold:
     return numbers[train], numbers[test]
 
 
-def choose_held_out(
-    codes: np.ndarray, proportion: float, is_stratified: bool, seed: int
-) -> np.ndarray:
-    """Return the numbers of the labeled rows to hold out, drawn at random; error if too many.
+def fit_and_score(
+    model: Any,
+    estimators: list[tuple[str, Any]] | None,
+    rows: SemiSupervisedRows,
+    codes: np.ndarray,
+    seed: int,
+    random_state: np.random.RandomState,
+) -> tuple[list[Member], np.ndarray]:
+    """Return fitted members, and their scores of unlabeled rows as by ``score_members``.
 
-    A class of a single label rules out stratification.
+    ``model`` is a `HedgedVotingClassifier` whose parameters tell how to score members, and
+    ``estimators`` are its classifiers, None for the default panel.
     """
-    stratify = codes if is_stratified and np.bincount(codes).min() > 1 else None
-    try:
-        train, held_out = train_test_split(
-            np.arange(codes.size), test_size=proportion, random_state=seed, stratify=stratify
-        )
-    except ValueError:
-        train, held_out = codes[:0], np.arange(codes.size)
-    if np.unique(codes[train]).size < np.unique(codes).size:
-        raise ValueError(
-            f"Some class has no label left to fit the members to, if {proportion:.0%} of "
-            f"{codes.size} labels are held out. Label more rows, or hold out fewer."
-        )
-    return held_out
+    n_classes, is_prefit = model.classes_.size, isinstance(model.cv, str)
+    to_learn_from = draw_rows(rows.X_unlabeled, ROWS_TO_LEARN_FROM, random_state)
+    given = MemberRows(rows.X_labeled, codes, n_classes, rows.weight_labeled, to_learn_from)
+    if estimators is None:
+        some = draw_rows(rows.X_unlabeled, ROWS_FOR_VIEWS, random_state)
+        sample = stack_rows(rows.X_labeled, some)
+        estimators = default_panel(sample, codes.size, random_state, n_classes=n_classes)
+    labels = model.classes_ if is_prefit else None  # by default codes
+    with member_reporter(model.verbose) as report:
+        options: dict[str, Any] = {"n_jobs": model.n_jobs, "report": report}
+        if is_prefit:
+            members = prefit_members(estimators, model.classes_)
+            members = score_labeled(members, given, model.classes_, **options)
+        else:
+            members = cross_fit(estimators, given, choose_folds(codes, model.cv, seed), **options)
+    return score_members(members, rows.X_unlabeled, n_classes, labels, n_jobs=model.n_jobs)
 
 
 def _no_report(name: str, n_done: int, n_all: int) -> None:
@@ -186,26 +201,22 @@ def cross_fit(
     return members
 
 
-def score_held_out(
+def score_labeled(
     members: Sequence[Member],
     rows: MemberRows,
-    held_out: np.ndarray,
-    labels: np.ndarray | None = None,
+    labels: np.ndarray,
     *,
     n_jobs: int | None = None,
     report: Report = _no_report,
 ) -> list[Member]:
-    """Return fitted members with their scores of held-out labeled rows, NaN for the others.
+    """Return members that came fitted with their scores of all labeled rows.
 
-    ``held_out`` has the numbers of the rows to score; others are as in ``score_members``.
+    Parameters are as in ``score_members``.
     """
-    X = _safe_indexing(rows.X_labeled, held_out)
     members, scores = score_members(
-        members, X, rows.n_classes, labels, n_jobs=n_jobs, report=report
+        members, rows.X_labeled, rows.n_classes, labels, n_jobs=n_jobs, report=report
     )
-    out_of_fold = np.full((len(members), rows.codes.size, rows.n_columns), np.nan)
-    out_of_fold[:, held_out] = scores.swapaxes(0, 1)
-    pairs = zip(members, out_of_fold, strict=True)
+    pairs = zip(members, scores.swapaxes(0, 1), strict=True)
     return [replace(member, out_of_fold=own) for member, own in pairs]
 
 

@@ -1,10 +1,4 @@
-"""From rows to members' scores, votes, and a panel's log-odds: all that a new row needs.
-
-Members give scores of any scale. A vote is the mean of two readings of a score, each in [-1, 1]:
-its rank among the member's scores on the unlabeled rows, which makes all members alike, and its
-log-odds, standardized there and cut off at two standard deviations, which keeps how confident the
-member is. A member may also be a voter of its own in parts of the rows, its regions.
-"""
+"""From rows to members' scores and a panel's log-odds: all that a new row needs."""
 
 from __future__ import annotations
 
@@ -13,134 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.utils import _safe_indexing
 
+from hedgeclipper.base.estimator import GamePredictor
+from hedgeclipper.base.score_votes import PanelGame
 from hedgeclipper.base.threads import run_jobs
-from hedgeclipper.game.losses import Loss
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.panel.fitting import member_scores
 
-REGIONS = ("signs", "bins")
-SURE = 0.5
-MOST_VALUES = 10_000
-LEAST_PROBABILITY = 1e-3
-DEVIATIONS = 2.0
-ROUNDING = 1e-9
 ROWS_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class VoteScale:
-    """Makes votes of a member's scores.
-
-    ``values`` are the different scores on the unlabeled rows, in rising order, and ``ranks`` their
-    ranks in [-1, 1]; ``center`` and ``spread`` are mean and standard deviation of the log-odds.
-    """
-
-    values: np.ndarray
-    ranks: np.ndarray
-    center: float
-    spread: float
-
-    @classmethod
-    def of(cls, scores: np.ndarray) -> VoteScale:
-        """Return the scale of a member's scores on some rows.
-
-        Examples
-        --------
-        >>> scale = VoteScale.of(np.array([0.2, 0.9, 0.2, 0.4]))
-        >>> scale(np.array([0.1, 0.2, 0.9])).round(3)
-        array([-0.583, -0.445,  0.792])
-        """
-        values, counts = np.unique(scores, return_counts=True)
-        ranks = (2.0 * np.cumsum(counts) - counts) / scores.size - 1.0
-        if values.size > MOST_VALUES:
-            kept = np.linspace(0, values.size - 1, MOST_VALUES).round().astype(int)
-            values, ranks = values[kept], ranks[kept]
-        log_odds = _log_odds(scores)
-        spread = float(log_odds.std())
-        return cls(values, ranks, float(log_odds.mean()), spread if spread > ROUNDING else 1.0)
-
-    def __call__(self, scores: np.ndarray) -> np.ndarray:
-        """Return the votes, in [-1, 1], which rise with the scores."""
-        rank = np.interp(scores, self.values, self.ranks)
-        standardized = (_log_odds(scores) - self.center) / self.spread
-        return (rank + np.clip(standardized / DEVIATIONS, -1.0, 1.0)) / 2.0
-
-
-def _log_odds(scores: np.ndarray) -> np.ndarray:
-    return logit(np.clip(scores, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
-
-
-def with_regions(votes: np.ndarray, kind: str | None) -> np.ndarray:
-    """Return the members' votes, and beside them those of their regions, NaN outside.
-
-    "signs": each member is awake once where it votes + and once where it votes -. "bins": the
-    same, each for unsure and for sure votes. None: no regions.
-
-    Examples
-    --------
-    >>> with_regions(np.array([[0.2], [-0.9]]), "signs")
-    array([[ 0.2,  0.2,  nan],
-           [-0.9,  nan, -0.9]])
-    """
-    if kind is None:
-        return votes
-    is_positive = votes > 0
-    regions = [is_positive, ~is_positive]
-    if kind == "bins":
-        is_sure = np.abs(votes) >= SURE
-        regions = [region & part for region in regions for part in (~is_sure, is_sure)]
-    return np.hstack([votes, *[np.where(region, votes, np.nan) for region in regions]])
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """Log-odds of the positive class: slope * score + intercept; the slope is positive."""
-
-    slope: float
-    intercept: float
-
-    def log_odds(self, scores: np.ndarray) -> np.ndarray:
-        """Return the log-odds of the positive class."""
-        return self.slope * scores + self.intercept
-
-
-@dataclass(frozen=True, eq=False)
-class PanelGame:
-    """What the game of one class against the rest has found.
-
-    ``scales`` make votes of the scores of each member, ``weights`` (theta) awake predictions of the
-    votes of members and regions, and ``calibration`` log-odds of these.
-    """
-
-    scales: Sequence[VoteScale]
-    regions: str | None
-    weights: np.ndarray
-    calibration: Calibration
-
-    def hedged_range(self, loss: Loss) -> tuple[float, float]:
-        """Return between which log-odds the game for a loss hedges; infinite for log loss."""
-        low, high = self.calibration.log_odds(np.array(loss.hedged_range))
-        return float(low), float(high)
-
-    def log_odds(self, scores: np.ndarray) -> np.ndarray:
-        """Return the log-odds of the class for scores of shape (n_samples, n_members)."""
-        votes = make_votes(self.scales, scores, self.regions)
-        return self.calibration.log_odds(np.nan_to_num(votes) @ self.weights)
-
-
-def make_votes(
-    scales: Sequence[VoteScale], scores: np.ndarray, regions: str | None = None
-) -> np.ndarray:
-    """Return the votes for scores of shape (n_samples, n_members); NaN where asleep."""
-    columns = [scale(own) for scale, own in zip(scales, scores.T, strict=True)]
-    return with_regions(np.column_stack(columns), regions)
-
-
-@dataclass(frozen=True, eq=False)
-class PanelPredictor:
+class PanelPredictor(GamePredictor):
     """Fitted members of a panel by name, and its games: one for two classes, else one for each.
 
     ``labels`` are those of the classes as the members know them, None for the codes 0, 1, ...;
@@ -158,7 +38,7 @@ class PanelPredictor:
         """Number of games: 1 for two classes."""
         return len(self.games)
 
-    def awake(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+    def raw_predictions(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the log-odds of each game's class, shape (n_samples, n_games)."""
         starts = range(0, max(X.shape[0], 1), ROWS_AT_ONCE)
         blocks = [_safe_indexing(X, slice(start, start + ROWS_AT_ONCE)) for start in starts]
@@ -177,20 +57,13 @@ class PanelPredictor:
             [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
         )
 
-    def decision(self, awake: np.ndarray) -> np.ndarray:
-        """Return the log-odds: one column for two classes, else one for each."""
-        return awake[:, 0] if self.n_games == 1 else awake
+    def decision(self, raw: np.ndarray) -> np.ndarray:
+        """Return the log-odds as they are: of the second of two classes, or of each."""
+        return raw[:, 0] if self.n_games == 1 else raw
 
-    def probabilities(self, awake: np.ndarray) -> np.ndarray:
-        """Return the probability of each class, shape (n_samples, n_classes)."""
-        each = expit(awake)
-        if self.n_games == 1:
-            return np.column_stack([1.0 - each[:, 0], each[:, 0]])
-        return each / each.sum(axis=1, keepdims=True)
-
-    def classes(self, awake: np.ndarray) -> np.ndarray:
-        """Return the number of the most probable class of each row."""
-        return (awake[:, 0] > 0).astype(int) if self.n_games == 1 else np.argmax(awake, axis=1)
+    def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
+        """Return the probability of each game's class, shape (n_samples, n_games)."""
+        return expit(raw)
 
 
 @dataclass(frozen=True)

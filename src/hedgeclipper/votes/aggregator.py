@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,18 +13,25 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.auto_label import AutoLabelMixin
+from hedgeclipper.base.held_out import draw_held_out
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
 from hedgeclipper.base.semi_supervised import LabeledScoreMixin
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.votes.auxiliary_voters import NAMES
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import gather_evidence
-from hedgeclipper.votes.gold import GoldRows, check_rows, read_votes, split_votes
+from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes
 from hedgeclipper.votes.initial_model import KINDS, fit_initial_model
-from hedgeclipper.votes.shift import warn_of_shift
-from hedgeclipper.votes.vote_game import VotePredictor, most_probable, solve_vote_game
-from hedgeclipper.votes.voter_bounds import CONSTRAINTS, ESTIMATES
+from hedgeclipper.votes.rule_check import check_rule
+from hedgeclipper.votes.shift import leads_differ, warn_of_shift
+from hedgeclipper.votes.vote_game import (
+    VotePredictor,
+    most_probable,
+    solve_vote_game,
+    with_abstentions,
+)
+from hedgeclipper.votes.voter_bounds import CONSTRAINTS, ESTIMATES, parted
 from hedgeclipper.votes.voter_summary import inspect_votes, summarize_voters
 from hedgeclipper.votes.worst_case import (
     SubgroupBounds,
@@ -33,7 +41,7 @@ from hedgeclipper.votes.worst_case import (
 )
 
 
-class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
+class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
     """Labels from votes: of labeling functions, crowd workers, models, or all of them.
 
     An initial model combines the majority vote, a Dawid-Skene model of how the voters agree, and
@@ -59,17 +67,21 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
         right ("accuracy"), how often it is right where it votes for a class ("class_accuracy"), or
         both. "accuracy" has fewer bounds and is enough where voters err alike in all classes.
     bound : {"wilson", "wilson_symmetric", "plug_in"}, default="wilson"
-        How labels bound the accuracy of a voter where no guarantee is asked for: by Wilson's
-        interval at 95 %, by an interval around the estimate that reaches as far as the farther of
-        Wilson's bounds, or by the plug-in estimate itself. Only intervals at a joint level of 95 %
-        may change the predictions of the initial model, or make a certificate.
+        How labels bound the accuracy of a voter in the game: by Wilson's interval at 95 %, by an
+        interval around the estimate that reaches as far as the farther of Wilson's bounds, or by
+        the plug-in estimate itself. Only intervals at a joint level of 95 % may change the
+        predictions of the initial model.
     confidence_level : float or None, default=None
-        A number such as 0.95 asks for a guarantee: bounds that hold all together with this
-        probability, and for the unlabeled rows themselves, take the place of ``bound``.
+        A number such as 0.95 asks for a guarantee: some gold labels are held out, have no part in
+        the fit, and test its predictions. The bound on the error holds with this probability, if
+        gold labels are a simple random sample of all rows. None is an estimate from all labels.
+    holdout : float or None, default=None
+        Fraction of the gold labels to hold out; only with a ``confidence_level``. None is half of
+        them, at most 2,000.
     class_balance : "labeled", "uniform" or array-like of shape (n_classes,), default="labeled"
         Class frequencies: those of the gold labels with one more label of each class, or known
         ones, all the same or in the order of the sorted classes. Known ones are taken as true,
-        against the labels if need be, so that the certificate is an estimate.
+        against the labels if need be.
     abstain_label : object, default=-1
         The label that means no vote; in predictions, that the model abstains.
     abstain_cost : float or None, default=None
@@ -81,8 +93,8 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
     max_iter : int, default=200
         Maximum number of passes over the rows.
     random_state : int, RandomState or None, default=None
-        Draws the rows that the game is solved on where there are more than 50,000, and rows to
-        label.
+        Draws labels to hold out, the rows that the game is solved on where there are more than
+        50,000, and rows to label.
 
     Attributes
     ----------
@@ -98,10 +110,11 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
     uncovered_ : ndarray of bool
         Which of the unlabeled rows have no vote.
     certificate_ : Certificate
-        Bounds on the error on the unlabeled rows; where the model abstains, on that of the most
-        probable class.
-    worst_case_error_ : float
-        Its upper bound.
+        The error on the unlabeled rows, with bounds: a guarantee from held-out labels, or an
+        estimate. Where the model abstains, it is that of the most probable class.
+    worst_case_error_ : ndarray of shape (1,)
+        Largest error on these rows under any labels that the bounds on the voters allow; an
+        estimate, since these are. 1 if the bounds contradict each other.
     weights_ : ndarray of shape (n_voters, n_classes)
         By how much the game moves the score of a class for which a voter votes.
     class_weights_ : ndarray of shape (n_classes,)
@@ -143,6 +156,7 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
         "constraints": [StrOptions(set(CONSTRAINTS))],
         "bound": [StrOptions(set(ESTIMATES))],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
+        "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "class_balance": [StrOptions({"labeled", "uniform"}), "array-like"],
         "abstain_label": "no_validation",
         "abstain_cost": [Interval(Real, 0, 1, closed="neither"), None],
@@ -165,6 +179,7 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
         constraints="both",
         bound="wilson",
         confidence_level=None,
+        holdout=None,
         class_balance="labeled",
         abstain_label=-1,
         abstain_cost=None,
@@ -177,6 +192,7 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
         self.constraints = constraints
         self.bound = bound
         self.confidence_level = confidence_level
+        self.holdout = holdout
         self.class_balance = class_balance
         self.abstain_label = abstain_label
         self.abstain_cost = abstain_cost
@@ -205,7 +221,7 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
         self.__dict__.pop("_predictor", None)
         votes = read_votes(L, self.abstain_label)
         others = None if L_unlabeled is None else read_votes(L_unlabeled, self.abstain_label)
-        return self._fit(GoldRows.of(split_votes(votes, y, others)))
+        return self._fit(GoldRows.of(split_votes(votes, y, others), self.abstain_label))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, L, y=None):
@@ -232,10 +248,8 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
             return self.fit(L, y)
         before, votes = self._gold, read_votes(L, self.abstain_label)
         new = split_votes(votes, y, minus_one_is_class=before.minus_one_is_class)
-        gold = GoldRows.of(new, before)
-        same_voters = np.array_equal(gold.labeled.voters, self.voters_)
-        is_same = same_voters and np.array_equal(gold.labeled.classes, self.classes_)
-        return self._fit(gold, self._predictor.weights if is_same else None)
+        gold = GoldRows.of(new, self.abstain_label, before)
+        return self._fit(gold, self._predictor.weights if gold.is_like(before) else None)
 
     def predict_proba(self, L):
         """Return the probability of each class.
@@ -269,8 +283,8 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             Class labels.
         """
-        probabilities = self.predict_proba(L)
-        return self._labels(probabilities, most_probable(probabilities, self.class_balance_))
+        labels, doubts = self._sure_predictions(L)
+        return with_abstentions(labels, doubts, self.abstain_cost, self.abstain_label)
 
     @property
     def vote_weights_(self) -> np.ndarray:
@@ -313,7 +327,7 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
     def subgroup_bounds(self, mask: Any) -> SubgroupBounds:
         """Return intervals that contain a subgroup's error and class proportions.
 
-        They hold as far as the bounds on the voters do; see ``certificate_``.
+        They are estimates: they hold if the bounds on the voters' accuracies do.
 
         Parameters
         ----------
@@ -326,14 +340,7 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
             Number of rows, bounds on the error, and bounds on the proportion of each class.
         """
         check_is_fitted(self)
-        mask = np.asarray(mask)
-        n_rows = self._gold.unlabeled.n_rows
-        if mask.dtype != bool or mask.shape != (n_rows,) or not mask.any():
-            raise ValueError(
-                f"mask must be an array of bool, one for each of the {n_rows} unlabeled rows, and "
-                f"name one of them at least. Got dtype {mask.dtype}, shape {mask.shape}."
-            )
-        return self._worst_case().subgroup(mask, self.classes_)
+        return self._worst_case().subgroup(self._gold.checked_mask(mask), self.classes_)
 
     def suggest_labels(self, k: int) -> np.ndarray:
         """Return unlabeled rows to label next, so that the bound on the error tightens most.
@@ -360,19 +367,11 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
             Numbers of rows among the unlabeled ones of ``fit``, the most useful first.
         """
         check_is_fitted(self)
-        gold, n_rows = self._gold, self._gold.unlabeled.n_rows
-        if not gold.has_unlabeled:
-            raise ValueError(
-                "There are no rows to label: all rows of the fit have gold labels. Fit with "
-                "unlabeled rows, too."
-            )
-        if isinstance(k, bool) or not (isinstance(k, Integral) and 1 <= k <= n_rows):
-            raise ValueError(
-                f"k must be a whole number between 1 and {n_rows}, the unlabeled rows. Got {k!r}."
-            )
-        wrong = self._predicted_codes(Ballots(gold.labeled)) != gold.codes
+        k, n_rows = self._gold.checked_count(k), self._gold.unlabeled.n_rows
+        wrong = self._predicted_codes(Ballots(self._pool.labeled)) != self._pool.codes
+        strata = replace(self._strata, unlabeled=self._strata.unlabeled[:n_rows])
         random_state = check_random_state(self.random_state)
-        return self._worst_case().suggest_rows(self._strata, wrong, int(k), random_state)
+        return self._worst_case().suggest_rows(strata, wrong, k, random_state)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether the last fit was completed."""
@@ -380,19 +379,20 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
 
     def _fit(self, gold: GoldRows, start: np.ndarray | None = None) -> VoteAggregator:
         """Fit to rows, from the weights of an earlier fit if given."""
-        check_rows(gold, self.abstain_label)
+        level, seed = self.confidence_level, self.random_state
+        held = draw_held_out(gold.codes.size, level, self.holdout, seed)
+        pool = gold if held is None else gold.hold_out(held)
         evidence = gather_evidence(
-            gold,
+            pool,
             class_balance=self.class_balance,
             # a guarantee needs a simple random sample, and An and Dasgupta's game assumes one
-            is_random_sample=self.confidence_level is not None or self.initial_model is None,
-            random_state=self.random_state,
+            is_random_sample=level is not None or self.initial_model is None,
+            random_state=seed,
         )
-        warn_of_shift(evidence.labeled, evidence.unlabeled)
-        constraints = constrain(
-            evidence, self.constraints, self.bound, self.confidence_level, self.class_balance
-        )
-        initial = fit_initial_model(self.initial_model, evidence, constraints.relaxed)
+        is_shifted = warn_of_shift(evidence.labeled, evidence.unlabeled)
+        is_shifted |= held is not None and leads_differ(evidence)
+        constraints = constrain(evidence, self.constraints, self.bound, self.class_balance)
+        initial, on_labeled = fit_initial_model(self.initial_model, evidence, constraints.relaxed)
         loss = MULTICLASS_LOSSES[self.loss]
         game = solve_vote_game(
             evidence.sample,
@@ -400,48 +400,50 @@ class VoteAggregator(SummaryMixin, LabeledScoreMixin, BaseEstimator):
             constraints.relaxed if self.initial_model is None else constraints.joint,
             initial.log_probabilities(evidence.sample),
             loss,
-            n_labeled=gold.codes.size,
+            n_labeled=pool.codes.size,
             tol=self.tol,
             max_iter=self.max_iter,
-            start=start,
+            start=start if held is None else None,  # found with labels that are held out now
         )
         predictor = VotePredictor(initial, game.weights, loss)
         probabilities = predictor.probabilities(evidence.unlabeled)
         predicted = most_probable(probabilities, evidence.balance)
-        worst_case = WorstCaseBounds(evidence.extended[1], constraints, predicted)
-        certificate = worst_case.certificate()
-        warn_of_contradiction(constraints, certificate, gold.labeled.voters)
-
-        store_games(self, [game], [certificate], [loss.hedged_range])
-        shape = evidence.unlabeled.shape
+        worst_case = WorstCaseBounds(evidence.extended[1], constraints, predicted).certificate()
+        warn_of_contradiction(constraints, worst_case, gold.labeled.voters)
+        store_games(self, [game], [worst_case.error_upper], [loss.hedged_range])
+        self._checked = check_rule(
+            gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
+        )
+        self.certificate_ = self._checked.certificate(level)
+        voters, votes, classes = parted(game.weights, *evidence.unlabeled.shape[:2])
         self.classes_, self.voters_ = gold.labeled.classes, gold.labeled.voters
         self.n_features_in_ = gold.labeled.n_voters
         self.n_labeled_, self.n_unlabeled_ = gold.labeled.n_rows, gold.unlabeled.n_rows
         self.class_balance_ = evidence.balance
-        self.weights_ = predictor.game_weights(shape)
-        self.class_weights_ = predictor.class_weights(shape)
-        self.uncovered_ = evidence.unlabeled.n_votes == 0
-        self._gold, self._constraints, self._predictor = gold, constraints, predictor
+        self.weights_ = voters[:, None] + votes
+        self.class_weights_ = initial.class_scores() + classes
+        self.uncovered_ = Ballots(gold.unlabeled).n_votes == 0
+        self._gold, self._pool = gold, pool
+        self._constraints, self._predictor = constraints, predictor
         self._auxiliary, self._strata = evidence.auxiliary, evidence.strata
-        self._transduction = gold.all_labels(self._labels(probabilities, predicted))
+        self._transduction = gold.all_labels(self.predict(gold.unlabeled))
         return self
 
     def _worst_case(self) -> WorstCaseBounds:
-        ballots = Ballots(self._gold.unlabeled)
-        extended = ballots.and_voters(self._auxiliary.predict(ballots).votes, NAMES)
+        ballots = Ballots(self._pool.unlabeled)
+        extended, _ = self._auxiliary.join(ballots)
         return WorstCaseBounds(extended, self._constraints, self._predicted_codes(ballots))
 
     def _predicted_codes(self, ballots: Ballots) -> np.ndarray:
         return most_probable(self._predictor.probabilities(ballots), self.class_balance_)
 
-    def _labels(self, probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        labels = self.classes_[codes]
-        if self.abstain_cost is None:
-            return labels
-        kind = np.result_type(labels.dtype, np.asarray(self.abstain_label).dtype)
-        labels = labels.astype(object if kind.kind in "US" else kind)
-        labels[1.0 - row_maxima(probabilities) > self.abstain_cost] = self.abstain_label
-        return labels
+    def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        probabilities = self.predict_proba(X)
+        codes = most_probable(probabilities, self.class_balance_)
+        return self.classes_[codes], 1.0 - row_maxima(probabilities)
+
+    def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._sure_predictions(self._gold.split().rest)
 
     def _inspect(self) -> Inspection:
         """Return what summaries, displays and the report need."""

@@ -6,38 +6,27 @@ Kernels take arrays and fill arrays that the caller allocates. They release the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numba import njit
-from scipy import sparse
 
 from hedgeclipper.votes.matrix import Votes
 
 ROWS_IN_BLOCK = 1 << 15
 
 
-@dataclass(frozen=True, eq=False)
 class Ballots:
-    """Votes with the sums over them."""
+    """Votes with the sums over them.
 
-    votes: Votes
+    ``shape`` is the number of voters, of votes they can cast, and of classes; ``n_votes`` of shape
+    (n_rows,) is the number of votes on each row.
+    """
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Number of voters, of votes they can cast, and of classes."""
-        return self.votes.n_voters, self.votes.n_classes, self.votes.n_classes
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.votes.n_rows
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return self.votes.n_classes
+    def __init__(self, votes: Votes):
+        self.votes, self.n_rows, self.n_classes = votes, votes.n_rows, votes.n_classes
+        self.shape = votes.n_voters, votes.n_classes, votes.n_classes
+        self.n_votes = np.diff(votes.matrix.indptr)
 
     @cached_property
     def votes_cast(self) -> np.ndarray:
@@ -45,11 +34,6 @@ class Ballots:
         out = np.zeros(self.shape[:2])
         count_votes(self.votes.matrix.indices, self.votes.matrix.data, out)
         return out
-
-    @cached_property
-    def n_votes(self) -> np.ndarray:
-        """Number of votes on each row."""
-        return np.diff(self.votes.matrix.indptr)
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
         """Return the sum of weights[voter, vote] over the votes on each row.
@@ -84,15 +68,6 @@ class Ballots:
         for start in range(0, self.n_rows, ROWS_IN_BLOCK):
             rows = slice(start, start + ROWS_IN_BLOCK)
             yield rows, self.take(rows)
-
-    def and_voters(self, more: np.ndarray, names: tuple[str, ...]) -> Ballots:
-        """Return these votes and those of more voters as the last columns.
-
-        ``more`` of shape (n_rows, n_more_voters) has the class plus 1; 0 abstains.
-        """
-        matrix = sparse.hstack([self.votes.matrix, sparse.csr_array(more)], format="csr")
-        voters = np.array([*self.votes.voters.tolist(), *names], dtype=object)
-        return Ballots(replace(self.votes, matrix=matrix, voters=voters))
 
 
 @njit(cache=True, nogil=True)

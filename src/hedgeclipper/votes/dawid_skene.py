@@ -1,9 +1,16 @@
-"""Dawid and Skene's model of how voters agree, with a prior, fitted by EM to all rows.
+"""Dawid and Skene's model of how voters agree, and two auxiliary voters made without any label.
+
+The model has a prior and is fitted by EM to all rows.
 
 Each voter has a table of how often it votes for a class where the true class is another. Class
 probabilities of the rows follow from the tables, and the tables from these probabilities, in turn.
 Labeled rows count with their labels. A prior of a few votes, most of them right, shrinks the tables
 of voters with few votes.
+
+The auxiliary voters are the majority vote and such a model. Single voters are awake on few labeled
+rows, so that their accuracy is known only roughly; the auxiliary voters predict every row with a
+vote. As they are made without labels, and without knowing which rows have one, labels bound their
+accuracy as validly as that of any voter.
 
 References
 ----------
@@ -13,15 +20,18 @@ algorithm, Applied Statistics 28 (1979).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
-from hedgeclipper.game.multiclass_losses import soft_maximum
+from hedgeclipper.game.multiclass_losses import row_favorites, soft_maximum
 from hedgeclipper.votes.ballots import Ballots
 
 PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0
 MAX_ITER, TOL = 50, 1e-3
+AUXILIARY_NAMES = ("majority vote", "Dawid-Skene")
+DIGITS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,3 +88,49 @@ def prior_votes(n_classes: int) -> np.ndarray:
     """Return the prior's votes, shape (n_classes, n_classes) by vote and class."""
     wrong = (1.0 - PRIOR_ACCURACY) / max(n_classes - 1, 1)
     return PRIOR_VOTES * np.where(np.eye(n_classes, dtype=bool), PRIOR_ACCURACY, wrong)
+
+
+@dataclass(frozen=True, eq=False)
+class AuxiliaryVoters:
+    """The majority vote, and a Dawid-Skene model fitted without labels."""
+
+    model: DawidSkene
+
+    @classmethod
+    def fit(cls, pool: Ballots) -> AuxiliaryVoters:
+        """Return the voters fitted to all rows, labeled or not, or to a simple random sample."""
+        uniform = np.full(pool.n_classes, 1.0 / pool.n_classes)
+        no_rows, no_codes = pool.take(np.arange(0)), np.empty(0, dtype=np.intp)
+        return cls(fit_dawid_skene(pool, no_rows, no_codes, uniform))
+
+    def join(self, ballots: Ballots) -> tuple[Ballots, np.ndarray]:
+        """Return votes with those of both auxiliary voters as the last columns, and a lead.
+
+        They abstain in a tie, and on rows without votes. The lead, shape (n_rows,), is by how much
+        the score of Dawid-Skene's class exceeds the next one, -1 without votes.
+        """
+        counting = np.broadcast_to(np.eye(ballots.n_classes), ballots.shape)
+        tables = np.concatenate([counting, self.model.weights], axis=2)
+        more = np.zeros((ballots.n_rows, 2), dtype=ballots.votes.matrix.dtype)
+        lead = np.empty(ballots.n_rows)
+        for rows, block in ballots.blocks():
+            counts, scores = np.split(block.scores(tables), 2, axis=1)
+            scores += self.model.log_balance
+            is_voted = block.n_votes > 0
+            for number, part in enumerate((counts, scores)):
+                winners, ahead = _winners(part)
+                more[rows, number] = np.where(is_voted, winners, 0)
+            lead[rows] = np.where(is_voted, ahead, -1.0)
+        matrix = sparse.hstack([ballots.votes.matrix, sparse.csr_array(more)], format="csr")
+        voters = np.array([*ballots.votes.voters.tolist(), *AUXILIARY_NAMES], dtype=object)
+        return Ballots(replace(ballots.votes, matrix=matrix, voters=voters)), lead
+
+
+def _winners(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the class of largest score plus 1, 0 in a tie, and how far it is ahead of the next."""
+    best, second = scores[:, 0], np.full(len(scores), -np.inf)
+    for column in scores.T[1:]:
+        second = np.maximum(second, np.minimum(best, column))
+        best = np.maximum(best, column)
+    winners = np.where(best > second, row_favorites(scores) + 1, 0)
+    return winners, np.round(best - second, DIGITS)

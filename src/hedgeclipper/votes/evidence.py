@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from hedgeclipper.votes.auxiliary_voters import NAMES, AuxiliaryVoters, AuxiliaryVotes
 from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.dawid_skene import AuxiliaryVoters
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.strata import Strata
@@ -24,8 +23,9 @@ class Evidence:
 
     ``codes`` are the classes of the labeled rows. The game is solved on ``sample``, a part of the
     unlabeled rows, and weights of worst cases are searched on those numbered ``searched``.
-    ``auxiliary_votes`` are the predictions of the auxiliary voters for labeled and unlabeled rows,
-    and ``balance`` has the class frequencies. Without unlabeled rows, the labeled ones are reused.
+    ``extended`` are the votes on labeled and on unlabeled rows, auxiliary voters included, and
+    ``balance`` has the class frequencies; ``leads`` tell how certain the Dawid-Skene model is of
+    labeled and of unlabeled rows. Without unlabeled rows, the labeled ones are reused.
     """
 
     labeled: Ballots
@@ -35,15 +35,10 @@ class Evidence:
     sample: Ballots
     searched: np.ndarray
     auxiliary: AuxiliaryVoters
-    auxiliary_votes: tuple[AuxiliaryVotes, AuxiliaryVotes]
+    extended: tuple[Ballots, Ballots]
     strata: Strata
     balance: np.ndarray
-
-    @cached_property
-    def extended(self) -> tuple[Ballots, Ballots]:
-        """Votes on labeled and on unlabeled rows, auxiliary voters included."""
-        first, second = (found.votes for found in self.auxiliary_votes)
-        return self.labeled.and_voters(first, NAMES), self.unlabeled.and_voters(second, NAMES)
+    leads: tuple[np.ndarray, np.ndarray]
 
 
 def gather_evidence(
@@ -54,17 +49,17 @@ def gather_evidence(
     If labeled rows are a simple random sample, all rows are one stratum; if not, strata are by the
     certainty of the Dawid-Skene model. ``random_state`` draws rows where there are many.
     """
-    labeled, unlabeled, n_rows = (
-        Ballots(gold.labeled),
-        Ballots(gold.unlabeled),
-        gold.unlabeled.n_rows,
-    )
-    auxiliary = AuxiliaryVoters.fit(_pool(gold.labeled, gold.unlabeled, random_state))
-    predicted = auxiliary.predict(labeled), auxiliary.predict(unlabeled)
-    if is_random_sample:
-        strata = Strata.single(labeled.n_rows, n_rows)
-    else:
-        strata = Strata.by_lead(*(part.lead for part in predicted))
+    labeled, unlabeled = Ballots(gold.labeled), Ballots(gold.unlabeled)
+    n_labeled, n_rows = labeled.n_rows, unlabeled.n_rows
+    # auxiliary voters are fitted to all rows, or to a simple random sample of them
+    drawn = _drawn(n_labeled + n_rows, MAX_ROWS_IN_GAME, check_random_state(random_state))
+    first, second = np.split(drawn, [np.searchsorted(drawn, n_labeled)])
+    pool = Votes.stack(gold.labeled.take(first), gold.unlabeled.take(second - n_labeled))
+    auxiliary = AuxiliaryVoters.fit(Ballots(pool))
+    (first_votes, lead), (other_votes, other_lead) = map(auxiliary.join, (labeled, unlabeled))
+    strata = Strata.single(n_labeled, n_rows)
+    if not is_random_sample:
+        strata = Strata.by_lead(lead, other_lead)
     balance = class_frequencies(class_balance, gold.codes, labeled.n_classes, strata)
     rows = _drawn(n_rows, MAX_ROWS_IN_GAME, check_random_state(random_state))
     sample = unlabeled if rows.size == n_rows else unlabeled.take(rows)
@@ -78,9 +73,10 @@ def gather_evidence(
         sample,
         searched,
         auxiliary,
-        predicted,
+        (first_votes, other_votes),
         strata,
         balance,
+        (lead, other_lead),
     )
 
 
@@ -104,14 +100,6 @@ def class_frequencies(
             f"each class in sorted order. Got {class_balance!r}."
         )
     return balance
-
-
-def _pool(labeled: Votes, unlabeled: Votes, random_state: Any) -> Ballots:
-    """Return votes on all rows, or on a simple random sample of them."""
-    n_rows = labeled.n_rows + unlabeled.n_rows
-    rows = _drawn(n_rows, MAX_ROWS_IN_GAME, check_random_state(random_state))
-    first, second = np.split(rows, [np.searchsorted(rows, labeled.n_rows)])
-    return Ballots(Votes.stack(labeled.take(first), unlabeled.take(second - labeled.n_rows)))
 
 
 def _drawn(n_rows: int, most: int, rng: np.random.RandomState | np.random.Generator) -> np.ndarray:

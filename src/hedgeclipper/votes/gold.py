@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from hedgeclipper.base.semi_supervised import (
 )
 from hedgeclipper.io import BatchSource, as_source, is_batched
 from hedgeclipper.votes.label_codes import class_codes, seen_classes
-from hedgeclipper.votes.matrix import Votes, all_voters
+from hedgeclipper.votes.matrix import Votes, align_all
 
 
 def read_votes(L: Any, abstain_label: Any, classes: Any = None) -> Votes:
@@ -54,7 +55,8 @@ def split_votes(
     """Return rows with gold labels and rows without, those of ``others`` included.
 
     A missing entry of y marks a row without a label; so does -1, unless there are ``others`` or
-    ``minus_one_is_class``. y None: no row has one.
+    ``minus_one_is_class``, or some entries are missing and -1 is a class of the votes. y None: no
+    row has one.
     """
     labels = label_values(np.full(votes.n_rows, None) if y is None else y)
     _check_order(votes, y)
@@ -63,9 +65,16 @@ def split_votes(
             f"y must have one entry for each of the {votes.n_rows} rows of votes. Got shape "
             f"{labels.shape}."
         )
-    marked = is_unlabeled(labels, minus_one_is_class=True)
+    marked = missing = is_unlabeled(labels, minus_one_is_class=True)
     if others is None and not minus_one_is_class:
-        marked = _marks(labels, votes, missing=marked)
+        marked = is_unlabeled(labels)
+        if is_unlabeled(votes.classes).any() and not np.array_equal(marked, missing):
+            if not missing.any():
+                raise ValueError(
+                    "-1 is a class of the votes, and in y it marks rows without a label. Pass a "
+                    "missing label (None or NaN) for these, or their votes as L_unlabeled."
+                )
+            marked = missing
     labeled, rest, known = votes.take(~marked), votes.take(marked), labels[~marked].tolist()
     if others is None:
         return SplitVotes(labeled, known, rest, marked)
@@ -85,19 +94,6 @@ def _check_order(votes: Votes, y: Any) -> None:
         )
 
 
-def _marks(labels: np.ndarray, votes: Votes, missing: np.ndarray) -> np.ndarray:
-    """Return which rows have no label, where -1 means none unless it is a class of the votes."""
-    unlabeled = is_unlabeled(labels)
-    if not is_unlabeled(votes.classes).any() or np.array_equal(unlabeled, missing):
-        return unlabeled
-    if missing.any():
-        return missing
-    raise ValueError(
-        "-1 is a class of the votes, and in y it marks rows without a label. Pass a missing "
-        "label (None or NaN) for these, or their votes as L_unlabeled."
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class GoldRows:
     """Votes on the labeled and unlabeled rows of a fit, with the same voters and classes.
@@ -114,8 +110,13 @@ class GoldRows:
     minus_one_is_class: bool
 
     @classmethod
-    def of(cls, split: SplitVotes, before: GoldRows | None = None) -> GoldRows:
-        """Return rows with voters and classes aligned, after those of an earlier fit if any."""
+    def of(
+        cls, split: SplitVotes, abstain_label: Any = None, before: GoldRows | None = None
+    ) -> GoldRows:
+        """Return rows with voters and classes aligned, after those of an earlier fit if any.
+
+        Warns if no row is unlabeled; ``abstain_label`` must not be a class.
+        """
         labeled, labels, rest, marked = split
         if before is not None:
             earlier = before.split()
@@ -138,21 +139,29 @@ class GoldRows:
                 "There are no votes: all voters abstain on all rows. Check what is read as an "
                 "abstention."
             )
-        voters, named = all_voters(labeled, rest)
-        labeled, rest = (part.align(voters, classes, named=named) for part in (labeled, rest))
-        if before is None:
-            minus_one_is_class = marked is None and -1 in classes.tolist()
-        else:
+        labeled, rest = align_all([labeled, rest], classes)
+        codes, has_unlabeled = class_codes(labels, classes, "y"), rest.n_rows > 0
+        if not has_unlabeled:
+            labeled_only(labeled, codes, None, "pass L_unlabeled, or mark them with y = -1")
+            rest = labeled
+        if any(label == abstain_label for label in classes.tolist()):
+            raise ValueError(
+                f"The label {abstain_label!r} is both a class of the votes or of y, and "
+                "abstain_label. Pass another abstain_label, or None if only missing votes abstain."
+            )
+        minus_one_is_class = marked is None and -1 in classes.tolist()
+        if before is not None:
             minus_one_is_class = before.minus_one_is_class
-        has_unlabeled = rest.n_rows > 0
-        return cls(
-            labeled,
-            class_codes(labels, classes, "y"),
-            rest if has_unlabeled else labeled,
-            has_unlabeled,
-            marked,
-            minus_one_is_class,
+        return cls(labeled, codes, rest, has_unlabeled, marked, minus_one_is_class)
+
+    def hold_out(self, held: np.ndarray) -> GoldRows:
+        """Return rows without some of the labels: these rows come last among the unlabeled ones."""
+        fitted = np.setdiff1d(np.arange(self.codes.size), held)
+        labeled = self.labeled.take(fitted)
+        pool = (
+            Votes.stack(self.unlabeled, self.labeled.take(held)) if self.has_unlabeled else labeled
         )
+        return replace(self, labeled=labeled, codes=self.codes[fitted], unlabeled=pool)
 
     def split(self) -> SplitVotes:
         """Return the rows as they were passed, or come one after the other after a partial fit."""
@@ -165,15 +174,44 @@ class GoldRows:
         own = self.labeled
         return votes.align(own.voters, own.classes, named=own.named)
 
+    def is_like(self, other: GoldRows) -> bool:
+        """Return whether voters and classes are those of other rows, in the same order."""
+        one, two = self.labeled, other.labeled
+        return np.array_equal(one.voters, two.voters) and np.array_equal(one.classes, two.classes)
+
+    def checked_mask(self, mask: Any) -> np.ndarray:
+        """Return a mask of some of the unlabeled rows, or raise an error."""
+        mask, n_rows = np.asarray(mask), self.unlabeled.n_rows
+        if mask.dtype != bool or mask.shape != (n_rows,) or not mask.any():
+            raise ValueError(
+                f"mask must be an array of bool, one for each of the {n_rows} unlabeled rows, and "
+                f"name one of them at least. Got dtype {mask.dtype}, shape {mask.shape}."
+            )
+        return mask
+
+    def checked_count(self, k: Any) -> int:
+        """Return a number of unlabeled rows to label, or raise an error."""
+        n_rows = self.unlabeled.n_rows
+        if not self.has_unlabeled:
+            raise ValueError(
+                "There are no rows to label: all rows of the fit have gold labels. Fit with "
+                "unlabeled rows, too."
+            )
+        if isinstance(k, bool) or not (isinstance(k, Integral) and 1 <= int(k) <= n_rows):
+            raise ValueError(
+                f"k must be a whole number between 1 and {n_rows}, the unlabeled rows. Got {k!r}."
+            )
+        return int(k)
+
     def read_again(self, votes: Votes | None, y: Any) -> SemiSupervisedRows:
         """Return these rows, or others of the same classes, for displays and the report."""
         known = self.split() if votes is None else split_votes(self.aligned(votes), y)
         classes = self.labeled.classes
         labels = classes[class_codes(known.labels, classes, "gold")]
-        if known.rest.n_rows:
-            return SemiSupervisedRows(known.labeled, labels, None, known.rest, known.marked)
-        marked = np.zeros(labels.size, bool)
-        return SemiSupervisedRows(known.labeled, labels, None, known.labeled, marked)
+        rest, marked = known.rest, known.marked
+        if not rest.n_rows:
+            rest, marked = known.labeled, np.zeros(labels.size, bool)
+        return SemiSupervisedRows(known.labeled, labels, None, rest, marked)
 
     def all_labels(self, predicted: np.ndarray) -> np.ndarray:
         """Return the labels of all rows passed, given predicted ones of the unlabeled rows."""
@@ -184,15 +222,3 @@ class GoldRows:
         if self.has_unlabeled:
             whole[self.marked] = predicted
         return whole
-
-
-def check_rows(gold: GoldRows, abstain_label: Any) -> None:
-    """Warn if no row is unlabeled, and raise if abstain_label is a class."""
-    if not gold.has_unlabeled:
-        advice = "pass L_unlabeled, or mark them with y = -1"
-        labeled_only(gold.labeled, gold.codes, None, advice)
-    if any(label == abstain_label for label in gold.labeled.classes.tolist()):
-        raise ValueError(
-            f"The label {abstain_label!r} is both a class of the votes or of y, and abstain_label. "
-            "Pass another abstain_label, or None if only missing votes abstain."
-        )

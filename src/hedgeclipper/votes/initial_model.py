@@ -77,10 +77,8 @@ class InitialModel:
 
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what a voter's vote adds to the score of each class, by voter, vote and class."""
-        table = np.zeros(shape)
-        for weight, component in zip(self.weights, self.components, strict=True):
-            table += weight * component.votes
-        return table
+        pairs = zip(self.weights, self.components, strict=True)
+        return sum((weight * component.votes for weight, component in pairs), np.zeros(shape))
 
     @cached_property
     def _tables(self) -> np.ndarray:
@@ -88,36 +86,43 @@ class InitialModel:
         return np.concatenate([component.votes for component in self.components], axis=2)
 
 
-def fit_initial_model(kind: str | None, evidence: Evidence, bounds: VoterBounds) -> InitialModel:
-    """Return the model before the game: a mixture, the majority vote, or all classes alike."""
+def fit_initial_model(
+    kind: str | None, evidence: Evidence, bounds: VoterBounds
+) -> tuple[InitialModel, np.ndarray]:
+    """Return the model before the game: a mixture, the majority vote, or all classes alike.
+
+    With it come its log-probabilities for the labeled rows, in which the accuracies of the voters
+    are estimated without the label of the row itself.
+    """
     unlabeled, labeled, codes = evidence.sample, evidence.labeled, evidence.codes
     log_balance = np.log(evidence.balance)
     if kind is None:
-        return InitialModel(log_balance)
+        return InitialModel(log_balance), _uniform(labeled)
     majority = majority_vote(unlabeled.shape, log_balance)
     components, scores = [majority], [majority.scores(labeled)]
     prior: tuple[float, ...] = PRIOR_WEIGHTS if kind == "mixture" else (1.0,)
     if kind == "mixture":
         model = fit_dawid_skene(unlabeled, labeled, codes, evidence.balance)
-        by_labels = _game_from_labels(unlabeled, bounds, codes.size)
+        loss, limits = MULTICLASS_LOSSES["log"], {"tol": TOL, "max_iter": MAX_ITER}
+        start, n_labeled = _uniform(unlabeled), codes.size
+        game = solve_vote_game(unlabeled, bounds, start, loss, n_labeled=n_labeled, **limits)
+        classes = parted(game.weights, *unlabeled.shape[:2])[2]
+        by_labels = ComponentModel(classes, vote_table(game.weights, unlabeled.shape))
         components += [ComponentModel(model.log_balance, model.weights), by_labels]
         scores += [model.scores_without_own(labeled, codes), by_labels.scores(labeled)]
     voted = labeled.n_votes > 0
-    weights, bias = _fit_weights([log_odds(part[voted]) for part in scores], codes[voted], prior)
-    return InitialModel(log_balance, tuple(components), weights, bias)
+    parts = [log_odds(part) for part in scores]
+    weights, bias = _fit_weights([part[voted] for part in parts], codes[voted], prior)
+    mixed = np.tensordot(weights, parts, axes=1) + bias
+    mixed[~voted] = log_balance
+    mixture = InitialModel(log_balance, tuple(components), weights, bias)
+    return mixture, mixed - soft_maximum(mixed)[0][:, None]
 
 
 def _uniform(ballots: Ballots) -> np.ndarray:
     """Return the logarithms of probabilities that are the same for all classes."""
     shape = ballots.n_rows, ballots.n_classes
     return np.full(shape, -np.log(ballots.n_classes), order="F")
-
-
-def _game_from_labels(ballots: Ballots, bounds: VoterBounds, n_labeled: int) -> ComponentModel:
-    loss, limits = MULTICLASS_LOSSES["log"], {"tol": TOL, "max_iter": MAX_ITER}
-    found = solve_vote_game(ballots, bounds, _uniform(ballots), loss, n_labeled=n_labeled, **limits)
-    classes = parted(found.weights, *ballots.shape[:2])[2]
-    return ComponentModel(classes, vote_table(found.weights, ballots.shape))
 
 
 def majority_vote(shape: tuple[int, int, int], log_balance: np.ndarray) -> ComponentModel:

@@ -34,13 +34,12 @@ class LabelNumbers:
 
     def number(self, values: np.ndarray) -> np.ndarray:
         """Return the number of each label, -1 where it means no vote; shape (n,)."""
-        starts = range(0, max(values.size, 1), BLOCK)
-        return np.concatenate([self._numbers(values[start : start + BLOCK]) for start in starts])
-
-    def _numbers(self, values: np.ndarray) -> np.ndarray:
-        labels, positions = _distinct(values, self.place)
-        numbers = [self._number(label) for label in labels]
-        return np.array(numbers, dtype=small_integers(len(self._number_of)))[positions]
+        found = []
+        for start in range(0, max(values.size, 1), BLOCK):
+            labels, positions = _distinct(values[start : start + BLOCK], self.place)
+            numbers = np.array([self._number(label) for label in labels], dtype=np.intp)
+            found.append(numbers.astype(small_integers(len(self._number_of)))[positions])
+        return np.concatenate(found)
 
     def _number(self, label: Any) -> int:
         if is_missing(label) or label in (self.abstain_label, self._abstain_string):
@@ -71,9 +70,11 @@ def small_integers(n_classes: int) -> np.dtype:
     return np.min_scalar_type(-n_classes - 1)
 
 
-def seen_classes(labels: Iterable[Any], place: str) -> np.ndarray:
-    """Return different labels as a sorted array: int64, bool or str."""
-    return np.sort(_label_array(list(labels), place))
+def seen_classes(labels: Iterable[Any], place: str, *, in_order: bool = False) -> np.ndarray:
+    """Return different labels as an array, int64, bool or str, sorted or ``in_order`` as given."""
+    classes = as_classes(list(labels), place)
+    classes = _whole_numbers(classes, place) if classes.dtype.kind == "f" else classes
+    return classes if in_order else np.sort(classes)
 
 
 def given_classes(classes: Any) -> np.ndarray:
@@ -88,12 +89,7 @@ def given_classes(classes: Any) -> np.ndarray:
     twice = _first_repeated(labels)
     if twice is not None:
         raise ValueError(f"The 'classes' parameter has the label {twice!r} twice.")
-    return _label_array(labels, "The 'classes' parameter")
-
-
-def _label_array(labels: list[Any], place: str) -> np.ndarray:
-    classes = as_classes(labels, place)
-    return _whole_numbers(classes, place) if classes.dtype.kind == "f" else classes
+    return seen_classes(labels, "The 'classes' parameter", in_order=True)
 
 
 def class_codes(labels: Sequence[Any], classes: np.ndarray, place: str) -> np.ndarray:
@@ -159,11 +155,17 @@ class VoterNames:
 
     def positions_in(self, others: VoterNames) -> np.ndarray:
         """Return the position of each voter among others, by name or else by number."""
-        voters = others.names
+        voters, numbers = others.names, np.arange(others.names.size)
         same_count = self.names.size == voters.size
         if not self.given and same_count:
-            _check_not_reordered(self.names, voters)
-            return np.arange(voters.size)
+            is_same_set = voters.dtype.kind == "i" and np.array_equal(np.sort(voters), numbers)
+            if is_same_set and not np.array_equal(voters, numbers):
+                raise ValueError(
+                    f"Voters are named by numbers, {listed(voters.tolist())}, and these columns by "
+                    "their places, so that either order may be meant. Give the voters other names, "
+                    "or the columns the same order."
+                )
+            return numbers
         if not self.given:
             raise ValueError(
                 f"The votes have {self.names.size} voters without names, and {voters.size} are "
@@ -172,24 +174,13 @@ class VoterNames:
         position_of = {name: position for position, name in enumerate(voters.tolist())}
         unknown = [name for name in self.names.tolist() if name not in position_of]
         if len(unknown) == voters.size and same_count and not others.given:
-            return np.arange(voters.size)
+            return numbers
         if unknown:
             raise ValueError(
                 f"{len(unknown)} of {self.names.size} voters are not known: {listed(unknown)}. "
                 f"Known are {listed(voters.tolist())}. Leave the others out, or rename them."
             )
         return np.array([position_of[name] for name in self.names.tolist()], dtype=np.intp)
-
-
-def _check_not_reordered(numbers: np.ndarray, voters: np.ndarray) -> None:
-    """Raise if voters are named by the numbers of columns, but in another order."""
-    is_same_set = voters.dtype.kind == "i" and np.array_equal(np.sort(voters), numbers)
-    if is_same_set and not np.array_equal(voters, numbers):
-        raise ValueError(
-            f"Voters are named by numbers, {listed(voters.tolist())}, and these columns by their "
-            "places, so that either order may be meant. Give the voters other names, or the "
-            "columns the same order."
-        )
 
 
 def number_names(column: Any, place: str) -> tuple[np.ndarray, np.ndarray]:
@@ -233,9 +224,7 @@ def _first_seen(values: np.ndarray, place: str) -> tuple[list[Any], np.ndarray]:
         first = np.empty(distinct.size, dtype=np.intp)
         first[numbers[::-1]] = np.arange(values.size)[::-1]  # the last one to be written stays
         order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(order.size)
-        return distinct[order].tolist(), rank[numbers]
+        return distinct[order].tolist(), np.argsort(order)[numbers]
     number_of: defaultdict[Any, int] = defaultdict(count().__next__)
     numbers = np.empty(values.size, dtype=np.intp)
     for start in range(0, values.size, BLOCK):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from hedgeclipper.votes.label_codes import (
     seen_classes,
     small_integers,
 )
-from hedgeclipper.votes.readers import Reading, join_readings, read_long, read_wide
+from hedgeclipper.votes.readers import Reading, read_long, read_wide
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,7 +143,14 @@ class Votes:
                 names = readings[0].voters.names.tolist()
         if not readings:
             raise ValueError("The votes have no batches. Pass one table of votes at least.")
-        return cls._finished(join_readings(readings), labels, classes)
+        widths = {reading.numbers.shape[1] for reading in readings}
+        if len(widths) > 1:
+            raise ValueError(
+                f"Batches of votes must have a column for each voter. Got {min(widths)} to "
+                f"{max(widths)} columns."
+            )
+        numbers = sparse.vstack([reading.numbers for reading in readings], format="csr")
+        return cls._finished(Reading(numbers, readings[0].voters), labels, classes)
 
     @classmethod
     def from_frame(
@@ -291,17 +298,13 @@ class Votes:
         """
         codes = self.matrix.data.astype(np.intp)
         codes -= 1
-        return self._row_of_each_vote(), self.matrix.indices.astype(np.intp), codes
-
-    def _row_of_each_vote(self) -> np.ndarray:
-        return np.repeat(np.arange(self.n_rows), np.diff(self.matrix.indptr))
+        rows = np.repeat(np.arange(self.n_rows), np.diff(self.matrix.indptr))
+        return rows, self.matrix.indices.astype(np.intp), codes
 
     def counts(self) -> np.ndarray:
         """Return how many votes each class has on each row, shape (n_rows, n_classes)."""
-        cells = self._row_of_each_vote()
-        cells *= self.n_classes
-        cells += self.matrix.data
-        cells -= 1
+        rows, _, codes = self.triplets()
+        cells = rows * self.n_classes + codes
         counts = np.bincount(cells, minlength=self.n_rows * self.n_classes)
         return counts.reshape(self.n_rows, self.n_classes)
 
@@ -322,9 +325,15 @@ class Votes:
         if not isinstance(rows, slice):
             rows = np.atleast_1d(np.arange(self.n_rows)[rows])
         names = None if self.rows is None else self.rows[rows]
-        if isinstance(rows, slice) and rows.step in (None, 1):
-            return replace(self, matrix=_row_range(self.matrix, rows), rows=names)
-        return replace(self, matrix=self.matrix[rows], rows=names)
+        if not isinstance(rows, slice) or rows.step not in (None, 1):
+            return replace(self, matrix=self.matrix[rows], rows=names)
+        # scipy would copy rows in sequence
+        start, stop, _ = rows.indices(self.n_rows)
+        ends = self.matrix.indptr[start : max(start, stop) + 1]
+        entries = slice(ends[0], ends[-1])
+        parts = self.matrix.data[entries], self.matrix.indices[entries], ends - ends[0]
+        matrix = sparse.csr_array(parts, shape=(ends.size - 1, self.n_voters))
+        return replace(self, matrix=matrix, rows=names)
 
     def align(self, voters: Any, classes: Any, *, named: bool | None = None) -> Votes:
         """Return the same votes with the voters and classes of other votes.
@@ -350,18 +359,16 @@ class Votes:
         """
         names, labels = VoterNames.of(voters, len(voters), named), given_classes(classes)
         positions = VoterNames(self.voters, self.named).positions_in(names)
-        matrix = _with_columns(self.matrix, positions, len(voters))
-        matrix = _with_codes(matrix, self._codes_among(labels), labels.size)
+        matrix, codes = (
+            _with_columns(self.matrix, positions, len(voters)),
+            np.arange(self.n_classes),
+        )
+        if not np.array_equal(labels, self.classes):  # a class without votes need not be there
+            present = np.unique(matrix.data) - 1
+            found = self.classes[present].tolist()
+            codes[present] = class_codes(found, labels, "The table of votes")
+        matrix = _with_codes(matrix, codes, labels.size)
         return Votes(matrix, labels, names.names, self.rows, names.given)
-
-    def _codes_among(self, classes: np.ndarray) -> np.ndarray:
-        """Return the code of each class with votes among other classes; 0 for one without."""
-        if np.array_equal(classes, self.classes):
-            return np.arange(self.n_classes)
-        present = np.unique(self.matrix.data) - 1
-        codes = np.zeros(self.n_classes, dtype=np.intp)
-        codes[present] = class_codes(self.classes[present].tolist(), classes, "The table of votes")
-        return codes
 
     @staticmethod
     def stack(*votes: Votes) -> Votes:
@@ -382,8 +389,11 @@ class Votes:
         """
         if not votes:
             raise ValueError("Votes.stack needs the votes on one set of rows at least. Got none.")
-        classes, (voters, named) = _all_classes(votes), all_voters(*votes)
-        parts = [part.align(voters, classes, named=named) for part in votes]
+        classes = votes[0].classes
+        if any(not np.array_equal(part.classes, classes) for part in votes):
+            labels = dict.fromkeys(label for part in votes for label in part.classes.tolist())
+            classes = seen_classes(labels, "The classes of the votes")
+        parts = align_all(votes, classes)
         matrix = sparse.vstack([part.matrix for part in parts], format="csr")
         names = [part.rows for part in parts if part.rows is not None]
         rows = np.concatenate(names) if len(names) == len(parts) else None
@@ -396,19 +406,11 @@ class Votes:
         )
 
 
-def all_voters(*votes: Votes) -> tuple[np.ndarray, bool]:
-    """Return all voters in order of first appearance, and whether they have names."""
-    named = [part.voters.tolist() for part in votes if part.named]
-    if not named:
-        return votes[0].voters, False
-    return as_names(dict.fromkeys(name for names in named for name in names)), True
-
-
-def _all_classes(votes: tuple[Votes, ...]) -> np.ndarray:
-    """Return the classes of all votes, in the order of the first ones if all have the same."""
-    labels = dict.fromkeys(label for part in votes for label in part.classes.tolist())
-    same = all(np.array_equal(part.classes, votes[0].classes) for part in votes)
-    return votes[0].classes if same else seen_classes(labels, "The classes of the votes")
+def align_all(votes: Sequence[Votes], classes: np.ndarray) -> list[Votes]:
+    """Return votes with these classes and the voters of all, in order of first appearance."""
+    names = dict.fromkeys(name for part in votes if part.named for name in part.voters.tolist())
+    voters = as_names(names) if names else votes[0].voters
+    return [part.align(voters, classes, named=bool(names)) for part in votes]
 
 
 def _with_codes(matrix: Any, codes: np.ndarray, n_classes: int) -> Any:
@@ -433,12 +435,3 @@ def _with_columns(matrix: Any, positions: np.ndarray, n_columns: int) -> Any:
     moved = sparse.csr_array((matrix.data.copy(), indices, matrix.indptr), shape=shape)
     moved.sort_indices()
     return moved
-
-
-def _row_range(matrix: Any, rows: slice) -> Any:
-    """Return votes on rows in sequence, without a copy."""
-    start, stop, _ = rows.indices(matrix.shape[0])
-    ends = matrix.indptr[start : max(start, stop) + 1]
-    entries = slice(ends[0], ends[-1])
-    parts = matrix.data[entries], matrix.indices[entries], ends - ends[0]
-    return sparse.csr_array(parts, shape=(ends.size - 1, matrix.shape[1]))

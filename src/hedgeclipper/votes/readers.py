@@ -139,18 +139,6 @@ def _check_shape(shape: tuple[int, int]) -> None:
         )
 
 
-def join_readings(readings: list[Reading]) -> Reading:
-    """Return readings of the same voters as one, one below the other."""
-    widths = {reading.numbers.shape[1] for reading in readings}
-    if len(widths) > 1:
-        raise ValueError(
-            f"Batches of votes must have a column for each voter. Got {min(widths)} to "
-            f"{max(widths)} columns."
-        )
-    numbers = sparse.vstack([reading.numbers for reading in readings], format="csr")
-    return Reading(numbers, readings[0].voters)
-
-
 def read_long(
     table: Any, columns: tuple[str, str, str], labels: LabelNumbers, repeated: str
 ) -> Reading:

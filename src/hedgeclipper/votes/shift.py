@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import hypergeom, norm
+from scipy.stats import hypergeom, mannwhitneyu, norm
 
-from hedgeclipper.base.semi_supervised import ShiftWarning, warn_user
+from hedgeclipper.base.semi_supervised import ShiftWarning
+from hedgeclipper.io.progress import warn_user
 from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.evidence import Evidence
 
-SIGNIFICANCE = 1e-4
+SIGNIFICANCE, LEAD_SIGNIFICANCE = 1e-4, 1e-3
 
 
 class VoteShift(NamedTuple):
@@ -51,14 +53,24 @@ def shift_of_votes(labeled: Ballots, unlabeled: Ballots) -> VoteShift | None:
     )
 
 
-def warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> None:
-    """Warn if voters vote significantly differently on labeled and unlabeled rows."""
+def leads_differ(evidence: Evidence) -> bool:
+    """Return whether the Dawid-Skene model is more or less certain of labeled rows than of others.
+
+    That is so where labels were chosen, by ``suggest_labels`` for instance.
+    """
+    labeled, unlabeled = evidence.leads
+    return bool(mannwhitneyu(labeled, unlabeled).pvalue < LEAD_SIGNIFICANCE)
+
+
+def warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> bool:
+    """Warn, and return True, if voters vote differently on labeled and unlabeled rows."""
     found = shift_of_votes(labeled, unlabeled)
     if found is not None:
         warn_user(
             "Voters vote significantly differently on the unlabeled rows than on the labeled ones: "
             f"{found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
-            f"former and {found.labeled:.2%} of the latter. What the labels say of it may not hold "
-            "for them.",
+            f"former and {found.labeled:.2%} of the latter. What the labels tell of it may not "
+            "hold for them.",
             ShiftWarning,
         )
+    return found is not None

@@ -41,10 +41,14 @@ class Strata:
         voted = leads[leads >= 0.0]
         inner = np.quantile(voted, np.arange(1, N_STRATA) / N_STRATA) if voted.size else []
         edges = np.unique([0.0, *inner])
-        first, second = (
-            np.searchsorted(edges, part, side="right") for part in (labeled, unlabeled)
-        )
-        numbers = _merged(np.bincount(first, minlength=edges.size + 1))
+        first, second = (np.searchsorted(edges, part, "right") for part in (labeled, unlabeled))
+        n_labeled = np.bincount(first, minlength=edges.size + 1)
+        numbers, number, enough = np.empty(n_labeled.size, dtype=np.intp), 0, 0
+        for old, count in enumerate(n_labeled):
+            numbers[old] = number
+            enough += count
+            if enough >= MIN_LABELS and n_labeled[old + 1 :].sum() >= MIN_LABELS:
+                number, enough = number + 1, 0
         return cls(numbers[first], numbers[second])
 
     @cached_property
@@ -108,9 +112,12 @@ def weighted_estimate(
     """
     total = weights[:, None] * about
     whole = total.sum(axis=0)
+    rate = (right + 0.5) / (about + 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        estimate = (weights @ right) / whole
-        inside, overall = _variances(right, about, total / whole)
+        estimate, mean = (weights @ right) / whole, np.sum(total / whole * rate, axis=0)
+        overall = mean * (1.0 - mean)
+        # within a stratum it is shrunk to that over all, since few labels may all be right
+        inside = (about * rate * (1.0 - rate) + PRIOR_LABELS * overall) / (about + PRIOR_LABELS)
         each = weights[:, None] * total
         spread = np.sum(each * (selection * inside + (1.0 - selection) * overall), axis=0)
         n_labeled = whole**2 * overall / spread * np.minimum(1.0, whole / about.sum(axis=0))
@@ -119,31 +126,6 @@ def weighted_estimate(
     return WeightedEstimate(
         estimate, np.where(is_known, n_labeled, 0.0), np.where(is_known, parts, 0.0)
     )
-
-
-def _variances(
-    right: np.ndarray, about: np.ndarray, portions: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variance of a label within each stratum, and over all of them.
-
-    The one within is shrunk to the one over all, since few labels may all be right.
-    """
-    rate = (right + 0.5) / (about + 1.0)
-    mean = np.sum(portions * rate, axis=0)
-    overall = mean * (1.0 - mean)
-    inside = about * rate * (1.0 - rate) + PRIOR_LABELS * overall
-    return inside / (about + PRIOR_LABELS), overall
-
-
-def _merged(n_labeled: np.ndarray) -> np.ndarray:
-    """Return new numbers of strata, so that each has enough labels, or is the only one."""
-    numbers, number, enough = np.empty(n_labeled.size, dtype=np.intp), 0, 0
-    for old, count in enumerate(n_labeled):
-        numbers[old] = number
-        enough += count
-        if enough >= MIN_LABELS and n_labeled[old + 1 :].sum() >= MIN_LABELS:
-            number, enough = number + 1, 0
-    return numbers
 
 
 def suggest_rows(

@@ -26,7 +26,6 @@ from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.multiclass_losses import MulticlassLoss, row_favorites, row_maxima
 from hedgeclipper.game.solution import Progress, Solution, solution_fields
-from hedgeclipper.game.specialists import ExtendedSpecialists
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.voter_bounds import VoterBounds, joined, parted
 
@@ -53,39 +52,30 @@ def vote_table(weights: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
     return table
 
 
-def sums_of(ballots: Ballots, z: np.ndarray) -> np.ndarray:
-    """Return the sum over rows of f z: how often z agrees with voters and votes, and classes."""
-    right = ballots.right_votes(z)
-    return joined(right.sum(axis=1), right, z.sum(axis=0))
-
-
-@dataclass(frozen=True, eq=False)
 class BallotSpecialists:
     """Voters, votes and classes as the specialists of a game, with all rows in one block: f.
 
-    ``coverage`` is the part of the rows that each weight is about; 1 for those not used.
+    ``offset`` of shape (n_rows, n_classes) is added to the scores, and ``coverage`` is the part of
+    the rows that each weight is about; 1 for those not used.
     """
 
-    ballots: Ballots
-    coverage: np.ndarray
     in_memory = True
     __array_ufunc__ = None  # so that NumPy leaves ``z @ block`` to us
 
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return self.ballots.n_rows
-
-    @property
-    def n_voters(self) -> int:
-        """Number of weights."""
-        return self.coverage.size
+    def __init__(self, ballots: Ballots, offset: np.ndarray, coverage: np.ndarray):
+        self.ballots, self.offset, self.coverage = ballots, np.asfortranarray(offset), coverage
+        self.n_samples, self.n_voters = ballots.n_rows, coverage.size
 
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
-        return scores_of(self.ballots, weights)
+        """Return the offset and f theta."""
+        scores = scores_of(self.ballots, weights)
+        scores += self.offset
+        return scores
 
     def __rmatmul__(self, z: np.ndarray) -> np.ndarray:
-        return sums_of(self.ballots, z)
+        """Return the sum over rows of f z: how often z agrees with voters, votes and classes."""
+        right = self.ballots.right_votes(z)
+        return joined(right.sum(axis=1), right, z.sum(axis=0))
 
     def blocks(self) -> Iterator[BallotSpecialists]:
         """Yield the only block."""
@@ -123,17 +113,14 @@ def solve_ballots(
 ) -> Solution:
     """Return the best weights found in a game of votes, from ``start`` or from 0.
 
-    ``offset`` of shape (n_rows, n_classes) is added to the scores, as one more voter whose weight
-    is fixed at 1; ``baseline`` is the mean potential that counts as 0.
+    ``offset`` of shape (n_rows, n_classes) is added to the scores; ``baseline`` is the mean
+    potential that counts as 0.
     """
-    column, first = np.asfortranarray(offset), np.zeros(terms.edge.size) if start is None else start
-    voters = BallotSpecialists(ballots, np.where(bounds.is_used, bounds.coverage, 1.0))
-    beside = ExtendedSpecialists(voters, lambda _: column)
-    game = Game(beside, terms.and_offset(), loss, baseline=baseline)
-    progress = Progress(tol, max_iter)
-    first = np.append(np.clip(first, terms.lower, terms.upper), 1.0)
-    reason = solve_batch(game, progress, first)
-    return Solution(**solution_fields(game, progress, reason, terms.edge.size))
+    coverage = np.where(bounds.is_used, bounds.coverage, 1.0)
+    game = Game(BallotSpecialists(ballots, offset, coverage), terms, loss, baseline=baseline)
+    progress, first = Progress(tol, max_iter), terms.anchor if start is None else start
+    reason = solve_batch(game, progress, np.clip(first, terms.lower, terms.upper))
+    return Solution(**solution_fields(game, progress, reason))
 
 
 def solve_vote_game(
@@ -173,16 +160,17 @@ class VotePredictor:
         """Return the probability of each class for each row; the class balance without votes."""
         out = np.empty((ballots.n_rows, ballots.n_classes), order="F")
         for rows, block in ballots.blocks():
-            scores = self.loss.scores(self.initial.log_probabilities(block))
-            if self.weights.any():  # often the game leaves the initial model as it is
-                scores += scores_of(block, self.weights)
-            out[rows] = self.loss.link(scores)
-        out[ballots.n_votes == 0] = np.exp(self.initial.log_balance)
+            out[rows] = self.moved(self.initial.log_probabilities(block), block)
         return out
 
-    def class_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
-        """Return the scores of the classes before any vote is counted."""
-        return self.initial.class_scores() + parted(self.weights, shape[0], shape[1])[2]
+    def moved(self, log_probabilities: np.ndarray, ballots: Ballots) -> np.ndarray:
+        """Return probabilities, given those of the initial model: as the game moves them."""
+        scores = self.loss.scores(log_probabilities)
+        if self.weights.any():  # often the game leaves the initial model as it is
+            scores += scores_of(ballots, self.weights)
+        out = self.loss.link(scores)
+        out[ballots.n_votes == 0] = np.exp(self.initial.log_balance)
+        return out
 
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what a vote adds to the log-odds of each class, by voter, vote and class.
@@ -192,12 +180,20 @@ class VotePredictor:
         table = self.initial.vote_weights(shape) + vote_table(self.weights, shape)
         return table - table.mean(axis=2, keepdims=True)
 
-    def game_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
-        """Return what the game adds to the score of a class for which a voter votes."""
-        return np.diagonal(vote_table(self.weights, shape), axis1=1, axis2=2).copy()
-
 
 def most_probable(probabilities: np.ndarray, balance: np.ndarray) -> np.ndarray:
     """Return the code of the most probable class of each row, in a tie the most frequent one."""
     best = row_maxima(probabilities)[:, None]
     return row_favorites(np.where(probabilities >= best - ROUNDING, balance, 0.0))
+
+
+def with_abstentions(
+    labels: np.ndarray, doubts: np.ndarray, cost: float | None, abstain_label: Any
+) -> np.ndarray:
+    """Return labels, replaced where an error is more probable than the cost of an abstention."""
+    if cost is None:
+        return labels
+    kind = np.result_type(labels.dtype, np.asarray(abstain_label).dtype)
+    labels = labels.astype(object if kind.kind in "US" else kind)
+    labels[doubts > cost] = abstain_label
+    return labels

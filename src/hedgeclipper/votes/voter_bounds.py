@@ -17,7 +17,7 @@ from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.strata import Strata, WeightedEstimate, weighted_estimate
 
-ESTIMATES, GUARANTEE = ("wilson", "wilson_symmetric", "plug_in"), "transductive"
+ESTIMATES = ("wilson", "wilson_symmetric", "plug_in")
 CONSTRAINTS = ("accuracy", "class_accuracy", "both")
 HIGH_PRICE = 0.5
 MIN_RELAXATION = 0.01
@@ -129,17 +129,17 @@ def bound_voters(
     ``codes`` are the classes of the labeled rows; ``bound`` is a method of
     `bounds.intervals.mean_bounds`, or "wilson_symmetric", which is as far from the estimate as the
     farther of Wilson's. ``delta`` is the probability that a bound fails; that any of them fails if
-    they hold ``together``, as "transductive" ones always do. ``constraints`` says which of the
-    bounds on voters the game uses, ``balance`` has class frequencies that are known, as if from any
-    number of labels, and ``strata`` is None if labels are a simple random sample.
+    they hold ``together``. ``constraints`` says which of the bounds on voters the game uses,
+    ``balance`` has class frequencies that are known, as if from any number of labels, and
+    ``strata`` is None if labels are a simple random sample.
     """
     n_voters, n_classes, _ = unlabeled.shape
     found = _estimate(labeled, codes, strata or Strata.single(labeled.n_rows, unlabeled.n_rows))
     estimate, n_labeled, n_unlabeled = found.estimate, found.n_labeled, _rows_about(unlabeled)
     if balance is not None:
         estimate[-n_classes:], n_labeled[-n_classes:] = balance, np.inf
-    n_bounds = estimate.size if together else 1
-    lower, upper = _bounds(estimate, n_labeled, n_unlabeled, bound, delta, n_bounds)
+    each = delta / (2.0 * (estimate.size if together else 1))
+    lower, upper = _bounds(estimate, n_labeled, bound, each)
     columns = [parted(part, n_voters, n_classes) for part in (estimate, lower, upper, n_labeled)]
     voters, votes, classes = (Intervals(*part) for part in zip(*columns, strict=True))
     used = joined(
@@ -172,18 +172,12 @@ def _estimate(labeled: Ballots, codes: np.ndarray, strata: Strata) -> WeightedEs
 
 
 def _bounds(
-    estimate: np.ndarray,
-    n_labeled: np.ndarray,
-    n_unlabeled: np.ndarray,
-    bound: str,
-    delta: float,
-    n_together: int,
+    estimate: np.ndarray, n_labeled: np.ndarray, bound: str, delta: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper bounds on proportions, 0 and 1 where there is no label."""
     # proportions are half as wide as the means in [-1, 1] that the bounds are for
     method = "wilson" if bound == "wilson_symmetric" else bound
-    each = delta / (2.0 * n_together) if method == "wilson" else delta
-    means = mean_bounds(2.0 * estimate - 1.0, n_labeled, n_unlabeled, method, each, estimate.size)
+    means = mean_bounds(2.0 * estimate - 1.0, n_labeled, method, delta)
     lower, upper = ((1.0 + mean) / 2.0 for mean in means)
     if bound == "wilson_symmetric":
         radius = np.maximum(estimate - lower, upper - estimate)

@@ -17,31 +17,36 @@ from hedgeclipper.votes.worst_case import Constraints
 def summarize_voters(
     gold: GoldRows, constraints: Constraints, predictor: VotePredictor
 ) -> dict[str, Any]:
-    """Return the columns of the summary, those of Snorkel first."""
-    labeled, unlabeled, n_rows = (
-        Ballots(gold.labeled),
-        Ballots(gold.unlabeled),
-        gold.unlabeled.n_rows,
-    )
-    n_voters, n_classes, _ = unlabeled.shape
-    overlaps, conflicts = _overlaps_and_conflicts(unlabeled)
+    """Return the columns of the summary, those of Snorkel first.
+
+    An overlap is a row on which others vote, too, a conflict one on which another class has votes.
+    The weight of a voter is by how much its vote moves the log-odds of the class it votes for, in
+    the mean over its votes and over the other classes.
+    """
+    labeled, unlabeled = Ballots(gold.labeled), Ballots(gold.unlabeled)
+    n_rows, (n_voters, n_classes, _) = unlabeled.n_rows, unlabeled.shape
+    rows, voters, codes = gold.unlabeled.triplets()
+    n_votes, n_same = unlabeled.n_votes[rows], gold.unlabeled.counts()[rows, codes]
     right = labeled.right_votes(np.eye(n_classes)[gold.codes]).sum(axis=1)
     n_labeled, n_cast = labeled.votes_cast.sum(axis=1), unlabeled.votes_cast.sum(axis=1)
     expected_right = unlabeled.right_votes(predictor.probabilities(unlabeled)).sum(axis=1)
     cast = labeled.votes_cast + unlabeled.votes_cast
+    # what a vote adds to its class, less the mean over the others
+    own = np.diagonal(predictor.vote_weights(unlabeled.shape), axis1=1, axis2=2)
+    over_others = np.sum(unlabeled.votes_cast * own, axis=1) * n_classes / (n_classes - 1)
     return {
         "j": np.arange(n_voters),
         "Polarity": [gold.labeled.classes[row > 0].tolist() for row in cast],
         "Coverage": n_cast / n_rows,
-        "Overlaps": overlaps / n_rows,
-        "Conflicts": conflicts / n_rows,
+        "Overlaps": np.bincount(voters, n_votes > 1, minlength=n_voters) / n_rows,
+        "Conflicts": np.bincount(voters, n_same < n_votes, minlength=n_voters) / n_rows,
         "Correct": right.astype(int),
         "Incorrect": (n_labeled - right).astype(int),
         "Emp. Acc.": _ratio(right, n_labeled),
         "Lower": constraints.each.voters.lower,
         "Upper": constraints.each.voters.upper,
         "Est. Acc.": _ratio(expected_right, n_cast),
-        "Weight": vote_weight(unlabeled, predictor),
+        "Weight": _ratio(over_others, n_cast),
         "Contradicts": constraints.contradicting,
     }
 
@@ -93,27 +98,6 @@ def _voter_table(gold: GoldRows, columns: dict[str, Any]) -> VoterTable:
         coverage=columns["Coverage"],
         more={title: columns[name].tolist() for title, name in shown.items()},
     )
-
-
-def vote_weight(ballots: Ballots, predictor: VotePredictor) -> np.ndarray:
-    """Return by how much a voter's vote moves the log-odds of the class it votes for, on average.
-
-    The mean is over its votes, and over the other classes.
-    """
-    n_classes, cast = ballots.n_classes, ballots.votes_cast
-    own = np.diagonal(predictor.vote_weights(ballots.shape), axis1=1, axis2=2)
-    over_others = own * n_classes / (n_classes - 1)
-    return _ratio(np.sum(cast * over_others, axis=1), cast.sum(axis=1))
-
-
-def _overlaps_and_conflicts(ballots: Ballots) -> tuple[np.ndarray, np.ndarray]:
-    """Return on how many rows each voter votes beside others, and against one of them."""
-    rows, voters, codes = ballots.votes.triplets()
-    per_row = ballots.n_votes[rows]
-    same = ballots.votes.counts()[rows, codes]
-    n_voters = ballots.votes.n_voters
-    overlaps = np.bincount(voters, per_row > 1, minlength=n_voters)
-    return overlaps, np.bincount(voters, same < per_row, minlength=n_voters)
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -17,15 +17,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hedgeclipper.base.semi_supervised import warn_user
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.game.multiclass_losses import LargestScore, row_maxima
 from hedgeclipper.io import listed
+from hedgeclipper.io.progress import warn_user
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import Evidence
 from hedgeclipper.votes.strata import Strata, suggest_rows
 from hedgeclipper.votes.vote_game import scores_of, solve_ballots, weight_terms
-from hedgeclipper.votes.voter_bounds import GUARANTEE, VoterBounds, bound_voters
+from hedgeclipper.votes.voter_bounds import VoterBounds, bound_voters
 
 MAX_ITER, TOL = 200, 1e-2
 HIGHEST_PRICE = 1.0
@@ -35,7 +35,7 @@ DELTA = 0.05
 
 
 class ContradictionWarning(UserWarning):
-    """What the labels say of some voters cannot all be true of the unlabeled rows."""
+    """What the labels tell of some voters cannot all be true of the unlabeled rows."""
 
 
 class MeanBound(NamedTuple):
@@ -158,8 +158,6 @@ class Constraints:
         Whose bounds are among those to be broken.
     is_void : bool
         Whether bounds that hold all together contradict each other.
-    caveat : str
-        Why the bounds are estimates; empty if they are a guarantee.
     """
 
     each: VoterBounds
@@ -170,20 +168,16 @@ class Constraints:
     violation: float
     contradicting: np.ndarray
     is_void: bool
-    caveat: str
 
 
-def constrain(
-    evidence: Evidence, constraints: str, bound: str, confidence_level: float | None, balance: Any
-) -> Constraints:
+def constrain(evidence: Evidence, constraints: str, bound: str, balance: Any) -> Constraints:
     """Return bounds on the voters, for parameters of `VoteAggregator`."""
-    is_estimate = confidence_level is None
     knows_balance = not (isinstance(balance, str) and balance == "labeled")
     make_bounds = partial(
         bound_voters,
         codes=evidence.codes,
-        bound=bound if is_estimate else GUARANTEE,
-        delta=DELTA if confidence_level is None else 1.0 - confidence_level,
+        bound=bound,
+        delta=DELTA,
         constraints=constraints,
         balance=evidence.balance if knows_balance else None,
         strata=evidence.strata,
@@ -197,13 +191,6 @@ def constrain(
         found = relaxed(sample, unlabeled, joint)
         joint, is_void = found.bounds, found.violation > 0
     labeled, unlabeled = evidence.extended
-    caveat = ""
-    if is_estimate:
-        caveat = "bounds on the voters are estimates; a confidence_level asks for others"
-    elif knows_balance:
-        caveat = "class_balance is taken for true; labels do not prove it"
-    elif not evidence.has_unlabeled:
-        caveat = "there are no unlabeled rows apart from the labeled ones"
     return Constraints(
         each,
         single.bounds,
@@ -213,7 +200,6 @@ def constrain(
         single.violation,
         single.contradicting,
         is_void,
-        caveat,
     )
 
 
@@ -281,25 +267,27 @@ class WorstCaseBounds:
         return float(low), float(high)
 
     def certificate(self) -> Certificate:
-        """Return bounds on the error of the predictions."""
-        found, reason = self.interval(self.errors), self.constraints.caveat
-        kind = "estimate" if reason else "guarantee"
+        """Return bounds on the error of the predictions, as far as those on the voters hold."""
+        found, reason = self.interval(self.errors), "bounds on the voters are estimates"
         if found is None:
-            kind = "void"
-            reason = "what the labels say of the voters cannot all be true of these rows"
+            reason = "what the labels tell of the voters cannot all be true of these rows"
         lower, upper = found or (0.0, 1.0)
         return Certificate(
+            error=None,
             error_upper=upper,
             error_lower=lower,
-            rule="hard",
-            kind=kind,
+            kind="void" if found is None else "estimate",
             confidence_level=None if self.bounds.delta is None else 1.0 - self.bounds.delta,
             n_unlabeled=self.ballots.n_rows,
             reason=reason,
         )
 
     def subgroup(self, mask: np.ndarray, classes: np.ndarray) -> SubgroupBounds:
-        """Return bounds for the rows of a mask, given the labels of the classes."""
+        """Return bounds for the rows of a mask, given the labels of the classes.
+
+        The mask is of the first rows; held-out ones, which come last, are in no subgroup.
+        """
+        mask = np.append(mask, np.zeros(self.ballots.n_rows - mask.size, bool))
         part = float(mask.mean())
 
         def within(gains: np.ndarray) -> tuple[float, float]:
@@ -322,22 +310,22 @@ class WorstCaseBounds:
 
 
 def warn_of_contradiction(
-    constraints: Constraints, certificate: Certificate, voters: np.ndarray
+    constraints: Constraints, worst_case: Certificate, voters: np.ndarray
 ) -> None:
-    """Warn if bounds had to be relaxed, or contradict each other and make the certificate void."""
+    """Warn if bounds had to be relaxed, or contradict each other and make the worst case void."""
     if constraints.violation:
         names = voters[constraints.contradicting].tolist()
         warn_user(
-            "What the labels say of the voters cannot all be true of the unlabeled rows: bounds "
+            "What the labels tell of the voters cannot all be true of the unlabeled rows: bounds "
             f"would have to be relaxed by {constraints.violation:.3f} in all, among them those of "
             f"{listed(names, most=5) if names else 'the classes'}. The game was solved with wider "
             "ones. Labels may be wrong, or drawn from other rows than these.",
             ContradictionWarning,
         )
-    elif certificate.kind == "void":
+    elif worst_case.kind == "void":
         warn_user(
-            "What the labels say of the voters, the majority vote and the Dawid-Skene model cannot "
-            "all be true of the unlabeled rows: the certificate is void. Labels may be wrong, or "
-            "drawn from other rows than these; class_balance, if given, may be wrong.",
+            "What the labels tell of the voters, the majority vote and the Dawid-Skene model "
+            "cannot all be true of the unlabeled rows: they bound no error. Labels may be wrong, "
+            "or drawn from other rows than these; class_balance, if given, may be wrong.",
             ContradictionWarning,
         )

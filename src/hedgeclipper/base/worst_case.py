@@ -1,4 +1,4 @@
-"""Bounds on the error of a panel's predictions, from what the labels tell of its members.
+"""The worst case of a panel: its largest error under any labels that its members allow.
 
 Votes are here the classes that members predict, in natural proportions, as are their correlations;
 neither ranks nor balanced labels have a part in it.
@@ -6,19 +6,18 @@ neither ranks nor balanced labels have a part in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.certificate import Certificate, certify
+from hedgeclipper.base.score_votes import PanelGame
+from hedgeclipper.base.weighing import PanelScores
+from hedgeclipper.bounds.certificate import certify
 from hedgeclipper.bounds.intervals import lower_bounds
 from hedgeclipper.game.losses import absolute_loss
 from hedgeclipper.game.setup import set_up_game
-from hedgeclipper.panel.panel_predictor import PanelGame
-from hedgeclipper.panel.weighing import PanelScores
 
-ESTIMATE_LEVEL = 0.95
 PASSES = 40
 
 
@@ -51,29 +50,17 @@ class HardVotes:
         )
 
 
-def certify_panel(votes: HardVotes, level: float | None, is_guarantee: bool) -> Certificate:
-    """Return bounds on the error of the panel's predictions on the unlabeled rows.
+def worst_case_error(votes: HardVotes) -> float:
+    """Return a bound on the error of the panel's predictions on the unlabeled rows.
 
-    ``level`` is the confidence level of bounds that hold together, on these rows; None means an
-    estimate from Wilson's bounds, in which the panel counts as a voter, too, though the labels that
-    score it have weighed its members. A guarantee needs labels that have fitted no member.
+    It holds as far as Wilson's bounds on the members do. The panel counts as a voter, too, though
+    the labels that score it have weighed its members.
     """
     everyone = np.column_stack([votes.labeled, votes.panel_labeled, np.ones(votes.signs.size)])
-    bounds = lower_bounds(
-        everyone,
-        votes.signs,
-        method="wilson" if level is None else "transductive",
-        confidence_level=ESTIMATE_LEVEL if level is None else level,
-        two_sided=True,
-        n_unlabeled=None if level is None else votes.unlabeled.shape[0],
-    )
+    bounds = lower_bounds(everyone, votes.signs, method="wilson", two_sided=True)
     # the last voter always votes +, so that its bounds are those of the class prior
     low, high = (1.0 + bounds.lower[-1]) / 2.0, (1.0 + bounds.upper[-1]) / 2.0
     bounds = bounds.select(slice(-1))
-    if level is not None:
-        # the labels that would score the panel have weighed its members
-        bounds = replace(bounds, lower=np.append(bounds.lower[:-1], -1.0))
-    bounds = replace(bounds, is_guarantee=bounds.is_guarantee and is_guarantee)
     game = set_up_game(
         np.column_stack([votes.unlabeled, votes.panel_unlabeled]),
         bounds,
@@ -87,4 +74,6 @@ def certify_panel(votes: HardVotes, level: float | None, is_guarantee: bool) -> 
     def predict(block: Any) -> np.ndarray:
         return block @ panel_alone
 
-    return certify(game, predict, start, rule="hard", knowledge=bounds, max_iter=PASSES)
+    return certify(
+        game, predict, start, rule="hard", knowledge=bounds, max_iter=PASSES, both_ends=False
+    ).error_upper

@@ -1,11 +1,11 @@
 """The files of a data set as arrays: NumPy archives, LibSVM text, CSV and MATLAB files.
 
-Long files are read a block of lines at a time, so that memory holds the result and little else.
+LibSVM text and CSV are read with the readers of `hedgeclipper.io`, a block of lines at a time, so
+that memory holds the result and little else.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -24,15 +24,16 @@ from sklearn.preprocessing import OneHotEncoder
 
 from hedgeclipper.datasets.registry import N_SYMBOLS_SECSTR, Dataset
 from hedgeclipper.io.arrays import stack_rows
-from hedgeclipper.io.libsvm import as_csr, blocks_of_lines, open_packed, parse_libsvm
-from hedgeclipper.io.source import damage_named
+from hedgeclipper.io.formats import CsvFile
+from hedgeclipper.io.libsvm import as_csr, libsvm_source, open_packed
+from hedgeclipper.io.source import Request, naming_damaged_file
+from hedgeclipper.io.tables import table_source
 
-_UNREADABLE = (EOFError, BadZipFile, LZMAError, ZlibError, MatReadError)
-_UNEXPECTED = (IndexError, KeyError, TypeError, ValueError)
+_DAMAGED = (EOFError, BadZipFile, LZMAError, ZlibError, MatReadError)
+_ANOTHER_FILE = (IndexError, KeyError, TypeError, ValueError)
 _LODGEPOLE_PINE = 2
 _SPLIT = "idxlab"
 _as_csr = partial(as_csr, dtype=np.float32)
-_parse_csv = partial(np.loadtxt, dtype=np.float32, delimiter=",", ndmin=2)
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ def read_files(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
 
 def _reading(path: Path) -> AbstractContextManager[None]:
     """Turn whatever goes wrong inside a damaged or wrong file into an OSError that names it."""
-    errors = (*_UNREADABLE, *_UNEXPECTED)
-    return damage_named(str(path), *errors, where=lambda: "or not the file it should be")
+    errors = (*_DAMAGED, *_ANOTHER_FILE)
+    return naming_damaged_file(str(path), *errors, where=lambda: "or not the file it should be")
 
 
 def _as_classes(labels: Any) -> np.ndarray:
@@ -125,7 +126,7 @@ def _stacked(dataset: Dataset, blocks: Iterable[tuple[Any, np.ndarray]]) -> tupl
                 f"has at least {block.stop:,} x {rows.shape[1]:,}. "
                 "It is another file; put the right one in its place."
             )
-        target[block], n_read = labels, block.stop
+        target[block], n_read = labels > 0, block.stop
         if dataset.is_sparse:
             parts.append(rows)
         else:
@@ -136,59 +137,46 @@ def _stacked(dataset: Dataset, blocks: Iterable[tuple[Any, np.ndarray]]) -> tupl
 
 def _read_libsvm(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
     """Return the rows of LibSVM text, the training file first."""
-    n_rows = dict.fromkeys(paths, 0)
+    request = Request(dataset.name, label=True, n_columns=dataset.shape[1], dtype=np.float32)
+    sources = {path: libsvm_source([path], request) for path in paths}
 
     def blocks() -> Iterator[tuple[Any, np.ndarray]]:
-        for path in paths:
+        for path, source in sources.items():
             with _reading(path):
-                for lines in blocks_of_lines(path):
-                    rows, labels = parse_libsvm(lines, dataset.shape[1], np.float32)
-                    n_rows[path] += labels.size
-                    yield rows, _as_classes(labels)
+                yield from source.labeled_batches()
 
     data, target = _stacked(dataset, blocks())
-    return Contents(data, target, n_rows[paths[0]])
+    return Contents(data, target, sources[paths[0]].counts[str(paths[0])])
+
+
+def _csv_blocks(path: Path, names: list[str] | None = None) -> Iterator[np.ndarray]:
+    """Yield the rows of CSV text: these columns, or all of a file without a heading."""
+    with _reading(path):
+        file = CsvFile(path, has_heading=names is not None)
+        source = table_source([file], Request(str(path), names, dtype=np.float32))
+        yield from source
+        if source.counts[str(path)] == 0:
+            raise ValueError("it has no rows")
 
 
 def _read_numbers(
     dataset: Dataset, paths: tuple[Path, ...], label_column: int, positive: int
 ) -> Contents:
     """Return the rows of CSV text without a heading; one column has the class."""
-
-    def blocks() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        with _reading(paths[0]):
-            for block in blocks_of_lines(paths[0]):
-                numbers = _parse_csv(block.decode("ascii").splitlines())
-                labels = numbers[:, label_column] == positive
-                yield np.delete(numbers, label_column, axis=1), labels
-
-    data, target = _stacked(dataset, blocks())
+    blocks = (
+        (np.delete(rows, label_column, axis=1), rows[:, label_column] == positive)
+        for rows in _csv_blocks(paths[0])
+    )
+    data, target = _stacked(dataset, blocks)
     return Contents(data, target, target.size - dataset.n_test)
 
 
 def _read_kaggle(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
     """Return the labeled rows of the first CSV file and the unlabeled ones of the second."""
     names = [dataset.target_name, *dataset.feature_names]
-    labeled = _named_columns(paths[0], names)
-    unlabeled = _named_columns(paths[1], names[1:])
+    labeled = np.concatenate(list(_csv_blocks(paths[0], names)))
+    unlabeled = np.concatenate(list(_csv_blocks(paths[1], names[1:])))
     return Contents(labeled[:, 1:], _as_classes(labeled[:, 0]), len(labeled), unlabeled)
-
-
-def _named_columns(path: Path, names: list[str]) -> np.ndarray:
-    """Return these columns of a CSV file with a heading; NaN where it has NA."""
-    with _reading(path):
-        heading, *lines = b"".join(blocks_of_lines(path)).decode("utf-8-sig").splitlines()
-        position = {name: number for number, name in enumerate(next(csv.reader([heading])))}
-        if missing := [name for name in names if name not in position]:
-            raise ValueError(f"it has no column {missing[0]!r}")
-        if not lines:
-            raise ValueError("it has no rows")
-        columns = [position[name] for name in names]
-        return _parse_csv(lines, usecols=columns, converters=_number_or_nan, quotechar='"')
-
-
-def _number_or_nan(text: str) -> float:
-    return np.nan if text in ("NA", "") else float(text)
 
 
 def _read_ssl_text(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:

@@ -9,9 +9,9 @@ from scipy import sparse
 from scipy.io import savemat
 
 from hedgeclipper.datasets import load
-from hedgeclipper.datasets.readers import read_files
+from hedgeclipper.datasets.file_formats import read_files
 from hedgeclipper.datasets.registry import find_dataset
-from hedgeclipper.io import libsvm
+from hedgeclipper.io import formats, libsvm
 
 PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 LIBSVM = b"+1 1:0.5 3:1\n-1 2:2\n1 3:0.25\n"
@@ -103,7 +103,7 @@ def test_more_columns_than_expected_in_libsvm(tmp_path):
 
 @pytest.mark.parametrize("name", ["SUSY", "HIGGS"])
 def test_csv_with_the_label_first(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(libsvm, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(formats, "_CSV_BLOCK_BYTES", 160)
     path = write(tmp_path / "file.csv.gz", scientific(NUMBERS), gzip.compress)
     contents = read_files(small(name, 3, 2, n_train=2), (path,))
     np.testing.assert_array_equal(contents.data, NUMBERS[:, 1:])

@@ -1,9 +1,9 @@
 """From the members' scores to their weights in the panel, and to calibrated probabilities.
 
-Labels are weighted so that both classes weigh the same: b tells how well a member ranks (for votes
-that are ranks it is the AUC less one half), and it is lowered by its standard error. The
-anchor is equal weights; its ridge falls with the number of labels of the rarer class. This b is
-not a statement about the rows and never enters a certificate.
+Labels are weighted so that both classes weigh the same: b tells how well a member ranks (it is the
+area under the ROC curve minus 1/2 where votes are ranks), and it is lowered by its standard error.
+The anchor is equal weights, or given ones; its ridge falls with the number of labels of the rarer
+class. This b is not a statement about the rows and never enters a certificate.
 
 How members agree is seen on the unlabeled rows, and on the labeled ones, too, where b comes from,
 so that some of the noise in b cancels: b is corrected by a member's mean agreement with the
@@ -23,14 +23,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
-from hedgeclipper.base.semi_supervised import warn_user
+from hedgeclipper.base.inspection import contributions_of
+from hedgeclipper.base.score_votes import Calibration, PanelGame, Scale, VoteScale, make_votes
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.setup import set_up_game
 from hedgeclipper.game.solution import GameSolution, Progress
 from hedgeclipper.game.solve import play
-from hedgeclipper.panel.panel_predictor import Calibration, PanelGame, VoteScale, make_votes
+from hedgeclipper.io.progress import warn_user
 
 RIDGE, RIDGE_WITHOUT_LABELS = 80.0, 1e6
 LABELS_PER_VOTER = 2.0
@@ -95,10 +97,22 @@ def panel_scores(
 class ScoredVotes(PanelScores):
     """Votes made of such scores; NaN where a voter is asleep.
 
-    The first ``n_members`` voters are whole members, the others regions of them.
+    The first ``n_members`` voters are whole members, the others regions of them. ``shares`` are the
+    parts of members in the weights that the game is pulled to, None for equal ones.
     """
 
     n_members: int
+    shares: np.ndarray | None = None
+
+    @property
+    def mean_vote(self) -> np.ndarray:
+        """The vote of members in their shares on the unlabeled rows."""
+        return self.unlabeled[:, : self.n_members] @ self.member_shares
+
+    @property
+    def member_shares(self) -> np.ndarray:
+        """Shares of the members, which add up to 1."""
+        return np.full(self.n_members, 1.0 / self.n_members) if self.shares is None else self.shares
 
     @property
     def n_rare(self) -> int:
@@ -141,33 +155,67 @@ class Aggregate:
 def aggregate(
     scores: PanelScores,
     *,
+    scales: Sequence[Scale] | None = None,
     regions: str | None = None,
     loss: str | Loss = "square",
     tol: float = 1e-3,
     max_iter: int = 200,
+    shares: np.ndarray | None = None,
+    ridge: float = RIDGE,
+    caution: float = 1.0,
 ) -> Aggregate:
-    """Weigh the members and calibrate their vote; options as in `HedgedVotingClassifier`."""
-    scales = [VoteScale.of(own) for own in scores.unlabeled.T]
+    """Weigh the members and calibrate their vote.
+
+    Parameters
+    ----------
+    scores : PanelScores
+        The scores of the members.
+    scales : sequence of Scale, optional
+        What makes votes of each member's scores; by default ranks and standardized log-odds.
+    regions, loss, tol, max_iter
+        As in `HedgedVotingClassifier`.
+    shares : ndarray of shape (n_members,), optional
+        Part of each member in the weights that the game starts from and is pulled to; they add up
+        to 1, and are equal by default.
+    ridge : float
+        Strength of this pull with one label of each class; it falls with more.
+    caution : float
+        By how many standard errors b is lowered.
+
+    Returns
+    -------
+    Aggregate
+    """
+    scales = [VoteScale.of(own) for own in scores.unlabeled.T] if scales is None else scales
     votes = ScoredVotes(
         make_votes(scales, scores.labeled, regions),
         scores.is_positive,
         scores.weights,
         make_votes(scales, scores.unlabeled, regions),
         n_members=len(scales),
+        shares=shares,
     )
-    solution = solve_panel_game(votes, loss, tol=tol, max_iter=max_iter)
+    solution = solve_panel_game(
+        votes, loss, tol=tol, max_iter=max_iter, ridge=ridge, caution=caution
+    )
     calibration = calibrate(
         np.nan_to_num(votes.labeled) @ solution.weights,
         scores.is_positive,
         scores.weights,
         np.nan_to_num(votes.unlabeled) @ solution.weights,
-        scores.unlabeled.mean(axis=1),
+        scores.unlabeled @ votes.member_shares,
     )
     return Aggregate(PanelGame(scales, regions, solution.weights, calibration), solution, votes)
 
 
 def solve_panel_game(
-    votes: ScoredVotes, loss: str | Loss, *, tol: float = 1e-3, max_iter: int = 200
+    votes: ScoredVotes,
+    loss: str | Loss,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 200,
+    ridge: float = RIDGE,
+    caution: float = 1.0,
 ) -> PanelSolution:
     """Return the weights of the members, and of regions where unlabeled rows and both classes are.
 
@@ -181,8 +229,8 @@ def solve_panel_game(
         votes, labeled=votes.labeled[:, is_known], unlabeled=votes.unlabeled[:, is_known]
     )
     b, errors = balanced_correlations(votes)
-    lowered = b - errors
-    setting = _set_up(votes, b, loss)
+    lowered = b - caution * errors
+    setting = _set_up(votes, b, loss, ridge)
 
     def solve(correlations: np.ndarray) -> GameSolution:
         edge = setting.specialists.coverage * np.clip(correlations, -1.0, 1.0)
@@ -193,7 +241,8 @@ def solve_panel_game(
     for _ in range(CORRECTIONS):
         game = solve(lowered + _correction_weight(votes) * _sampling_correction(votes, game))
     weights = np.zeros(is_known.size)
-    weights[is_known] = game.weights
+    # if no member is better than a guess as far as labels tell, all weigh the same
+    weights[is_known] = game.weights if np.any(game.weights != 0) else setting.terms.anchor
     return PanelSolution(weights, b[: votes.n_members], errors[: votes.n_members], game)
 
 
@@ -225,20 +274,20 @@ def balanced_correlations(votes: ScoredVotes) -> tuple[np.ndarray, np.ndarray]:
     return b, np.sqrt(variance)
 
 
-def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss) -> Game:
-    """Return the game with its anchor, equal weights of the size that suits b, and their ridge."""
-    n_members = votes.n_members
-    mean_vote = votes.unlabeled[:, :n_members].mean(axis=1)
-    size = float(np.mean(mean_vote**2))
-    scale = max(float(b[:n_members].mean()) / size, LEAST_SCALE) if size > 0 else LEAST_SCALE
+def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss, ridge: float) -> Game:
+    """Return the game with its anchor, weights in given parts of the size that suits b."""
+    shares, size = votes.member_shares, float(np.mean(votes.mean_vote**2))
+    scale = max(float(b[: shares.size] @ shares) / size, LEAST_SCALE) if size > 0 else LEAST_SCALE
+    anchor = np.zeros(b.size)
+    anchor[: shares.size] = scale * shares
     has_free_signs = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
     return set_up_game(
         votes.unlabeled,
         b,
         loss=loss,
         cap=None,
-        anchor=np.where(np.arange(b.size) < n_members, scale / n_members, 0.0),
-        ridge=RIDGE / (2.0 * votes.n_rare) if votes.n_rare else RIDGE_WITHOUT_LABELS,
+        anchor=anchor,
+        ridge=ridge / (2.0 * votes.n_rare) if votes.n_rare else RIDGE_WITHOUT_LABELS,
         widths=0.0 if has_free_signs else None,
     )
 
@@ -290,3 +339,34 @@ def calibrate(
     )
     slope = max(float(model.coef_[0, 0]), 1.0 / np.sqrt(WEAK)) / size
     return Calibration(slope, float(model.intercept_[0]))
+
+
+def summarize(names: Sequence[str], scores: PanelScores, found: Aggregate) -> dict[str, list]:
+    """Return columns of `HedgedVotingClassifier.member_summary`, one entry for each member."""
+    votes, solution = found.votes.unlabeled[:, : len(names)], found.solution
+    weights = solution.weights.reshape(-1, len(names)).sum(axis=0)
+    has_both = scores.is_positive.any() and not scores.is_positive.all()
+    return {
+        "member": list(names),
+        "weight": weights.tolist(),
+        "correlation": solution.label_correlations.tolist(),
+        "standard_error": solution.errors.tolist(),
+        "auc": [
+            float(roc_auc_score(scores.is_positive, own)) if has_both else float("nan")
+            for own in scores.labeled.T
+        ],
+        "agreement": _agreement(votes).tolist(),
+        "contribution": contributions_of(weights * votes.std(axis=0)).tolist(),
+    }
+
+
+def _agreement(votes: np.ndarray) -> np.ndarray:
+    """Return the correlation of each member's votes with the mean vote of the others."""
+    n_members = votes.shape[1]
+    if n_members == 1:
+        return np.full(1, np.nan)
+    centered = votes - votes.mean(axis=0)
+    others = (centered.sum(axis=1, keepdims=True) - centered) / (n_members - 1)
+    sizes = np.sqrt((centered**2).sum(axis=0) * (others**2).sum(axis=0))
+    together = (centered * others).sum(axis=0)
+    return np.divide(together, sizes, out=np.zeros(n_members), where=sizes > 0)

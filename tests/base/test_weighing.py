@@ -1,16 +1,22 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
-from hedgeclipper.panel import weighing
-from hedgeclipper.panel.weighing import (
+from hedgeclipper.base import weighing
+from hedgeclipper.base.weighing import (
+    Aggregate,
     NoHeldOutRowsWarning,
+    PanelScores,
+    PanelSolution,
     ScoredVotes,
     balanced_correlations,
     calibrate,
     panel_scores,
     solve_panel_game,
+    summarize,
 )
 
 RNG = np.random.default_rng(0)
@@ -18,12 +24,14 @@ RNG = np.random.default_rng(0)
 
 def scored(labeled, is_positive, unlabeled=None, weights=None, n_members=None):
     labeled = np.asarray(labeled, dtype=float)
+    n_members = labeled.shape[1] if n_members is None else n_members
     return ScoredVotes(
         labeled,
         np.asarray(is_positive, dtype=bool),
         np.ones(len(labeled)) if weights is None else np.asarray(weights, dtype=float),
         labeled if unlabeled is None else unlabeled,
-        labeled.shape[1] if n_members is None else n_members,
+        n_members,
+        np.full(n_members, 1 / n_members),
     )
 
 
@@ -247,3 +255,88 @@ def test_scores_are_of_rows_that_all_members_have_scored():
     out_of_fold[3, 1, 2] = np.nan
     with pytest.warns(NoHeldOutRowsWarning, match="Some class has no held-out row"):
         panel_scores(out_of_fold, unlabeled, codes, None, [0, 1, 2])
+
+
+def test_weights_are_pulled_to_the_shares():
+    is_positive, good = noisy_votes(400, 1.0)
+    votes = scored(np.hstack([good, good + 1e-3, -good]), is_positive)
+    shares = np.array([0.5, 0.3, 0.2])
+    held = solve_panel_game(replace(votes, shares=shares), "square", ridge=1e9)
+    np.testing.assert_allclose(held.weights / held.weights.sum(), shares, atol=1e-4)
+    free = solve_panel_game(replace(votes, shares=shares), "square", ridge=1e-3)
+    assert free.weights[2] < 0.1 * free.weights.sum()
+
+
+def test_caution_lowers_b_by_its_standard_errors():
+    """Of two members of the same b, the one whose b is less certain loses more by it."""
+    is_positive = np.arange(40) % 2 == 0
+    signs = np.where(is_positive, 1.0, -1.0)
+    even, uneven = 0.5 * signs, np.where(np.arange(40) < 30, 0.9, -0.7) * signs
+    votes = scored(np.column_stack([even, uneven]), is_positive)
+    b, errors = balanced_correlations(votes)
+    np.testing.assert_allclose(b, 0.5)
+    assert errors[1] > errors[0]
+    bold, wary = (
+        solve_panel_game(votes, "square", caution=caution).weights for caution in (0.0, 2.0)
+    )
+    assert wary[1] / wary[0] < bold[1] / bold[0]
+
+
+# What is told of the members.
+
+IS_POSITIVE = np.arange(10) % 2 == 0
+
+
+def summary(votes, weights, seen=None, is_positive=IS_POSITIVE):
+    n_members = votes.shape[1]
+    seen = np.tile(np.linspace(0, 1, 10)[:, None], n_members) if seen is None else seen
+    b = np.linspace(0.1, 0.2, n_members)
+    names = [f"m{k}" for k in range(n_members)]
+    scores = PanelScores(seen, is_positive, None, None)
+    solution = PanelSolution(np.asarray(weights), b, b / 10, None)
+    seen_votes = ScoredVotes(None, is_positive, None, votes, n_members, None)
+    return summarize(names, scores, Aggregate(None, solution, seen_votes))
+
+
+def test_each_member_has_an_entry_in_each_column():
+    found = summary(RNG.normal(size=(50, 3)), [0.1, 0.2, 0.3])
+    assert list(found) == [
+        "member",
+        "weight",
+        "correlation",
+        "standard_error",
+        "auc",
+        "agreement",
+        "contribution",
+    ]
+    assert all(len(column) == 3 for column in found.values())
+    assert found["member"] == ["m0", "m1", "m2"]
+    assert found["correlation"] == pytest.approx([0.1, 0.15, 0.2])
+    assert found["standard_error"] == pytest.approx([0.01, 0.015, 0.02])
+
+
+def test_shares_are_of_weight_times_spread():
+    votes = RNG.normal(size=(50, 2))
+    votes /= votes.std(axis=0)
+    found = summary(votes * [1, 2], [0.3, -0.3])
+    assert found["contribution"] == pytest.approx([1 / 3, 2 / 3])
+    assert summary(votes, [0, 0])["contribution"] == [0, 0]
+
+
+def test_agreement_is_with_the_mean_of_the_others():
+    first, other = RNG.normal(size=(2, 500))
+    votes = np.column_stack([first, first, -first, other])
+    found = summary(votes, np.ones(4))["agreement"]
+    rest = votes[:, 1:].mean(axis=1)
+    assert found[0] == pytest.approx(np.corrcoef(first, rest)[0, 1])
+    assert found[2] < -0.5
+    assert abs(found[3]) < 0.15
+    assert np.isnan(summary(votes[:, :1], [1.0])["agreement"]).all()
+    assert summary(np.column_stack([first, np.ones(500)]), np.ones(2))["agreement"] == [0, 0]
+
+
+def test_area_under_the_curve_is_that_of_the_scores():
+    seen = np.where(IS_POSITIVE, 0.9, 0.1)[:, None] * [1, -1, 0]
+    assert summary(RNG.normal(size=(5, 3)), np.ones(3), seen)["auc"] == [1, 0, 0.5]
+    one_class = summary(RNG.normal(size=(5, 3)), np.ones(3), seen, np.ones(10, dtype=bool))
+    assert np.isnan(one_class["auc"]).all()

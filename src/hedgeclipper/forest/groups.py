@@ -1,0 +1,334 @@
+"""Groups of trees as voters: an ensemble on a view, its leaves shrunk, and how much it counts.
+
+A group's score of a row is the mean value of the row's leaves. Of a labeled row only trees count
+that were grown without it. From these scores a game weighs the groups like members of a panel, and
+`GroupPredictor` has all that new rows need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+from threadpoolctl import threadpool_limits
+
+from hedgeclipper.base.estimator import GamePredictor
+from hedgeclipper.base.inspection import VoterTable, voter_table
+from hedgeclipper.base.score_votes import PanelGame, ProbabilityScale
+from hedgeclipper.base.semi_supervised import BatchCheck
+from hedgeclipper.base.weighing import (
+    Aggregate,
+    PanelScores,
+    aggregate,
+    panel_scores,
+    summarize,
+)
+from hedgeclipper.base.worst_case import HardVotes, worst_case_error
+from hedgeclipper.forest.growing import GrownTrees
+from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
+from hedgeclipper.forest.leaves import sum_scores
+from hedgeclipper.forest.shrinkage import STRENGTHS, choose_strength, shrink
+from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch
+from hedgeclipper.forest.trees import LeafFinder, map_in_threads
+
+# Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels. The strength of the
+# pull to the shares below, times the mean square of the vote they give; with fewer labels of the
+# rarer class than FEW_LABELS it is larger still. And how much trees on the columns as they are
+# count in these shares, relative to those on a view: on some data components are no use.
+GROUP_RIDGE, FEW_LABELS = 60.0, 20.0
+SHARE_OF_COLUMNS = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class GroupScorer:
+    """Scores rows by groups of trees, for each class that has a game.
+
+    A score is the sum of the values of a row's leaves in the trees of the group; where these are
+    log-odds, as in boosters, it is the probability.
+    """
+
+    finder: LeafFinder
+    groups: np.ndarray  # (n_trees,): number of each tree's group; trees of one are side by side
+    leaf_values: np.ndarray  # (n_games, all leaves)
+    are_log_odds: bool
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return int(self.groups[-1]) + 1
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers are kept for each row: one for each group and game."""
+        return self.n_groups * self.leaf_values.shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of these numbers."""
+        return np.dtype(np.float32)
+
+    def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return the scores of rows, shape (n_numbers, n_samples), groups before games."""
+        size = self.finder.n_block_rows
+        blocks = (X[start : start + size] for start in range(0, X.shape[0], size))
+        parts = map_in_threads(self._score_block, blocks, n_jobs)
+        return np.concatenate([np.empty((self.n_numbers, 0), self.dtype), *parts], axis=1)
+
+    def _score_block(self, X: Any) -> np.ndarray:
+        leaves = np.empty((self.finder.n_trees, X.shape[0]), self.finder.dtype)
+        self.finder.fill(X, leaves)
+        offsets, starts = self.finder.offsets, np.flatnonzero(np.diff(self.groups, prepend=-1))
+        trees = [slice(*ends) for ends in zip(starts, [*starts[1:], None], strict=True)]
+        sums = [
+            sum_scores(leaves[own], offsets[own], values)
+            for own in trees
+            for values in self.leaf_values
+        ]
+        scores = np.array(sums).astype(self.dtype)
+        return expit(scores) if self.are_log_odds else scores
+
+    def by_group(self, numbers: np.ndarray) -> np.ndarray:
+        """Return scores of shape (n_numbers, n_samples) as (n_samples, n_groups, n_games)."""
+        shape = numbers.shape[1], self.n_groups, self.leaf_values.shape[0]
+        return numbers.T.reshape(shape).astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredGroups:
+    """Groups of trees with shrunk leaves, and what they predict for labeled rows.
+
+    ``out_of_bag`` has the scores of labeled rows by trees grown without the row, NaN if some group
+    has no such tree, and ``strengths`` the shrinkage of each group.
+    """
+
+    names: list[str]
+    scorer: GroupScorer
+    strengths: np.ndarray  # (n_groups,)
+    out_of_bag: np.ndarray  # (n_labeled, n_groups, n_games)
+    shares: np.ndarray  # (n_groups,): their weights before labels tell more, which add up to 1
+    unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
+    codes: np.ndarray  # (n_labeled,): numbers of the classes
+    weights: np.ndarray | None  # (n_labeled,)
+    games: Sequence[int]
+
+    @property
+    def leaf_values(self) -> np.ndarray:
+        """Shrunk values of the leaves as each tree predicts them, shape (n_games, all leaves)."""
+        scorer = self.scorer
+        if scorer.are_log_odds:
+            return scorer.leaf_values
+        n_trees = np.bincount(scorer.groups)[scorer.groups]
+        return scorer.leaf_values * np.repeat(n_trees, scorer.finder.n_leaves)
+
+    def unseen_scores(self, leaves: np.ndarray) -> np.ndarray:
+        """Return what ``out_of_bag`` would be if labeled rows were in these leaves."""
+        scorer = self.scorer
+        tables, offsets = scorer.leaf_values[:, None], scorer.finder.offsets
+        scores = _unseen_scores(leaves, self.unseen, scorer.groups, offsets, tables)[:, 0]
+        return np.moveaxis(expit(scores) if scorer.are_log_odds else scores, 0, 1)
+
+
+def weigh_groups(scores: PanelScores, shares: np.ndarray, **options: Any) -> Aggregate:
+    """Return the weights of the groups: their shares, unless labels show that others are better."""
+    mean = scores.unlabeled @ shares
+    scale = ProbabilityScale(float(mean.mean()))
+    n_positive = int(scores.is_positive.sum())
+    n_rare = max(1, min(n_positive, scores.is_positive.size - n_positive))
+    size = float(np.mean(scale(mean) ** 2)) or 1.0
+    return aggregate(
+        scores,
+        scales=[scale] * shares.size,
+        shares=shares,
+        ridge=GROUP_RIDGE * size * (1.0 + (FEW_LABELS / n_rare) ** 2),
+        caution=0.0,
+        **options,
+    )
+
+
+def score_groups(
+    grown: GrownTrees,
+    leaves: np.ndarray,
+    codes: np.ndarray,
+    weights: np.ndarray | None,
+    games: Sequence[int],
+    shrinkage: float | str | None,
+) -> ScoredGroups:
+    """Shrink the leaves of each group, and score labeled rows with these leaves and class codes.
+
+    Shrinkage is a strength, None for none, or "auto": the strength that predicts labels best out of
+    bag, for each group.
+    """
+    finder, are_log_odds = grown.finder, grown.finder.tree_output is not None
+    group_of_leaf = np.repeat(grown.groups, finder.n_leaves)
+    columns = [0 if finder.leaf_values.shape[1] == 1 else k for k in games]
+    strengths = STRENGTHS if shrinkage == "auto" else np.array([shrinkage or 0.0], float)
+    nodes = finder.nodes
+    tables = np.stack([shrink(nodes, finder.leaf_values[:, k], strengths) for k in columns])
+    if not are_log_odds:
+        tables /= np.bincount(grown.groups)[group_of_leaf]
+    scores = _unseen_scores(leaves, grown.unseen, grown.groups, finder.offsets, tables)
+    scores = expit(scores) if are_log_odds else scores
+    is_positive = codes[:, None] == np.asarray(games)
+    chosen = [choose_strength(own, is_positive, weights) for own in scores]
+    per_leaf = np.asarray(chosen)[group_of_leaf]
+    shares = np.where(grown.has_view, 1.0, SHARE_OF_COLUMNS)
+    return ScoredGroups(
+        names=list(grown.models),
+        scorer=GroupScorer(
+            finder, grown.groups, tables[:, per_leaf, np.arange(per_leaf.size)], are_log_odds
+        ),
+        strengths=strengths[chosen],
+        out_of_bag=np.stack([own[k] for own, k in zip(scores, chosen, strict=True)], axis=1),
+        shares=shares / shares.sum(),
+        unseen=grown.unseen,
+        codes=codes,
+        weights=weights,
+        games=games,
+    )
+
+
+def _unseen_scores(
+    leaves: np.ndarray,
+    unseen: np.ndarray,
+    groups: np.ndarray,
+    offsets: np.ndarray,
+    tables: np.ndarray,
+) -> np.ndarray:
+    """Return sums of leaf values over the unseen trees of each group, scaled to all of its trees.
+
+    Leaves are those of labeled rows, tables of shape (n_games, n_strengths, all leaves); the result
+    has the shape (n_groups, n_strengths, n_labeled, n_games), NaN if no tree of a group is unseen.
+    """
+    n_trees, n_labeled = np.bincount(groups), leaves.shape[1]
+    sums = np.zeros((n_trees.size, *tables.shape[:2], n_labeled))
+    n_unseen = np.zeros((n_trees.size, n_labeled))
+    for tree, (group, offset) in enumerate(zip(groups, offsets, strict=True)):
+        rows = np.flatnonzero(unseen[tree])
+        sums[group][:, :, rows] += tables[:, :, offset + leaves[tree, rows].astype(np.int64)]
+        n_unseen[group, rows] += 1
+    scale = np.full_like(n_unseen, np.nan)
+    np.divide(n_trees[:, None], n_unseen, out=scale, where=n_unseen > 0)
+    return np.moveaxis(sums * scale[:, None, None], 1, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPredictor(GamePredictor):
+    """The scorer, and the games of its groups: all that a new row needs.
+
+    Raw predictions are log-odds and an ``offset``, which is that of the costs of errors: their sign
+    is the cheaper class. ``prepare`` makes arrays of frames whose columns are encoded.
+    """
+
+    scorer: GroupScorer
+    games: Sequence[PanelGame]
+    offset: float = 0.0
+    prepare: BatchCheck | None = None
+
+    @property
+    def n_games(self) -> int:
+        """Number of games: 1 for two classes."""
+        return len(self.games)
+
+    @property
+    def finder(self) -> LeafFinder:
+        """Finds the leaves of rows."""
+        return self.scorer.finder
+
+    def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
+        """Return the raw predictions for each game's class, shape (n_samples, n_games)."""
+        X = X if self.prepare is None else self.prepare(X)
+        return self.raw_from(self.scorer.find(X, n_jobs))
+
+    def raw_in(self, rows: LeafRows, n_jobs: int | None) -> np.ndarray:
+        """Return raw predictions of rows whose scores are kept, shape (n_samples, n_games)."""
+        parts = map_in_threads(self.raw_from, rows.blocks(), n_jobs)
+        return np.concatenate([np.empty((0, self.n_games)), *parts])
+
+    def raw_from(self, numbers: np.ndarray) -> np.ndarray:
+        """Return raw predictions of rows with numbers of shape (n_numbers, n_samples)."""
+        return self.raw_of(self.scorer.by_group(numbers))
+
+    def raw_of(self, scores: np.ndarray) -> np.ndarray:
+        """Return raw predictions for scores of shape (n_samples, n_groups, n_games)."""
+        found = [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
+        return np.column_stack(found) + self.offset
+
+    def decision(self, raw: np.ndarray) -> np.ndarray:
+        """Return the raw predictions as they are: of the second of two classes, or of each."""
+        return raw[:, 0] if self.n_games == 1 else raw
+
+    def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
+        """Return the probability of each game's class, shape (n_samples, n_games)."""
+        return expit(raw - self.offset)
+
+
+class GroupStream(Stream):
+    """The games of all classes on groups of trees; ``options`` are those of `aggregate`."""
+
+    def __init__(self, groups: ScoredGroups, options: dict[str, Any], seed: int):
+        self.groups, self.options = groups, options
+        self.reservoir = Reservoir(np.random.default_rng(seed))
+
+    @property
+    def finder(self) -> GroupScorer:
+        """Scores rows by the groups."""
+        return self.groups.scorer
+
+    @threadpool_limits.wrap(limits=1, user_api="blas")
+    def play(
+        self,
+        rows: LeafRows,
+        prepare: BatchCheck | None,
+        report: Callable[..., None] | None = None,
+        watchers: Sequence[Watch | None] | None = None,
+    ) -> Played:
+        """Solve the games on the sample of the rows.
+
+        Without unlabeled rows there is no sample, and labeled ones are reused, with the scores of
+        trees that have not seen them.
+        """
+        groups, scorer = self.groups, self.groups.scorer
+        if self.reservoir.n_seen:
+            numbers = np.concatenate(list(self.reservoir.leaves.blocks()), axis=1)
+            unlabeled = scorer.by_group(numbers)
+        else:
+            numbers = np.concatenate(list(rows.blocks()), axis=1)
+            is_seen = np.isnan(groups.out_of_bag).any(axis=(1, 2), keepdims=True)
+            unlabeled = np.where(is_seen, scorer.by_group(numbers), groups.out_of_bag)
+        scores = panel_scores(
+            groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
+        )
+        found = [weigh_groups(own, groups.shares, **self.options) for own in scores]
+        self.summaries = [
+            summarize(groups.names, *pair) for pair in zip(scores, found, strict=True)
+        ]
+        pairs = zip(scores, found, strict=True)
+        games = [one.solution.game for one in found]
+        loss: Any = games[0].loss
+        offset = float(logit((1.0 + loss.link(np.zeros(1))[0]) / 2.0))
+        return Played(
+            predictor=GroupPredictor(scorer, [one.game for one in found], offset, prepare),
+            games=games,
+            worst_cases=[worst_case_error(HardVotes.of(own, one.game)) for own, one in pairs],
+            hedged_ranges=[_shifted(one.game.hedged_range(loss), offset) for one in found],
+            weights=[one.solution.weights for one in found],
+            label_correlations=[one.solution.label_correlations for one in found],
+            coverage=[np.ones(scorer.n_groups) for _ in found],
+        )
+
+    def out_of_bag(self, predictor: GroupPredictor, rows: LeafRows, n_jobs: int | None) -> OutOfBag:
+        """Return predictions of labeled rows by trees grown without them."""
+        scores = self.groups.out_of_bag
+        known = np.flatnonzero(~np.isnan(scores).any(axis=(1, 2)))
+        return OutOfBag(known, predictor.raw_of(scores[known]))
+
+    def voters(self, model: Any) -> VoterTable:
+        """Return the groups in the games of a fitted classifier."""
+        return voter_table("group", self.summaries, model.classes_)
+
+
+def _shifted(ends: tuple[float, float], offset: float) -> tuple[float, float]:
+    return ends[0] + offset, ends[1] + offset

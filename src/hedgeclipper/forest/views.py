@@ -1,0 +1,206 @@
+"""Views: new columns for the trees, learned from labeled and unlabeled rows without any label.
+
+Trees split one column at a time, so that they see what holds along directions of many columns only
+after many splits, and these need labels. The leading components of all rows show it at once, and
+the more rows teach them the better.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.extmath import randomized_svd
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from hedgeclipper.io.arrays import stack_rows
+
+N_COMPONENTS = 30
+LEAST_COLUMNS = 3
+ROWS_FOR_VIEWS = 20_000
+ROWS_AT_ONCE = 1 << 12
+TAIL, TAIL_OF_OTHERS = 0.01, 0.05
+FARTHEST = 5.0
+WIDE, MOSTLY_ZERO = 500, 0.9
+
+
+class Components(TransformerMixin, BaseEstimator):
+    """Leading components of rows: a truncated singular value decomposition of scaled columns.
+
+    Missing values become the column's median, and columns are standardized after their tails are
+    cut off, at five standard deviations at most. Rows of more than 500 columns that are mostly
+    zero, such as counts of words, are scaled to unit length instead.
+
+    Parameters
+    ----------
+    n_components : int, default=30
+        Largest number of components; there are no more than columns, or rows.
+    random_state : int, RandomState or None, default=None
+        Seed of the randomized decomposition.
+
+    Attributes
+    ----------
+    directions_ : ndarray of shape (n_features, n_components)
+        What each column, filled and cut, adds to the components.
+    offset_ : ndarray of shape (n_components,)
+        Components of a row of zeros.
+    fill_, lowest_, highest_ : ndarray of shape (n_features,)
+        The value in place of a missing one, and where each column is cut off.
+    has_unit_rows_ : bool
+        Whether rows are scaled to unit length.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 1.0, 1.0], [1.0, 2.0, 2.0], [2.0, 3.0, np.nan], [3.0, 4.0, 4.0]])
+    >>> Components(1, random_state=0).fit_transform(rows).ravel().round(2)
+    array([-2.21, -0.66,  0.4 ,  2.47], dtype=float32)
+    """
+
+    def __init__(self, n_components=N_COMPONENTS, *, random_state=None):
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows; missing values are NaN.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, **_CHECKS)
+        self.has_unit_rows_ = X.shape[1] > WIDE and _density(X) < 1.0 - MOSTLY_ZERO
+        if self.has_unit_rows_:
+            center, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+            rows = self._learn_unit_rows(X)
+        else:
+            center, scale, rows = self._learn_columns(_dense(X).astype(float))
+        size = max(1, min(self.n_components, *rows.shape))
+        with threadpool_limits(limits=1, user_api="blas"):  # sums that depend on no thread
+            _, _, found = randomized_svd(rows, size, random_state=self.random_state)
+        self.directions_ = np.ascontiguousarray(found.T / scale[:, None])
+        self.offset_ = -(center @ self.directions_)
+        return self
+
+    def transform(self, X):
+        """Return the components of rows, the same for a row whatever rows come with it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_samples, n_components)
+        """
+        from hedgeclipper.forest.kernels import project_rows, project_sparse_rows
+
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **_CHECKS)
+        out = np.empty((X.shape[0], self.offset_.size), np.float32)
+        if sparse.issparse(X) and self.has_unit_rows_:
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
+            project_sparse_rows(X.indptr, X.indices, X.data, self.directions_, self.offset_, out)
+            return out
+        columns = self.fill_, self.lowest_, self.highest_
+        for start in range(0, X.shape[0], ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            block = np.ascontiguousarray(_dense(X[rows]), np.float32)
+            project_rows(
+                block, *columns, self.has_unit_rows_, self.directions_, self.offset_, out[rows]
+            )
+        return out
+
+    def _learn_columns(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Note how columns are filled and cut; return center, scale and standardized rows."""
+        is_empty = np.isnan(X).all(axis=0)
+        self.fill_ = np.zeros(X.shape[1])
+        self.fill_[~is_empty] = np.nanmedian(X[:, ~is_empty], axis=0)
+        X = np.where(np.isnan(X), self.fill_, X)
+        self.lowest_, self.highest_ = np.array([reach(column) for column in X.T]).T
+        X = np.clip(X, self.lowest_, self.highest_)
+        center, scale = X.mean(axis=0), X.std(axis=0)
+        self.lowest_ = np.maximum(self.lowest_, center - FARTHEST * scale)
+        self.highest_ = np.minimum(self.highest_, center + FARTHEST * scale)
+        scale[scale <= 1e-12 * np.maximum(np.abs(center), 1.0)] = np.inf  # constant columns
+        return center, scale, (np.clip(X, self.lowest_, self.highest_) - center) / scale
+
+    def _learn_unit_rows(self, X: Any) -> Any:
+        """Note that columns stay as they are; return rows of unit length."""
+        self.fill_ = np.zeros(X.shape[1])
+        self.lowest_, self.highest_ = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
+        rows = sparse.csr_array(X, dtype=float)
+        rows.data[np.isnan(rows.data)] = 0.0
+        lengths = np.sqrt((rows * rows).sum(axis=1))
+        return sparse.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ rows
+
+
+_CHECKS = {"accept_sparse": "csr", "dtype": np.float32, "ensure_all_finite": "allow-nan"}
+
+
+def _dense(X: Any) -> np.ndarray:
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def _density(X: Any) -> float:
+    n_filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    return n_filled / max(1, X.shape[0] * X.shape[1])
+
+
+def reach(column: np.ndarray) -> tuple[float, float]:
+    """Return where the tails of a column are cut off.
+
+    That is at the first and last hundredth of all values, but nine in ten of those that differ from
+    the most common one are kept: in columns that are mostly zero, the others matter.
+    """
+    values, counts = np.unique(column, return_counts=True)
+    ends = [*np.quantile(column, (TAIL, 1.0 - TAIL))]
+    others = column[column != values[counts.argmax()]]
+    if others.size:
+        ends += [*np.quantile(others, (TAIL_OF_OTHERS, 1.0 - TAIL_OF_OTHERS))]
+    return min(ends), max(ends)
+
+
+def fit_views(
+    views: Any, X: Any, X_unlabeled: Any | None, random_state: np.random.RandomState
+) -> list[Any]:
+    """Return None, for the columns as they are, and fitted transformers that make others of them.
+
+    Parameters
+    ----------
+    views : "auto", transformer, sequence of transformers or None
+        "auto" is `Components`, if there are enough columns.
+    X : ndarray or CSR matrix of shape (n_labeled, n_features)
+        Labeled rows.
+    X_unlabeled : ndarray or CSR matrix, or None
+        Unlabeled rows, or some of them.
+    random_state : RandomState
+        Seed of the components.
+    """
+    if views is None:
+        return [None]
+    seed = random_state.randint(np.iinfo(np.int32).max)
+    if isinstance(views, str):
+        views = [Components(random_state=seed)] if X.shape[1] >= LEAST_COLUMNS else []
+    elif not isinstance(views, (list, tuple)):
+        views = [views]
+    for view in views:
+        if not (hasattr(view, "fit") and hasattr(view, "transform")):
+            raise TypeError(
+                "The 'views' parameter must be 'auto', None, a transformer or a sequence of "
+                f"transformers. Got {view!r} in it instead."
+            )
+    rows = X if X_unlabeled is None else stack_rows(X, X_unlabeled)
+    return [None, *(clone(view).fit(rows, None) for view in views)]

@@ -1,0 +1,367 @@
+"""Guarantees of the three estimators against the exact test of their final predictions."""
+
+import warnings
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import hypergeom
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from hedgeclipper import (
+    HedgeClipperClassifier,
+    HedgedVotingClassifier,
+    NoUnlabeledRowsWarning,
+    VoteAggregator,
+)
+from hedgeclipper.base.held_out import draw_held_out, hold_out_rows
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows
+
+N_LABELED, N_ROWS = 120, 600
+KINDS = ["forest", "panel", "votes"]
+
+
+def problem(kind, n_classes, seed=0):
+    """Rows, or votes, and their labels: numbers, or strings for more than two classes."""
+    X, y = make_classification(
+        N_ROWS, 6, n_informative=5, n_redundant=0, n_classes=n_classes, random_state=seed
+    )
+    if kind == "votes":
+        rng = np.random.default_rng(seed)
+        wrong = (y[:, None] + rng.integers(1, n_classes, (N_ROWS, 5))) % n_classes
+        X = np.where(rng.random((N_ROWS, 5)) < 0.7, y[:, None], wrong)
+    if n_classes == 2:
+        return X.astype(np.float32), y
+    names = np.array(["ant", "bee", "cat", "dog"])
+    return (names[X] if kind == "votes" else X.astype(np.float32)), names[y]
+
+
+def estimator(kind, **options):
+    options = {"random_state": 0, **options}
+    if kind == "forest":
+        return HedgeClipperClassifier(n_estimators=10, **options)
+    if kind == "votes":
+        return VoteAggregator(**options)
+    members = [("linear", LinearDiscriminantAnalysis()), ("bayes", GaussianNB())]
+    return HedgedVotingClassifier(members, cv=3, **options)
+
+
+def fitted(kind, n_classes=2, n_labeled=N_LABELED, **options):
+    X, y = problem(kind, n_classes)
+    return estimator(kind, **options).fit(X[:n_labeled], y[:n_labeled], X[n_labeled:])
+
+
+def held_out(kind, n_labels=N_LABELED, n_held=N_LABELED // 2):
+    """Numbers of the labels that a fit with the random state 0 holds out."""
+    random_state = np.random.RandomState(0)
+    if kind == "panel":  # it draws rows first
+        random_state.randint(np.iinfo(np.int32).max)
+    return np.sort(random_state.choice(n_labels, n_held, replace=False))
+
+
+def exact_bounds(k, v, n, delta):
+    """The smallest and the largest error among n rows that k errors among v others allow."""
+    totals = np.arange(k, n + k + 1)
+    law = hypergeom(n + v, totals, v)
+    low = totals[law.sf(k - 1) > delta][0] - k
+    high = totals[law.cdf(k) > delta][-1] - k
+    return low / n, high / n
+
+
+# The guarantee.
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_guarantee_is_the_exact_test_of_the_final_predictions(kind, n_classes):
+    model = fitted(kind, n_classes, confidence_level=0.9)
+    X, y = problem(kind, n_classes)
+    held = held_out(kind)
+    k = int(np.sum(model.predict(X[held]) != y[held]))
+    found = model.certificate_
+    assert (found.kind, found.confidence_level, found.rule) == ("guarantee", 0.9, "hard")
+    assert (found.n_errors, found.n_tested) == (k, 60)
+    assert found.error == pytest.approx(k / 60)
+    low, high = exact_bounds(k, 60, 480, delta=0.1)
+    assert (found.error_lower, found.error_upper) == pytest.approx((low, high))
+    counts = pd.Series(y[:N_LABELED]).value_counts()
+    assert found.baseline == pytest.approx(1 - counts.max() / N_LABELED)
+    assert f"{k} of 60 held-out labels wrong" in str(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_held_out_labels_change_the_test_and_nothing_else(kind):
+    X, y = problem(kind, 2)
+    held = held_out(kind)
+    model = fitted(kind, confidence_level=0.9)
+    flipped = y.copy()
+    flipped[held] = 1 - flipped[held]
+    other = estimator(kind, confidence_level=0.9).fit(
+        X[:N_LABELED], flipped[:N_LABELED], X[N_LABELED:]
+    )
+    np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(other.slack_, model.slack_)
+    assert other.worst_case_error_.tolist() == model.worst_case_error_.tolist()
+    assert other.certificate_.n_errors == 60 - model.certificate_.n_errors
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_level_given_in_parts_of_the_labels(kind):
+    found = fitted(kind, confidence_level=0.95, holdout=0.2).certificate_
+    assert found.n_tested == 24
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_marks_give_what_rows_of_their_own_give(kind):
+    X, y = problem(kind, 2)
+    marked = np.where(np.arange(N_ROWS) < N_LABELED, y, -1)
+    model = estimator(kind, confidence_level=0.9).fit(X, marked)
+    assert model.certificate_ == fitted(kind, confidence_level=0.9).certificate_
+    np.testing.assert_array_equal(model.transduction_[:N_LABELED], y[:N_LABELED])
+    np.testing.assert_array_equal(model.transduction_[N_LABELED:], model.predict(X[N_LABELED:]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_unlabeled_rows_the_bound_is_for_new_rows(kind):
+    """That is Clopper and Pearson's."""
+    X, y = problem(kind, 2)
+    with pytest.warns(NoUnlabeledRowsWarning):
+        model = estimator(kind, confidence_level=0.95).fit(X[:N_LABELED], y[:N_LABELED])
+    found = model.certificate_
+    assert (found.kind, found.n_unlabeled) == ("guarantee", 0)
+    held = held_out(kind)
+    k = int(np.sum(model.predict(X[held]) != y[held]))
+    assert (found.n_errors, found.n_tested) == (k, 60)
+    _, high = exact_bounds(k, 60, 10**6, delta=0.05)
+    assert found.error_upper == pytest.approx(high, abs=1e-4)
+    assert "on new rows" in str(found)
+    np.testing.assert_array_equal(model.transduction_, y[:N_LABELED])
+
+
+def test_a_forest_that_came_fitted_is_tested_by_held_out_labels():
+    X, y = problem("forest", 2)
+    forest = RandomForestClassifier(10, random_state=0).fit(X[300:], y[300:])
+    model = HedgeClipperClassifier(forest, confidence_level=0.9, random_state=0)
+    found = model.fit(X[:N_LABELED], y[:N_LABELED], X[N_LABELED:300]).certificate_
+    held = held_out("forest")
+    assert found.kind == "guarantee"
+    assert found.n_errors == np.sum(model.predict(X[held]) != y[held])
+
+
+def test_members_that_came_fitted_are_tested_by_held_out_labels():
+    X, y = problem("panel", 4)
+    members = [("bayes", GaussianNB()), ("linear", LinearDiscriminantAnalysis())]
+    members = [(name, model.fit(X[300:], y[300:])) for name, model in members]
+    model = HedgedVotingClassifier(members, cv="prefit", confidence_level=0.9, random_state=0)
+    found = model.fit(X[:N_LABELED], y[:N_LABELED], X[N_LABELED:300]).certificate_
+    held = held_out("panel")
+    assert found.kind == "guarantee"
+    assert found.n_errors == np.sum(model.predict(X[held]) != y[held])
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel"])
+def test_columns_of_strings_are_tested_as_codes_are(kind, monkeypatch):
+    members = [("bayes", GaussianNB()), ("linear", LinearDiscriminantAnalysis())]
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", lambda *_, **__: members)
+    X, y = problem(kind, 2)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["g"] = np.where(X[:, 0] > 0, "up", "down")
+    model = estimator(kind, confidence_level=0.9)
+    if kind == "panel":
+        model.set_params(estimators=None)
+    model.fit(frame[:60], y[:60], frame[60:200])
+    held = held_out(kind, 60, 30)
+    assert model.certificate_.n_errors == np.sum(model.predict(frame.iloc[held]) != y[held])
+
+
+@pytest.mark.parametrize("form", ["parquet", "batches", "dask array", "dask frame", "labels too"])
+@pytest.mark.parametrize("kind", ["forest", "panel"])
+def test_rows_elsewhere_give_what_memory_gives(kind, form, tmp_path):
+    X, y = problem(kind, 2)
+    names = list("abcdef")
+    frame = pd.DataFrame(X, columns=names)
+    labeled, rest = frame[:N_LABELED], frame[N_LABELED:]
+    model = estimator(kind, confidence_level=0.9)
+    theirs = clone(model).fit(labeled, y[:N_LABELED], rest)
+    path = tmp_path / "rows.parquet"
+    with dask.config.set(scheduler="threads"):
+        if form == "labels too":
+            marks = np.where(np.arange(N_ROWS) < N_LABELED, y, np.nan)
+            frame.assign(label=marks).to_parquet(path, row_group_size=100)
+            model.fit(path, "label")
+        else:
+            rest.assign(other=1.0).to_parquet(path, row_group_size=100)
+            table = dd.from_pandas(rest[names[::-1]].assign(other="text"), npartitions=3)
+            rows = {
+                "parquet": path,
+                "batches": [rest[:200], rest[200:]],
+                "dask array": da.from_array(X[N_LABELED:], chunks=(200, 4)),
+                "dask frame": table,
+            }[form]
+            known = X[:N_LABELED] if form == "dask array" else labeled
+            model.fit(known, y[:N_LABELED], rows)
+    ours = model.certificate_
+    assert ours.kind == "guarantee"
+    assert (ours.n_errors, ours.n_tested) == (
+        theirs.certificate_.n_errors,
+        theirs.certificate_.n_tested,
+    )
+    assert ours.n_unlabeled == model.n_unlabeled_ == 480
+    assert ours.error_upper == pytest.approx(theirs.certificate_.error_upper)
+    again = X[N_LABELED:] if form == "dask array" else rest
+    auto, wanted = model.auto_label(again, 0.3), theirs.auto_label(max_error=0.3)
+    assert auto.kind == wanted.kind == "guarantee"
+    np.testing.assert_array_equal(auto.labels, wanted.labels)
+    assert auto.coverage == pytest.approx(wanted.coverage, abs=0.01)
+    with pytest.raises(AttributeError, match="kept only where fit had these in memory"):
+        model.auto_label() if form != "batches" else model.transduction_
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_guarantees_fail_as_rarely_as_they_say(kind):
+    """Of 60 draws of the labels, at a level of 0.8; their number is binomial."""
+    X, y = problem(kind, 2)
+    rng = np.random.default_rng(0)
+    model, failed, n_made = estimator(kind, confidence_level=0.8, random_state=None), 0, 0
+    if kind == "forest":
+        model.set_params(n_estimators=5)
+    for _ in range(60):
+        order = rng.permutation(N_ROWS)
+        labeled, rest = order[:80], order[80:]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X[labeled], y[labeled], X[rest])
+        error = np.mean(model.transduction_ != y[rest])
+        n_made += model.certificate_.is_guarantee
+        failed += model.certificate_.is_guarantee and error > model.certificate_.error_upper
+    assert n_made >= 50
+    assert failed <= 12 + 3 * np.sqrt(60 * 0.2 * 0.8)
+
+
+# Without a guarantee.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_default_holds_nothing_out_and_draws_nothing(kind):
+    """Its random numbers are those of a fit that knows of no held-out labels."""
+    model = fitted(kind)
+    found = model.certificate_
+    assert found.kind == "estimate"
+    assert "labels were used in the fit" in found.reason
+    n_tested = N_LABELED
+    if kind == "forest":  # some rows are in all bags of a group
+        forests = model.estimators_.values()
+        in_all = [set.intersection(*map(set, one.estimators_samples_)) for one in forests]
+        n_tested -= len(set.union(*in_all))
+    assert found.n_tested == n_tested
+    assert found.error_lower <= found.error <= found.error_upper
+    first, second = np.random.RandomState(0), np.random.RandomState(0)
+    assert draw_held_out(100, None, None, first) is None
+    assert first.randint(1000) == second.randint(1000)
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel"])
+def test_sample_weights_make_an_estimate(kind):
+    X, y = problem(kind, 2)
+    weights = np.linspace(1, 2, N_LABELED)
+    model = estimator(kind, confidence_level=0.9)
+    model.fit(X[:N_LABELED], y[:N_LABELED], X[N_LABELED:], sample_weight=weights)
+    assert model.certificate_.kind == "estimate"
+    assert model.certificate_.reason == "sample weights do not go with a guarantee"
+    assert model.certificate_.n_tested == 60
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 95, "0.95"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_levels_that_are_none(kind, level):
+    with pytest.raises(ValueError, match="'confidence_level' parameter"):
+        fitted(kind, confidence_level=level)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_holdout_without_a_level(kind):
+    with pytest.raises(ValueError, match=r"Got holdout=0.5 and no confidence_level: pass one"):
+        fitted(kind, holdout=0.5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_too_few_labels_say_how_many_are_needed(kind):
+    with pytest.raises(ValueError, match=r"Got 9 labels, of which 4 .* Label at least 10 rows"):
+        fitted(kind, n_labeled=9, confidence_level=0.95)
+    with pytest.raises(ValueError, match=r"Got 30 labels, of which 3 .* Label at least 50 rows"):
+        fitted(kind, n_labeled=30, confidence_level=0.95, holdout=0.1)
+    assert fitted(kind, n_labeled=50, confidence_level=0.95, holdout=0.1).certificate_.n_tested == 5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_class_that_is_only_among_the_held_out_labels(kind):
+    """Nothing is learned of it, so that its rows are errors; of votes the classes are one more."""
+    X, y = problem(kind, 2)
+    lonely = held_out(kind)[3]
+    names = np.where(y == 1, "yes", "no").astype(object)
+    names[lonely] = "perhaps"
+    rows = np.array(["no", "yes"], dtype=object)[X.astype(int)] if kind == "votes" else X
+    model = estimator(kind, confidence_level=0.9)
+    model.fit(rows[:N_LABELED], names[:N_LABELED], rows[N_LABELED:])
+    held, found = held_out(kind), model.certificate_
+    assert found.kind == ("estimate" if kind == "votes" else "guarantee")
+    assert "has all its labels among the held-out ones" in found.reason or kind != "votes"
+    assert model.certificate_.n_errors == np.sum(model.predict(rows[held]) != names[held])
+    assert model.predict(rows[[lonely]]) != "perhaps"
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel"])
+def test_one_class_left_to_fit_to(kind):
+    X, _ = problem(kind, 2)
+    y = np.zeros(N_LABELED, dtype=int)
+    y[held_out(kind)[:5]] = 1
+    model = estimator(kind, confidence_level=0.9)
+    with pytest.raises(ValueError, match=r"holds 60 of the 120 labels out.* are all of class 0"):
+        model.fit(X[:N_LABELED], y, X[N_LABELED:])
+    clone(model).set_params(confidence_level=None).fit(X[:N_LABELED], y, X[N_LABELED:])
+    with pytest.raises(ValueError, match="Got one class, 0"):
+        model.fit(X[:N_LABELED], 0 * y, X[N_LABELED:])
+
+
+# What is held out.
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "holdout", "n_held"),
+    [(10, None, 5), (11, None, 5), (4000, None, 2000), (9000, None, 2000), (9000, 0.5, 4500)],
+)
+def test_half_is_held_out_but_at_most_2000(n_labels, holdout, n_held):
+    held = draw_held_out(n_labels, 0.95, holdout, 0)
+    assert held.size == np.unique(held).size == n_held
+    assert np.all(np.diff(held) > 0)
+    assert held.max() < n_labels
+
+
+def test_held_out_labels_are_a_simple_random_sample():
+    """Not one by class: how many are of a class is hypergeometric."""
+    rare = np.arange(40) < 8
+    counts = [rare[draw_held_out(40, 0.9, None, seed)].sum() for seed in range(400)]
+    expected = hypergeom(40, 8, 20)
+    assert np.mean(counts) == pytest.approx(expected.mean(), abs=4 * expected.std() / 20)
+    assert np.var(counts) == pytest.approx(expected.var(), rel=0.4)
+
+
+def test_held_out_rows_are_the_last_of_the_unlabeled_ones():
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    rows = SemiSupervisedRows(X[:8], y[:8], np.arange(8.0), X[8:], None)
+    kept, out = hold_out_rows(rows, np.array([1, 4, 6]))
+    assert kept.X_labeled.ravel().tolist() == [0, 2, 3, 5, 7]
+    assert kept.y_labeled.tolist() == [0, 0, 1, 1, 1]
+    assert kept.weight_labeled.tolist() == [0, 2, 3, 5, 7]
+    assert kept.X_unlabeled.ravel().tolist() == [8, 9, 10, 11, 1, 4, 6]
+    assert (out.X.ravel().tolist(), out.y.tolist()) == ([1, 4, 6], [1, 0, 0])

@@ -1,0 +1,179 @@
+"""How the figures of HedgeClipper and its controls become findings and ablations."""
+
+import numpy as np
+import pytest
+
+from benchmarks.draws import make_draw
+from benchmarks.figures import OURS
+from benchmarks.forest_text import (
+    COLUMNS,
+    FOREST,
+    LABELED_VIEWS,
+    N_TREES,
+    Aims,
+    ForestFigures,
+    describe_forest,
+    verdicts,
+)
+from benchmarks.methods import CONTROLS, METHODS, hedgeclipper
+from benchmarks.other_data import CASES, COMPARISONS
+from benchmarks.pages import with_section
+from benchmarks.render_ablations import PAGE, PARTS, describe_parts, figures, sections, table
+from benchmarks.results_file import Result, read_results
+
+ROWS = [("a1a", 100), ("covtype", 1000)]
+USUAL = np.array([0.80, 0.81, 0.82])
+NOISE = np.array([-0.001, 0.0, 0.001])
+AIMS = Aims(gain=0.02, unlabeled_gain=0.01, n_rows=1)
+
+
+def made_up(rows=ROWS, **changes):
+    """Results in which all methods have the same figures, except for the changes, all by measure.
+
+    A change is a mapping of methods to one figure for each draw, in the first row.
+    """
+    results = []
+    for row in rows:
+        for name in COLUMNS:
+            for draw in range(3):
+                found = {"auc": USUAL, "log_loss": USUAL - 0.3, "accuracy": USUAL}
+                if row == rows[0]:
+                    found |= {measure: own[name] for measure, own in changes.items() if name in own}
+                auc, loss, accuracy = (float(values[draw]) for values in found.values())
+                rest = (100, 100, 1.0, "2026-01-01", "v")
+                results.append(Result(*row, draw, name, auc, 0.7, loss, accuracy, *rest))
+    return ForestFigures(results, rows)
+
+
+def ours(gain):
+    """AUCs of HedgeClipper that are above all others by the gain."""
+    return {OURS: USUAL + gain + NOISE}
+
+
+def test_a_forest_of_as_many_trees_has_as_many_trees():
+    draw = make_draw("a1a", 20, 0, max_unlabeled=50)
+    model = hedgeclipper.fitted(draw)
+    assert model._predictor.finder.n_trees == N_TREES
+    assert METHODS[FOREST].name == f"random-forest-{N_TREES}"
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_a_control_differs_from_hedgeclipper_and_has_as_many_trees(name, monkeypatch):
+    draw = make_draw("a1a", 60, 0, max_unlabeled=300)
+    fits = []
+    fit = hedgeclipper.HedgeClipperClassifier.fit
+    monkeypatch.setattr(
+        hedgeclipper.HedgeClipperClassifier,
+        "fit",
+        lambda self, *args, **named: fits.append(self) or fit(self, *args, **named),
+    )
+    usual, control = (METHODS[n].scores(draw) for n in (OURS, name))
+    assert np.abs(usual - control).max() > 1e-3
+    assert {model._predictor.finder.n_trees for model in fits} == {N_TREES}
+
+
+def test_views_from_labeled_rows_see_no_unlabeled_row():
+    """The control's components are those of the labeled rows, whatever the unlabeled ones are."""
+    draw = make_draw("a1a", 60, 0, max_unlabeled=300)
+    seen = []
+
+    class Spy(hedgeclipper.HedgeClipperClassifier):
+        def fit(self, *args, **named):
+            seen.append(self.views.estimator.directions_)
+            return super().fit(*args, **named)
+
+    from benchmarks.methods import hedgeclipper_labeled_views as control
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(control, "HedgeClipperClassifier", Spy)
+        control.scores(draw)
+    theirs = control.Components(random_state=draw.seed).fit(draw.X).directions_
+    np.testing.assert_array_equal(seen[0], theirs)
+
+
+def test_without_the_game_groups_have_fixed_or_equal_shares():
+    draw = make_draw("a1a", 60, 0, max_unlabeled=300)
+    model = hedgeclipper.fitted(draw)
+    scores = model._predictor.scorer.find(draw.X_scored)
+    assert scores.shape == (4, draw.n_scored)
+    in_shares = np.average(scores, axis=0, weights=[2, 2, 1, 1])
+    np.testing.assert_allclose(METHODS["hedgeclipper-mean"].scores(draw), in_shares, rtol=1e-6)
+    np.testing.assert_allclose(METHODS["hedgeclipper-equal"].scores(draw), scores.mean(axis=0))
+
+
+def test_aims_that_are_met_are_reported():
+    better = {"log_loss": {OURS: USUAL - 0.4 + NOISE}, "accuracy": ours(0.01)}
+    text = verdicts(made_up(auc=ours(0.05), **better), AIMS)
+    assert "Aim not met" not in text
+    assert f"as many trees ({N_TREES}) +0.0250 ± 0.0003, significant (aim +0.020" in text
+    assert "by row it is significant in 1 of 2 (aim 1): a1a, 100" in text
+    assert "in accuracy +0.0050 ± 0.0003, significant, and in log loss -0.0500" in text
+
+
+def test_a_row_below_the_floor_is_named():
+    text = verdicts(made_up(auc=ours(-0.006), accuracy=ours(-0.011)), AIMS)
+    assert text.count("Aim not met") == 5
+    assert "more than 0.005 below that forest with 100 labels or more in a1a, 100;" in text
+    assert "the lowest gain there is -0.0060 (a1a, 100)" in text
+    assert "accuracy more than 0.01 below that forest's with 100 labels or more in a1a, 100" in text
+
+
+def test_few_labels_have_no_floor():
+    text = verdicts(made_up([("a1a", 10), ("covtype", 1000)], auc=ours(-0.1)), AIMS)
+    assert "with 100 labels or more in no row; the lowest gain there is +0.0000 (covtype" in text
+
+
+def test_a_gain_that_the_control_has_too_is_not_credited_to_unlabeled_rows():
+    same = {**ours(0.05), LABELED_VIEWS: USUAL + 0.05 + NOISE[::-1]}
+    text = describe_forest(made_up(auc=same))
+    assert f"({N_TREES}): +0.0250 ± 0.0003, significant" in text
+    assert "Unlabeled rows add +0.0000 ± 0.0006, not significant" in text
+    assert "They help significantly in 0 rows and hurt in 0." in text
+
+
+def test_each_part_has_a_line_and_its_sign():
+    text = table(made_up(auc=ours(0.05), log_loss={OURS: USUAL - 0.4 + NOISE}))
+    lines = text.splitlines()[2:]
+    assert len(lines) == len(PARTS)
+    for part, line in zip(PARTS, lines, strict=True):
+        if part.with_it == OURS:
+            assert "| +0.0250 ± 0.0003 | 1, 0 |" in line
+        elif part.without == OURS:
+            assert "| -0.0250 ± 0.0003 | 0, 1 |" in line
+        else:
+            assert "| +0.0000 ± 0.0000 | 0, 0 |" in line
+
+
+def test_parts_are_compared_with_their_standard_error():
+    text = describe_parts(made_up(auc=ours(0.05)))
+    assert "- shrinkage, chosen out of bag: more than its standard error (+0.0250" in text
+    assert "- game of leaves instead of groups: no more than its standard error (-0.0250" in text
+    assert "the lowest difference is -0.0500 (a1a, 100)" in text
+
+
+def test_the_controls_cover_all_parts():
+    assert {name for part in PARTS for name in (part.with_it, part.without)} == {OURS, *CONTROLS}
+
+
+@pytest.fixture
+def committed():
+    """The committed results; skipped while they are being measured."""
+    try:
+        return figures()
+    except SystemExit as missing:
+        pytest.skip(str(missing))
+
+
+def test_committed_results_of_other_data_are_whole(committed):
+    comparison = COMPARISONS["forest"]
+    keys = {result.key for result in read_results(comparison.results)}
+    measured = {key.method for key in keys}  # some controls may be to come
+    assert {OURS, FOREST, LABELED_VIEWS} <= measured
+    assert keys == {key for key in comparison.keys() if key.method in measured}  # noqa: SIM118
+    assert len(CASES) == 16
+
+
+def test_the_committed_page_is_what_the_committed_results_say(committed):
+    text = PAGE.read_text(encoding="utf-8")
+    for name, part in sections(*committed).items():
+        assert with_section(text, name, part) == text, f"run benchmarks.render_ablations: {name}"

@@ -1,0 +1,87 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hedgeclipper.bounds.auto_labels import AutoLabels
+from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.bounds.exact import proportion_bounds
+
+
+def make_rule(rng, n_tested=400, n_unlabeled=3000, scale=1.0):
+    """Return a rule whose doubts are the probabilities of an error, and the errors there are."""
+    doubts = 0.6 * rng.beta(0.4, 2.0, n_tested + n_unlabeled)
+    wrong = rng.random(doubts.size) < np.minimum(scale * doubts, 1.0)
+    tested, rest = slice(n_tested), slice(n_tested, None)
+    return CheckedRule(wrong[tested], doubts[tested], doubts[rest], n_unlabeled, 0.5), wrong[rest]
+
+
+@pytest.mark.parametrize("max_error", [0.05, 0.1])
+@pytest.mark.parametrize("scale", [0.8, 1.5])
+def test_more_errors_than_allowed_are_as_rare_as_it_says(max_error, scale):
+    rng = np.random.default_rng(0)
+    violations, coverage = 0, []
+    for _ in range(200):
+        rule, wrong = make_rule(rng, scale=scale)
+        sure = rule.unlabeled_doubts <= rule.surest(max_error, 0.9).threshold
+        violations += bool(sure.any()) and wrong[sure].mean() > max_error
+        coverage.append(sure.mean())
+    assert violations <= 20 + 3 * np.sqrt(200 * 0.1 * 0.9)
+    assert np.mean(coverage) > 0.3
+
+
+def test_what_is_said_of_the_sure_rows_is_the_exact_test_of_them():
+    rule, _ = make_rule(np.random.default_rng(1))
+    found = rule.surest(0.05, 0.95)
+    below = rule.doubts <= found.threshold
+    n_sure = int((rule.unlabeled_doubts <= found.threshold).sum())
+    _, upper = proportion_bounds(rule.wrong[below].sum(), below.sum(), n_sure, 0.05)
+    assert found.error_upper == upper <= 0.05
+    assert (found.n_errors, found.n_tested) == (rule.wrong[below].sum(), below.sum())
+    assert found.coverage == n_sure / 3000
+
+
+def test_the_gain_of_a_label_is_that_of_twice_as_many_by_their_number():
+    rule, _ = make_rule(np.random.default_rng(2), n_tested=150)
+    found = rule.surest(0.1, 0.95)
+    twice = replace(rule, wrong=np.tile(rule.wrong, 2), doubts=np.tile(rule.doubts, 2))
+    assert found.gain_per_label * 150 == twice.surest(0.1, 0.95).coverage - found.coverage > 0
+
+
+def test_too_few_labels_say_how_many_are_needed():
+    rule, _ = make_rule(np.random.default_rng(0), n_tested=50)
+    found = rule.surest(0.01, 0.95)
+    assert found.coverage == 0.0
+    assert found.n_needed == np.ceil(1.3 * np.log(20) / -np.log(0.99))
+
+
+def test_rows_of_equal_doubt_are_taken_together_or_not_at_all():
+    """77 labels are enough for 5 %; the first rank is at half of them, among the doubtful rows."""
+    wrong = np.arange(400) >= 300
+    for n_sure in (80, 150, 200, 250):
+        counts = np.array([n_sure, 400 - n_sure])
+        doubts, others = (np.repeat([0.01, 0.4], counts * times) for times in (1, 10))
+        found = CheckedRule(wrong, doubts, others, 4000, 0.5).surest(0.05, 0.95)
+        assert (found.threshold, found.coverage) == (0.01, n_sure / 400)
+        assert (found.n_errors, found.n_tested) == (0, n_sure)
+    doubts, others = (np.repeat([0.01, 0.4], np.array([70, 330]) * times) for times in (1, 10))
+    assert CheckedRule(wrong, doubts, others, 4000, 0.5).surest(0.05, 0.95).coverage == 0.0
+
+
+def test_without_a_label_nothing_is_sure_nor_known():
+    rule, _ = make_rule(np.random.default_rng(0), n_tested=0)
+    assert rule.surest(0.9, 0.5).coverage == 0.0
+    assert rule.surest(0.9, 0.5).n_needed == 1
+
+
+def test_a_sentence_says_what_it_is_worth():
+    known = {"labels": np.zeros(10), "max_error": 0.05, "confidence_level": 0.95, "reason": ""}
+    counts = {"error_upper": 0.04, "n_errors": 1, "n_tested": 120, "gain_per_label": 0.001}
+    some = AutoLabels(**known, is_sure=np.arange(10) < 4, kind="guarantee", **counts, n_needed=0)
+    assert str(some) == (
+        "4 of 10 rows (40.0%) can be labeled automatically with at most 5% of them wrong: "
+        "guaranteed with 95% confidence (1 of 120 tested labels wrong)"
+    )
+    counts |= {"n_tested": 20}
+    none = AutoLabels(**known, is_sure=np.zeros(10, bool), kind="estimate", **counts, n_needed=76)
+    assert "at least 76 labels to test it by are needed, there are 20" in str(none)

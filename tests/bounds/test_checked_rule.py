@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.bounds.exact import proportion_bounds
+
+
+def make_rule(rng, n_tested, n_unlabeled, caveat=""):
+    """Return a rule with calibrated doubts, and its true error on the unlabeled rows."""
+    doubts = rng.beta(0.3, 1.2, n_tested + n_unlabeled)
+    wrong = rng.random(doubts.size) < doubts
+    parts = wrong[:n_tested], doubts[:n_tested], doubts[n_tested:]
+    return CheckedRule(*parts, n_unlabeled, 0.5, caveat=caveat), wrong[n_tested:].mean()
+
+
+def test_a_guarantee_is_the_exact_test():
+    rule, _ = make_rule(np.random.default_rng(0), 200, 1000)
+    found = rule.certificate(0.9)
+    lower, upper = proportion_bounds(rule.wrong.sum(), 200, 1000, 0.1)
+    assert (found.error_lower, found.error_upper) == (lower, upper)
+    assert found.error == rule.wrong.mean()
+    assert (found.n_errors, found.n_tested) == (rule.wrong.sum(), 200)
+    assert found.is_guarantee
+
+
+def test_without_unlabeled_rows_it_is_for_new_ones():
+    rule = CheckedRule(np.arange(20) < 3, np.zeros(20), np.zeros(0), 0, 0.5)
+    found = rule.certificate(0.95)
+    assert found.error_upper == pytest.approx(proportion_bounds(3, 20, np.inf, 0.05)[1])
+    assert "on new rows" in found.describe()
+
+
+def test_the_interval_of_an_estimate_covers_and_is_narrower_than_that_of_labels_alone():
+    rng, covered, errors, plain, widths = np.random.default_rng(0), 0, [], [], []
+    for _ in range(300):
+        rule, truth = make_rule(rng, 150, 5000, caveat="in this test")
+        found = rule.certificate(None)
+        covered += found.error_lower <= truth <= found.error_upper
+        errors.append(found.error - truth)
+        plain.append(rule.wrong.mean() - truth)
+        widths.append(found.error_upper - found.error_lower)
+        assert found.kind == "estimate"
+    assert covered >= 0.94 * 300
+    assert np.std(errors) < 0.9 * np.std(plain)
+    # calibrated doubts leave Var(wrong | doubt) of Var(wrong); the interval is 1.2 times as wide
+    assert np.mean(widths) < 1.2 * 2 * 1.96 * np.std(plain)
+
+
+def test_the_estimate_is_the_formula():
+    rng = np.random.default_rng(1)
+    rule, _ = make_rule(rng, 60, 500, caveat="in this test")
+    e, q = rule.wrong.astype(float), rule.doubts
+    fold = np.random.default_rng(0).permutation(60) % 5
+    total = 0.0
+    for k in range(5):
+        others, own = fold != k, fold == k
+        slope = np.cov(e[others], q[others])[0, 1] / np.var(q[others], ddof=1)
+        total += np.sum(e[own] - slope * (q[own] - rule.unlabeled_doubts.mean()))
+    assert rule.certificate(None).error == pytest.approx(total / 60)
+
+
+def test_doubts_that_are_all_alike_leave_the_plain_mean():
+    wrong = np.arange(40) < 8
+    rule = CheckedRule(wrong, np.full(40, 0.3), np.full(100, 0.1), 100, 0.5, caveat="in this test")
+    assert rule.certificate(None).error == 0.2

@@ -1,0 +1,226 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
+
+from hedgeclipper import HedgeClipperClassifier, cost_weighted_loss
+from hedgeclipper.base.weighing import panel_scores
+from hedgeclipper.forest.groups import GroupScorer, weigh_groups
+from hedgeclipper.forest.shrinkage import STRENGTHS
+from tests.forest.grown import grow, scored
+
+X, Y = make_classification(700, 6, n_informative=4, flip_y=0.1, random_state=0)
+X = X.astype(np.float32)
+THREE = Y + (X[:, 0] > 0.5)
+L, NEW = slice(0, 200), slice(200, 700)
+VIEW = PCA(3).fit(X)
+KINDS = {
+    "forest": RandomForestClassifier(6),
+    "extra": ExtraTreesClassifier(4, bootstrap=True),
+}
+
+
+def four_groups(y=Y, shrinkage=0, weights=None):
+    """Trees of both kinds on both views, and their groups."""
+    grown = grow(KINDS, X[L], y[L], weights, views=[None, VIEW])
+    games = [1] if y is Y else [0, 1, 2]
+    return grown, scored(grown, X[L], y[L], weights, games, shrinkage)
+
+
+def rows_of(name, rows):
+    return VIEW.transform(rows) if name.endswith("PCA") else rows
+
+
+@pytest.mark.parametrize("y", [Y, THREE])
+def test_scores_of_new_rows_are_the_probabilities_of_each_forest(y):
+    grown, groups = four_groups(y)
+    scorer = groups.scorer
+    scores = scorer.by_group(scorer.find(X[NEW]))
+    assert scores.shape == (500, 4, len(groups.games))
+    for group, (name, model) in enumerate(grown.models.items()):
+        theirs = model.predict_proba(rows_of(name, X[NEW]))[:, groups.games]
+        np.testing.assert_allclose(scores[:, group], theirs, atol=1e-6)
+
+
+def test_scores_do_not_depend_on_blocks_and_threads(monkeypatch):
+    _, groups = four_groups()
+    whole = groups.scorer.find(X[NEW])
+    assert whole.dtype == np.float32
+    monkeypatch.setattr("hedgeclipper.forest.trees.ROWS_PER_BLOCK", 1024)
+    many = np.tile(X[NEW], (5, 1))
+    np.testing.assert_array_equal(groups.scorer.find(many, 2), np.tile(whole, (1, 5)))
+    assert groups.scorer.find(X[:0]).shape == (4, 0)
+    assert groups.scorer.by_group(groups.scorer.find(X[:0])).shape == (0, 4, 1)
+
+
+@pytest.mark.parametrize("y", [Y, THREE])
+def test_out_of_bag_scores_are_means_over_trees_without_the_row(y):
+    grown, groups = four_groups(y)
+    for group, (name, model) in enumerate(grown.models.items()):
+        own, unseen = np.zeros((200, len(groups.games))), np.zeros(200)
+        for tree, bag in zip(model.estimators_, model.estimators_samples_, strict=True):
+            out = np.setdiff1d(np.arange(200), bag)
+            own[out] += tree.predict_proba(rows_of(name, X[out]))[:, groups.games]
+            unseen[out] += 1
+        known = unseen > 0
+        theirs = own[known] / unseen[known, None]
+        np.testing.assert_allclose(groups.out_of_bag[known, group], theirs, atol=1e-12)
+        assert np.isnan(groups.out_of_bag[~known, group]).all()
+
+
+def test_the_strength_of_each_group_is_that_of_the_lowest_log_loss_out_of_bag():
+    _, auto = four_groups(shrinkage="auto")
+    losses = []
+    for strength in STRENGTHS:
+        p = np.clip(four_groups(shrinkage=strength)[1].out_of_bag[:, :, 0], 1e-6, 1 - 1e-6)
+        loss = -np.log(np.where(Y[L, None] == 1, p, 1 - p))
+        losses.append(np.nanmean(loss, axis=0))
+    np.testing.assert_array_equal(auto.strengths, STRENGTHS[np.argmin(losses, axis=0)])
+    chosen = [four_groups(shrinkage=strength)[1] for strength in auto.strengths]
+    for group, one in enumerate(chosen):
+        np.testing.assert_allclose(auto.out_of_bag[:, group], one.out_of_bag[:, group])
+        ours, theirs = (g.scorer.by_group(g.scorer.find(X[NEW])) for g in (auto, one))
+        np.testing.assert_array_equal(ours[:, group], theirs[:, group])
+
+
+def test_weights_of_rows_count_in_the_choice_of_the_strength():
+    """Weights of the rows that trees are right about make weak shrinkage the better one."""
+    _, auto = four_groups(shrinkage="auto")
+    p = np.nan_to_num(four_groups()[1].out_of_bag[:, :, 0].mean(axis=1), nan=0.5)
+    right = np.where((p > 0.5) == (Y[L] == 1), 100.0, 0.01)
+    grown = grow(KINDS, X[L], Y[L], views=[None, VIEW])
+    heavy = scored(grown, X[L], Y[L], right, shrinkage="auto")
+    assert np.all(heavy.strengths <= auto.strengths)
+    assert np.any(heavy.strengths < auto.strengths)
+
+
+def test_leaf_values_are_those_that_each_tree_predicts():
+    grown, groups = four_groups()
+    theirs = grown.finder.leaf_values[:, 1]
+    np.testing.assert_allclose(groups.leaf_values[0], theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_boosters_score_with_the_sigmoid_of_their_decision_function(n_classes):
+    y, games = (Y, [1]) if n_classes == 2 else (THREE, [0, 1, 2])
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X[NEW], y[NEW])
+    grown = grow(model, X[L], y[L])
+    groups = scored(grown, X[L], y[L], games=games, shrinkage=0)
+    theirs = expit(model.decision_function(X[NEW]).reshape(500, -1))
+    scorer = groups.scorer
+    np.testing.assert_allclose(scorer.by_group(scorer.find(X[NEW]))[:, 0], theirs, atol=1e-6)
+    # to a fitted model all labeled rows are new
+    theirs = expit(model.decision_function(X[L]).reshape(200, -1))
+    np.testing.assert_allclose(groups.out_of_bag[:, 0], theirs)
+
+
+def test_scores_that_are_made_again_from_the_same_leaves_are_the_same():
+    grown, groups = four_groups(THREE, shrinkage="auto")
+    again = groups.unseen_scores(grown.finder.find(X[L]))
+    np.testing.assert_allclose(again, groups.out_of_bag)
+
+
+def test_groups_lie_side_by_side_in_the_numbers_of_a_row():
+    """Groups before games: the first numbers are those of the first group in all games."""
+    grown, groups = four_groups(THREE)
+    numbers = groups.scorer.find(X[NEW])
+    np.testing.assert_array_equal(
+        groups.scorer.by_group(numbers)[:, 1, 2], numbers[1 * 3 + 2].astype(float)
+    )
+    alone = GroupScorer(grown.finder, np.zeros(20, int), groups.scorer.leaf_values, False)
+    sizes = np.bincount(grown.groups)
+    theirs = groups.scorer.by_group(numbers).sum(axis=1)
+    assert sizes.tolist() == [6, 4, 6, 4]
+    np.testing.assert_allclose(alone.by_group(alone.find(X[NEW]))[:, 0], theirs, atol=1e-5)
+
+
+# Their weights.
+
+
+def weighed(groups, unlabeled, **options):
+    (scores,) = panel_scores(
+        groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
+    )
+    return scores, weigh_groups(scores, groups.shares, **options)
+
+
+def unlabeled_scores(groups):
+    return groups.scorer.by_group(groups.scorer.find(X[NEW]))
+
+
+def test_shares_add_up_to_one_and_are_the_same_on_a_view():
+    _, groups = four_groups()
+    assert groups.shares.sum() == pytest.approx(1)
+    assert groups.shares[0] == groups.shares[1]
+    assert groups.shares[2] == groups.shares[3]
+
+
+def test_without_labels_of_a_class_the_weights_are_the_shares():
+    _, groups = four_groups()
+    (scores,) = panel_scores(groups.out_of_bag, unlabeled_scores(groups), groups.codes, None, [1])
+    one_class = type(scores)(
+        scores.labeled[scores.is_positive],
+        np.ones(int(scores.is_positive.sum()), bool),
+        scores.weights[scores.is_positive],
+        scores.unlabeled,
+    )
+    weights = weigh_groups(one_class, groups.shares).solution.weights
+    np.testing.assert_allclose(weights / weights.sum(), groups.shares, atol=1e-3)
+
+
+def test_a_group_of_noise_has_less_weight_than_its_share():
+    _, groups = four_groups()
+    rng = np.random.default_rng(0)
+    noisy = groups.out_of_bag.copy()
+    noisy[:, 2] = rng.permutation(noisy[:, 2])
+    unlabeled = unlabeled_scores(groups)
+    unlabeled[:, 2] = rng.permutation(unlabeled[:, 2])
+    (scores,) = panel_scores(noisy, unlabeled, groups.codes, None, [1])
+    weights = weigh_groups(scores, groups.shares).solution.weights
+    assert weights[2] < 0.5 * groups.shares[2] * weights.sum()
+
+
+def test_log_odds_are_a_logistic_curve_through_the_weighted_probabilities():
+    """The calibration of the weighted vote: its labels, and twenty more from the groups' mean."""
+    _, groups = four_groups()
+    unlabeled = unlabeled_scores(groups)
+    scores, found = weighed(groups, unlabeled)
+    center = found.game.scales[0].center
+    vote, prior = (
+        (p - center) @ found.solution.weights / max(center, 1 - center)
+        for p in (scores.labeled, scores.unlabeled)
+    )
+    mean = scores.unlabeled @ groups.shares
+
+    def loss(line):
+        own, more = line[0] * vote + line[1], line[0] * prior + line[1]
+        fits = np.log1p(np.exp(-np.where(scores.is_positive, own, -own))).sum()
+        expected = mean * np.log1p(np.exp(-more)) + (1 - mean) * np.log1p(np.exp(more))
+        return fits + 20 * expected.mean()
+
+    theirs = minimize(loss, [1.0, 0.0], tol=1e-10).x
+    ours = found.game.calibration
+    np.testing.assert_allclose([ours.slope, ours.intercept], theirs, rtol=2e-2, atol=2e-2)
+    np.testing.assert_allclose(
+        found.game.log_odds(scores.unlabeled), ours.slope * prior + ours.intercept
+    )
+
+
+@pytest.mark.parametrize(("costs", "odds"), [((9.0, 1.0), 9.0), ((1.0, 4.0), 0.25)])
+def test_costs_of_errors_move_the_threshold_and_not_the_probabilities(costs, odds):
+    rows, y = make_classification(600, 6, flip_y=0.2, random_state=0)
+    loss = cost_weighted_loss(*costs)
+    model = HedgeClipperClassifier(n_estimators=10, loss=loss, random_state=0)
+    model.fit(rows[:200], y[:200], X_unlabeled=rows[200:])
+    positive = model.predict_proba(rows[200:])[:, 1]
+    np.testing.assert_allclose(
+        model.decision_function(rows[200:]), logit(positive) + np.log(odds), atol=1e-9
+    )
+    np.testing.assert_array_equal(model.predict(rows[200:]), positive > 1.0 / (1.0 + odds))

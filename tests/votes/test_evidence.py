@@ -1,0 +1,73 @@
+"""The evidence of a fit against a recount."""
+
+import numpy as np
+import pytest
+
+from hedgeclipper.votes import evidence
+from hedgeclipper.votes.evidence import class_frequencies, gather_evidence
+from hedgeclipper.votes.gold import GoldRows, split_votes
+from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.strata import Strata
+from tests.votes.vote_instances import some_votes
+
+
+def gathered(n_rows=60, n_labeled=20, is_random_sample=False, seed=0):
+    truth, table = some_votes(np.random.default_rng(seed), n_rows, 4, 3)
+    y = np.where(np.arange(n_rows) < n_labeled, truth, -1)
+    gold = GoldRows.of(split_votes(Votes.of(table, classes=[0, 1, 2]), y))
+    options = {"class_balance": "labeled", "is_random_sample": is_random_sample}
+    return table, gather_evidence(gold, random_state=0, **options)
+
+
+def test_frequencies_are_those_of_the_labels_and_one_more_of_each_class():
+    codes = np.array([0, 0, 0, 2])
+    found = class_frequencies("labeled", codes, 3, Strata.single(4, 10))
+    assert found == pytest.approx([4 / 7, 1 / 7, 2 / 7])
+    assert class_frequencies("uniform", codes, 4, Strata.single(4, 10)) == pytest.approx([0.25] * 4)
+    assert class_frequencies([0.2, 0.8], codes, 2, Strata.single(4, 10)).tolist() == [0.2, 0.8]
+
+
+def test_labels_of_a_stratum_count_by_the_rows_they_represent():
+    """Half of the labels in a stratum that has a tenth of 1,000 rows."""
+    strata = Strata(np.repeat([0, 1], 50), np.repeat([0, 1], [100, 900]))
+    codes = np.repeat([0, 1], 50)
+    first, second = strata.weights
+    assert second > first
+    assert class_frequencies("labeled", codes, 2, strata) == pytest.approx(
+        np.array([1 + 50 * first, 1 + 50 * second]) / (2 + 50 * (first + second))
+    )
+
+
+@pytest.mark.parametrize("balance", [[0.5, 0.6], [1.0, 0.0], [0.2, 0.3, 0.5], ["a", "b"]])
+def test_frequencies_must_be_positive_and_add_up_to_one(balance):
+    with pytest.raises(ValueError, match="2 positive frequencies that add up to 1"):
+        class_frequencies(balance, np.array([0, 1]), 2, Strata.single(2, 2))
+
+
+def test_few_rows_are_all_used_and_auxiliary_voters_are_the_last_columns():
+    table, found = gathered()
+    assert found.sample is found.unlabeled
+    assert found.searched.tolist() == list(range(40))
+    for part, rows in zip(found.extended, (table[:20], table[20:]), strict=True):
+        whole = part.votes.matrix.toarray() - 1
+        assert whole[:, :4].tolist() == rows.tolist()
+        counts = (rows[:, :, None] == np.arange(3)).sum(axis=1)
+        is_won = (counts == counts.max(axis=1, keepdims=True)).sum(axis=1) == 1
+        assert whole[:, 4].tolist() == np.where(is_won, counts.argmax(axis=1), -1).tolist()
+
+
+def test_of_many_rows_some_are_drawn_and_weights_are_searched_on_some_of_these(monkeypatch):
+    monkeypatch.setattr(evidence, "MAX_ROWS_IN_GAME", 30)
+    monkeypatch.setattr(evidence, "MAX_ROWS_IN_SEARCH", 10)
+    table, found = gathered(n_rows=120)
+    assert (found.sample.n_rows, found.searched.size) == (30, 10)
+    assert np.all(np.diff(found.searched) > 0)
+    drawn = {tuple(row) for row in (found.sample.votes.matrix.toarray() - 1).tolist()}
+    assert {tuple(row) for row in table[20:][found.searched].tolist()} <= drawn
+
+
+def test_a_simple_random_sample_is_one_stratum():
+    assert gathered(is_random_sample=True)[1].strata.n_strata == 1
+    strata = gathered(300, 100)[1].strata
+    assert strata.n_strata > 1
+    assert strata.n_labeled.min() >= 5

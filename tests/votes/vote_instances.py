@@ -1,0 +1,50 @@
+"""Small random games of votes, and what the tests compute of them independently."""
+
+import numpy as np
+
+from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.vote_game import scores_of
+from hedgeclipper.votes.voter_bounds import bound_voters
+
+
+def some_votes(rng, n_rows, n_voters, n_classes, accuracy=0.7, coverage=0.7, truth=None):
+    """Truth, and votes that are right that often; -1 abstains."""
+    truth = rng.integers(n_classes, size=n_rows) if truth is None else truth
+    shape = (n_rows, n_voters)
+    wrong = (truth[:, None] + rng.integers(1, n_classes, size=shape)) % n_classes
+    votes = np.where(rng.random(shape) < accuracy, truth[:, None], wrong)
+    return truth, np.where(rng.random(shape) < coverage, votes, -1)
+
+
+def ballots_of(table, n_classes):
+    return Ballots(Votes.of(table, classes=np.arange(n_classes)))
+
+
+def instance(seed, n_classes=3, n_rows=12, n_voters=3, n_labeled=8, **options):
+    """Votes on unlabeled rows, their truth, and what some labels say."""
+    rng = np.random.default_rng(seed)
+    truth, table = some_votes(rng, n_rows + n_labeled, n_voters, n_classes)
+    table[0] = table[n_labeled] = np.arange(n_voters) % n_classes  # nobody sleeps all the time
+    both = ballots_of(table, n_classes)
+    labeled, unlabeled = (
+        both.take(np.arange(n_labeled)),
+        both.take(np.arange(n_labeled, len(table))),
+    )
+    settings = {"bound": "wilson", "delta": 0.05, "constraints": "both", **options}
+    bounds = bound_voters(labeled, truth[:n_labeled], unlabeled, **settings)
+    return unlabeled, truth[n_labeled:], bounds
+
+
+def features(ballots, n_used):
+    """f as a matrix, (n_rows * n_classes, n_weights): what weights add to scores."""
+    units = np.eye(n_used)
+    return np.stack([scores_of(ballots, unit).ravel() for unit in units], axis=1)
+
+
+def constraints(ballots, bounds):
+    """A z <= b for labels z within bounds, and E z = 1, all rows behind each other."""
+    f = features(ballots, bounds.is_used.size)[:, bounds.is_used].T / ballots.n_rows
+    centers, widths = (part[bounds.is_used] for part in (bounds.centers, bounds.widths))
+    simplex = np.kron(np.eye(ballots.n_rows), np.ones(ballots.n_classes))
+    return np.vstack([f, -f]), np.r_[centers + widths, widths - centers], simplex
