@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
@@ -65,9 +66,59 @@ def paired_p_value(ours: np.ndarray, theirs: np.ndarray, alternative: str = "two
     return float(stats.ttest_rel(ours, theirs, alternative=alternative).pvalue)
 
 
-def beats_all(ours: np.ndarray, others: list[np.ndarray]) -> float:
-    """Return the p-value of the claim that ours is above every one of the others.
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """Paired difference of a figure between two methods on the same draws.
 
-    The largest of the one-sided p-values: all of them must be small (intersection-union).
+    Parameters
+    ----------
+    by_row : mapping from tuple to ndarray of shape (n_draws,)
+        Each row of a table to its differences.
     """
-    return max(paired_p_value(ours, theirs, alternative="greater") for theirs in others)
+
+    by_row: Mapping[tuple[str, int], np.ndarray]
+
+    @property
+    def means(self) -> dict[tuple[str, int], float]:
+        """Mean over the draws of each row."""
+        return {row: float(values.mean()) for row, values in self.by_row.items()}
+
+    @property
+    def mean(self) -> float:
+        """Mean over the rows of the mean over the draws."""
+        return float(np.mean(list(self.means.values())))
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean; draws vary, the rows are given."""
+        return float(np.sqrt(self._squared_errors.sum()) / len(self.by_row))
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 where the mean is significant by a t-test, else 0.
+
+        Rows vary unlike each other, so the degrees of freedom are Welch's; with one row this is the
+        paired t-test.
+        """
+        squares = self._squared_errors
+        if squares.sum() == 0.0:
+            return int(np.sign(self.mean))
+        freedom = np.array([values.size - 1 for values in self.by_row.values()])
+        degrees = squares.sum() ** 2 / np.sum(squares**2 / freedom)
+        limit = stats.t.ppf(1.0 - LEVEL / 2.0, degrees)
+        return int(np.sign(self.mean)) if abs(self.mean) > limit * self.error else 0
+
+    def rows_of_sign(self, sign: int) -> list[tuple[str, int]]:
+        """Return the rows whose difference has this sign; paired t-tests, Holm over the rows."""
+        p_values = [paired_p_value(v, np.zeros(v.size)) for v in self.by_row.values()]
+        found = zip(self.means.items(), holm(np.array(p_values)), strict=True)
+        return [row for (row, mean), is_sure in found if is_sure and np.sign(mean) == sign]
+
+    def describe(self) -> str:
+        """Return the mean with its standard error, and whether it is significant."""
+        known = "significant" if self.sign else "not significant"
+        return f"{self.mean:+.4f} ± {self.error:.4f}, {known}"
+
+    @property
+    def _squared_errors(self) -> np.ndarray:
+        return np.array([values.var(ddof=1) / values.size for values in self.by_row.values()])

@@ -1,12 +1,12 @@
-"""Time of a fit on Dask with one and two workers, compared with a cost model.
+"""Time of a game of leaves on Dask with one and two workers, compared with a cost model.
 
     python -m benchmarks.dask_cost [millions of rows]
 
 Generated rows of 18 columns in partitions of 250,000, a forest of 100 trees grown on 10,000 labels,
 worker processes of one thread each on this machine. The parts are timed by themselves: finding and
-keeping leaf numbers, one pass of the game, and a pass over tiny partitions, which shows
-the fixed cost of a partition. Then the whole fit is timed and its passes are counted. Writes the
-tables in docs/dask.md.
+keeping leaf numbers, one pass of the game (`LeafGame`), and a pass over tiny partitions, which
+shows the fixed cost of a partition. Then the whole fit is timed and its passes are counted. Writes
+the tables in docs/dask.md.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 from sklearn.ensemble import RandomForestClassifier
 
-import hedgeclipper.forest.classifier
+import hedgeclipper.forest.growing
 from benchmarks.generated import N_COLUMNS, rows_and_labels
 from benchmarks.pages import DOCS, markdown_table, write_sections
 from benchmarks.timing import calls_timed, interleaved, print_rows
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import HedgeClipperClassifier, LeafGame
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.forest.dask_leaves import DaskLeaves, find_leaves
 from hedgeclipper.forest.leaves import LeafSpecialists, leaf_table
 from hedgeclipper.forest.trees import leaf_finder
-from hedgeclipper.game.equations import sum_over_rows
+from hedgeclipper.game.equations import block_sums
 from hedgeclipper.game.losses import resolve_loss
 
 N_LABELED, ROWS_PER_PARTITION, N_ROUNDS = 10_000, 250_000, 5
@@ -114,14 +114,14 @@ def measure(n_workers: int, n_rows: int) -> Costs:
 
         def one_pass(kept: DaskLeaves) -> np.ndarray:
             specialists = LeafSpecialists(kept, finder.offsets, votes, np.ones(votes.shape[1]))
-            return sum_over_rows(specialists, theta, loss, 0.1)
+            return specialists.sum_blocks(partial(block_sums, theta=theta, loss=loss, eps=0.1))
 
         passes = {"all": partial(one_pass, leaves), "tiny": partial(one_pass, tiny)}
         seconds = interleaved(passes, N_ROUNDS)
-        model = HedgeClipperClassifier(forest(), random_state=0)
+        model = HedgeClipperClassifier(forest(), game=LeafGame(), random_state=0)
         with (
             calls_timed(DaskLeaves, "sum_blocks") as n_iter,
-            calls_timed(hedgeclipper.forest.classifier, "grow_trees") as growing,
+            calls_timed(hedgeclipper.forest.growing, "_fit") as growing,
         ):
             started = time.perf_counter()
             model.fit(X, y, X_unlabeled=rows)

@@ -50,19 +50,22 @@ class PairedFigures:
         self.results = results
         self._rows = self.order if rows is None else rows
         self._known: dict[tuple[Row, str], dict[int, Any]] = {}
+        self._draws: dict[Row, set[int]] = {}
         for result in results:
             row = (result.data, result.n_labels)
             self._known.setdefault((row, result.method), {})[result.draw] = result
+            self._draws.setdefault(row, set()).add(result.draw)
 
     @property
     def rows(self) -> list[Row]:
         """Return the rows that there are results of, in the table's order."""
-        return [row for row in self._rows if (row, OURS) in self._known]
+        known = {row for row, _ in self._known}
+        return [row for row in self._rows if row in known]
 
     def values(self, row: Row, method: str, measure: str) -> np.ndarray:
         """Return a figure of a method on the draws of the row, which are the same for all."""
-        draws, own = self._known[row, OURS], self._known.get((row, method), {})
-        missing = sorted(set(draws) - set(own))
+        own, draws = self._known.get((row, method), {}), self._draws[row]
+        missing = sorted(draws - set(own))
         if missing:
             raise ValueError(
                 f"{row_name(row)} has no result of {method} for draw {missing[0]} "
@@ -89,6 +92,12 @@ class PairedFigures:
         names = [name for name in self.methods(without=self.outside) if self.has(row, name)]
         values = {name: self.values(row, name, measure) for name in names}
         return best_and_ties(values, larger=measure not in SMALLER_IS_BETTER)
+
+
+def on_draws_of(results: Sequence[Any], method: str) -> list[Any]:
+    """Return the results on the draws that a method has been run on, since some may be to come."""
+    draws = {result.key[:3] for result in results if result.method == method}
+    return [result for result in results if result.key[:3] in draws]
 
 
 def when(results: Sequence[Any]) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.figures import OURS, Row, row_name
+from benchmarks.forest_text import FOREST, N_TREES
 from benchmarks.panel_text import COMPARATORS, PANEL, REFERENCE
 from benchmarks.table_text import Figures
 
@@ -25,14 +26,16 @@ def draw_gains(figures: Figures) -> Figure:
         label = "eight single methods (the forest at 0)" if place == 0 else None
         ax.plot(others, [place] * len(others), "|", color="0.6", markersize=9, label=label)
     ax.plot([_gain(figures, r, OURS) for r in rows], places, "o", color=OURS_COLOR, mfc="none",
-            label="HedgeClipper (leaves of a forest)")  # fmt: skip
+            label="HedgeClipper")  # fmt: skip
+    ax.plot([_gain(figures, r, FOREST) for r in rows], places, "x", color="0.3", markersize=5,
+            label=f"random forest of {N_TREES} trees")  # fmt: skip
     ax.plot([_gain(figures, r, PANEL) for r in rows], places, "D", color=PANEL_COLOR,
             label="hedged panel")  # fmt: skip
     ax.set_yticks(places, [f"{row_name(row)} labels" for row in rows])
     ax.set_xlabel("difference in AUC from a random forest, mean of ten draws of the labels")
     ax.grid(axis="y", color="0.92")
     ax.set_axisbelow(True)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 

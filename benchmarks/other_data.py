@@ -1,25 +1,25 @@
-"""AUC by scores on data that is not the paper's: HedgeClipper, the hedged panel, comparators.
+"""AUC by scores on data that is not the paper's: HedgeClipper and its controls, and the panel.
 
-    python -m benchmarks.other_data
+    python -m benchmarks.other_data                # both, what is missing
+    python -m benchmarks.other_data --only forest  # HedgeClipper, its controls and two forests
 
-Three draws of each row, at most 5,000 unlabeled rows; what is in ``results/other_data.csv``
-already is not run again. HedgeClipper's constants were chosen while looking at adult and weather,
-the panel's while looking at some draws of most rows; none depends on the data set.
+What is in the results file of a comparison already is not run again. Constants of the panel and of
+HedgeClipper's game of groups were chosen while looking at some draws of these rows; none depends on
+the data set.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+from dataclasses import dataclass
+from pathlib import Path
 
-import numpy as np
-
-from benchmarks.figures import OURS
+from benchmarks.forest_text import COLUMNS, Aims, ForestFigures, verdicts
 from benchmarks.panel_text import COMPARATORS, MEAN, PANEL, STACKING
 from benchmarks.real_data import data_folder
 from benchmarks.results_file import FOLDER, Key, read_results
 from benchmarks.run_table import Task, run_table
-from benchmarks.table_text import FOREST, LEAF_CONTROLS, Figures
-from benchmarks.timing import print_rows
 
 CASES = [
     ("ssl_g241n", 100),
@@ -39,47 +39,57 @@ CASES = [
     ("bace_morgan1024", 1000),
     ("higgs_lgbm7k", 1000),
 ]
-METHODS = (*COMPARATORS, OURS, *LEAF_CONTROLS, PANEL, MEAN, STACKING)
-N_DRAWS, N_UNLABELED = 3, 5_000
-RESULTS = FOLDER / "other_data.csv"
 
 
-def plan() -> list[Task]:
-    """Return the draws that are still to run."""
-    done = {result.key for result in read_results(RESULTS)}
-    tasks = []
-    for draw in range(N_DRAWS):
-        for name, n_labels in CASES:
-            missing = tuple(m for m in METHODS if Key(name, n_labels, draw, m) not in done)
-            if missing:
-                tasks.append(Task(name, n_labels, draw, missing, N_UNLABELED))
-    return tasks
+@dataclass(frozen=True)
+class Comparison:
+    """Methods on draws of all rows, with at most so many unlabeled rows, and their results."""
+
+    methods: tuple[str, ...]
+    n_draws: int
+    n_unlabeled: int
+    results: Path
+
+    def keys(self) -> list[Key]:
+        """Return all that is run."""
+        return [
+            Key(*row, draw, name)
+            for draw in range(self.n_draws)
+            for row in CASES
+            for name in self.methods
+        ]
+
+    def plan(self) -> list[Task]:
+        """Return the draws that are still to run."""
+        done = {result.key for result in read_results(self.results)}
+        missing: dict[tuple[str, int, int], list[str]] = {}
+        for key in self.keys():
+            if key not in done:
+                missing.setdefault(key[:3], []).append(key.method)
+        return [Task(*draw, tuple(names), self.n_unlabeled) for draw, names in missing.items()]
 
 
-def print_forest(figures: Figures) -> None:
-    """Print what HedgeClipper gains over its own forest, beside its controls."""
-    rows = [("data", "forest", "HedgeClipper - forest", "s.e.", "count - forest", "vote - forest")]
-    means = []
-    for row in figures.rows:
-        forest = figures.values(row, FOREST, "auc")
-        own = figures.values(row, OURS, "auc") - forest
-        controls = [(figures.values(row, c, "auc") - forest).mean() for c in LEAF_CONTROLS]
-        means.append([own.mean(), *controls])
-        error = own.std(ddof=1) / np.sqrt(own.size)
-        cells = [f"{forest.mean():.4f}", f"{own.mean():+.4f}", f"{error:.4f}"]
-        rows.append((f"{row[0]} {row[1]}", *cells, *[f"{gain:+.4f}" for gain in controls]))
-    mean = np.mean(means, axis=0)
-    rows.append(("mean", "", f"{mean[0]:+.4f}", "", *[f"{gain:+.4f}" for gain in mean[1:]]))
-    print_rows(rows)
+COMPARISONS = {
+    "forest": Comparison(COLUMNS, 10, 20_000, FOLDER / "forest_other.csv"),
+    "panel": Comparison((*COMPARATORS, PANEL, MEAN, STACKING), 3, 5_000, FOLDER / "other_data.csv"),
+}
+AIMS = Aims(gain=0.018, unlabeled_gain=0.0, n_rows=0)
 
 
-def main() -> None:
-    print(__doc__)
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=list(COMPARISONS), help="one comparison")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    options = parser.parse_args(arguments)
     if data_folder() is None:
         print("skipped: no data folder; set HEDGECLIPPER_DATA to where the archives are")
         return
-    run_table(plan(), RESULTS, os.cpu_count() or 1)
-    print_forest(Figures(read_results(RESULTS), CASES))
+    for name, comparison in COMPARISONS.items():
+        if options.only in (None, name):
+            run_table(comparison.plan(), comparison.results, options.jobs)
+    results = read_results(COMPARISONS["forest"].results)
+    if results:
+        print(verdicts(ForestFigures(results, CASES), AIMS))
 
 
 if __name__ == "__main__":

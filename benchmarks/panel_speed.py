@@ -18,10 +18,9 @@ from sklearn.datasets import make_classification
 
 from benchmarks.timing import interleaved, print_rows
 from hedgeclipper import HedgedVotingClassifier
-from hedgeclipper.panel.classifier import ROWS_FOR_VIEWS, ROWS_TO_LEARN_FROM
 from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.panel.fitting import MemberRows
-from hedgeclipper.panel.members import cross_fit, score_members
+from hedgeclipper.panel.members import ROWS_FOR_VIEWS, ROWS_TO_LEARN_FROM, cross_fit, score_members
 
 N_LABELED, N_UNLABELED, N_COLUMNS, N_JOBS = 1_000, 100_000, 50, 2
 

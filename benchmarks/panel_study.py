@@ -24,9 +24,9 @@ from benchmarks.methods.hedged_voting import kept_file
 from benchmarks.methods.stacking import stack
 from benchmarks.results_file import FOLDER, Key, read_results
 from benchmarks.run_table import run_all, table_rows
-from hedgeclipper.panel import panel_predictor, weighing
-from hedgeclipper.panel.panel_predictor import VoteScale, make_votes
-from hedgeclipper.panel.weighing import PanelScores, aggregate
+from hedgeclipper.base import score_votes, weighing
+from hedgeclipper.base.score_votes import VoteScale, make_votes
+from hedgeclipper.base.weighing import PanelScores, aggregate
 
 RESULTS = FOLDER / "panel_study.csv"
 N_DRAWS, N_ROWS = 3, 10_000
@@ -131,15 +131,15 @@ WAYS = {
     "unlabeled scores shuffled": shuffled,
     "votes: ranks alone": with_scale(RankScale),
     "votes: log-odds alone": with_scale(LogOddsScale),
-    "votes: log-odds cut off at one deviation": game(panel_predictor, DEVIATIONS=1.0),
+    "votes: log-odds cut off at one deviation": game(score_votes, DEVIATIONS=1.0),
     "loss: zero-one": game(options={"loss": "zero_one"}),
     "loss: log": game(options={"loss": "log"}),
     "regions: signs": game(options={"regions": "signs"}),
     "regions: bins": game(options={"regions": "bins"}),
-    "ridge a quarter": game(RIDGE=weighing.RIDGE / 4),
-    "ridge half": game(RIDGE=weighing.RIDGE / 2),
-    "ridge twice": game(RIDGE=weighing.RIDGE * 2),
-    "ridge four times": game(RIDGE=weighing.RIDGE * 4),
+    "ridge a quarter": game(options={"ridge": weighing.RIDGE / 4}),
+    "ridge half": game(options={"ridge": weighing.RIDGE / 2}),
+    "ridge twice": game(options={"ridge": weighing.RIDGE * 2}),
+    "ridge four times": game(options={"ridge": weighing.RIDGE * 4}),
     "signs always free": game(LABELS_FOR_FREE_SIGNS=0.0),
     "signs never free": game(LABELS_FOR_FREE_SIGNS=np.inf),
     "no prior for the spread of votes": game(PRIOR_ROWS=0.0),

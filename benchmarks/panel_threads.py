@@ -13,12 +13,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
-from benchmarks.timing import print_rows
+from benchmarks.timing import median_of_rounds, print_rows
 
 FIT = """
 import sys, time, warnings
@@ -59,12 +56,6 @@ def main(n_rounds: int = 3) -> None:
             rows.append((str(n_jobs), name, f"{value:.1f}", f"{value / seconds['one']:.2f}"))
     print_rows(rows)
     print("\naim: ratios of at most 1.1")
-
-
-def median_of_rounds(runs: dict[str, Callable[[], float]], n_rounds: int) -> dict[str, float]:
-    """Return the median of what each run returns, over rounds in which all of them run."""
-    rounds = [{name: run() for name, run in runs.items()} for _ in range(n_rounds)]
-    return {name: float(np.median([one[name] for one in rounds])) for name in runs}
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 from sklearn.utils import Bunch
 
 from hedgeclipper.datasets import dataset_names, fetch
-from hedgeclipper.datasets.readers import read_files
+from hedgeclipper.datasets.file_formats import read_files
 from hedgeclipper.datasets.registry import find_dataset
 
 BESIDE = Path(__file__).parents[2] / "shared" / "data"

@@ -1,86 +1,117 @@
-"""Writes docs/ablations.md and its pictures from the results.
+"""Writes the tables of docs/ablations.md, from the results of HedgeClipper and its controls.
 
-python -m benchmarks.render_ablations [--results FILE]
+python -m benchmarks.render_ablations
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable
-from pathlib import Path
+from dataclasses import dataclass
 
-from benchmarks.ablations import STUDIES
-from benchmarks.ablations.results import AblationResult
-from benchmarks.ablations.study import MAX_UNLABELED, ROWS, Row, Study
-from benchmarks.ablations.summary import Summary
-from benchmarks.figures import when
-from benchmarks.pages import DOCS, FIGURES, listed, save_figure, write_page
+from benchmarks.comparison import Difference
+from benchmarks.figures import OURS, PairedFigures, on_draws_of, row_name, when
+from benchmarks.forest_text import ForestFigures, difference
+from benchmarks.other_data import CASES, COMPARISONS
+from benchmarks.pages import DOCS, markdown_table, write_sections
 from benchmarks.results_file import FOLDER, read_results
 
-RESULTS = FOLDER / "ablations.csv"
+PAGE = DOCS / "ablations.md"
 
 
-def summaries(results: list[AblationResult]) -> dict[str, Summary]:
-    """Return the summary of each study that has results."""
-    parts = {name: [r for r in results if r.study == name] for name in STUDIES}
-    return {name: Summary(part, STUDIES[name].rows) for name, part in parts.items() if part}
+@dataclass(frozen=True)
+class Part:
+    """A part of HedgeClipper: the method that has it, and the one that has not."""
+
+    title: str
+    with_it: str
+    without: str
 
 
-def page(results: list[AblationResult]) -> str:
-    """Return docs/ablations.md."""
-    sections = [section(STUDIES[name], part) for name, part in summaries(results).items()]
-    return "\n".join([f"# Ablations: what each part contributes\n\n{how(results)}\n", *sections])
+PARTS = (
+    Part("shrinkage, chosen out of bag", OURS, "hedgeclipper-unshrunk"),
+    Part("extra trees beside random forests", OURS, "hedgeclipper-no-extra"),
+    Part("trees on components beside raw columns", OURS, "hedgeclipper-no-views"),
+    Part("components of all rows, not of labeled ones", OURS, "hedgeclipper-labeled-views"),
+    Part("game of groups instead of fixed shares", OURS, "hedgeclipper-mean"),
+    Part("fixed shares instead of equal ones", "hedgeclipper-mean", "hedgeclipper-equal"),
+    Part("game of groups instead of their plain mean", OURS, "hedgeclipper-equal"),
+    Part("game of leaves instead of groups", "hedgeclipper-leaves", OURS),
+    Part("game of nodes instead of groups", "hedgeclipper-nodes", OURS),
+)
 
 
-def how(results: list[AblationResult]) -> str:
+def sections(paper: PairedFigures, other: PairedFigures) -> dict[str, str]:
+    """Return the parts of the page that come from results."""
+    tables = {
+        name: f"{describe_run(figures)}\n\n{table(figures)}"
+        for name, figures in (("paper", paper), ("other", other))
+    }
+    return {**tables, "parts": describe_parts(other)}
+
+
+def describe_run(figures: PairedFigures) -> str:
     """Return how the figures were measured."""
-    draws = len({result.draw for result in results})
+    own = [result for result in figures.results if result.method == OURS]
     return (
-        f"AUC by scores over {draws} draws of the labels of {row_names(ROWS)}, with at most "
-        f"{MAX_UNLABELED:,} unlabeled rows. Settings are compared in pairs on the same draws, and "
-        "everything else has its default. HedgeClipper's constants were chosen while looking at "
-        "these data sets.\n\n"
-        "Bars and ± are one standard error over the draws. Significance is a t-test at 5 % for "
-        "each claim separately. There are dozens of claims, so some of the weak ones will be false "
-        "positives, and draws of one data set share rows, so all p-values are a little too small. "
-        "`python -m benchmarks.render_ablations` writes this page from "
-        f"`benchmarks/results/ablations.csv`, run {when(results)}."
+        f"{len(figures.rows)} rows, {len({result.draw for result in own})} draws of the labels, at "
+        f"most {max(result.n_unlabeled for result in own):,} unlabeled rows, run on {when(own)}."
     )
 
 
-def row_names(rows: Iterable[Row]) -> str:
-    return listed([f"{row.data} ({row.n_labels:,} labels)" for row in rows])
+def table(figures: PairedFigures) -> str:
+    """Return a line for each part."""
+    rows = [["part", "AUC", "better, worse", "log loss", "better, worse"]]
+    for part in known_parts(figures):
+        auc, loss = (
+            difference(figures, part.with_it, part.without, measure)
+            for measure in ("auc", "log_loss")
+        )
+        cells = [_mean(auc), _counts(auc, 1), _mean(loss), _counts(loss, -1)]
+        rows.append([part.title, *cells])
+    return markdown_table(rows)
 
 
-def section(study: Study, summary: Summary) -> str:
-    """Return a study's part of the page."""
-    return (
-        f"## {study.title}\n\n{study.question}\n\n"
-        f"![{study.title}]({FIGURES.name}/{figure_name(study)})\n\n{study.sentence(summary)}\n"
-    )
+def known_parts(figures: PairedFigures) -> list[Part]:
+    """Return the parts whose methods have both been run."""
+    known = figures.methods()
+    return [part for part in PARTS if {part.with_it, part.without} <= set(known)]
 
 
-def figure_name(study: Study) -> str:
-    return f"ablation_{study.name}.png"
+def describe_parts(figures: PairedFigures) -> str:
+    """Return which parts bring more than their standard error in AUC, and where they lose most."""
+    lines = []
+    for part in known_parts(figures):
+        found = difference(figures, part.with_it, part.without)
+        row, least = min(found.means.items(), key=lambda pair: pair[1])
+        brings = "more" if found.mean > found.error else "no more"
+        lines.append(
+            f"- {part.title}: {brings} than its standard error ({_mean(found)}); the lowest "
+            f"difference is {least:+.4f} ({row_name(row)})."
+        )
+    known = known_parts(figures)
+    if missing := [part.title for part in PARTS if part not in known]:
+        lines.append(f"- Not measured yet: {'; '.join(missing)}.")
+    return "\n".join(lines)
 
 
-def render(results: Path, docs: Path = DOCS) -> None:
-    """Write the page and the pictures."""
-    known = read_results(results, AblationResult)
-    if not known:
-        raise SystemExit(f"No results in {results}: run benchmarks.run_ablations first.")
-    for name, summary in summaries(known).items():
-        study = STUDIES[name]
-        save_figure(study.plot(summary), docs / FIGURES.name / figure_name(study))
-    write_page(docs / "ablations.md", page(known))
+def _mean(found: Difference) -> str:
+    return f"{found.mean:+.4f} ± {found.error:.4f}"
+
+
+def _counts(found: Difference, better: int) -> str:
+    return ", ".join(str(len(found.rows_of_sign(sign))) for sign in (better, -better))
+
+
+def figures() -> tuple[ForestFigures, ForestFigures]:
+    """Return the results on the paper's and on other data, on draws of HedgeClipper."""
+    files = FOLDER / "table.csv", COMPARISONS["forest"].results
+    paper, other = (on_draws_of(read_results(path), OURS) for path in files)
+    if not paper or not other:
+        raise SystemExit("No results of HedgeClipper: run `make table` first.")
+    return ForestFigures(paper), ForestFigures(other, CASES)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--docs", type=Path, default=DOCS, help="folder of the page")
-    options = parser.parse_args()
-    render(options.results, options.docs)
+    write_sections(PAGE, sections(*figures()))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.other_data import CASES, N_DRAWS, N_UNLABELED
-from benchmarks.other_data import RESULTS as OTHER
+from benchmarks.other_data import CASES, COMPARISONS
 from benchmarks.pages import DOCS, markdown_table, write_sections
 from benchmarks.panel_study import N_DRAWS as STUDY_DRAWS
 from benchmarks.panel_study import N_ROWS, WAYS, StudyResult
@@ -29,13 +28,14 @@ def sections() -> dict[str, str]:
     """Return the parts of the page that come from results."""
     rows = [row for row in table_rows() if row != LEFT_OUT]
     paper = panel_gains(Figures(read_results(FOLDER / "table.csv"), rows))
-    other = panel_gains(Figures(read_results(OTHER), CASES))
+    others = COMPARISONS["panel"]
+    other = panel_gains(Figures(read_results(others.results), CASES))
     most = len(CASES) // 2 + 1
     return {
         "table": table_of_gains(paper),
         "verdicts": verdicts(paper, LEAST_AHEAD, LEAST_GAIN),
-        "other": f"{N_DRAWS} draws of the labels, at most {N_UNLABELED:,} unlabeled rows.\n\n"
-        + table_of_gains(other),
+        "other": f"{others.n_draws} draws of the labels, at most {others.n_unlabeled:,} unlabeled "
+        "rows.\n\n" + table_of_gains(other),
         "other-verdicts": verdicts(other, most, 0.0),
         "study": f"{STUDY_DRAWS} draws of the labels; weights from at most {N_ROWS:,} rows.\n\n"
         + table_of_ways(read_results(STUDY, StudyResult))

@@ -95,4 +95,5 @@ def write_results(path: Path, results: Iterable[Any], kind: type = Result) -> No
 
 def _typed(line: dict[str, str], kind: type) -> dict:
     casts = {"int": int, "float": float, "str": str}
-    return {field.name: casts[str(field.type)](line[field.name]) for field in fields(kind)}
+    known = [field for field in fields(kind) if field.name in line]
+    return {field.name: casts[str(field.type)](line[field.name]) for field in known}

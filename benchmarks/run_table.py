@@ -1,6 +1,6 @@
 """The paper's table: 18 rows, ten label draws each, every method on the same draws.
 
-    python -m benchmarks.run_table              # make table: about three hours on two cores
+    python -m benchmarks.run_table              # make table: about four hours on two cores
     python -m benchmarks.run_table --quick      # two rows, three draws, 4,000 unlabeled rows
     python -m benchmarks.run_table --all        # every unlabeled row instead of 50,000
 

@@ -8,23 +8,19 @@ from benchmarks.comparison import LEVEL, paired_p_value
 from benchmarks.data import DATA
 from benchmarks.draws import MAX_UNLABELED
 from benchmarks.figures import OURS, first_counts, row_name, when, with_what
+from benchmarks.forest_text import describe_forest
 from benchmarks.methods import METHODS
 from benchmarks.pages import listed
 from benchmarks.panel_text import panel_gains
 from benchmarks.results_file import EVERY_ROW
 from benchmarks.table_text import (
-    CONTROLS,
     FAR_OFF,
-    FOREST,
-    ONLY_IN_A,
     PAPERS,
     REPRODUCED,
     SMALL_ALPHA,
     Figures,
-    Gain,
     distances,
     far_off,
-    gains,
 )
 
 
@@ -92,7 +88,7 @@ def _remark(row: tuple[str, int], names: list[str]) -> str:
 def describe_first(figures: Figures) -> str:
     """Return in how many rows each method is first in AUC."""
     first, alone = first_counts(figures, "auc")
-    order = sorted(figures.methods(without=[ONLY_IN_A]), key=lambda name: -first[name])
+    order = sorted(figures.methods(without=figures.outside), key=lambda name: -first[name])
     counts = listed(
         [f"{METHODS[name].title} {first[name]} ({alone[name]} alone)" for name in order]
     )
@@ -105,10 +101,9 @@ def describe_scores(figures: Figures) -> str:
         [
             describe_first(figures),
             describe_panel(figures),
-            describe_gains(gains(figures)),
-            describe_others(figures, figures.methods(without=[ONLY_IN_A])),
+            describe_forest(figures),
+            describe_others(figures),
             describe_self_training(figures),
-            describe_probabilities(figures),
             describe_every_row(figures),
         ]
     ).strip()
@@ -131,70 +126,10 @@ def describe_panel(figures: Figures) -> str:
     )
 
 
-def describe_gains(all_gains: list[Gain]) -> str:
-    """Return in which rows unlabeled rows help HedgeClipper, and by how much."""
-    credited = [gain for gain in all_gains if gain.is_credited]
-    worse = [gain for gain in all_gains if gain.is_worse]
-    mean = np.mean([gain.over_forest for gain in all_gains])
-    controls = np.mean([gain.over_controls for gain in all_gains])
-    alone = np.mean([gain.over_alone for gain in all_gains])
-    re_weighed = [gain for gain in all_gains if gain.beats_leaves and not gain.is_credited]
-    text = (
-        "Mean differences in AUC between HedgeClipper and others, over the rows: "
-        f"{mean:+.4f} (the forest it is built from), {controls:+.4f} (the better of the two "
-        f"controls on the same leaves) and {alone:+.4f} (HedgeClipper without unlabeled rows, for "
-        "which the labeled ones are used instead). "
-    )
-    if credited:
-        where = listed([f"{row_name(gain.row)} ({gain.over_alone:+.4f})" for gain in credited])
-        text += (
-            "Unlabeled rows help significantly, which means that it is ahead of the forest and of "
-            f"all three controls, in {len(credited)} of {len(all_gains)} rows: {where}; in "
-            "brackets is the gain over HedgeClipper without unlabeled rows. "
-        )
-    else:
-        text += (
-            "It is significantly ahead of the forest and of all three controls in no row, so no "
-            "gain is credited to unlabeled rows. "
-        )
-    if re_weighed:
-        where = listed([f"{row_name(gain.row)} ({gain.over_forest:+.4f})" for gain in re_weighed])
-        text += (
-            "It is ahead of the forest and of both controls on the same leaves, but not of "
-            f"HedgeClipper without unlabeled rows, in {len(re_weighed)} rows, where the gain comes "
-            f"from re-weighting leaves by labels that their trees have not seen: {where}; in "
-            "brackets is the gain over the forest. "
-        )
-    if worse:
-        where = listed([f"{row_name(gain.row)} ({gain.over_forest:+.4f})" for gain in worse])
-        text += f"The forest is significantly ahead in {where}. "
-    else:
-        text += "The forest is significantly ahead in no row. "
-    return text.strip()
-
-
-def describe_forest(all_gains: list[Gain]) -> str:
-    """Return in short what HedgeClipper gains over its forest, and what unlabeled rows add."""
-    mean = np.mean([gain.over_forest for gain in all_gains])
-    alone = np.mean([gain.over_alone for gain in all_gains])
-    ahead = sum(gain.beats_leaves for gain in all_gains)
-    worse = sum(gain.is_worse for gain in all_gains)
-    credited = sum(gain.is_credited for gain in all_gains)
-    return (
-        f"Mean difference in AUC between HedgeClipper and the forest whose leaves it weights: "
-        f"{mean:+.4f}. It is significantly ahead of that forest, and of two simpler votes of its "
-        f"leaves, in {ahead} of {len(all_gains)} rows; the forest is significantly ahead in "
-        f"{worse}. Unlabeled rows change its AUC by {alone:+.4f} on average, and help "
-        f"significantly in {credited} of {len(all_gains)} rows."
-    )
-
-
-def describe_others(figures: Figures, methods: list[str]) -> str:
+def describe_others(figures: Figures) -> str:
     """Return how HedgeClipper compares with the other columns."""
     parts = []
-    for name in methods:
-        if name in (OURS, FOREST, *CONTROLS):
-            continue
+    for name in figures.methods(without=[OURS, *figures.outside]):
         rows = [row for row in figures.rows if figures.has(row, name)]
         gaps = [figures.mean(r, OURS, "auc") - figures.mean(r, name, "auc") for r in rows]
         ahead = sum(gap > 0 for gap in gaps)
@@ -219,19 +154,6 @@ def describe_self_training(figures: Figures) -> str:
         f"Self-training changes the logistic regression's AUC by {np.mean(differences):+.3f} on "
         f"average; it helps in {helped} rows and hurts in {hurt} (each row tested separately)."
     )
-
-
-def describe_probabilities(figures: Figures) -> str:
-    """Return how HedgeClipper's log loss and accuracy compare with its forest's."""
-    parts = []
-    for measure, title in (("log_loss", "log loss"), ("accuracy", "accuracy")):
-        gaps = [
-            figures.mean(row, OURS, measure) - figures.mean(row, FOREST, measure)
-            for row in figures.rows
-        ]
-        parts.append(f"{title} {np.mean(gaps):+.4f}")
-    figures = listed(parts)
-    return f"HedgeClipper's mean difference from its forest: {figures} (lower log loss is better)."
 
 
 def describe_every_row(figures: Figures) -> str:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from benchmarks.comparison import beats_all, best_and_ties, holm
+from benchmarks.comparison import best_and_ties
 from benchmarks.data import DATA
 from benchmarks.data.paper import PUBLISHED_COLUMNS
 from benchmarks.figures import OURS, PairedFigures, Row, bold, row_name
-from benchmarks.methods import METHODS
+from benchmarks.methods import CONTROLS, METHODS
 from benchmarks.pages import markdown_table
 
-FOREST, ALONE = "base-forest", "hedgeclipper-alone"
-LEAF_CONTROLS = ("leaf-count", "leaf-vote")
-CONTROLS = (*LEAF_CONTROLS, ALONE)
 REPRODUCED = ("random-forest", "base-forest", "adaboost", "mart")
 PAPERS, SMALL_ALPHA = "hedgeclipper-paper", "hedgeclipper-paper-0.3"
 ONLY_IN_A = "logistic-unscaled"
@@ -26,11 +22,12 @@ FAR_OFF = 0.1
 
 
 class Figures(PairedFigures):
-    """The results of the paper's table; the unscaled regression is not compared."""
+    """The results of the paper's table; controls and unscaled regression are not compared."""
 
     order: ClassVar = [(data.name, n_labels) for data in DATA for n_labels in data.budgets]
     titles: ClassVar = {name: method.title for name, method in METHODS.items()}
-    outside, main_measure, command = (ONLY_IN_A,), "auc", "make table"
+    outside: ClassVar = (ONLY_IN_A, *CONTROLS)
+    main_measure, command = "auc", "make table"
 
 
 def published(row: Row) -> dict[str, float]:
@@ -105,60 +102,3 @@ def far_off(figures: Figures) -> list[tuple[Row, list[str]]]:
         if names:
             out.append((row, names))
     return out
-
-
-@dataclass(frozen=True)
-class Gain:
-    """Difference in AUC by scores between HedgeClipper, its forest and its controls in a row.
-
-    Parameters
-    ----------
-    row : Row
-        Data set and number of labels.
-    over_forest, over_controls, over_alone : float
-        Mean gain over the forest, over the better one of the two controls on the same leaves, and
-        over HedgeClipper without unlabeled rows.
-    beats_leaves : bool
-        Whether it is ahead of the forest and both of these controls, significantly.
-    is_credited : bool
-        Whether it is also ahead of HedgeClipper without unlabeled rows.
-    is_worse : bool
-        Whether the forest is ahead of it, significantly.
-    """
-
-    row: Row
-    over_forest: float
-    over_controls: float
-    over_alone: float
-    beats_leaves: bool
-    is_credited: bool
-    is_worse: bool
-
-
-def gains(figures: Figures) -> list[Gain]:
-    """Return the gains by row; one-sided paired tests, the weakest counts, Holm over the rows."""
-
-    def is_ahead(ours: str, *others: str) -> np.ndarray:
-        p_values = [
-            beats_all(auc(row, ours), [auc(row, name) for name in others]) for row in figures.rows
-        ]
-        return holm(np.array(p_values))
-
-    def auc(row: Row, method: str) -> np.ndarray:
-        return figures.values(row, method, "auc")
-
-    beats_leaves = is_ahead(OURS, FOREST, *LEAF_CONTROLS)
-    credited = is_ahead(OURS, FOREST, *CONTROLS)
-    worse = is_ahead(FOREST, OURS)
-    return [
-        Gain(
-            row=row,
-            over_forest=float((auc(row, OURS) - auc(row, FOREST)).mean()),
-            over_controls=min(float((auc(row, OURS) - auc(row, c)).mean()) for c in LEAF_CONTROLS),
-            over_alone=float((auc(row, OURS) - auc(row, ALONE)).mean()),
-            beats_leaves=bool(beats_leaves[number]),
-            is_credited=bool(credited[number]),
-            is_worse=bool(worse[number]),
-        )
-        for number, row in enumerate(figures.rows)
-    ]

@@ -2,22 +2,23 @@
 Which predictions are certain?
 ==============================
 
-The game decides some rows and hedges on the others: if the weighted vote of the awake leaves is
-beyond -1 or +1 it is clipped, and in between its size shows how certain it is. So the vote itself
-shows which predictions to trust more, without additional labels.
+The paper's game gives every leaf of a forest a weight (``game=LeafGame()``). It decides some rows
+and hedges on the others: if the weighted vote of the awake leaves is beyond -1 or +1 it is clipped,
+and in between its size shows how certain it is. So the vote itself shows which predictions to trust
+more, without additional labels.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hedgeclipper import HedgeClipperClassifier, MarginDisplay
+from hedgeclipper import HedgeClipperClassifier, LeafGame, MarginDisplay
 from hedgeclipper.datasets import fetch_a1a
 
 X, y = fetch_a1a(return_X_y=True)
 order = np.random.default_rng(0).permutation(y.size)
 labeled, unlabeled, new = order[:1000], order[1000:9000], order[9000:20000]
 
-model = HedgeClipperClassifier(random_state=0)
+model = HedgeClipperClassifier(game=LeafGame(), random_state=0)
 model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
 
 # %%

@@ -40,7 +40,7 @@ panel.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
 # with the others on the unlabeled rows.
 
 summary = panel.member_summary().set_index("member")
-print(summary[["weight", "auc", "agreement", "share"]].round(3))
+print(summary[["weight", "auc", "agreement", "contribution"]].round(3))
 
 # %%
 # The hidden labels of the unlabeled rows show the result. The panel is about as good as the best

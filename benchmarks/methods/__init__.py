@@ -1,15 +1,18 @@
-"""The columns of the table, one file each, in the table's order."""
+"""The columns of the tables, one file each, in the tables' order."""
 
 from benchmarks.methods import (
     adaboost,
     base_forest,
+    equal_forest,
     hedgeclipper,
-    hedgeclipper_alone,
+    hedgeclipper_labeled_views,
+    hedgeclipper_leaves,
+    hedgeclipper_no_extra,
+    hedgeclipper_no_views,
     hedgeclipper_paper,
+    hedgeclipper_unshrunk,
     hedged_voting,
     label_spreading,
-    leaf_count,
-    leaf_vote,
     lightgbm,
     logistic_regression,
     logistic_unscaled,
@@ -24,8 +27,17 @@ METHODS = {
     method.name: method
     for method in (
         hedgeclipper.METHOD,
+        hedgeclipper.MEAN,
+        hedgeclipper.EQUAL,
+        hedgeclipper_labeled_views.METHOD,
+        hedgeclipper_unshrunk.METHOD,
+        hedgeclipper_no_views.METHOD,
+        hedgeclipper_no_extra.METHOD,
+        hedgeclipper_leaves.METHOD,
+        hedgeclipper_leaves.NODES,
         hedgeclipper_paper.METHOD,
         hedgeclipper_paper.SMALL_ALPHA,
+        equal_forest.METHOD,
         random_forest.METHOD,
         base_forest.METHOD,
         adaboost.METHOD,
@@ -37,11 +49,9 @@ METHODS = {
         lightgbm.METHOD,
         mean.METHOD,
         stacking.METHOD,
-        leaf_count.METHOD,
-        leaf_vote.METHOD,
-        hedgeclipper_alone.METHOD,
         hedged_voting.METHOD,
         hedged_voting.MEAN,
         hedged_voting.STACKING,
     )
 }
+CONTROLS = tuple(name for name, method in METHODS.items() if method.is_control)

@@ -1,4 +1,4 @@
-"""The constrained forest whose leaves HedgeClipper weighs: at least 10 rows a leaf, or 4."""
+"""The constrained forest of the paper: at least 10 rows a leaf, or 4 with few labels."""
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier

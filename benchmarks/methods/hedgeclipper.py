@@ -1,17 +1,45 @@
-"""HedgeClipperClassifier with its defaults, on the base forest."""
+"""HedgeClipperClassifier with its defaults, and without the game: fixed shares, or equal ones.
+
+All come from one fit.
+"""
+
+from functools import lru_cache
 
 import numpy as np
 
 from benchmarks.draws import Draw
-from benchmarks.methods import base_forest
 from benchmarks.methods.method import Method, probability
 from hedgeclipper import HedgeClipperClassifier
 
 
+@lru_cache(maxsize=1)
+def fitted(draw: Draw) -> HedgeClipperClassifier:
+    """Return the classifier, fitted to a draw."""
+    return fit(HedgeClipperClassifier(random_state=draw.seed), draw)
+
+
+def fit(model: HedgeClipperClassifier, draw: Draw) -> HedgeClipperClassifier:
+    """Return the model, fitted to the labeled and unlabeled rows of a draw."""
+    return model.fit(draw.X, draw.y, X_unlabeled=draw.X_unlabeled)
+
+
 def scores(draw: Draw) -> np.ndarray:
-    model = HedgeClipperClassifier(base_forest.forest(draw), random_state=draw.seed)
-    model.fit(draw.X, draw.y, X_unlabeled=draw.X_unlabeled)
-    return probability(model, draw.X_scored)
+    return probability(fitted(draw), draw.X_scored)
+
+
+def mean_scores(draw: Draw) -> np.ndarray:
+    groups = fitted(draw)._stream.groups
+    return groups.shares @ groups.scorer.find(draw.X_scored)
+
+
+def equal_scores(draw: Draw) -> np.ndarray:
+    return fitted(draw)._stream.groups.scorer.find(draw.X_scored).mean(axis=0)
 
 
 METHOD = Method("hedgeclipper", "HedgeClipper", scores, uses_unlabeled=True)
+MEAN = Method(
+    "hedgeclipper-mean", "without the game", mean_scores, uses_unlabeled=True, is_control=True
+)
+EQUAL = Method(
+    "hedgeclipper-equal", "plain mean of groups", equal_scores, uses_unlabeled=True, is_control=True
+)

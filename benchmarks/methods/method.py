@@ -34,6 +34,8 @@ class Method:
         Whether it takes the other methods' scores.
     uses_unlabeled : bool
         Whether it learns from unlabeled rows.
+    is_control : bool
+        Whether it is HedgeClipper with one part changed, which is in its own table only.
     max_rows : int or None
         Rows it can take at most; it is left out where there are more.
     """
@@ -44,6 +46,7 @@ class Method:
     is_member: bool = False
     combines: bool = False
     uses_unlabeled: bool = False
+    is_control: bool = False
     max_rows: int | None = None
 
 

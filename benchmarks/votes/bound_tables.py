@@ -1,4 +1,4 @@
-"""How often certificates hold, and how much suggested labels help, in Markdown."""
+"""How much suggested labels help, in Markdown."""
 
 from __future__ import annotations
 
@@ -8,50 +8,13 @@ import numpy as np
 
 from benchmarks.comparison import LEVEL, paired_p_value
 from benchmarks.pages import listed, markdown_table, verdict
-from benchmarks.votes.coverage import DELTA
-from benchmarks.votes.data import SETS
 from benchmarks.votes.results import BoundResult
 from benchmarks.votes.suggestions import CHOICES, DATA, STEPS
 
 
 def holds(result: BoundResult) -> bool:
-    """Return whether the error is within the certificate, which has six digits."""
+    """Return whether the error is within the bounds, which have six digits."""
     return result.lower - 1e-6 <= result.error <= result.upper + 1e-6
-
-
-def is_vacuous(result: BoundResult) -> bool:
-    """Return whether the bound is no better than guessing a class at random."""
-    return result.upper >= 1.0 - 1.0 / result.n_classes
-
-
-def coverage_table(results: Sequence[BoundResult]) -> str:
-    """Return how often the certificate holds on each set, and its median bound."""
-    rows = [["data", "rows scored", "draws", "holds", "median bound", "median error", "vacuous"]]
-    for name in SETS:
-        own = [r for r in results if r.data == name]
-        if own:
-            rate = np.mean([holds(r) for r in own])
-            bound, error = (np.median([getattr(r, m) for r in own]) for m in ("upper", "error"))
-            vacuous = np.mean([is_vacuous(r) for r in own])
-            cells = [f"{rate:.1%}", f"{bound:.3f}", f"{error:.3f}", f"{vacuous:.1%}"]
-            rows.append([name, f"{own[0].n_rows:,}", str(len(own)), *cells])
-    return markdown_table(rows)
-
-
-def describe_coverage(results: Sequence[BoundResult]) -> str:
-    """Return whether the certificate holds as often as stated, and how often it is vacuous."""
-    by_set = {name: [r for r in results if r.data == name] for name in SETS}
-    rates = {name: np.mean([holds(r) for r in own]) for name, own in by_set.items() if own}
-    short = [f"{name} ({rate:.1%})" for name, rate in rates.items() if rate < 1.0 - DELTA]
-    where = f", except on {listed(short)}" if short else ""
-    text = verdict(not short, f"holds in {1 - DELTA:.0%} of the draws of every set{where}")
-    voids = sum(result.kind == "void" for result in results)
-    vacuous = np.mean([is_vacuous(r) for r in results])
-    return (
-        f"{text}\n\nOver all sets {vacuous:.1%} of the bounds are vacuous: no better than guessing "
-        f"a class at random. {voids} of {len(results)} certificates are void because the "
-        "bounds contradict each other; these count as a bound of 1."
-    )
 
 
 def suggestions_table(results: Sequence[BoundResult]) -> str:

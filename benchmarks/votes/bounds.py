@@ -1,8 +1,6 @@
-"""Certificates beside the true error; labeled rows are drawn from the rows that are scored."""
+"""Worst cases beside the true error; labeled rows are drawn from the rows that are scored."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -25,22 +23,23 @@ def shuffled_rows(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return data.L[rows], data.y[rows]
 
 
-def fit_labeled(
-    L: np.ndarray, y: np.ndarray, is_labeled: np.ndarray, **settings: Any
-) -> VoteAggregator:
+def fit_labeled(L: np.ndarray, y: np.ndarray, is_labeled: np.ndarray) -> VoteAggregator:
     """Return a model that knows some of the labels."""
-    model = VoteAggregator(random_state=0, **settings)
-    return fit_quietly(model, L, np.where(is_labeled, y, -1))
+    return fit_quietly(VoteAggregator(random_state=0), L, np.where(is_labeled, y, -1))
 
 
 def bound_result(
     model: VoteAggregator, y: np.ndarray, is_labeled: np.ndarray, name: str, seed: int, choice: str
 ) -> BoundResult:
-    """Return the certificate on the rows without a label, and the true error there."""
-    found, n_classes = model.certificate_, vote_set(name).n_classes
+    """Return bounds in the worst case on the rows without a label, and the true error there.
+
+    They are 0 and 1, and void, if what the labels tell of the voters cannot all be true.
+    """
+    n_rows, n_classes = int((~is_labeled).sum()), vote_set(name).n_classes
     error = float(np.mean(model.transduction_[~is_labeled] != y[~is_labeled]))
-    figures = (round(float(f), 6) for f in (error, found.error_lower, found.error_upper))
+    bounds = model.subgroup_bounds(np.ones(n_rows, bool)).error
+    figures = (round(float(f), 6) for f in (error, *bounds))
     return BoundResult(
         name, int(is_labeled.sum()), seed, choice, *figures,
-        found.kind, n_classes, int((~is_labeled).sum()), today(), versions(),
+        "void" if bounds == (0.0, 1.0) else "estimate", n_classes, n_rows, today(), versions(),
     )  # fmt: skip

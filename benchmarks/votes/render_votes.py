@@ -13,17 +13,11 @@ from typing import Any
 from benchmarks.figures import figure_table, summary_table
 from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
-from benchmarks.votes.bound_tables import (
-    coverage_table,
-    describe_coverage,
-    describe_suggestions,
-    suggestions_table,
-)
+from benchmarks.votes.bound_tables import describe_suggestions, suggestions_table
 from benchmarks.votes.methods import BF
 from benchmarks.votes.plot import draw_votes
 from benchmarks.votes.published import published_table, published_verdicts
 from benchmarks.votes.results import (
-    COVERAGE,
     SPEED,
     SUGGESTIONS,
     VOTES,
@@ -64,7 +58,7 @@ README_TEXT = (
     "Accuracy of `VoteAggregator`, majority vote, Snorkel and crowd-kit on real votes of labeling "
     "functions, classifiers and crowds. Methods that use gold labels get the same ones. "
     "`make votes-table` runs this comparison, and [docs/votes_table.md](docs/votes_table.md) has "
-    "every row, log loss, time, certificates and how it was measured."
+    "every row, log loss, time, and how it was measured."
 )
 
 
@@ -76,12 +70,10 @@ def read_figures(folder: Path) -> VoteFigures:
 def sections(folder: Path) -> dict[str, str]:
     """Return the sections of docs/votes_table.md, of those results that there are."""
     figures = read_figures(folder)
-    coverage = read_results(folder / COVERAGE.name, BoundResult)
     suggestions = read_results(folder / SUGGESTIONS.name, BoundResult)
     speed = read_results(folder / SPEED.name, VoteResult)
     return {
         **{name: _text(figures.results, makers, figures) for name, makers in TABLE_PARTS.items()},
-        "votes-coverage": _text(coverage, (coverage_table, describe_coverage), coverage),
         "votes-speed": _text(speed, (speed_table, describe_speed), speed),
         "votes-suggestions": _text(
             suggestions, (suggestions_table, describe_suggestions), suggestions

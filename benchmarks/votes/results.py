@@ -1,4 +1,4 @@
-"""The results: one CSV line for each method on a draw, and for each certificate."""
+"""The results: one CSV line for each method on a draw, and for each worst case."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from benchmarks.results_file import FOLDER, Key
 
 VOTES, SPEED = FOLDER / "votes.csv", FOLDER / "votes_speed.csv"
-COVERAGE, SUGGESTIONS = FOLDER / "votes_coverage.csv", FOLDER / "votes_suggestions.csv"
+SUGGESTIONS = FOLDER / "votes_suggestions.csv"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class VoteResult:
 
 @dataclass(frozen=True)
 class BoundResult:
-    """A certificate on the rows without a label, and the true error there.
+    """The worst case on the rows without a label, and the true error there.
 
     ``choice`` is how the labels were chosen: "random" or "suggested".
     """

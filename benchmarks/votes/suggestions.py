@@ -2,9 +2,9 @@
 
     python -m benchmarks.votes.suggestions [n_draws]    # part of make votes-table
 
-From 50 random labels to 150 in two steps, on rows that are drawn as in coverage.py; the model
-has its defaults, so its bound is an estimate. Bound and error are those on the rows without a
-label. What is in the results file already is not run again.
+From 50 random labels to 150 in two steps, on rows that are drawn as in bounds.py; the bound is
+that of the worst case, an estimate. Bound and error are those on the rows without a label. What is
+in the results file already is not run again.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ def run_task(task: Task) -> list[BoundResult]:
     """Return the bound after each step."""
     L, y = shuffled_rows(task.data, task.draw)
     is_labeled, results = np.zeros(y.size, dtype=bool), []
-    chosen = np.arange(STEPS[0])
+    new = np.arange(STEPS[0])
     for purchase in (*np.diff(STEPS), 0):
-        is_labeled[chosen] = True
+        is_labeled[new] = True
         model = fit_labeled(L, y, is_labeled)
         results.append(bound_result(model, y, is_labeled, task.data, task.draw, task.choice))
         if purchase:
-            chosen = chosen(model, is_labeled, purchase, task.choice)
+            new = next_rows(model, is_labeled, purchase, task.choice)
     return results
 
 
-def chosen(model: VoteAggregator, is_labeled: np.ndarray, k: int, choice: str) -> np.ndarray:
+def next_rows(model: VoteAggregator, is_labeled: np.ndarray, k: int, choice: str) -> np.ndarray:
     """Return the rows to label next; rows are shuffled, so that the first ones are random."""
     rows = np.flatnonzero(~is_labeled)
     return rows[model.suggest_labels(int(k))] if choice == "suggested" else rows[:k]
