@@ -35,7 +35,7 @@ from hedgeclipper.panel.views import CutColumns, QuantileColumns
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.dawid_skene import AuxiliaryVoters, DawidSkene
 from hedgeclipper.votes.gold import GoldRows
-from hedgeclipper.votes.initial_model import ComponentModel, InitialModel
+from hedgeclipper.votes.initial_model import InitialModel
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.vote_game import VotePredictor

@@ -150,17 +150,21 @@ class Inspection:
 def store_games(
     estimator: Any,
     games: Sequence[Solution],
-    worst_cases: Sequence[float],
+    worst_cases: Sequence[float] | None,
     hedged_ranges: Sequence[tuple[float, float]],
 ) -> None:
-    """Store the results that all estimators have, in arrays with an entry for each game."""
+    """Store the results that all estimators have, in arrays with an entry for each game.
+
+    ``worst_cases`` None: they are computed when they are asked for.
+    """
     estimator.slack_ = np.array([game.slack for game in games])
     estimator.duality_gap_ = np.array([game.duality_gap for game in games])
     estimator.n_iter_ = np.array([game.n_iter for game in games])
     estimator.stop_reason_ = np.array([game.stop_reason for game in games])
     estimator.history_ = [game.history for game in games]
     estimator.hedged_range_ = np.array(hedged_ranges)
-    estimator.worst_case_error_ = np.array(worst_cases)
+    if worst_cases is not None:
+        estimator.worst_case_error_ = np.array(worst_cases)
 
 
 def inspection(estimator: Any, **own: Any) -> Inspection:
