@@ -51,7 +51,7 @@ def test_few_rows_are_all_used():
 
 
 def test_frequencies_with_more_labels_of_each_class_unless_they_are_known():
-    table, found = gathered()
+    _, found = gathered()
     assert found.shrunken_balance(1.0) == pytest.approx(found.balance)
     counts = np.bincount(found.codes, minlength=3) + 5.0
     assert found.shrunken_balance(5.0) == pytest.approx(counts / counts.sum())

@@ -41,10 +41,10 @@ class VoteAggregator(
     """Labels from votes: of labeling functions, crowd workers, models, or all of them.
 
     An initial model combines majority vote, Dawid-Skene, naive Bayes and a logistic regression on
-    votes, with weights fitted to the gold labels. Then a game is played against an adversary who picks the
-    labels, limited by bounds that the gold labels give on the accuracy of each voter. As long as
-    these bounds hold, the result is no worse than the initial model, whatever the labels are. With
-    few labels the bounds are wide, and the game often leaves the initial model as it is:
+    votes, with weights fitted to the gold labels. Then a game is played against an adversary who
+    picks the labels, limited by bounds that the gold labels give on the accuracy of each voter. As
+    long as these bounds hold, the result is no worse than the initial model, whatever the labels
+    are. With few labels the bounds are wide, and the game often leaves the initial model as it is:
     ``slack_`` is then 0.
 
     Parameters
