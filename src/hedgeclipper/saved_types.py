@@ -12,6 +12,7 @@ from hedgeclipper.base.score_votes import Calibration, PanelGame, ProbabilitySca
 from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.bounds.class_rates import RateEvidence
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
 from hedgeclipper.forest.groups import GroupPredictor, GroupScorer, GroupStream, ScoredGroups
 from hedgeclipper.forest.leaf_correlations import Labeled

@@ -17,6 +17,7 @@ from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
 from hedgeclipper.base.semi_supervised import LabeledScoreMixin
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
+from hedgeclipper.votes.agreement import labels_by_agreement
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.bound_methods import VoteBoundsMixin
 from hedgeclipper.votes.evidence import gather_evidence
@@ -207,8 +208,10 @@ class VoteAggregator(
         L : Votes, or array-like, sparse matrix, frame, batches or files of votes
             Votes, a row for each row and a column for each voter. What is missing, or
             ``abstain_label``, is no vote.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_rows,), mapping, or Series
             Gold labels. A missing one, and -1 unless ``L_unlabeled`` is given, marks a row without.
+            A mapping has labels of some rows by name (``Votes.rows``, or the index of a frame), or
+            by number if rows have no names; so may a Series.
         L_unlabeled : like L, optional
             Votes on rows without gold labels.
 
@@ -220,6 +223,34 @@ class VoteAggregator(
         votes = read_votes(L, self.abstain_label)
         others = None if L_unlabeled is None else read_votes(L_unlabeled, self.abstain_label)
         return self._fit(GoldRows.of(split_votes(votes, y, others), self.abstain_label))
+
+    def fit_predict(self, L, y=None, L_unlabeled=None):
+        """Return labels of all rows, ``transduction_`` after ``fit``; without y, by agreement.
+
+        Parameters
+        ----------
+        L, y, L_unlabeled
+            As for ``fit``. Without y the model is not fitted: labels are those of the majority vote
+            and of a Dawid-Skene model together, which rest on how voters agree, and a warning says
+            so. Voters that err together make them wrong, and nothing bounds their error.
+
+        Returns
+        -------
+        ndarray
+            Class labels.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> from hedgeclipper import AgreementWarning
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", AgreementWarning)
+        ...     VoteAggregator().fit_predict([[0, 0, 1], [1, 1, 1], [0, -1, 0]])
+        array([0, 1, 0])
+        """
+        if y is not None:
+            return self.fit(L, y, L_unlabeled).transduction_
+        return labels_by_agreement(read_votes(L, self.abstain_label))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, L, y=None):
@@ -356,7 +387,7 @@ class VoteAggregator(
         probabilities = predictor.probabilities(evidence.unlabeled)
         warn_of_contradiction(constraints, gold.labeled.voters)
         store_games(self, [game], None, [loss.hedged_range])
-        self._checked = check_rule(
+        self._checked, self._rates = check_rule(
             gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
         )
         self.certificate_ = self._checked.certificate(level)

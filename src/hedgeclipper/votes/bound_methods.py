@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL
+from hedgeclipper.bounds.class_rates import ClassRates
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.vote_game import most_probable
 from hedgeclipper.votes.voter_bounds import bound_voters
@@ -24,8 +26,10 @@ class VoteBoundsMixin:
     _auxiliary: Any
     _predictor: Any
     _constraints: Any
+    _rates: Any
     _worst_error: np.ndarray | None
     bound: str
+    confidence_level: float | None
     constraints: str
     class_balance: Any
     class_balance_: np.ndarray
@@ -60,6 +64,40 @@ class VoteBoundsMixin:
         check_is_fitted(self)
         return self._worst_case().subgroup(self._gold.checked_mask(mask), self.classes_)
 
+    def class_rates(self, confidence_level: float | None = None) -> ClassRates:
+        r"""Return how often each class occurs in all rows of the fit, with an interval for each.
+
+        Predicted probabilities are corrected by what the gold labels show of them
+        (prediction-powered inference). With a ``confidence_level`` of the model, labels are held
+        out, and the intervals are a guarantee; else they are an estimate.
+
+        Parameters
+        ----------
+        confidence_level : float, optional
+            Level of each interval; by default that of the model, or 0.95.
+
+        Returns
+        -------
+        ClassRates
+            Rates and intervals; ``describe()`` has them in one sentence.
+
+        Examples
+        --------
+        >>> from hedgeclipper import VoteAggregator
+        >>> rng = np.random.default_rng(0)
+        >>> truth = rng.choice(["A", "B"], 1000, p=[0.6, 0.4])
+        >>> other = np.where(truth == "A", "B", "A")
+        >>> votes = np.where(rng.random((1000, 7)) < 0.8, truth[:, None], other[:, None])
+        >>> gold = np.where(np.arange(1000) < 100, truth, None)
+        >>> model = VoteAggregator().fit(votes, gold)
+        >>> print(str(model.class_rates()).replace(", B", ",\nB"))
+        A 55.9% (95% interval 52.9% to 58.8%),
+        B 44.1% (41.2% to 47.1%) of 1,000 rows, an estimate
+        """
+        check_is_fitted(self)
+        level = confidence_level or self.confidence_level or ESTIMATE_LEVEL
+        return self._rates.rates(self.classes_.tolist(), level)
+
     def suggest_labels(self, k: int) -> np.ndarray:
         """Return unlabeled rows to label next, so that the bound on the error tightens most.
 
@@ -82,8 +120,15 @@ class VoteBoundsMixin:
         Returns
         -------
         ndarray of shape (k,)
-            Numbers of rows among the unlabeled ones of ``fit``, the most useful first.
+            Names of the rows, the most useful first, if they have names (``Votes.rows``, or the
+            index of a frame), else their positions in the rows given: those of ``L``, or of
+            ``L_unlabeled`` if that was passed.
         """
+        rows = self._suggested_rows(k)
+        return self._gold.unlabeled_keys(rows)
+
+    def _suggested_rows(self, k: int) -> np.ndarray:
+        """Return numbers of rows among the unlabeled ones."""
         check_is_fitted(self)
         k, n_rows = self._gold.checked_count(k), self._gold.unlabeled.n_rows
         wrong = self._predicted_codes(Ballots(self._pool.labeled)) != self._pool.codes
