@@ -29,7 +29,7 @@ from hedgeclipper.base.semi_supervised import (
 )
 from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
 from hedgeclipper.forest.groups import GroupStream, ScoredGroups, score_groups
-from hedgeclipper.forest.growing import MAX_SEED, GrownTrees, draw_some, grow_forest
+from hedgeclipper.forest.growing import GrownTrees, draw_some, grow_forest
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
 from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_unlabeled
@@ -37,6 +37,7 @@ from hedgeclipper.forest.rule_check import doubts_in, ranked_among, sum_of_doubt
 from hedgeclipper.forest.streams import Stream
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
+from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.progress import pass_reporter, warn_user
 
 
