@@ -224,3 +224,5 @@ def test_costs_of_errors_move_the_threshold_and_not_the_probabilities(costs, odd
         model.decision_function(rows[200:]), logit(positive) + np.log(odds), atol=1e-9
     )
     np.testing.assert_array_equal(model.predict(rows[200:]), positive > 1.0 / (1.0 + odds))
+    doubts = np.where(model.predict(rows[200:]) == 1, 1.0 - positive, positive)
+    np.testing.assert_allclose(model._checked.unlabeled_doubts, doubts)

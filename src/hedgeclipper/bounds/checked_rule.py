@@ -66,20 +66,16 @@ class CheckedRule:
     def of(
         cls,
         wrong: np.ndarray,
-        probabilities: np.ndarray,
-        unlabeled: np.ndarray,
+        doubts: np.ndarray,
+        unlabeled_doubts: np.ndarray,
         labels: np.ndarray,
         **known: Any,
     ) -> CheckedRule:
-        """Return the rule, given its probabilities on tested and on unlabeled rows.
-
-        ``labels`` are all there are, for the baseline; the other fields are by name.
-        """
-        doubts, others = (1.0 - part.max(axis=1) for part in (probabilities, unlabeled))
-        known.setdefault("n_unlabeled", others.size)
+        """Return the rule, given all labels there are, for the baseline; other fields by name."""
+        known.setdefault("n_unlabeled", unlabeled_doubts.size)
         counts = np.unique(labels, return_counts=True)[1]
         baseline = 1.0 - float(counts.max() / counts.sum())
-        return cls(wrong, doubts, others, baseline=baseline, **known)
+        return cls(wrong, doubts, unlabeled_doubts, baseline=baseline, **known)
 
     def with_rows(self, doubts: np.ndarray, n_unlabeled: int, caveat: str) -> CheckedRule:
         """Return the rule with more unlabeled rows: doubts of a sample of all, and their number."""

@@ -405,7 +405,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         if not is_in_memory(given.X_unlabeled):
             total = sum_of_doubts(kept, predictor, self.n_jobs)
             if held is not None:
-                total -= float(np.sum(1.0 - predictor.probabilities(tested).max(axis=1)))
+                total -= float(predictor.doubts(tested).sum())
             known["mean_of_all"] = total / n_rows
         unlabeled = raw if given.has_unlabeled else raw[:0]
         self._store_check(given.y_labeled, labels, tested, unlabeled, **known)

@@ -56,8 +56,8 @@ def ranked_among(predictions: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def doubts_in(leaves: LeafRows, predictor: Any, n_jobs: int | None) -> np.ndarray:
-    """Return the probability that the most probable class of each row is not the true one."""
-    return 1.0 - predictor.probabilities(predictor.raw_in(leaves, n_jobs)).max(axis=1)
+    """Return the probability that the predicted class of each row is not the true one."""
+    return predictor.doubts(predictor.raw_in(leaves, n_jobs))
 
 
 def sum_of_doubts(leaves: LeafRows, predictor: Any, n_jobs: int | None) -> float:
