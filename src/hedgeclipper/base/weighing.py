@@ -78,7 +78,8 @@ def panel_scores(
         warn_user(
             "Some class has no held-out row to score the members on, since each of its labels is "
             "needed to fit them: all members weigh the same in its game. Label at least two rows "
-            "of each class.",
+            "of each class, or make sample weights less unequal: rows of large weight are in the "
+            "bootstrap sample of every tree.",
             NoHeldOutRowsWarning,
         )
     weights = np.ones(codes.size) if weights is None else weights
