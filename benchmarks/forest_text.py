@@ -8,13 +8,19 @@ from typing import ClassVar
 
 from benchmarks.comparison import Difference
 from benchmarks.figures import OURS, PairedFigures, Row, row_name
-from benchmarks.methods import CONTROLS, METHODS, equal_forest, hedgeclipper_labeled_views
+from benchmarks.methods import (
+    ABLATIONS,
+    CONTROLS,
+    METHODS,
+    equal_forest,
+    hedgeclipper_labeled_views,
+)
 from benchmarks.pages import listed, verdict
 from benchmarks.table_text import Figures
 
 FOREST, SMALL_FOREST = equal_forest.METHOD.name, "random-forest"
 LABELED_VIEWS = hedgeclipper_labeled_views.METHOD.name
-COLUMNS = (SMALL_FOREST, FOREST, OURS, *CONTROLS)
+COLUMNS = (SMALL_FOREST, FOREST, OURS, *(name for name in CONTROLS if name not in ABLATIONS))
 MANY_LABELS, NEAR, NEAR_ACCURACY = 100, 0.005, 0.01
 N_TREES = equal_forest.N_TREES
 

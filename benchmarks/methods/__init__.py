@@ -55,3 +55,4 @@ METHODS = {
     )
 }
 CONTROLS = tuple(name for name, method in METHODS.items() if method.is_control)
+ABLATIONS = tuple(name for name, method in METHODS.items() if method.is_ablation)

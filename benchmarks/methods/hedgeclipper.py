@@ -41,5 +41,10 @@ MEAN = Method(
     "hedgeclipper-mean", "without the game", mean_scores, uses_unlabeled=True, is_control=True
 )
 EQUAL = Method(
-    "hedgeclipper-equal", "plain mean of groups", equal_scores, uses_unlabeled=True, is_control=True
+    "hedgeclipper-equal",
+    "plain mean of groups",
+    equal_scores,
+    uses_unlabeled=True,
+    is_control=True,
+    is_ablation=True,
 )
