@@ -77,7 +77,7 @@ COMPARISONS = {
     "ablations": Comparison((OURS, *CONTROLS), 4, 20_000, FOLDER / "ablations.csv"),
     "panel": Comparison((*COMPARATORS, PANEL, MEAN, STACKING), 3, 5_000, FOLDER / "other_data.csv"),
 }
-AIMS = Aims(gain=0.018, unlabeled_gain=0.0, n_rows=0)
+AIMS = Aims(gain=0.018)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -42,7 +42,7 @@ MEAN = Method(
 )
 EQUAL = Method(
     "hedgeclipper-equal",
-    "plain mean of groups",
+    "equal weights of groups",
     equal_scores,
     uses_unlabeled=True,
     is_control=True,

@@ -74,6 +74,7 @@ class GroupScorer:
         """Return the scores of rows, shape (n_numbers, n_samples), groups before games."""
         size = self.finder.n_block_rows
         blocks = (X[start : start + size] for start in range(0, X.shape[0], size))
+        n_jobs = 1 if self.finder.has_own_threads else n_jobs
         parts = map_in_threads(self._score_block, blocks, n_jobs)
         return np.concatenate([np.empty((self.n_numbers, 0), self.dtype), *parts], axis=1)
 
