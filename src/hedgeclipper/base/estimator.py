@@ -17,7 +17,7 @@ from scipy.special import logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
@@ -29,6 +29,7 @@ from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSuperv
 from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
+from hedgeclipper.sklearn_private import _check_sample_weight
 
 NO_UNLABELED_ROWS = (
     "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave X_unlabeled out."
@@ -406,8 +407,7 @@ class SemiSupervisedClassifier(
         if not isinstance(rows, RowBatches):
             return work(rows)
         parts = [work(batch) for batch in rows]
-        nothing = np.empty((0, self.n_features_in_), np.float32)
-        return np.concatenate(parts) if parts else work(nothing)
+        return np.concatenate(parts) if parts else work(np.empty((0, self.n_features_in_), "f4"))
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         if is_dask(X):

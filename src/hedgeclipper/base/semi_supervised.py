@@ -17,12 +17,13 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing, assert_all_finite, check_array, check_consistent_length
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgeclipper.io import as_classes, as_plain_array, as_source, is_frame, missing_labels
 from hedgeclipper.io.arrays import stack_rows
 from hedgeclipper.io.progress import warn_user
+from hedgeclipper.sklearn_private import _safe_indexing
 
 UNLABELED = -1
 ROWS_PER_SLICE = 1 << 16
