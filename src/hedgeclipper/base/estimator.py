@@ -29,7 +29,6 @@ from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSuperv
 from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
-from hedgeclipper.sklearn_private import _check_sample_weight
 
 NO_UNLABELED_ROWS = (
     "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave X_unlabeled out."
@@ -222,7 +221,7 @@ class SemiSupervisedClassifier(
                 names = io.frame_names(given._meta if is_dask(given) else given)
                 self._column_names = X_unlabeled.source.column_names if is_file else names
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            sample_weight = semi_supervised.checked_weights(sample_weight, X)
         rows = semi_supervised.split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
         return rows
