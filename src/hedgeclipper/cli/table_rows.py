@@ -98,7 +98,8 @@ def read_rows(
         return _in_batches(tables, None, width, None, None, output.verbose)
     data, *others = tables
     if encoder is not None:
-        names = [plan.name for plan in encoder.plans_]
+        names = encoder.used_names
+        data.require(names, "the model")
     else:
         names = [name for name in data.names if name != target and name not in set(drop)]
     if not names:
