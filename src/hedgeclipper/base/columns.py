@@ -179,7 +179,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             Numbers, NaN where a number or a date is missing.
         """
         check_is_fitted(self)
-        columns = _arrays(X, [plan.name for plan in self.plans_ if plan.kind != "left out"])
+        columns = _arrays(X, self.used_names)
         made = [_numbers(name, columns[name]) for name in self.names_of("numbers")]
         made += [missing_labels(columns[name]).astype(float) for name in self.marked_]
         if self.one_hot_ is not None:
@@ -195,6 +195,11 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
                 "one too large. Rescale the column, or leave the place empty."
             )
         return rows
+
+    @property
+    def used_names(self):
+        """Names of the columns that rows must have."""
+        return [plan.name for plan in self.plans_ if plan.kind != "left out"]
 
     def names_of(self, kind):
         """Return the names of the columns of this kind.

@@ -7,7 +7,6 @@ and decides the exit code.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import traceback
 import warnings
@@ -17,7 +16,7 @@ from dataclasses import asdict
 from enum import IntEnum
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -25,7 +24,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hedgeclipper.io.atomic import check_output
+from hedgeclipper.io.atomic import NotWrittenError, check_output
+from hedgeclipper.io.progress import drop
 
 
 class ExitCode(IntEnum):
@@ -150,6 +150,8 @@ def exit_code_of(error: BaseException) -> ExitCode:
 
     if isinstance(error, ModelFileError):
         return ExitCode.MODEL
+    if isinstance(error, (NotWrittenError, FileExistsError)):
+        return ExitCode.OUTPUT
     if isinstance(error, (ValueError, TypeError, OSError, MemoryError)):
         return ExitCode.DATA
     return ExitCode.UNEXPECTED
@@ -164,6 +166,10 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, PermissionError) and error.filename:
         return f"{error.filename} may not be read or written by you. Change its permissions."
     message = " ".join(str(error).split())
+    if isinstance(error, FileExistsError):
+        return message.replace("force=True", "--force")
+    if isinstance(error, OSError) and error.strerror and error.filename is None:
+        return f"{error.strerror}."  # without the number of the error
     if exit_code_of(error) is ExitCode.UNEXPECTED and not isinstance(error, ImportError):
         return (
             f"This should not happen ({type(error).__name__}: {message}). Run the command "
@@ -246,19 +252,23 @@ class _PatientConsole(Console):
 
     def on_broken_pipe(self) -> None:
         """Drop all that is printed from now on."""
-        _drop(self.file)
+        drop(self.file)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, and go on where notes and progress cannot be written."""
+        try:
+            super().print(*objects, **options)
+        except OSError:
+            if not self.stderr:
+                raise
+            drop(self.file)
 
 
 def _print(line: str) -> None:
     try:
         print(line, flush=True)
     except BrokenPipeError:
-        _drop(sys.stdout)
-
-
-def _drop(stream: IO[str]) -> None:
-    """Drop all that is written to a stream whose reader has gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        drop(sys.stdout)
 
 
 def _plain(value: Any) -> Any:

@@ -13,7 +13,6 @@ from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,7 @@ from hedgeclipper.cli.output import (
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_rows import TableRows, check_classes, read_rows
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.io.atomic import atomic_path, parquet_writer
+from hedgeclipper.io.atomic import atomic_path, naming_output, parquet_writer
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.persistence import load, save
@@ -155,7 +154,7 @@ def predict(
     rows: Callable[[], Any] = partial(list, table.paths)
     unread: Counter[str] = Counter()
     if encoder is not None:
-        known = [plan.name for plan in encoder.plans_ if plan.kind != "left out"]
+        known = encoder.used_names
         table.require(known, "the model")
         others = {*encoder.names_of("left out"), *known, encoder.target}
         if more := [name for name in table.names if name not in others]:
@@ -378,12 +377,15 @@ def table_at(path: Path, *, force: bool) -> Iterator[Path]:
         if path.suffix.lower() in PARQUET:
             yield draft
             return
-        with TemporaryDirectory(dir=draft.parent, prefix=f".{path.name}.") as folder:
-            table = Path(folder, "table.parquet")
+        table = draft.with_name(f"{draft.stem}.parquet{draft.suffix}")
+        try:
             yield table
             with (
+                naming_output(path),
                 pyarrow.parquet.ParquetFile(table) as file,
                 pyarrow.csv.CSVWriter(draft, file.schema_arrow) as writer,
             ):
                 for batch in file.iter_batches():
                     writer.write_batch(batch)
+        finally:
+            table.unlink(missing_ok=True)

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from scipy import sparse
-from sklearn.utils import _safe_indexing
 from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
@@ -22,6 +21,7 @@ from hedgeclipper.io import as_classes as typed_labels
 from hedgeclipper.io import listed, missing_labels
 from hedgeclipper.io.formats import CsvFile
 from hedgeclipper.io.progress import row_reporter
+from hedgeclipper.sklearn_private import _safe_indexing
 
 MANY_CLASSES = 20
 _WHOLE_NUMBER = re.compile(r"(0|-?[1-9]\d{0,14})(\.0+)?")
@@ -98,7 +98,8 @@ def read_rows(
         return _in_batches(tables, None, width, None, None, output.verbose)
     data, *others = tables
     if encoder is not None:
-        names = [plan.name for plan in encoder.plans_]
+        names = encoder.used_names
+        data.require(names, "the model")
     else:
         names = [name for name in data.names if name != target and name not in set(drop)]
     if not names:
