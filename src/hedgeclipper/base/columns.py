@@ -7,6 +7,7 @@ together decide what is done with a column.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -76,6 +77,10 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     ----------
     target : str or None, default=None
         Name of the column to predict; it may be there or not when rows are encoded.
+    key : str or None, default=None
+        Name of the column that names rows, which is not encoded.
+    left_out : dict of str to str or None, default=None
+        Names of other columns that the caller has left out, and why.
 
     Attributes
     ----------
@@ -99,8 +104,10 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     array([[1.5, 0. , 0. , 0. , 1. ]])
     """
 
-    def __init__(self, target=None):
+    def __init__(self, target=None, key=None, left_out=None):
         self.target = target
+        self.key = key
+        self.left_out = left_out
 
     def fit(self, X, y=None, X_unlabeled=None):
         """Decide what is done with each column.
@@ -143,6 +150,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         made += [f"{name}_{part}" for name in self.names_of("dates") for part in parts]
         sources += [name for name in self.names_of("dates") for _ in parts]
         names = [plan.name for plan in self.plans_]
+        self.plans_ += self._left_out_plans()
         self.sources_out_ = [names.index(name) for name in sources]
         self.names_out_ = _different(made)
         return self
@@ -161,6 +169,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             ColumnPlan(name, "numbers", "as they are" + (f"; {n:,} missing stay so" if n else ""))
             for name, n in zip(names, n_missing, strict=True)
         ]
+        self.plans_ += self._left_out_plans()
         self.is_plain_, self.marked_, self.one_hot_ = True, [], None
         self.names_out_, self.sources_out_ = list(names), list(range(len(names)))
         return self
@@ -179,7 +188,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             Numbers, NaN where a number or a date is missing.
         """
         check_is_fitted(self)
-        columns = _arrays(X, [plan.name for plan in self.plans_ if plan.kind != "left out"])
+        columns = _arrays(X, self.used_names)
         made = [_numbers(name, columns[name]) for name in self.names_of("numbers")]
         made += [missing_labels(columns[name]).astype(float) for name in self.marked_]
         if self.one_hot_ is not None:
@@ -196,6 +205,19 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             )
         return rows
 
+    @property
+    def used_names(self) -> list[str]:
+        """Names of the columns that are not left out."""
+        return [plan.name for plan in self.plans_ if plan.kind != "left out"]
+
+    @property
+    def string_names(self) -> list[str]:
+        """Names of the columns that are strings, also if those of other rows look like numbers."""
+        return [*self.names_of("categories"), *(p.name for p in self.plans_ if p.date_format)]
+
+    def _left_out_plans(self) -> list[ColumnPlan]:
+        return [ColumnPlan(name, "left out", why) for name, why in (self.left_out or {}).items()]
+
     def names_of(self, kind):
         """Return the names of the columns of this kind.
 
@@ -209,6 +231,23 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features=None):
         """Return the names of the new columns."""
         return np.array(self.names_out_, dtype=object)
+
+    def new_categories(self, X):
+        """Return how often values that ``fit`` has not seen are in each column of categories.
+
+        Parameters
+        ----------
+        X : frame
+            Rows.
+        """
+        found = {}
+        for name, known in zip(self.names_of("categories"), self._categories(), strict=True):
+            counts = Counter(as_text(_arrays(X, [name])[name]).tolist())
+            found[name] = {text: n for text, n in counts.items() if text and text not in known}
+        return found
+
+    def _categories(self) -> list[set[str]]:
+        return [] if self.one_hot_ is None else [set(own) for own in self.one_hot_.categories_]
 
     def n_lost_dates(self, X):
         """Return how many values of each column of dates are there and cannot be read.

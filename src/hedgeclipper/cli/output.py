@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,6 +54,7 @@ class Output:
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, debug: bool = False):
         self.as_json, self.debug = as_json, debug
+        self._started = time.perf_counter()
         is_silent = quiet or as_json
         self.verbose = int(not is_silent)  # that of estimators: 1 shows bars or lines
         self._out = _PatientConsole(highlight=False, soft_wrap=True, quiet=is_silent)
@@ -61,6 +63,11 @@ class Output:
         self.result: dict[str, Any] = {}
         self.written: list[str] = []
         self.code = ExitCode.DONE
+
+    @property
+    def seconds(self) -> float:
+        """Time since the command began, that of imports included."""
+        return time.perf_counter() - self._started
 
     def say(self, text: str) -> None:
         """Print a line."""
