@@ -14,6 +14,7 @@ import pyarrow.compute
 import pyarrow.parquet
 
 from hedgeclipper.base.columns import ColumnEncoder
+from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.cli.output import (
     CommandError,
     ExitCode,
@@ -116,7 +117,7 @@ def evaluate(
     if encoder is not None:
         target = target or encoder.target
         table.require([str(target)], "--target", "Pass labeled rows, or name their column.")
-        check_columns(table, encoder, output)
+        check_columns(table, encoder, output, target)
     rows = read_rows([table], Roles(None if encoder is None else target), output, encoder)
     if rows.y.size == 0:
         raise CommandError(
@@ -135,7 +136,8 @@ def evaluate(
     if unknown:
         output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
     X = rows.X if encoder is None else encoder.transform(rows.X)
-    found = estimator.evaluate(X, y, confidence_level)
+    predicted = estimator.predict(X), estimator.predict_proba(X)
+    found = evaluate_predictions(y, *predicted, estimator.classes_, confidence_level)
     output.result |= {"command": "evaluate", "model": str(model), **found.to_dict()}
     output.facts(found.facts())
     _print_classes(found, output)
@@ -161,12 +163,14 @@ def _print_classes(found: Any, output: Output) -> None:
         output.say(f"... and {len(found.classes) - len(shown):,} more classes; --json lists all")
 
 
-def check_columns(table: Files, encoder: ColumnEncoder, output: Output) -> None:
+def check_columns(
+    table: Files, encoder: ColumnEncoder, output: Output, target: str | None = None
+) -> None:
     """Raise if columns of the model are missing, and note those that it does not know."""
     used = encoder.used_names
     advice = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
     table.require(used, "the model", advice)
-    known = {*used, *encoder.names_of("left out"), encoder.target, encoder.key}
+    known = {*used, *encoder.names_of("left out"), encoder.target, encoder.key, target}
     if more := [name for name in table.names if name not in known]:
         output.note(f"Columns that the model does not know are not used: {', '.join(more[:10])}.")
 

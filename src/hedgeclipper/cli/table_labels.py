@@ -14,7 +14,7 @@ import pandas as pd
 from hedgeclipper.cli.output import CommandError, ExitCode, Output
 from hedgeclipper.cli.table_files import MISSING_STRINGS, Files
 from hedgeclipper.io import as_classes as typed_labels
-from hedgeclipper.io import as_text, listed
+from hedgeclipper.io import as_text, listed, missing_labels
 
 MANY_CLASSES = 20
 # more different numbers than this are measured, counted, or codes of too many classes
@@ -96,7 +96,7 @@ def clean_labels(
 
     ``marks`` mean missing, and so do the usual ones where labels are read as text.
     """
-    counts = Counter(label for label in values.tolist() if label is not None)
+    counts = Counter(values[~missing_labels(values)].tolist())
     classes = {v: v.strip() or None if isinstance(v, str) else v for v in counts}
     if is_text:
         _leave_out_missing(classes, counts, target, output)
