@@ -379,7 +379,13 @@ def _run(
     with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
         if "sep" in options:
             dialect = import_module("hedgeclipper.io.csv_dialect").CsvDialect
-            written = (options.pop(name) for name in ("sep", "decimal", "encoding"))
+            written = [options.pop(name) for name in ("sep", "decimal", "encoding")]
+            if written[:2] == [",", ","]:
+                raise CommandError(
+                    "commas cannot be both between values and in numbers.",
+                    "Pass another --sep or --decimal.",
+                    ExitCode.USAGE,
+                )
             options["dialect"] = dialect(*written)
         work = getattr(import_module(f"hedgeclipper.cli.{module}"), function)
         work(**options, output=output)
