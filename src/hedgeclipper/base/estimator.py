@@ -97,7 +97,7 @@ class SemiSupervisedClassifier(
         Parameters
         ----------
         X : array-like, frame, sparse matrix, batches or files, or a Dask collection
-            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class SemiSupervisedClassifier(
         Parameters
         ----------
         X : array-like, frame, sparse matrix, batches or files, or a Dask collection
-            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class SemiSupervisedClassifier(
         Parameters
         ----------
         X : array-like, frame, sparse matrix, batches or files, or a Dask collection
-            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
 
         Returns
         -------

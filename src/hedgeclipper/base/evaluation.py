@@ -161,7 +161,7 @@ def evaluate_predictions(
 
 
 def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of negatives below each positive, and of positives above each negative."""
+    """Return the proportions of negatives below each positive, and of positives above negatives."""
     ranks = rankdata(scores)
     positive, negative = ranks[is_positive], ranks[~is_positive]
     below = (positive - rankdata(positive)) / max(negative.size, 1)

@@ -2,8 +2,9 @@
 
 Without held-out labels a row is predicted by the trees that were grown without it, and by what
 their own rows say in each leaf: the weights of the game were found with the row's label. Fewer
-trees are less sure of themselves, so that the doubts on unlabeled rows that these predictions are
-compared with come from as few trees.
+trees are less sure of themselves, so that in a game of leaves the doubts on unlabeled rows that
+these predictions are compared with come from as few trees; for groups of trees it makes no
+difference.
 """
 
 from __future__ import annotations
