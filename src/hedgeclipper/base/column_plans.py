@@ -68,8 +68,8 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     texts = as_text(present).tolist() if kind == "categories" else []
     if are_amounts(texts):
         signed = next(text for text in texts if not is_float(text))
-        doubt = f"{signed.strip()!r} is read as the number {amount_of(signed):g}"
-        return ColumnPlan(name, "numbers", f"amounts, read as numbers{marked}", doubt=doubt)
+        note = f"{signed.strip()!r} is read as the number {amount_of(signed):g}"
+        return ColumnPlan(name, "numbers", f"amounts, read as numbers{marked}", doubt=note)
     date_format = _date_format(texts)
     if kind == "dates" or date_format is not None:
         read = f", read as {date_format}" if date_format else ""

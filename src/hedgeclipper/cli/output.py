@@ -20,13 +20,10 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-
-from hedgeclipper.io.atomic import check_output
 
 
 class ExitCode(IntEnum):
@@ -184,6 +181,8 @@ def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> N
 
     Inputs are never replaced, and other files that exist only with ``force``.
     """
+    from hedgeclipper.io.atomic import check_output
+
     wanted = [path for path in paths if path is not None]
     read = {path.resolve() for path in inputs}
     for path in wanted:
@@ -270,4 +269,4 @@ def _drop(stream: IO[str]) -> None:
 
 def _plain(value: Any) -> Any:
     """Return what JSON does not know in a form that it does."""
-    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
+    return value.tolist() if hasattr(value, "tolist") else str(value)
