@@ -448,3 +448,37 @@ def test_wrong_usage_is_json_too(command):
     command("fit", "rows.csv", "--json")
     assert command.result["exit_code"] == command.code == USAGE
     assert "Missing option" in command.result["error"]
+
+
+@pytest.mark.parametrize("name", ["numbers", "strings"])
+def test_a_report_on_rows_without_a_column_of_the_model(command, models, name):
+    Path("m.skops").write_bytes(models[name])
+    column = {"numbers": "mean_area", "strings": "color"}[name]
+    frame = {"numbers": cancer, "strings": flowers}[name]()
+    frame.drop(columns=column).to_csv("rows.csv", index=False)
+    words = ("report", "m.skops", "rows.csv", "-o", "page.html")
+    fails(command, words, DATA, f"rows.csv has no column {column!r} for the model")
+
+
+@pytest.mark.parametrize("name", ["fit", "predict", "report", "votes"])
+def test_an_arrow_file_with_a_damaged_offset(command, models, name):
+    """Without a full check a string is read from wherever its offset points to."""
+    Path("m.skops").write_bytes(models["strings"])
+    frame = flowers()
+    frame["item"] = [f"key {number}" for number in range(len(frame))]
+    frame.to_feather("rows.arrow", compression="uncompressed")
+    content = Path("rows.arrow").read_bytes()
+    ends = np.append(0, np.cumsum(frame["note"].str.len()))
+    kind = next(kind for kind in (np.int32, np.int64) if ends.astype(kind).tobytes() in content)
+    damaged = ends.astype(kind)
+    damaged[5] += 100_000_000
+    content = content.replace(ends.astype(kind).tobytes(), damaged.tobytes())
+    Path("rows.arrow").write_bytes(content)
+    words = {
+        "fit": ("fit", "rows.arrow", "--target", "species", "--model", "n.skops"),
+        "predict": ("predict", "m.skops", "rows.arrow", "-o", "p.csv"),
+        "report": ("report", "m.skops", "rows.arrow", "-o", "p.html"),
+        "votes": ("votes", "rows.arrow", "--gold", "gold.csv", "--key", "item"),
+    }[name]
+    Path("gold.csv").write_text("item,truth\nkey 1,setosa\nkey 2,virginica\n")
+    fails(command, (*words, "-q"), DATA, "rows.arrow is damaged or cut short")

@@ -140,7 +140,7 @@ def test_stopped_while_predictions_are_written(command, monkeypatch, to):
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hedgeclipper.cli.table_commands._count_classes", stop)
+    monkeypatch.setattr("hedgeclipper.cli.prediction_commands._count_classes", stop)
     command("predict", "m.skops", "rows.csv", "-o", to, "--force")
     assert command.code == 130
     assert sorted(path.name for path in Path().iterdir()) == sorted(["m.skops", to, "rows.csv"])

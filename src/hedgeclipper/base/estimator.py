@@ -17,7 +17,7 @@ from scipy.special import logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
@@ -225,7 +225,7 @@ class SemiSupervisedClassifier(
                 names = io.frame_names(given._meta if is_dask(given) else given)
                 self._column_names = X_unlabeled.source.column_names if is_file else names
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            sample_weight = semi_supervised.checked_weights(sample_weight, X)
         rows = semi_supervised.split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
         return rows
@@ -409,8 +409,7 @@ class SemiSupervisedClassifier(
         if not isinstance(rows, RowBatches):
             return work(rows)
         parts = [work(batch) for batch in rows]
-        nothing = np.empty((0, self.n_features_in_), np.float32)
-        return np.concatenate(parts) if parts else work(nothing)
+        return np.concatenate(parts) if parts else work(np.empty((0, self.n_features_in_), "f4"))
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         if is_dask(X):

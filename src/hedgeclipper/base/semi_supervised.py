@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing, assert_all_finite, check_array, check_consistent_length
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgeclipper.base.evaluation import evaluate_predictions
@@ -31,9 +31,11 @@ from hedgeclipper.io import (
 )
 from hedgeclipper.io.arrays import stack_rows
 from hedgeclipper.io.progress import warn_user
+from hedgeclipper.sklearn_private import _check_sample_weight, _safe_indexing
 
 UNLABELED = -1
 ROWS_PER_SLICE = 1 << 16
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 NOTHING_TO_SCORE = (
     "All rows are unlabeled (y is -1 or missing): there is nothing to score. Pass rows that have "
     "labels, and in a cross-validation cv=SemiSupervisedSplit()."
@@ -128,6 +130,18 @@ def split_rows(
             "labeled rows only as X and y."
         )
     return SemiSupervisedRows(X_labeled, known, weights, stack_rows(rest, X_unlabeled), None)
+
+
+def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:
+    """Return weights of rows; products and sums of them must stay numbers that float64 knows."""
+    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    outside = (weights != 0) & ((weights < LEAST_WEIGHT) | (weights > LARGEST_WEIGHT))
+    if np.any(outside):
+        raise ValueError(
+            f"sample_weight must be 0 or lie between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}. Got "
+            f"{weights[outside][0]:g}. Multiply all weights by the same number."
+        )
+    return weights
 
 
 def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> SemiSupervisedRows:

@@ -7,7 +7,6 @@ and decides the exit code.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 import traceback
@@ -18,7 +17,7 @@ from dataclasses import asdict
 from enum import IntEnum
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -150,10 +149,13 @@ def exit_code_of(error: BaseException) -> ExitCode:
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.STOPPED
     # imported here, since help should not have to wait for it
+    from hedgeclipper.io.atomic import NotWrittenError
     from hedgeclipper.persistence import ModelFileError
 
     if isinstance(error, ModelFileError):
         return ExitCode.MODEL
+    if isinstance(error, (NotWrittenError, FileExistsError)):
+        return ExitCode.OUTPUT
     if isinstance(error, (ValueError, TypeError, OSError, MemoryError)):
         return ExitCode.DATA
     return ExitCode.UNEXPECTED
@@ -168,6 +170,10 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, PermissionError) and error.filename:
         return f"{error.filename} may not be read or written by you. Change its permissions."
     message = " ".join(str(error).split())
+    if isinstance(error, FileExistsError):
+        return message.replace("force=True", "--force")
+    if isinstance(error, OSError) and error.strerror and error.filename is None:
+        return f"{error.strerror}."  # without the number of the error
     if exit_code_of(error) is ExitCode.UNEXPECTED and not isinstance(error, ImportError):
         return (
             f"This should not happen ({type(error).__name__}: {message}). Run the command "
@@ -254,6 +260,15 @@ class _PatientConsole(Console):
         """Drop all that is printed from now on."""
         _drop(self.file)
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, and go on where notes and progress cannot be written."""
+        try:
+            super().print(*objects, **options)
+        except OSError:
+            if not self.stderr:
+                raise
+            _drop(self.file)
+
 
 def _print(line: str) -> None:
     try:
@@ -262,9 +277,11 @@ def _print(line: str) -> None:
         _drop(sys.stdout)
 
 
-def _drop(stream: IO[str]) -> None:
-    """Drop all that is written to a stream whose reader has gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+def _drop(stream: Any) -> None:
+    # imported here, since help should not have to wait for it
+    from hedgeclipper.io.progress import drop
+
+    drop(stream)
 
 
 def _plain(value: Any) -> Any:

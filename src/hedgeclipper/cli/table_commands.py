@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow.csv
@@ -30,7 +29,7 @@ from hedgeclipper.cli.output import (
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_labels import Roles, check_classes, key_of_labels
 from hedgeclipper.cli.table_rows import TableRows, read_rows
-from hedgeclipper.io.atomic import atomic_path
+from hedgeclipper.io.atomic import atomic_path, naming_output
 from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.persistence import load, save
@@ -374,12 +373,15 @@ def table_at(path: Path, *, force: bool) -> Iterator[Path]:
         if path.suffix.lower() in PARQUET:
             yield draft
             return
-        with TemporaryDirectory(dir=draft.parent, prefix=f".{path.name}.") as folder:
-            table = Path(folder, "table.parquet")
+        table = draft.with_name(f"{draft.stem}.parquet{draft.suffix}")
+        try:
             yield table
             with (
+                naming_output(path),
                 pyarrow.parquet.ParquetFile(table) as file,
                 pyarrow.csv.CSVWriter(draft, file.schema_arrow) as writer,
             ):
                 for batch in file.iter_batches():
                     writer.write_batch(batch)
+        finally:
+            table.unlink(missing_ok=True)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.utils import _safe_indexing
 from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
@@ -20,6 +19,7 @@ from hedgeclipper.cli.table_files import Files, row_names
 from hedgeclipper.cli.table_labels import Roles, as_classes, read_labels
 from hedgeclipper.io import missing_labels
 from hedgeclipper.io.progress import row_reporter
+from hedgeclipper.sklearn_private import _safe_indexing
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import needs_encoding
@@ -40,6 +39,7 @@ from hedgeclipper.game.solution import PassRecord, PassView
 from hedgeclipper.io import split_target
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.progress import pass_reporter, warn_user
+from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions
 
 
 class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):

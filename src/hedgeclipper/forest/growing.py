@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
-from sklearn.utils.validation import _is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows, is_in_memory
@@ -20,6 +20,7 @@ from hedgeclipper.base.threads import n_workers
 from hedgeclipper.forest.trees import LeafFinder, ViewedTrees, joint_finder, leaf_finder
 from hedgeclipper.forest.views import ROWS_FOR_VIEWS, Components, fit_views
 from hedgeclipper.io.arrays import MAX_SEED
+from hedgeclipper.sklearn_private import _is_fitted
 
 FEW_LABELS = 1000
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.inspection import VoterTable, contributions_of
@@ -35,6 +34,7 @@ from hedgeclipper.game.equations import Evaluation, Game, WeightTerms
 from hedgeclipper.game.losses import BinaryLoss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, PassRecord, Progress
 from hedgeclipper.game.solve import play
+from hedgeclipper.sklearn_private import Interval, StrOptions
 
 # how strongly weights are pulled to those of the forest's own vote
 RIDGE, RIDGE_WITHOUT_LABELS = 100.0, 1e6

@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.semi_supervised import (
@@ -33,6 +32,7 @@ from hedgeclipper.base.semi_supervised import (
 )
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, RowFinder, map_in_threads
 from hedgeclipper.io.progress import row_reporter
+from hedgeclipper.sklearn_private import Interval, StrOptions
 
 ROWS_IN_RESERVOIR = 50_000
 ROWS_TO_COPY = 1 << 16

@@ -9,10 +9,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from scipy import sparse
-from sklearn.utils import _safe_indexing
 
 from hedgeclipper.io.frames import Block, frame_block, is_frame, is_pandas
 from hedgeclipper.io.source import Request, Source, check_count, converted, rows_per_batch
+from hedgeclipper.sklearn_private import _safe_indexing
 
 ENTRIES_PER_BATCH = 1 << 18
 ROWS_PER_SPARSE_BATCH = 1 << 14

@@ -12,8 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -36,6 +34,7 @@ from hedgeclipper.panel.members import (
 )
 from hedgeclipper.panel.panel_inspection import hold_out
 from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
+from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions, _BaseComposition
 
 ROWS_IN_GAME, ENTRIES_IN_GAME = 200_000, 10**8
 

@@ -7,9 +7,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +18,7 @@ from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
 from hedgeclipper.base.semi_supervised import LabeledScoreMixin
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
+from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import gather_evidence
 from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes

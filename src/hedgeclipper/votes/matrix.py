@@ -22,6 +22,8 @@ from hedgeclipper.votes.label_codes import (
 )
 from hedgeclipper.votes.readers import Reading, read_long, read_wide
 
+MANY_CLASSES = 1_000
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Votes:
@@ -258,7 +260,14 @@ class Votes:
                 "votes for class 0. Pass the dense matrix, or store only votes."
             )
         if n_classes is None:
-            n_classes = max(2, int(values.max(initial=-1)) + 1)
+            n_classes = max(2, int(values.max()) + 1 if values.size else 0)
+            # tables have the size of voters x classes^2, which one wrong label must not decide
+            if n_classes > max(MANY_CLASSES, 10 * np.unique(values).size):
+                raise ValueError(
+                    f"The largest label is {n_classes - 1}, which would make {n_classes:,} classes."
+                    " Correct it, pass n_classes if there are so many, or use Votes.of, whose "
+                    "classes are the labels that appear."
+                )
         return cls.of(L, classes=np.arange(n_classes), voters=voters)
 
     @classmethod
