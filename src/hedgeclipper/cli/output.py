@@ -53,8 +53,11 @@ class Output:
         self._started = time.perf_counter()
         is_silent = quiet or as_json
         self.verbose = int(not is_silent)  # that of estimators: 1 shows bars or lines
-        self._out = _PatientConsole(highlight=False, soft_wrap=True, quiet=is_silent)
-        self._err = _PatientConsole(highlight=False, soft_wrap=True, quiet=is_silent, stderr=True)
+        self._out = _PatientConsole(highlight=False, quiet=is_silent)
+        self._err = _PatientConsole(highlight=False, quiet=is_silent, stderr=True)
+        for console in (self._out, self._err):
+            # lines of a log stay whole, those of a terminal break at words
+            console.soft_wrap = not console.is_terminal
         self.notes: list[str] = []
         self.result: dict[str, Any] = {}
         self.written: list[str] = []
@@ -92,6 +95,12 @@ class Output:
     def facts(self, facts: Sequence[tuple[str, Any]]) -> None:
         """Print names and values below each other."""
         width = max(len(name) for name, _ in facts) + 2
+        if self._out.is_terminal:
+            grid = Table.grid(padding=(0, 2, 0, 0))
+            for name, value in facts:
+                grid.add_row(Text(name, "bold"), Text(str(value)))
+            self._out.print(grid)
+            return
         for name, value in facts:
             self._out.print(Text.assemble((name.ljust(width), "bold"), str(value)))
 
@@ -230,7 +239,9 @@ def check_needed(option: str, value: Any, other: str, its_value: Any) -> None:
         raise CommandError(f"{option} is given without {other}.", "Pass both.", ExitCode.USAGE)
 
 
-def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
+def error_facts(
+    model: Any, output: Output, *, with_worst_case: bool = True
+) -> list[tuple[str, str]]:
     """Return what is known of a model's error in lines to print, and keep it for the result."""
     bound, worst = model.certificate_, model.worst_case_error_
     output.result["certificate"] = asdict(bound)
@@ -238,10 +249,11 @@ def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
     if bound.reason and model.confidence_level is not None:
         output.note(f"No guarantee: {bound.reason}.")
     one_class = f" ({model.classes_[worst.argmax()]} against the rest)" if worst.size > 1 else ""
-    return [
-        ("Error", bound.describe().removeprefix("error ")),
-        ("Worst case", f"{worst.max():.1%}{one_class}, if voters are as good as estimated"),
-    ]
+    facts = [("Error", bound.describe().removeprefix("error "))]
+    if with_worst_case:
+        text = f"{worst.max():.1%}{one_class}, if voters are as good as estimated"
+        facts.append(("Worst case", text))
+    return facts
 
 
 def auto_label_facts(found: Any, output: Output) -> list[tuple[str, str]]:

@@ -29,6 +29,7 @@ from hedgeclipper.cli.output import (
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_labels import Roles, check_classes, key_of_labels
 from hedgeclipper.cli.table_rows import TableRows, read_rows
+from hedgeclipper.io import listed
 from hedgeclipper.io.atomic import atomic_path, naming_output
 from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.extras import import_extra
@@ -37,6 +38,8 @@ from hedgeclipper.persistence import load, save
 COLUMNS_TO_LIST = 12
 ROWS_IN_REPORT = 50_000
 LEVEL = 0.95
+# up to so many it takes a second or two to measure what the unlabeled rows bring
+LABELS_FOR_GAIN = 500
 OTHER_MODELS = (".pkl", ".pickle", ".joblib", ".onnx", ".json", ".csv", ".html")
 PARQUET, CSV = (".parquet", ".pq"), (".csv",)
 
@@ -86,6 +89,7 @@ def fit(
         verbose=output.verbose,
     )
     _fit_to(estimator, rows, output)
+    learned = _unlabeled_facts(estimator, rows, output)
     steps = [] if rows.encoder is None else [("columns", rows.encoder)]
     pipeline = Pipeline([*steps, ("model", estimator.set_params(verbose=0))])
     save(pipeline, model, force=force)
@@ -100,7 +104,7 @@ def fit(
         "classes": {str(label): count for label, count in classes.items()},
         "columns": [asdict(plan) for plan in rows.encoder.plans_] if rows.encoder else [],
     }
-    known = error_facts(estimator, output)
+    known = error_facts(estimator, output, with_worst_case=confidence_level is not None)
     if report is not None:
         _write_report(write_report, pipeline, rows, report, force, output)
     output.result["seconds"] = round(output.seconds, 3)
@@ -108,6 +112,7 @@ def fit(
         [
             ("Labels", ", ".join(f"{label} ({count:,})" for label, count in classes.items())),
             *known,
+            *learned,
             ("Model", f"{model}, {decimal(model.stat().st_size)}"),
             *([] if report is None else [("Report", report)]),
             ("Time", f"{output.seconds:.1f} s"),
@@ -272,6 +277,30 @@ def _fit_to(estimator: Any, rows: TableRows, output: Output) -> None:
         X_unlabeled = X[:0]  # says that -1 is a class
     output.say(f"Fitting to {rows.y.size:,} labeled and {rows.n_unlabeled:,} unlabeled rows ...")
     estimator.fit(X, rows.y, X_unlabeled=X_unlabeled)
+
+
+def _unlabeled_facts(estimator: Any, rows: TableRows, output: Output) -> list[tuple[str, str]]:
+    """Return what unlabeled rows bring and which classes they never get, in lines to print."""
+    if rows.X_unlabeled is None:
+        return []
+    facts = []
+    gain = None
+    if rows.y.size <= LABELS_FOR_GAIN:
+        # asked for before the model is saved, which then knows it
+        gain = getattr(estimator, "unlabeled_gain_", None)
+    if gain is not None:
+        output.result["unlabeled_gain"] = asdict(gain)
+        facts.append(("Unlabeled", gain.describe().removeprefix("unlabeled rows: ")))
+    if rows.in_memory:
+        predicted = estimator.transduction_
+    else:
+        predicted = estimator.predict(rows.first_unlabeled())
+    never = [label for label in estimator.classes_.tolist() if label not in set(predicted.tolist())]
+    output.result["never_predicted"] = [str(label) for label in never]
+    if never:
+        text = f"{listed(never, 5)}, for none of {len(predicted):,} unlabeled rows"
+        facts.append(("Never", f"predicted: {text}"))
+    return facts
 
 
 def load_model(path: Path, files: Files) -> tuple[Pipeline, ColumnEncoder | None]:

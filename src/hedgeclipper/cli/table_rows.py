@@ -60,6 +60,14 @@ class TableRows:
             return X, self.X_unlabeled
         return X, self.encoder.transform(self.X_unlabeled)
 
+    @property
+    def _names(self) -> list[str] | None:
+        return None if self.encoder is None else self.encoder.names_of("numbers")
+
+    def first_unlabeled(self) -> Any:
+        """Return the first batch of the unlabeled rows, which are not in memory."""
+        return _stacked([next(iter(self.X_unlabeled()))], self._names)
+
     def sample(self, n_rows: int) -> tuple[Any, list[str]]:
         """Return at most so many unlabeled rows, drawn at random, and their names."""
         drawn = sample_without_replacement(
@@ -73,8 +81,7 @@ class TableRows:
             parts.append(_safe_indexing(rows, picked))
             numbers.append(where[picked])
             start = end
-        columns = None if self.encoder is None else self.encoder.names_of("numbers")
-        rows = parts[0] if self.in_memory else _stacked(parts, columns)
+        rows = parts[0] if self.in_memory else _stacked(parts, self._names)
         if self.key is None:
             return rows, row_names(self.tables, np.concatenate(numbers))
         keys = np.concatenate([files.keys(self.key) for files in self.tables])
