@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hedgeclipper.base.evaluation import Evaluation
     from hedgeclipper.base.semi_supervised import (
         NoUnlabeledRowsWarning,
         SemiSupervisedSplit,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0.dev0"
 
 _HOME = {
+    "Evaluation": "base.evaluation",
     "ContradictionWarning": "votes.worst_case",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
@@ -91,6 +93,7 @@ __all__ = [
     "Contradiction",
     "ContradictionWarning",
     "ConvergenceDisplay",
+    "Evaluation",
     "GameSolution",
     "HedgeClipperClassifier",
     "HedgedVotingClassifier",

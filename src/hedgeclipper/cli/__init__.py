@@ -7,8 +7,6 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from hedgeclipper.io.extras import import_extra
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; by default that of this process's command line."""
@@ -17,6 +15,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for module in ("typer", "rich", "skops", "pandas", "pyarrow"):
             # finding a module is faster than importing it, and help needs few
             if find_spec(module) is None:
+                from hedgeclipper.io.extras import import_extra
+
                 import_extra(module, "cli", "The command line")
     except ImportError as error:
         print(f"error: {error}", file=sys.stderr)

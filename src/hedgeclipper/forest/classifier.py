@@ -36,6 +36,7 @@ from hedgeclipper.forest.rule_check import doubts_in, ranked_among, sum_of_doubt
 from hedgeclipper.forest.streams import Stream
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
+from hedgeclipper.io import split_target
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.progress import pass_reporter, warn_user
 from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions
@@ -239,7 +240,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         y : array-like of shape (n_samples,), or str
             Labels: numbers, strings or booleans. Rows whose label is missing (None, NaN, NaT or
             ``pandas.NA``) are unlabeled, and without ``X_unlabeled`` so are those marked by -1.
-            Where X is files, the name of their column of labels.
+            Where X is a frame or files, the name of their column of labels.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
             Unlabeled rows; -1 in y is then a class, also if X_unlabeled is empty. Columns of frames
             are matched by name, whatever their order. Batches may be any object that can be
@@ -260,6 +261,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         self.__dict__.pop("_predictor", None)
         self._forget_measures()
         storage = self._check_settings(X_unlabeled, callback)
+        X, y = split_target(X, y)
         self._keeps_frames = needs_encoding(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows, prepare = self._encode_columns(given.without_weightless())

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from hedgeclipper.base.evaluation import placements
 from hedgeclipper.forest.groups import ScoredGroups
-from hedgeclipper.forest.unlabeled_gain import placements
 
 MANY_COLUMNS, REPEATS = 100, 3
 

@@ -117,12 +117,12 @@ class RowReporter(Reporter):
 
 
 class MemberReporter(Reporter):
-    """Shows which member of a panel has been fitted, and the time left."""
+    """Shows how many fits of members of a panel are done, and the time left."""
 
     def __call__(self, name: str, n_done: int, n_all: int) -> None:
         """Show that a fit of a member is done."""
         seconds = time.perf_counter() - self.started
-        text = f"fitted {name}  {n_done} of {n_all} fits  {seconds:.1f} s"
+        text = f"fitting members  {n_done} of {n_all}, last {name}  {seconds:.1f} s"
         left = f"{seconds * (n_all - n_done) / n_done:.0f} s left"
         is_last = n_done == n_all
         self.show(n_done / n_all, text, "done" if is_last else left, at_once=is_last)

@@ -24,7 +24,7 @@ from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_in_memory
 from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summarize
 from hedgeclipper.base.worst_case import HardVotes, worst_case_error
 from hedgeclipper.game.losses import BinaryLoss
-from hedgeclipper.io import is_frame
+from hedgeclipper.io import is_frame, split_target
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.panel.members import (
     ROWS_FOR_VIEWS,
@@ -213,7 +213,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         y : array-like of shape (n_samples,), or str
             Labels: numbers, strings or booleans. Rows whose label is missing (None, NaN, NaT or
             ``pandas.NA``) are unlabeled, and without ``X_unlabeled`` so are those marked by -1.
-            Where X is files, the name of their column of labels.
+            Where X is a frame or files, the name of their column of labels.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
             Unlabeled rows; -1 in y is then a class, and an empty X_unlabeled has no other effect.
             Columns of frames are matched by name, whatever their order. Of more than 200,000 rows
@@ -229,6 +229,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self._validate_params()
         self.__dict__.pop("_predictor", None)
         estimators = self._check_estimators()
+        X, y = split_target(X, y)
         self._keeps_frames = is_frame(X) if estimators is not None else needs_encoding(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         random_state = check_random_state(self.random_state)
