@@ -1,7 +1,7 @@
 """Combine imperfect predictors with few labels and many unlabeled rows.
 
-`HedgeClipperClassifier` reweights the leaves of a forest, `HedgedVotingClassifier` combines a panel
-of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one zero-sum game,
+`HedgeClipperClassifier` is a forest that also learns from unlabeled rows, `HedgedVotingClassifier`
+combines a panel of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one zero-sum game,
 which `solve_game` solves for any votes. ``io`` reads rows from arrays, files and clusters, and
 ``datasets`` the paper's data.
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hedgeclipper.votes.matrix import Votes
     from hedgeclipper.votes.worst_case import ContradictionWarning
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0.dev0"
 
 _HOME = {
     "ContradictionWarning": "votes.worst_case",

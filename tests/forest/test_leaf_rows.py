@@ -203,9 +203,25 @@ def test_a_reservoir_of_many_rows_is_full():
     numbers = np.arange(140_000, dtype=np.uint32)[None, :]
     rows = LeafBlocks(list(LeafArray(numbers).blocks()))
     reservoir = Reservoir(np.random.default_rng(0))
-    reservoir.draw(rows)
+    drawn = reservoir.draw(rows)
     assert reservoir.leaves.n_samples == leaf_rows.ROWS_IN_RESERVOIR
     assert reservoir.n_seen == 140_000
+    np.testing.assert_array_equal(whole(reservoir.leaves)[0], drawn)
+    # the last rows, which may be held out, are drawn no more often than others
+    expected, spread = 2_000 * 50 / 140, np.sqrt(2_000 * 50 / 140 * 90 / 140)
+    assert abs(np.sum(drawn >= 138_000) - expected) < 4 * spread
+
+
+def test_rows_are_taken_by_their_positions_wherever_they_are():
+    numbers = np.arange(200, dtype=np.uint16).reshape(2, 100)
+    parts = [numbers[:, :30], numbers[:, 30:30], numbers[:, 30:]]
+    file = LeafFile(2, numbers.dtype)
+    for part in parts:
+        file.append(part)
+    rows = np.array([0, 29, 30, 31, 99])
+    for place in (LeafArray(numbers), LeafBlocks(parts), file):
+        np.testing.assert_array_equal(place.take(rows), numbers[:, rows])
+    file.close()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

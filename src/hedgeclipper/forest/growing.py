@@ -19,10 +19,10 @@ from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows, is_
 from hedgeclipper.base.threads import n_workers
 from hedgeclipper.forest.trees import LeafFinder, ViewedTrees, joint_finder, leaf_finder
 from hedgeclipper.forest.views import ROWS_FOR_VIEWS, Components, fit_views
+from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.sklearn_private import _is_fitted
 
 FEW_LABELS = 1000
-MAX_SEED = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def draw_some(
     """Return some of the unlabeled rows, for views and to see if rows have shifted.
 
     They are drawn in batches, and by a copy of the generator, so that the same rows are drawn from
-    memory and from files, and the same trees grown.
+    memory, files and Dask collections, and the same trees grown.
     """
     if not rows.has_unlabeled:
         return None

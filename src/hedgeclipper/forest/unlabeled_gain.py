@@ -88,7 +88,7 @@ def out_of_bag_log_odds(groups: ScoredGroups) -> np.ndarray:
     weights = None if groups.weights is None else groups.weights[known]
     scores = panel_scores(own, own, groups.codes[known], weights, groups.games)
     out = np.full((known.size, len(groups.games)), np.nan)
-    games = [weigh_groups(one, groups.shares).game for one in scores]
+    games = [weigh_groups(one, groups.prior).game for one in scores]
     found = [game.log_odds(one.unlabeled) for game, one in zip(games, scores, strict=True)]
     out[known] = np.column_stack(found)
     return out
@@ -113,7 +113,7 @@ def auc_difference(
 
 
 def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of negatives below each positive, and of positives above each negative."""
+    """Return the proportions of negatives below each positive, and of positives above negatives."""
     ranks = rankdata(scores)
     positive, negative = ranks[is_positive], ranks[~is_positive]
     below = (positive - rankdata(positive)) / max(negative.size, 1)

@@ -21,7 +21,7 @@ import numpy as np
 from dask.delayed import Delayed
 from dask.utils import parse_timedelta
 
-from hedgeclipper.io.arrays import Draw, merge_draws
+from hedgeclipper.io.arrays import MAX_SEED, Draw, merge_draws, row_tags
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import positions_of
 
@@ -39,15 +39,15 @@ def draw_from(
 ) -> Any:
     """Return so many rows of a Dask collection, drawn at random, here; or all if there are fewer.
 
-    Of a frame the columns of these names are wanted. ``check`` returns a partition's rows as an
-    array, or raises.
+    They are the rows that `arrays.draw_rows` draws from batches. Of a frame the columns of these
+    names are wanted. ``check`` returns a partition's rows as an array, or raises.
     """
-    parts = parts_of(select_columns(X, names, "X_unlabeled"))
-    seeds = random_state.randint(np.iinfo(np.int32).max, size=len(parts))
-    box = sent("check", check)
+    X = select_columns(X, names, "X_unlabeled")
+    parts, starts = parts_of(X), np.cumsum([0, *_sizes_of(X)[:-1]]).tolist()
+    box, seed = sent("check", check), random_state.randint(MAX_SEED)
     draws = [
-        task("draw", _draw_part, part, n_rows, box, seed)
-        for part, seed in zip(parts, seeds, strict=True)
+        task("draw", _draw_part, part, n_rows, box, seed, start)
+        for part, start in zip(parts, starts, strict=True)
     ]
     _, rows = join_in_tree(draws, partial(reduce, partial(merge_draws, n_rows=n_rows)))
     return rows
@@ -218,10 +218,20 @@ def _finished(kept: tuple[Any, ...]) -> Iterator[Any]:
             )
 
 
-def _draw_part(part: Any, n_rows: int, check: Box, seed: int) -> Draw:
+def _sizes_of(X: Any) -> list[int]:
+    """Return the number of rows of each partition, which are read if Dask does not know it."""
+    if _is_array(X) and not np.isnan(X.chunks[0]).any():
+        return list(X.chunks[0])
+    return list(compute(*[task("rows", _n_rows, part) for part in parts_of(X)]))
+
+
+def _n_rows(part: Any) -> int:
+    return part.shape[0]
+
+
+def _draw_part(part: Any, n_rows: int, check: Box, seed: int, start: int) -> Draw:
     rows = check.content(part)
-    tags = np.random.RandomState(seed).random_sample(rows.shape[0])
-    return merge_draws(None, (tags, rows), n_rows)
+    return merge_draws(None, (row_tags(seed, start, rows.shape[0]), rows), n_rows)
 
 
 def join_in_tree(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:

@@ -56,11 +56,11 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         encoded. In a pipeline that ends in one of scikit-learn's semi-supervised classifiers, all
         steps get the unlabeled rows, marked by -1.
     cv : int, splitter, list of splits or "prefit", default=5
-        How labeled rows are held out to score a member on: a number of stratified folds, at most
-        as many as the rarest class with two labels has labels, or splits of the labeled rows
-        alone. The members are then fitted to all labels. "prefit": the classifiers are fitted and
-        stay as they are; the labeled rows must be new to them. Take fewer folds if members are slow
-        to fit.
+        How labeled rows are held out to score a member on: a number of stratified folds, or
+        splits of the labeled rows alone. There are no more folds than the smallest class of two
+        labels or more has labels. The members are then fitted to all labels. "prefit": the
+        classifiers are fitted and stay as they are; the labeled rows must be new to them. Take
+        fewer folds if members are slow to fit.
     holdout : float or None, default=None
         Fraction of the labels to hold out; only with a ``confidence_level``. None is half of them,
         at most 2,000.
@@ -74,8 +74,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         these apart for sure and unsure votes ("bins"). Worth a try with many labels, if members are
         better on one side than on the other.
     loss : {"square", "zero_one", "log"} or Loss, default="square"
-        Loss that the game's predictor wants to be small. Probabilities are calibrated whatever it
-        is.
+        Loss that the game minimizes in the worst case. Probabilities are calibrated whatever it is.
     tol : float, default=1e-3
         Relative duality gap at which the game counts as solved.
     max_iter : int, default=200
@@ -115,7 +114,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         `ConvergenceDisplay`.
     hedged_range_ : ndarray of shape (n_games, 2)
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
-        Probabilities are calibrated in its place.
+        ``predict_proba`` is calibrated and is not clipped.
     out_of_fold_ : ndarray of shape (n_labeled, n_members, n_games)
         Each member's score of each labeled row, by a fit without the row: from 0 to 1, for the
         second class of two or for each of more. NaN where no fit has scored the row.
@@ -283,7 +282,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         return frame.sort_values("contribution", ascending=False, ignore_index=True)
 
     def for_prediction(self) -> HedgedVotingClassifier:
-        """Return a light copy that can predict but not go on: one thread, no rows, no labels."""
+        """Return a light copy that can only predict: one thread, no rows, no labels."""
         return self._fill_in(HedgedVotingClassifier(n_jobs=1))
 
     def __sklearn_tags__(self):

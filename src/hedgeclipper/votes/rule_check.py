@@ -47,4 +47,5 @@ def check_rule(
             caveat = ONLY_HELD_OUT
     wrong = most_probable(tested, evidence.balance) != codes
     unlabeled = probabilities[: gold.unlabeled.n_rows if gold.has_unlabeled else 0]
-    return CheckedRule.of(wrong, tested, unlabeled, gold.codes, caveat=caveat)
+    doubts, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
+    return CheckedRule.of(wrong, doubts, others, gold.codes, caveat=caveat)
