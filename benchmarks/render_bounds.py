@@ -204,7 +204,7 @@ def estimate_verdicts(cells: Cells) -> str:
 
 
 def mean_errors(groups: Sequence[Sequence[Any]]) -> tuple[float, float]:
-    """Return the RMSE of the estimate and of the uncorrected error, averaged over groups of fits."""
+    """Return the RMSE of the estimate and of the uncorrected error, the mean over groups."""
     pairs = [
         (
             root_mean_square(group, lambda one: one.estimate - one.estimated_error),
@@ -219,8 +219,8 @@ def mean_errors(groups: Sequence[Sequence[Any]]) -> tuple[float, float]:
 def gain_verdict(groups: Sequence[Sequence[Any]]) -> list[str]:
     """Return how the RMSE of the estimate compares with what sqrt(1 - rho^2) allows.
 
-    Each group counts by its uncorrected RMSE in both. The standard error is the jackknife's over draws.
-    Fits without a rho are passed over.
+    Each group counts by its uncorrected RMSE in both. The standard error is the jackknife's over
+    draws. Fits without a rho are passed over.
     """
     known = [[one for one in group if np.isfinite(one.rho)] for group in groups]
     known = [group for group in known if group]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hedgeclipper.base.weighing import NoHeldOutRowsWarning
     from hedgeclipper.bounds.auto_labels import AutoLabels
     from hedgeclipper.bounds.certificate import Certificate, certificate
+    from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
@@ -40,12 +41,15 @@ if TYPE_CHECKING:
     from hedgeclipper.panel.members import MemberFailedWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
+    from hedgeclipper.votes.agreement import AgreementWarning
     from hedgeclipper.votes.matrix import Votes
     from hedgeclipper.votes.worst_case import ContradictionWarning
 
 __version__ = "0.2.0.dev0"
 
 _HOME = {
+    "AgreementWarning": "votes.agreement",
+    "ClassRates": "bounds.class_rates",
     "Evaluation": "base.evaluation",
     "ContradictionWarning": "votes.worst_case",
     "VoteAggregator": "votes.aggregator",
@@ -87,9 +91,11 @@ _HOME = {
 
 __all__ = [
     "AbstentionDisplay",
+    "AgreementWarning",
     "AutoLabelDisplay",
     "AutoLabels",
     "Certificate",
+    "ClassRates",
     "Contradiction",
     "ContradictionWarning",
     "ConvergenceDisplay",

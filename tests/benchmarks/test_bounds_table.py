@@ -36,7 +36,8 @@ def fit_with(error, uncorrected, rho, draw=0):
     """Return a fit whose estimate and uncorrected error are off by so much."""
     nothing = [float("nan")] * 2
     return BoundResult(
-        "rows", 100, draw, "forest", 0.2, 0.3, 50, 1.0, 0.2, 0.2 + error, *nothing, 0.2 + uncorrected,
+        "rows", 100, draw, "forest", 0.2, 0.3, 50, 1.0, 0.2, 0.2 + error, *nothing,
+        0.2 + uncorrected,
         rho=rho,
     )  # fmt: skip
 
