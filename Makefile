@@ -8,7 +8,7 @@ PEERS := .venv-peers/.ready
 # Whoever names an interpreter of the peers has their environment already.
 PEERS_READY := $(if $(HEDGECLIPPER_PEERS),,$(PEERS))
 
-.PHONY: help demo docs test test-slow test-oldest test-kernels lint check bench table votes-table bounds-table figure clean
+.PHONY: help demo docs test test-slow test-oldest test-kernels lint check bench table votes-table bounds-table figure dist clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -98,6 +98,26 @@ figure: $(READY)  ## the paper's Figure 2, on covtype, and the guide's drawings
 	$(BIN)/python -m benchmarks.margin_figure
 	$(BIN)/python -m benchmarks.drawings
 
+define TRY
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.datasets import fetch_a1a
+X, y = fetch_a1a(return_X_y=True)
+model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+print(model.fit(X[:200], y[:200], X_unlabeled=X[200:1000]).certificate_.describe())
+endef
+export TRY
+
+dist: $(READY)   ## wheel and sdist in dist/, each installed in an empty environment and tried there
+	rm -rf dist .venv-dist
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build --outdir dist > /dev/null
+	for built in dist/*.whl dist/*.tar.gz; do \
+	  rm -rf .venv-dist && $(PYTHON) -m venv .venv-dist && \
+	  .venv-dist/bin/python -m pip install --quiet "$$built[cli]" && \
+	  (cd .venv-dist && bin/python -c "$$TRY" && bin/hedgeclipper --version) || exit 1; \
+	done
+	rm -rf .venv-dist
+
 clean:           ## remove everything that can be made again
-	rm -rf .venv .venv-oldest .venv-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-dist .venv-oldest .venv-peers dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -rf docs/_build docs/generated docs/auto_examples hedgeclipper-demo.html

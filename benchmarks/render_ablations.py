@@ -31,9 +31,9 @@ PARTS = (
     Part("extra trees beside random forests", OURS, "hedgeclipper-no-extra"),
     Part("trees on components beside raw columns", OURS, "hedgeclipper-no-views"),
     Part("components of all rows, not of labeled ones", OURS, "hedgeclipper-labeled-views"),
-    Part("game of groups instead of fixed shares", OURS, "hedgeclipper-mean"),
-    Part("fixed shares instead of equal ones", "hedgeclipper-mean", "hedgeclipper-equal"),
-    Part("game of groups instead of their plain mean", OURS, "hedgeclipper-equal"),
+    Part("game of groups instead of fixed weights", OURS, "hedgeclipper-mean"),
+    Part("fixed weights instead of equal ones", "hedgeclipper-mean", "hedgeclipper-equal"),
+    Part("game of groups instead of equal weights", OURS, "hedgeclipper-equal"),
     Part("game of leaves instead of groups", "hedgeclipper-leaves", OURS),
     Part("game of nodes instead of groups", "hedgeclipper-nodes", OURS),
 )
@@ -51,23 +51,25 @@ def sections(paper: PairedFigures, other: PairedFigures) -> dict[str, str]:
 def describe_run(figures: PairedFigures) -> str:
     """Return how the figures were measured."""
     own = [result for result in figures.results if result.method == OURS]
-    return (
-        f"{len(figures.rows)} rows, {len({result.draw for result in own})} draws of the labels, at "
-        f"most {max(result.n_unlabeled for result in own):,} unlabeled rows, run on {when(own)}."
-    )
+    most = max(result.n_unlabeled for result in own)
+    return f"{len(figures.rows)} rows, at most {most:,} unlabeled rows, run on {when(own)}."
 
 
 def table(figures: PairedFigures) -> str:
     """Return a line for each part."""
-    rows = [["part", "AUC", "better, worse", "log loss", "better, worse"]]
+    rows = [["part", "draws", "AUC", "better, worse", "log loss", "better, worse"]]
     for part in known_parts(figures):
-        auc, loss = (
-            difference(figures, part.with_it, part.without, measure)
-            for measure in ("auc", "log_loss")
-        )
+        auc, loss = (effect(figures, part, measure) for measure in ("auc", "log_loss"))
         cells = [_mean(auc), _counts(auc, 1), _mean(loss), _counts(loss, -1)]
-        rows.append([part.title, *cells])
+        n_draws = min(values.size for values in auc.by_row.values())
+        rows.append([part.title, str(n_draws), *cells])
     return markdown_table(rows)
+
+
+def effect(figures: PairedFigures, part: Part, measure: str = "auc") -> Difference:
+    """Return what a part adds to a figure, on the draws that both of its methods were run on."""
+    results = on_draws_of(on_draws_of(figures.results, part.with_it), part.without)
+    return difference(ForestFigures(results, figures.rows), part.with_it, part.without, measure)
 
 
 def known_parts(figures: PairedFigures) -> list[Part]:
@@ -80,7 +82,7 @@ def describe_parts(figures: PairedFigures) -> str:
     """Return which parts bring more than their standard error in AUC, and where they lose most."""
     lines = []
     for part in known_parts(figures):
-        found = difference(figures, part.with_it, part.without)
+        found = effect(figures, part)
         row, least = min(found.means.items(), key=lambda pair: pair[1])
         brings = "more" if found.mean > found.error else "no more"
         lines.append(
@@ -103,7 +105,7 @@ def _counts(found: Difference, better: int) -> str:
 
 def figures() -> tuple[ForestFigures, ForestFigures]:
     """Return the results on the paper's and on other data, on draws of HedgeClipper."""
-    files = FOLDER / "table.csv", COMPARISONS["forest"].results
+    files = FOLDER / "table.csv", COMPARISONS["ablations"].results
     paper, other = (on_draws_of(read_results(path), OURS) for path in files)
     if not paper or not other:
         raise SystemExit("No results of HedgeClipper: run `make table` first.")

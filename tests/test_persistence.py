@@ -1,27 +1,27 @@
+import hashlib
 import io
 import json
 import os
 import pickle
+import tracemalloc
 import warnings
-from zipfile import ZipFile
+from itertools import chain
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
 import pytest
 import skops.io
-from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
-    BaggingClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import BallTree, KDTree, KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 
 import hedgeclipper
 from hedgeclipper import (
@@ -37,17 +37,13 @@ from hedgeclipper import (
     saved_types,
 )
 from hedgeclipper.datasets import fetch_a1a
-from hedgeclipper.forest.groups import GroupScorer
-from hedgeclipper.forest.trees import PackedTrees, ViewedTrees
-from hedgeclipper.forest.views import Components
 from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.persistence import (
     FORMAT,
     HEADER,
     TRUSTED,
     OtherVersionWarning,
-    check_trees,
-    parts_of,
+    archive_of,
 )
 
 VOTES = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
@@ -233,15 +229,15 @@ class Hostile:
 
 
 def with_header(content, **versions):
-    buffer = io.BytesIO(content)
-    with ZipFile(buffer, "a") as archive:
-        known = {
-            "format": FORMAT,
-            "hedgeclipper": hedgeclipper.__version__,
-            "scikit-learn": "1.0",
-        }
-        archive.writestr(HEADER, json.dumps({**known, **versions}))
-    return buffer.getvalue()
+    """Return a file with the parts of an archive of skops, a header and a checksum."""
+    known = {"format": FORMAT, "hedgeclipper": hedgeclipper.__version__, "scikit-learn": "1.0"}
+    header = json.dumps({**known, **versions}).encode()
+    return archive_of({**parts_in(content), HEADER: header})
+
+
+def parts_in(content):
+    with ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_a_hostile_file_does_not_run(tmp_path, forest):
@@ -398,313 +394,85 @@ def test_a_model_of_an_older_version_loads(tmp_path):
         assert load(path) == {}
 
 
-def rows():
+@pytest.fixture(scope="module")
+def small_file(tmp_path_factory):
+    """Return the content of a small model file, and predictions of its model."""
+    model = VoteAggregator(random_state=0).fit(VOTES, GOLD)
+    return save(model, tmp_path_factory.mktemp("model") / "model.skops").read_bytes()
+
+
+def test_a_changed_byte_anywhere_is_an_error(tmp_path, small_file):
+    path, size = tmp_path / "model.skops", len(small_file)
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    return X, (X[:, 0] > 0).astype(int)
+    name = HEADER.encode()
+    records = [range(at - 60, at + 100) for at in (small_file.find(name), small_file.rfind(name))]
+    ends = range(5), range(size - 90, size), *records
+    for place in [*rng.integers(size, size=200).tolist(), *chain(*ends)]:
+        changed = bytearray(small_file)
+        changed[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(changed)
+        with pytest.raises(ModelFileError):
+            load(path)
 
 
-@pytest.fixture
-def small_forest():
-    X, y = rows()
-    y[::2] = -1
-    return HedgeClipperClassifier(n_estimators=4, random_state=0).fit(X, y)
+def test_a_changed_file_with_its_own_checksum_is_still_checked(tmp_path, small_file):
+    path, parts = tmp_path / "model.skops", parts_in(small_file)
+    path.write_bytes(archive_of(parts))
+    load(path)
+    path.write_bytes(archive_of({**parts, "schema.json": b"{}"}))
+    with pytest.raises(ModelFileError, match="is damaged"):
+        load(path)
 
 
-def packed(model):
-    return next(part for part in parts_of(model) if isinstance(part, PackedTrees))
+N_ZEROS = 80 * 10**6
 
 
-def tree_with(**changes):
-    """Return a fitted tree whose nodes were changed."""
-    X, y = rows()
-    model = DecisionTreeClassifier(random_state=0).fit(X, y)
-    tree = model.tree_
-    state = tree.__getstate__()
-    for field, (node, value) in changes.items():
-        state["nodes"][field][node] = value
-    tree.__setstate__(state)
-    return model
+def zipped(**parts):
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return buffer.getvalue()
 
 
-def boosted():
-    """Return boosted trees that split a column of categories."""
-    categories = np.arange(60) % 3
-    X = np.column_stack([rows()[0], categories])
-    model = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=2, categorical_features=[3])
-    model.fit(X, categories == 1)
-    assert model._predictors[0][0].nodes["is_categorical"].any()
-    return model
+def shortened(content, name):
+    """Return an archive that says that one of its parts is only a few bytes long."""
+    with ZipFile(io.BytesIO(content)) as archive:
+        size = archive.getinfo(name).file_size
+    return content.replace(size.to_bytes(4, "little"), (1000).to_bytes(4, "little"))
 
 
-def test_every_part_comes_once():
-    shared = [1]
-    parts = list(parts_of({"a": shared, "b": (shared, np.array([shared], dtype=object))}))
-    assert sum(part is shared for part in parts) == 1
+def bombs(parts):
+    name = next(name for name in parts if name.endswith(".npy"))
+    # of a matrix; older versions of skops keep its arrays one by one
+    inside = next((name for name in parts if name.endswith(".npz")), "more.npz")
+    zeros = bytes(N_ZEROS)
+    array = zipped(**{**parts, name: zeros})
+    yield "array", array
+    yield "array that lies", shortened(array, name)
+    yield "header", zipped(**{**parts, HEADER: parts[HEADER] + b" " * N_ZEROS})
+    yield "description", zipped(**{**parts, "schema.json": b"[" + b" " * N_ZEROS + b"]"})
+    yield "archive inside", zipped(**{**parts, inside: zipped(data=zeros)})
+    yield "an array more", zipped(**parts, more=zeros)
 
 
-def test_whole_models_pass(small_forest):
-    X, y = rows()
-    check_trees(small_forest)
-    check_trees(HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=2).fit(X, y))
-    check_trees(BaggingClassifier(n_estimators=3, max_features=2).fit(X, y))
-    check_trees(boosted())
-    check_trees(KNeighborsClassifier(algorithm="kd_tree").fit(X, y))
-    check_trees(KNeighborsClassifier(algorithm="ball_tree").fit(X, y))
-    check_trees(tree_with())
+def test_archives_that_unpack_to_too_much_are_refused(tmp_path, small_file):
+    path, parts = tmp_path / "model.skops", parts_in(small_file)
+    for kind, content in bombs(parts):
+        content = content[:-2] + (64).to_bytes(2, "little")  # room for a comment
+        path.write_bytes(content + hashlib.sha256(content).hexdigest().encode())
+        assert len(content) < 200_000, kind
+        tracemalloc.start()
+        with pytest.raises(ModelFileError, match=r"damaged|no model"):
+            load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 40 * 10**6, (kind, peak)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"left_child": (0, 10_000)},
-        {"right_child": (0, -7)},
-        {"left_child": (0, 0)},
-        {"feature": (0, 3)},
-        {"feature": (0, -5)},
-    ],
-)
-def test_a_tree_with_a_broken_reference(changes):
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(tree_with(**changes))
-
-
-def test_a_tree_that_wants_more_columns_than_its_rows_need_have():
-    model = tree_with()
-    model.n_features_in_ = 2
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(model)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("depth", 0), ("left", 10_000), ("feature", 50), ("leaf", 70_000), ("roots", -3)],
-)
-def test_packed_trees_with_a_broken_reference(small_forest, field, value):
-    trees = packed(small_forest)
-    if field == "depth":
-        trees.depth = value
-    else:
-        places = trees.left < 0 if field == "leaf" else trees.left >= 0
-        array = getattr(trees, field)
-        array[0 if field == "roots" else np.flatnonzero(places)[0]] = value
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(small_forest)
-
-
-def test_leaves_without_a_score():
-    X, y = rows()
-    y[::2] = -1
-    model = HedgeClipperClassifier(n_estimators=4, game=LeafGame(), random_state=0).fit(X, y)
-    check_trees(model)
-    object.__setattr__(model._predictor, "leaf_scores", model._predictor.leaf_scores[:-1])
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(model)
-
-
-def test_rows_to_go_on_with_in_leaves_that_do_not_exist():
-    """A game of leaves adds up in places that it does not check."""
-    X, y = rows()
-    y[::2] = -1
-    model = HedgeClipperClassifier(n_estimators=4, game=LeafGame(), random_state=0).fit(X, y)
-    sample = model._stream.reservoir._sample
-    for broken in (sample[:-1], sample + np.uint16(1000), sample.astype(np.int64) - 1):
-        model._stream.reservoir._sample = broken
-        with pytest.raises(ValueError, match="that does not exist"):
-            check_trees(model)
-
-
-def test_a_node_with_two_parents(small_forest):
-    """Paths through such nodes may double at each step, which no check would come to the end of."""
-    trees = packed(small_forest)
-    inner = np.flatnonzero(trees.left >= 0)[0]
-    trees.left[inner] = trees.right[inner]
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(small_forest)
-
-
-@pytest.mark.parametrize("parent", [-1, 0, 2, 10_000])
-def test_a_parent_that_is_not_that_of_the_node(small_forest, parent):
-    """Sums over nodes go up without a look; node 2 would be above itself."""
-    trees = packed(small_forest)
-    assert trees.parent[2] == 1
-    trees.parent[2] = parent
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(small_forest)
-
-
-@pytest.mark.parametrize("field", ["leaf_sizes", "leaf_values", "parent", "n_leaves"])
-def test_packed_trees_with_too_few_entries(small_forest, field):
-    trees = packed(small_forest)
-    setattr(trees, field, getattr(trees, field)[:-1])
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(small_forest)
-
-
-def test_numbers_of_leaves_that_only_add_up_by_an_overflow(small_forest):
-    trees = packed(small_forest)
-    trees.n_leaves = trees.n_leaves.copy()
-    trees.n_leaves[:2] += 2**63 - 1
-    trees.n_leaves[2] += 2
-    assert trees.n_leaves.sum() == trees.leaf_sizes.size
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(small_forest)
-
-
-def part_of(model, kind):
-    return next(part for part in parts_of(model) if isinstance(part, kind))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda trees: trees.views.pop(),
-        lambda trees: trees.parts.pop(),
-        lambda trees: setattr(trees, "n_leaves", trees.n_leaves + 1),
-        lambda trees: setattr(trees, "n_leaves", trees.n_leaves[:-1]),
-        lambda trees: setattr(trees, "leaf_values", trees.leaf_values[1:]),
-        lambda trees: trees.parts.__setitem__(0, trees),
-    ],
-)
-def test_viewed_trees_that_do_not_fit_together(small_forest, change):
-    change(part_of(small_forest, ViewedTrees))
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(small_forest)
-
-
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        ("leaf_values", lambda values: values[:, :-1]),
-        ("leaf_values", lambda values: values[0]),
-        ("leaf_values", lambda values: values[:0]),
-        ("groups", lambda groups: groups[:-1]),
-        ("groups", lambda groups: groups[::-1]),
-        ("groups", lambda groups: groups + 1),
-        ("groups", lambda groups: 2 * groups),
-    ],
-)
-def test_groups_that_do_not_fit_their_trees(small_forest, field, change):
-    scorer = part_of(small_forest, GroupScorer)
-    object.__setattr__(scorer, field, change(getattr(scorer, field)))
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(small_forest)
-
-
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        ("directions_", lambda directions: directions[:-1]),
-        ("directions_", lambda directions: directions[:, :-1]),
-        ("directions_", lambda directions: directions * np.nan),
-        ("offset_", lambda offset: offset[:-1]),
-        ("offset_", lambda offset: offset + np.inf),
-        ("fill_", lambda fill: fill[:1]),
-        ("fill_", lambda fill: fill * np.nan),
-        ("lowest_", lambda lowest: lowest[:, None]),
-        ("highest_", lambda highest: highest * np.nan),
-        ("n_features_in_", lambda n_columns: n_columns + 1),
-    ],
-)
-def test_components_that_do_not_fit_their_columns(small_forest, field, change):
-    view = part_of(small_forest, Components)
-    setattr(view, field, change(getattr(view, field)))
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(small_forest)
-
-
-def test_a_sparse_matrix_whose_columns_do_not_exist():
-    matrix = sparse.csr_array(np.eye(3))
-    matrix.indices[0] = 10_000
-    with pytest.raises(ValueError, match="indices must be"):
-        check_trees({"matrix": matrix})
-
-
-def change_tree(tree, changes):
-    """Change parts of a boosted tree: a number in its nodes, or what it holds."""
-    for name, value in changes.items():
-        if name in tree.nodes.dtype.names:
-            tree.nodes[name][0] = value
-        else:
-            setattr(tree, name, value)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"bitset_idx": 50_000},
-        {"raw_left_cat_bitsets": np.zeros((0, 8), np.uint32)},
-        {"raw_left_cat_bitsets": np.zeros((1, 2), np.uint32)},
-        {"feature_idx": 1},
-    ],
-)
-def test_boosted_trees_with_a_broken_reference(changes):
-    model = boosted()
-    change_tree(model._predictors[0][0], changes)
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(model)
-
-
-def test_boosted_trees_whose_columns_are_fewer():
-    model = boosted()
-    model._bin_mapper.is_categorical_ = model._bin_mapper.is_categorical_[:1]
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(model)
-
-
-def test_boosted_trees_whose_preprocessor_is_not_their_own():
-    model = boosted()
-    model._preprocessor.transformers_ = model._preprocessor.transformers_[:1]
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(model)
-
-
-DATA, ORDER, NODES, BOUNDS, METRIC = 0, 1, 2, 3, 11
-
-
-def shortened(array):
-    return np.ascontiguousarray(array[:, :1])
-
-
-def with_first(field, value):
-    def change(nodes):
-        nodes = nodes.copy()
-        nodes[field][0] = value
-        return nodes
-
-    return change
-
-
-@pytest.mark.parametrize("kind", [KDTree, BallTree])
-@pytest.mark.parametrize(
-    ("place", "change"),
-    [
-        (ORDER, lambda order: order + 100_000_000),
-        (ORDER, lambda order: order - 1),
-        (ORDER, lambda order: order[:-1].copy()),
-        (NODES, with_first("idx_end", 10_000_000)),
-        (NODES, with_first("idx_start", -5)),
-        (NODES, lambda nodes: nodes[:0].copy()),
-        (NODES, lambda nodes: np.tile(nodes[:1], nodes.size)),
-        (BOUNDS, shortened),
-        (DATA, shortened),
-        (METRIC, lambda metric: None),
-    ],
-)
-def test_a_tree_of_neighbors_with_a_broken_reference(kind, place, change):
-    tree = kind(rows()[0], leaf_size=5)
-    state = list(tree.__getstate__())
-    state[place] = change(state[place])
-    tree.__setstate__(tuple(state))
-    model = KNeighborsClassifier()
-    model._tree = tree
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(model)
-
-
-def test_a_boosted_tree_without_a_node():
-    model = boosted()
-    tree = model._predictors[0][0]
-    tree.nodes = tree.nodes[:0]
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_trees(model)
+def test_what_compresses_too_well_is_saved_as_it_is(tmp_path, small_file, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.persistence._FREE_BYTES", 0)
+    path, parts = tmp_path / "model.skops", parts_in(small_file)
+    path.write_bytes(archive_of({**parts, "more": bytes(10 * 33 * len(small_file))}))
+    assert path.stat().st_size > 330 * len(small_file)
+    load(path)

@@ -37,6 +37,7 @@ METHODS = {
         hedgeclipper_leaves.NODES,
         hedgeclipper_paper.METHOD,
         hedgeclipper_paper.SMALL_ALPHA,
+        hedgeclipper_paper.SOFT_VOTES,
         equal_forest.METHOD,
         random_forest.METHOD,
         base_forest.METHOD,
@@ -55,3 +56,4 @@ METHODS = {
     )
 }
 CONTROLS = tuple(name for name, method in METHODS.items() if method.is_control)
+ABLATIONS = tuple(name for name, method in METHODS.items() if method.is_ablation)

@@ -1,4 +1,4 @@
-"""HedgeClipperClassifier with its defaults, and without the game: fixed shares, or equal ones.
+"""HedgeClipperClassifier with its defaults, and without the game: fixed prior, or equal ones.
 
 All come from one fit.
 """
@@ -29,7 +29,7 @@ def scores(draw: Draw) -> np.ndarray:
 
 def mean_scores(draw: Draw) -> np.ndarray:
     groups = fitted(draw)._stream.groups
-    return groups.shares @ groups.scorer.find(draw.X_scored)
+    return groups.prior @ groups.scorer.find(draw.X_scored)
 
 
 def equal_scores(draw: Draw) -> np.ndarray:
@@ -41,5 +41,10 @@ MEAN = Method(
     "hedgeclipper-mean", "without the game", mean_scores, uses_unlabeled=True, is_control=True
 )
 EQUAL = Method(
-    "hedgeclipper-equal", "plain mean of groups", equal_scores, uses_unlabeled=True, is_control=True
+    "hedgeclipper-equal",
+    "equal weights of groups",
+    equal_scores,
+    uses_unlabeled=True,
+    is_control=True,
+    is_ablation=True,
 )

@@ -22,6 +22,7 @@ METHOD = Method(
     partial(scores, specialists="leaves"),
     uses_unlabeled=True,
     is_control=True,
+    is_ablation=True,
 )
 NODES = Method(
     "hedgeclipper-nodes",
@@ -29,4 +30,5 @@ NODES = Method(
     partial(scores, specialists="nodes"),
     uses_unlabeled=True,
     is_control=True,
+    is_ablation=True,
 )

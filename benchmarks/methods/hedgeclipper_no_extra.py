@@ -20,5 +20,10 @@ def scores(draw: Draw) -> np.ndarray:
 
 
 METHOD = Method(
-    "hedgeclipper-no-extra", "without extra trees", scores, uses_unlabeled=True, is_control=True
+    "hedgeclipper-no-extra",
+    "without extra trees",
+    scores,
+    uses_unlabeled=True,
+    is_control=True,
+    is_ablation=True,
 )

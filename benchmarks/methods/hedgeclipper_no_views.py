@@ -17,5 +17,10 @@ def scores(draw: Draw) -> np.ndarray:
 
 
 METHOD = Method(
-    "hedgeclipper-no-views", "without views", scores, uses_unlabeled=True, is_control=True
+    "hedgeclipper-no-views",
+    "without views",
+    scores,
+    uses_unlabeled=True,
+    is_control=True,
+    is_ablation=True,
 )

@@ -14,5 +14,10 @@ def scores(draw: Draw) -> np.ndarray:
 
 
 METHOD = Method(
-    "hedgeclipper-unshrunk", "without shrinkage", scores, uses_unlabeled=True, is_control=True
+    "hedgeclipper-unshrunk",
+    "without shrinkage",
+    scores,
+    uses_unlabeled=True,
+    is_control=True,
+    is_ablation=True,
 )

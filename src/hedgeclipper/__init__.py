@@ -1,9 +1,9 @@
 """Combine imperfect predictors with few labels and many unlabeled rows.
 
-`HedgeClipperClassifier` reweights the leaves of a forest, `HedgedVotingClassifier` combines a panel
-of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one zero-sum game,
-which `solve_game` solves for any votes. ``io`` reads rows from arrays, files and clusters, and
-``datasets`` the paper's data.
+`HedgeClipperClassifier` is a forest that also learns from unlabeled rows, `HedgedVotingClassifier`
+combines a panel of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one
+zero-sum game, which `solve_game` solves for any votes. ``io`` reads rows from arrays, files and
+clusters, and ``datasets`` the paper's data.
 
 Names are loaded when they are first used, so that importing the package is quick.
 """
@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hedgeclipper.base.evaluation import Evaluation
     from hedgeclipper.base.semi_supervised import (
         NoUnlabeledRowsWarning,
         SemiSupervisedSplit,
@@ -44,11 +45,12 @@ if TYPE_CHECKING:
     from hedgeclipper.votes.matrix import Votes
     from hedgeclipper.votes.worst_case import ContradictionWarning
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0.dev0"
 
 _HOME = {
     "AgreementWarning": "votes.agreement",
     "ClassRates": "bounds.class_rates",
+    "Evaluation": "base.evaluation",
     "ContradictionWarning": "votes.worst_case",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
@@ -97,6 +99,7 @@ __all__ = [
     "Contradiction",
     "ContradictionWarning",
     "ConvergenceDisplay",
+    "Evaluation",
     "GameSolution",
     "HedgeClipperClassifier",
     "HedgedVotingClassifier",

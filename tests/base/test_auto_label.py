@@ -111,7 +111,7 @@ def test_too_small_an_error_needs_more_labels(kind):
     found = fitted(kind, confidence_level=0.9).auto_label(max_error=0.01)
     assert not found.is_sure.any()
     assert found.n_needed == np.ceil(1.3 * np.log(20) / -np.log(0.99))
-    assert "labels to test it by are needed, there are 60" in str(found)
+    assert "labels are needed to test it, there are 60" in str(found)
 
 
 @pytest.mark.parametrize("max_error", [0, 1, -0.1, 5, np.nan, "0.05", None])

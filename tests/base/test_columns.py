@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgeclipper.base.columns import MOST_VALUES, ColumnEncoder, needs_encoding, plan_column
+from hedgeclipper.base.column_plans import MOST_VALUES, plan_column
+from hedgeclipper.base.columns import ColumnEncoder, needs_encoding
 from hedgeclipper.io import as_text, frame_arrays
 
 
@@ -39,7 +40,7 @@ def encoder(rows, **options):
         ([[1], [2]], "left out", "cannot be used"),
         ([f"text {k}" for k in range(60)], "left out", "text of its own in most rows (60 values)"),
         ([f"w{k}" for k in range(60)] * 3, "categories", "for each of the 49 most common"),
-        ([f"w{k}" for k in range(50)], "categories", "50 values, a column of 0 and 1 for each"),
+        ([f"w{k}" for k in range(50)] * 2, "categories", "50 values, a column of 0 and 1 for each"),
         (
             [None, *(f"w{k}" for k in range(50))],
             "categories",

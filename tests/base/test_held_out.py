@@ -365,3 +365,43 @@ def test_held_out_rows_are_the_last_of_the_unlabeled_ones():
     assert kept.weight_labeled.tolist() == [0, 2, 3, 5, 7]
     assert kept.X_unlabeled.ravel().tolist() == [8, 9, 10, 11, 1, 4, 6]
     assert (out.X.ravel().tolist(), out.y.tolist()) == ([1, 4, 6], [1, 0, 0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_held_out_and_unlabeled_rows_are_treated_alike(kind, monkeypatch):
+    """If they change places the model is the same: the guarantee rests on this."""
+    X, y = problem(kind, 2)
+    held = draw_held_out(N_LABELED, 0.9, None, 0)
+    for module in ("base.estimator", "votes.aggregator"):
+        monkeypatch.setattr(f"hedgeclipper.{module}.draw_held_out", lambda *_: held)
+    others = N_LABELED + np.arange(held.size)
+    swapped = np.arange(N_ROWS)
+    swapped[held], swapped[others] = others, held
+    options = {"confidence_level": 0.9} | ({"views": None} if kind == "forest" else {})
+    models = [
+        estimator(kind, **options).fit(
+            X[rows[:N_LABELED]], y[rows[:N_LABELED]], X[rows[N_LABELED:]]
+        )
+        for rows in (np.arange(N_ROWS), swapped)
+    ]
+    ours, theirs = (model.predict_proba(X) for model in models)
+    np.testing.assert_allclose(ours, theirs, atol=2e-3)
+
+
+def test_doubts_of_unlabeled_rows_in_files_are_not_those_of_held_out_ones(tmp_path, monkeypatch):
+    """Of few rows in the reservoir, and of automatic labels all rows are counted."""
+    monkeypatch.setattr("hedgeclipper.forest.leaf_rows.ROWS_IN_RESERVOIR", 100)
+    X, y = problem("forest", 2)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame[N_LABELED:].to_parquet(tmp_path / "rows.parquet")
+    model = estimator("forest", confidence_level=0.9)
+    model.fit(frame[:N_LABELED], y[:N_LABELED], X_unlabeled=str(tmp_path / "rows.parquet"))
+    rule = model._checked
+    assert rule.unlabeled_doubts.size < 100 < rule.n_unlabeled == N_ROWS - N_LABELED
+    doubts = 1.0 - model.predict_proba(X[N_LABELED:]).max(axis=1)
+    near = np.abs(rule.unlabeled_doubts[:, None] - doubts).min(axis=1)
+    np.testing.assert_allclose(near, 0.0, atol=1e-9)
+    assert "sample" in rule.about(None)[1]
+    found = model.auto_label(tmp_path / "rows.parquet", max_error=0.4)
+    assert found.kind == "guarantee"
+    assert found.n_tested == np.sum(rule.doubts <= doubts[found.is_sure].max())

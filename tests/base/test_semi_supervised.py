@@ -9,7 +9,7 @@ from hedgeclipper import (
     SemiSupervisedSplit,
     VoteAggregator,
 )
-from hedgeclipper.base.semi_supervised import split_rows
+from hedgeclipper.base.semi_supervised import checked_weights, split_rows
 
 X = np.arange(12.0).reshape(6, 2)
 
@@ -108,3 +108,11 @@ def test_a_warning_names_the_line_that_called_fit(model):
     with pytest.warns(NoUnlabeledRowsWarning) as caught:
         model.fit(np.column_stack([y, y, 1 - y]), y)
     assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-200, 1e200, 1.7e308])
+def test_weights_that_products_of_them_would_not_survive(weight):
+    weights = np.array([0.0, 1.0, weight])
+    with pytest.raises(ValueError, match=r"sample_weight must be 0 or lie between"):
+        checked_weights(weights, np.zeros((3, 1)))
+    assert checked_weights(weights[:2], np.zeros((2, 1))).tolist() == [0.0, 1.0]

@@ -260,10 +260,10 @@ def test_scores_are_of_rows_that_all_members_have_scored():
 def test_weights_are_pulled_to_the_shares():
     is_positive, good = noisy_votes(400, 1.0)
     votes = scored(np.hstack([good, good + 1e-3, -good]), is_positive)
-    shares = np.array([0.5, 0.3, 0.2])
-    held = solve_panel_game(replace(votes, shares=shares), "square", ridge=1e9)
-    np.testing.assert_allclose(held.weights / held.weights.sum(), shares, atol=1e-4)
-    free = solve_panel_game(replace(votes, shares=shares), "square", ridge=1e-3)
+    prior = np.array([0.5, 0.3, 0.2])
+    held = solve_panel_game(replace(votes, prior=prior), "square", ridge=1e9)
+    np.testing.assert_allclose(held.weights / held.weights.sum(), prior, atol=1e-4)
+    free = solve_panel_game(replace(votes, prior=prior), "square", ridge=1e-3)
     assert free.weights[2] < 0.1 * free.weights.sum()
 
 

@@ -34,7 +34,7 @@ def made_up(rows=ROWS, **changes):
     """
     results = []
     for row in rows:
-        for name in COLUMNS:
+        for name in dict.fromkeys([*COLUMNS, *CONTROLS]):
             for draw in range(3):
                 found = {"auc": USUAL, "log_loss": USUAL - 0.3, "accuracy": USUAL}
                 if row == rows[0]:
@@ -50,17 +50,20 @@ def ours(gain):
     return {OURS: USUAL + gain + NOISE}
 
 
-def test_a_forest_of_as_many_trees_has_as_many_trees():
-    draw = make_draw("a1a", 20, 0, max_unlabeled=50)
+@pytest.fixture(scope="module")
+def draw():
+    return make_draw("a1a", 60, 0, max_unlabeled=300)
+
+
+def test_a_forest_of_as_many_trees_has_as_many_trees(draw):
     model = hedgeclipper.fitted(draw)
     assert model._predictor.finder.n_trees == N_TREES
     assert METHODS[FOREST].name == f"random-forest-{N_TREES}"
 
 
 @pytest.mark.parametrize("name", CONTROLS)
-def test_a_control_differs_from_hedgeclipper_and_has_as_many_trees(name, monkeypatch):
-    draw = make_draw("a1a", 60, 0, max_unlabeled=300)
-    fits = []
+def test_a_control_differs_from_hedgeclipper_and_has_as_many_trees(name, draw, monkeypatch):
+    fits = [hedgeclipper.fitted(draw)]
     fit = hedgeclipper.HedgeClipperClassifier.fit
     monkeypatch.setattr(
         hedgeclipper.HedgeClipperClassifier,
@@ -72,9 +75,8 @@ def test_a_control_differs_from_hedgeclipper_and_has_as_many_trees(name, monkeyp
     assert {model._predictor.finder.n_trees for model in fits} == {N_TREES}
 
 
-def test_views_from_labeled_rows_see_no_unlabeled_row():
+def test_views_from_labeled_rows_see_no_unlabeled_row(draw):
     """The control's components are those of the labeled rows, whatever the unlabeled ones are."""
-    draw = make_draw("a1a", 60, 0, max_unlabeled=300)
     seen = []
 
     class Spy(hedgeclipper.HedgeClipperClassifier):
@@ -91,8 +93,7 @@ def test_views_from_labeled_rows_see_no_unlabeled_row():
     np.testing.assert_array_equal(seen[0], theirs)
 
 
-def test_without_the_game_groups_have_fixed_or_equal_shares():
-    draw = make_draw("a1a", 60, 0, max_unlabeled=300)
+def test_without_the_game_groups_have_fixed_or_equal_shares(draw):
     model = hedgeclipper.fitted(draw)
     scores = model._predictor.scorer.find(draw.X_scored)
     assert scores.shape == (4, draw.n_scored)
@@ -137,7 +138,7 @@ def test_each_part_has_a_line_and_its_sign():
     assert len(lines) == len(PARTS)
     for part, line in zip(PARTS, lines, strict=True):
         if part.with_it == OURS:
-            assert "| +0.0250 ± 0.0003 | 1, 0 |" in line
+            assert "| 3 | +0.0250 ± 0.0003 | 1, 0 |" in line
         elif part.without == OURS:
             assert "| -0.0250 ± 0.0003 | 0, 1 |" in line
         else:
@@ -164,12 +165,11 @@ def committed():
         pytest.skip(str(missing))
 
 
-def test_committed_results_of_other_data_are_whole(committed):
-    comparison = COMPARISONS["forest"]
+@pytest.mark.parametrize("name", ["forest", "ablations"])
+def test_committed_results_of_other_data_are_whole(committed, name):
+    comparison = COMPARISONS[name]
     keys = {result.key for result in read_results(comparison.results)}
-    measured = {key.method for key in keys}  # some controls may be to come
-    assert {OURS, FOREST, LABELED_VIEWS} <= measured
-    assert keys == {key for key in comparison.keys() if key.method in measured}  # noqa: SIM118
+    assert keys == set(comparison.keys())
     assert len(CASES) == 16
 
 

@@ -84,4 +84,4 @@ def test_a_sentence_says_what_it_is_worth():
     )
     counts |= {"n_tested": 20}
     none = AutoLabels(**known, is_sure=np.zeros(10, bool), kind="estimate", **counts, n_needed=76)
-    assert "at least 76 labels to test it by are needed, there are 20" in str(none)
+    assert "at least 76 labels are needed to test it, there are 20" in str(none)

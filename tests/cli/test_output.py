@@ -140,7 +140,7 @@ def test_stopped_while_predictions_are_written(command, monkeypatch, to):
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hedgeclipper.cli.table_commands._count_classes", stop)
+    monkeypatch.setattr("hedgeclipper.cli.prediction_commands._count_classes", stop)
     command("predict", "m.skops", "rows.csv", "-o", to, "--force")
     assert command.code == 130
     assert sorted(path.name for path in Path().iterdir()) == sorted(["m.skops", to, "rows.csv"])
@@ -160,6 +160,25 @@ def test_the_work_is_done_though_nobody_reads_the_output(tmp_path, more):
     assert done.returncode == 0, done.stderr
     assert "Pipe" not in done.stderr
     assert (tmp_path / "m.skops").exists()
+
+
+def test_lines_of_a_terminal_break_at_words(monkeypatch, capsys):
+    words = [f"word{k}" for k in range(40)]
+    monkeypatch.setenv("COLUMNS", "60")
+    for is_terminal in (False, True):
+        output = Output()
+        for console in (output._out, output._err):
+            console._force_terminal = is_terminal
+            console.soft_wrap = not is_terminal
+            console.no_color = True
+        output.facts([("Error", " ".join(words)), ("Time", "1 s")])
+        output.note(" ".join(words))
+        shown = capsys.readouterr()
+        lines = re.sub(r"\x1b\[\d*m", "", shown.out + shown.err).splitlines()
+        assert re.findall(r"word\d+", " ".join(lines)) == words * 2
+        assert (max(map(len, lines)) <= 60) == is_terminal
+        if is_terminal:  # values are below each other
+            assert all(line.startswith(("Error  word", "       word")) for line in lines[:5])
 
 
 def test_strings_of_a_table_are_not_markup(capsys):

@@ -48,7 +48,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/command_line.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", pytest.param("docs/command_line.md", marks=pytest.mark.slow)]
+)
 def test_the_commands_of_a_page_run(folder, page):
     lines = commands(page)
     assert len(lines) >= 3

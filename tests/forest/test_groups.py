@@ -148,7 +148,7 @@ def weighed(groups, unlabeled, **options):
     (scores,) = panel_scores(
         groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
     )
-    return scores, weigh_groups(scores, groups.shares, **options)
+    return scores, weigh_groups(scores, groups.prior, **options)
 
 
 def unlabeled_scores(groups):
@@ -157,9 +157,9 @@ def unlabeled_scores(groups):
 
 def test_shares_add_up_to_one_and_are_the_same_on_a_view():
     _, groups = four_groups()
-    assert groups.shares.sum() == pytest.approx(1)
-    assert groups.shares[0] == groups.shares[1]
-    assert groups.shares[2] == groups.shares[3]
+    assert groups.prior.sum() == pytest.approx(1)
+    assert groups.prior[0] == groups.prior[1]
+    assert groups.prior[2] == groups.prior[3]
 
 
 def test_without_labels_of_a_class_the_weights_are_the_shares():
@@ -171,8 +171,8 @@ def test_without_labels_of_a_class_the_weights_are_the_shares():
         scores.weights[scores.is_positive],
         scores.unlabeled,
     )
-    weights = weigh_groups(one_class, groups.shares).solution.weights
-    np.testing.assert_allclose(weights / weights.sum(), groups.shares, atol=1e-3)
+    weights = weigh_groups(one_class, groups.prior).solution.weights
+    np.testing.assert_allclose(weights / weights.sum(), groups.prior, atol=1e-3)
 
 
 def test_a_group_of_noise_has_less_weight_than_its_share():
@@ -183,8 +183,8 @@ def test_a_group_of_noise_has_less_weight_than_its_share():
     unlabeled = unlabeled_scores(groups)
     unlabeled[:, 2] = rng.permutation(unlabeled[:, 2])
     (scores,) = panel_scores(noisy, unlabeled, groups.codes, None, [1])
-    weights = weigh_groups(scores, groups.shares).solution.weights
-    assert weights[2] < 0.5 * groups.shares[2] * weights.sum()
+    weights = weigh_groups(scores, groups.prior).solution.weights
+    assert weights[2] < 0.5 * groups.prior[2] * weights.sum()
 
 
 def test_log_odds_are_a_logistic_curve_through_the_weighted_probabilities():
@@ -197,7 +197,7 @@ def test_log_odds_are_a_logistic_curve_through_the_weighted_probabilities():
         (p - center) @ found.solution.weights / max(center, 1 - center)
         for p in (scores.labeled, scores.unlabeled)
     )
-    mean = scores.unlabeled @ groups.shares
+    mean = scores.unlabeled @ groups.prior
 
     def loss(line):
         own, more = line[0] * vote + line[1], line[0] * prior + line[1]
@@ -224,3 +224,5 @@ def test_costs_of_errors_move_the_threshold_and_not_the_probabilities(costs, odd
         model.decision_function(rows[200:]), logit(positive) + np.log(odds), atol=1e-9
     )
     np.testing.assert_array_equal(model.predict(rows[200:]), positive > 1.0 / (1.0 + odds))
+    doubts = np.where(model.predict(rows[200:]) == 1, 1.0 - positive, positive)
+    np.testing.assert_allclose(model._checked.unlabeled_doubts, doubts)

@@ -68,12 +68,45 @@ def test_leaf_votes_are_shrunk_as_the_groups_are():
     assert np.all(model._predictor.leaf_scores <= 0)
 
 
-def test_nobody_left():
+@pytest.mark.parametrize("votes", ["hard", "soft"])
+def test_if_no_specialist_is_good_the_forest_votes(votes):
+    """Wilson's bounds of trees that learned from noise are negative; a guarantee is had anyway."""
     noise = np.random.default_rng(0).integers(0, 2, 300)
-    game = LeafGame(specialists="trees", bound="wilson")
-    model = HedgeClipperClassifier(n_estimators=2, game=game, random_state=0)
+    game = LeafGame(specialists="leaves", bound="wilson", votes=votes)
+    model = HedgeClipperClassifier(
+        n_estimators=2, views=None, game=game, confidence_level=0.9, random_state=0
+    )
+    model.fit(X[:24], noise[:24], X_unlabeled=X[300:])
+    (b,), (weights,) = model.label_correlations_, model.specialist_weights_
+    assert b.max() <= 0 < weights.max()
+    groups = model._stream.evidence[0].labeled.scores / model._predictor.finder.n_trees
+    np.testing.assert_allclose(model._predictor.leaf_scores[:, 0], groups, atol=1e-3)
+    assert model.certificate_.kind == "guarantee"
+
+
+def test_leaves_that_are_too_small_are_an_error():
+    model = HedgeClipperClassifier(
+        n_estimators=2, game=LeafGame(min_specialist_size=1000), random_state=0
+    )
     with pytest.raises(ValueError, match="No specialist is left"):
-        model.fit(X[:40], noise[:40], X_unlabeled=X[300:])
+        model.fit(X[:40], Y[:40], X_unlabeled=X[300:])
+
+
+def test_soft_votes_of_leaves_are_their_scores():
+    """With a very strong ridge they give the forest's vote, and b is the mean of vote and label."""
+    game = LeafGame(votes="soft", ridge=1e9, cap=None)
+    model = HedgeClipperClassifier(n_estimators=5, views=None, game=game, random_state=0)
+    model.fit(X[:200], Y[:200], X_unlabeled=X[300:])
+    (evidence,) = model._stream.evidence
+    scores, (kept,) = evidence.labeled.scores, model._stream.kept
+    leaves = evidence.table.own_leaf[kept]
+    found = model._predictor.leaf_scores[leaves, 0]
+    n_trees = model._predictor.finder.n_trees
+    np.testing.assert_allclose(found, scores[leaves] / n_trees, atol=1e-6)
+    own = evidence.labeled
+    unseen = own.sum_in_leaves(own.signs, own.unseen)[leaves]
+    counts = own.sum_in_leaves(np.ones(200), own.unseen)[leaves]
+    np.testing.assert_allclose(model.label_correlations_[0], scores[leaves] * unseen / counts)
 
 
 def test_a_guarantee_needs_no_good_specialist():

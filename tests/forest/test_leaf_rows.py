@@ -203,9 +203,25 @@ def test_a_reservoir_of_many_rows_is_full():
     numbers = np.arange(140_000, dtype=np.uint32)[None, :]
     rows = LeafBlocks(list(LeafArray(numbers).blocks()))
     reservoir = Reservoir(np.random.default_rng(0))
-    reservoir.draw(rows)
+    drawn = reservoir.draw(rows)
     assert reservoir.leaves.n_samples == leaf_rows.ROWS_IN_RESERVOIR
     assert reservoir.n_seen == 140_000
+    np.testing.assert_array_equal(whole(reservoir.leaves)[0], drawn)
+    # the last rows, which may be held out, are drawn no more often than others
+    expected, spread = 2_000 * 50 / 140, np.sqrt(2_000 * 50 / 140 * 90 / 140)
+    assert abs(np.sum(drawn >= 138_000) - expected) < 4 * spread
+
+
+def test_rows_are_taken_by_their_positions_wherever_they_are():
+    numbers = np.arange(200, dtype=np.uint16).reshape(2, 100)
+    parts = [numbers[:, :30], numbers[:, 30:30], numbers[:, 30:]]
+    file = LeafFile(2, numbers.dtype)
+    for part in parts:
+        file.append(part)
+    rows = np.array([0, 29, 30, 31, 99])
+    for place in (LeafArray(numbers), LeafBlocks(parts), file):
+        np.testing.assert_array_equal(place.take(rows), numbers[:, rows])
+    file.close()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -233,3 +249,32 @@ def test_a_reservoir_holds_every_row_with_the_same_probability(monkeypatch):
     assert abs(found[:30].mean() - expected) < 4 * spread / np.sqrt(30)
     assert abs(found[-100:].mean() - expected) < 4 * spread / np.sqrt(100)
     assert found.max() < expected + 5 * spread
+
+
+class Changing:
+    """Rows whose last value is another one from the third pass on, cut as each pass says."""
+
+    def __init__(self, change, cuts=(2, 2, 2)):
+        self.passes, self.change = iter(cuts), change
+        self.n_passes = 0
+
+    def __iter__(self):
+        self.n_passes += 1
+        rows = X[:1000].copy()
+        rows[-1] += self.change * (self.n_passes > 2)
+        return iter(np.array_split(rows, next(self.passes)))
+
+
+def test_values_that_change_between_passes_are_told():
+    """Without a checksum the weights would be those of a mixture of both."""
+    rows = RecomputedLeaves(Changing(100.0), FINDER, 1000, None)
+    first, second = (np.concatenate(list(rows.blocks()), axis=1) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    with pytest.raises(ValueError, match="Values of the unlabeled rows changed between passes"):
+        list(rows.blocks())
+
+
+def test_batches_may_be_cut_in_another_way_on_each_pass():
+    rows = RecomputedLeaves(Changing(0.0, cuts=(2, 3, 5)), FINDER, 1000, None)
+    passes = [np.concatenate(list(rows.blocks()), axis=1) for _ in range(3)]
+    np.testing.assert_array_equal(passes[0], passes[2])

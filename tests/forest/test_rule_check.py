@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame, cost_weighted_loss
+from hedgeclipper.bounds.checked_rule import OTHER_ROWS
 from hedgeclipper.forest import rule_check
 from hedgeclipper.forest.leaf_rows import LeafArray
 from hedgeclipper.forest.rule_check import ranked_among
@@ -93,8 +96,10 @@ def test_of_rows_in_batches_all_count_in_the_mean(monkeypatch, n_kept):
     assert model._checked.unlabeled_doubts.size <= min(n_kept, 700)
     assert model._checked.mean_of_all == pytest.approx(theirs.mean())
     assert model.auto_label(X[U], 0.3).kind == "guarantee"
-    assert model._checked.is_about(theirs)
-    assert not model._checked.is_about(theirs[1:])
+    rule, reason = model._checked.about(theirs)
+    assert reason == model._checked.caveat
+    np.testing.assert_array_equal(rule.unlabeled_doubts, theirs)
+    assert replace(model._checked, caveat="").about(theirs[1:])[1] == OTHER_ROWS
 
 
 def test_other_predictions_get_the_values_of_the_same_ranks():

@@ -157,3 +157,10 @@ def test_single_leaves():
 def test_models_without_leaves(model, message):
     with pytest.raises(TypeError, match=message):
         leaf_finder(model.fit(X, Y))
+
+
+def test_a_booster_that_starts_from_a_model_is_refused():
+    """Its margins are not the sums of its leaves."""
+    model = GradientBoostingClassifier(n_estimators=3, init=LogisticRegression(), random_state=0)
+    with pytest.raises(TypeError, match="init estimator"):
+        leaf_finder(model.fit(X, Y))

@@ -7,11 +7,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import log_loss, roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame, NoUnlabeledRowsWarning
+from hedgeclipper.base.evaluation import placements
 from hedgeclipper.forest.unlabeled_gain import (
     UnlabeledGain,
     auc_difference,
     out_of_bag_log_odds,
-    placements,
     unlabeled_gain,
 )
 from tests.forest.grown import grow, scored

@@ -296,3 +296,31 @@ def test_max_passes_is_kept():
     for max_iter in (13, 14, 25):
         solution = solve_game(hard, [0.2] * 30, tol=1e-9, method="batch", max_iter=max_iter)
         assert solution.n_iter <= max_iter
+
+
+EXTREMES = {
+    "heavy rows": {"unlabeled_weight": 1e16},
+    "heavier rows": {"unlabeled_weight": 1e300},
+    "light rows": {"unlabeled_weight": 1e-300},
+    "no cap to speak of": {"cap": 1e50},
+    "tiny cap": {"cap": 1e-300},
+    "far anchor": {"anchor": 1e300, "ridge": 1e16},
+    "strong ridge": {"ridge": 1e300},
+    "wide": {"widths": 1e308, "cap": 1e308},
+    "hardly there": {"participation": np.full((30, 4), 1e-200)},
+    "the least": {"participation": np.full((30, 4), 5e-324)},
+}
+
+
+@pytest.mark.parametrize("method", ["exact", "batch", "stream", "sgd", "auto"])
+@pytest.mark.parametrize("options", EXTREMES.values(), ids=EXTREMES.keys())
+def test_extreme_parameters_give_a_bound_or_say_what_to_change(method, options):
+    """Once: RecursionError, "Invalid input for linprog", and no best pass."""
+    votes = np.where(np.random.default_rng(0).random((30, 4)) < 0.5, -1.0, 1.0)
+    try:
+        solution = solve_game(votes, [0.2, 0.3, 0.1, 0.4], method=method, **options)
+    except ValueError as error:
+        assert "Make cap, ridge, anchor" in str(error)  # noqa: PT017
+    else:
+        assert 0.0 <= solution.worst_case_error <= 1.0
+        assert np.isfinite(solution.weights).all()

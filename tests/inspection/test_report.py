@@ -237,7 +237,7 @@ def test_if_no_row_can_be_labeled_automatically_it_says_why(pages, fitted_forest
     assert "An estimate at 95.0 % confidence, not a guarantee: its labels were used" in words
     votes, gold = sure_votes(n_labels=40)
     page = page_of(VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold), tmp_path)
-    assert "at least 37 labels to test it by are needed, there are 20." in Text(page).text
+    assert "at least 37 labels are needed to test it, there are 20." in Text(page).text
 
 
 def test_the_comparison_describes_its_folds_and_baselines(pages):

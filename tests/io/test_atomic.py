@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hedgeclipper.io import as_source, atomic, parquet_writer
-from hedgeclipper.io.atomic import atomic_path, check_output
+from hedgeclipper.io.atomic import NotWrittenError, atomic_path, check_output
 
 
 def test_the_file_appears_at_the_end(tmp_path):
@@ -253,3 +253,50 @@ def test_a_full_disk(tmp_path):
     assert (run.stdout, run.stderr) == (f"{errno.EFBIG} []\n", "")
     assert os.listdir(tmp_path) == ["x.parquet"]
     assert rows_of(path) == [[1.0]]
+
+
+def killed_process():
+    """Return the number of a process that is no longer there."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs to ask whether a process is there")
+def test_what_a_kill_left_behind_is_removed_by_the_next_who_writes(tmp_path):
+    path, dead = tmp_path / "m.skops", killed_process()
+    with atomic_path(path) as draft:
+        own = draft.name
+        draft.write_text("whole")
+    gone = own.replace(f"-{os.getpid()}-", f"-{dead}-")
+    nested, others = f".{gone}{gone.removeprefix('.m.skops')}", gone.replace("m.skops", "n.skops")
+    for name in (gone, nested, own, others, ".m.skops.notes.tmp"):
+        (tmp_path / name).write_text("left")
+    with atomic_path(path) as draft:
+        draft.write_text("new")
+    # this process is alive, and may be writing in another thread
+    kept = {"m.skops", own, others, ".m.skops.notes.tmp"}
+    assert {found.name for found in tmp_path.iterdir()} == kept
+
+
+def test_who_comes_second_is_told(tmp_path):
+    path = tmp_path / "m.skops"
+
+    def write_twice():
+        with atomic_path(path, force=False) as draft:
+            draft.write_text("second")
+            path.write_text("first")
+
+    with pytest.raises(FileExistsError, match="has been written by somebody else meanwhile"):
+        write_twice()
+    assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_is_named_with_the_file(tmp_path):
+    path = tmp_path / "m.skops"
+    with pytest.raises(NotWrittenError, match=r"m.skops could not be written .*Make room"):
+        write_half(path, OSError(errno.ENOSPC, "No space left on device"))
+    with pytest.raises(OSError, match=r"rows\.csv") as caught:
+        write_half(path, FileNotFoundError(errno.ENOENT, "No such file", "rows.csv"))
+    assert not isinstance(caught.value, NotWrittenError)  # what was read, not what is written

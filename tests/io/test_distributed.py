@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from multiprocessing import get_context
@@ -15,6 +16,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from hedgeclipper import HedgeClipperClassifier, LeafGame, LeafStorage
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.forest.trees import leaf_finder
+from hedgeclipper.io.arrays import draw_rows
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -337,9 +339,49 @@ def test_draws_are_those_of_the_seed_and_no_more_than_there_are():
     np.testing.assert_array_equal(drawn(rows, 1_000), UNLABELED[:100])
 
 
+@pytest.mark.parametrize("knows_sizes", [True, False])
+def test_draws_are_those_of_the_same_rows_in_batches(knows_sizes):
+    rows = da.from_array(UNLABELED[:100], chunks=((7, 0, 60, 33), 4))
+    if not knows_sizes:
+        rows = dd.from_dask_array(rows, columns=NAMES)
+    batches = iter([UNLABELED[:50], UNLABELED[50:100]])
+    theirs = draw_rows(batches, 20, np.random.RandomState(3))
+    np.testing.assert_array_equal(drawn(rows, 20, seed=3), theirs)
+
+
+@pytest.mark.parametrize("confidence_level", [None, 0.9])
+def test_forest_learns_its_views_from_the_same_rows_wherever_these_are(
+    confidence_level, monkeypatch
+):
+    """Of more rows than it takes for views the same ones are drawn, and the same trees grown."""
+    monkeypatch.setattr("hedgeclipper.forest.growing.ROWS_FOR_VIEWS", 500)
+    options = {"confidence_level": confidence_level}
+    model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)), **options)
+    here = fitted(UNLABELED, **options)
+    for ours, theirs in zip(
+        model._predictor.finder.views, here._predictor.finder.views, strict=True
+    ):
+        if ours is not None:
+            np.testing.assert_array_equal(ours.directions_, theirs.directions_)
+    assert_same(model, here)
+
+
 def test_draws_of_frames_have_the_named_columns():
     frame = pd.DataFrame(UNLABELED[:100], columns=NAMES)
     rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
     np.testing.assert_array_equal(drawn(rows, 1_000, NAMES), UNLABELED[:100])
     with pytest.raises(ValueError, match="has no column 'z'"):
         drawn(rows, 10, ["a", "z"])
+
+
+def test_a_cluster_without_workers_is_told_of_and_not_waited_for():
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        client.sync(cluster.workers[0].close)
+        with dask.config.set({"hedgeclipper.no-workers-timeout": "2 s"}):
+            started = time.monotonic()
+            with pytest.raises(TimeoutError, match="has had no worker for 2 seconds"):
+                fitted(da.from_array(UNLABELED, chunks=(4000, 4)))
+        assert time.monotonic() - started < 20

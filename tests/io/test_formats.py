@@ -128,8 +128,7 @@ def test_numbered_columns_are_a_heading(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"a;y\n1;0\n", "seems to have semicolons between values"),
-        ("a,y\n1,0\n".encode("utf-16"), "it may be UTF-16"),
+        ("a,y\n1,0\n".encode("utf-16-le"), "it may be UTF-16"),
         ("ä,y\n1,0\n".encode("latin-1"), "heading of .* is not text in UTF-8"),
     ],
 )

@@ -16,14 +16,14 @@ pytestmark = [
 ]
 ROOT = Path(__file__).parents[2]
 ROWS_PER_FILE, N_FEW, N_MANY = 100_000, 4, 16
-BYTES_PER_ROW = 2 * 100  # leaf numbers of the default forest's trees
+BYTES_PER_ROW = 2 * 4 * 40  # leaf numbers of 40 trees in each of four groups
 
 FIT = """
 import json, os, sys
 from benchmarks.generated import rows_and_labels
 from benchmarks.memory import AnonymousMemory
 from benchmarks.out_of_core import LABELED_BLOCK, warm_up
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import HedgeClipperClassifier, LeafGame
 from hedgeclipper.forest.leaf_rows import LeafFile
 
 on_disk, close = [], LeafFile.close
@@ -36,7 +36,8 @@ LeafFile.close = close_and_note
 X, y = rows_and_labels(LABELED_BLOCK, 5_000)
 warm_up(X, y, sys.argv[1])
 with AnonymousMemory() as memory:
-    model = HedgeClipperClassifier(random_state=0).fit(X, y, X_unlabeled=sys.argv[1:])
+    model = HedgeClipperClassifier(n_estimators=40, game=LeafGame(), random_state=0)
+    model.fit(X, y, X_unlabeled=sys.argv[1:])
 peak = memory.peak - memory.first
 print(json.dumps({"peak": peak, "on_disk": sum(on_disk), "n_rows": model.n_unlabeled_}))
 """

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.votes.ballots import add_vote_sums, count_votes, sum_vote_scores
+from hedgeclipper.votes.ballots import Ballots, add_vote_sums, count_votes, sum_vote_scores
 from hedgeclipper.votes.matrix import Votes
 from tests.votes.vote_instances import some_votes
 
@@ -36,3 +36,11 @@ def test_votes_are_counted_by_voter_and_class():
     out = np.zeros((3, 2))
     count_votes(voters, values, out)
     assert out.tolist() == [[2, 1], [0, 0], [0, 1]]
+
+
+def test_arrays_that_do_not_fit_are_refused_before_a_kernel_reads_them():
+    ballots = Ballots(Votes.of([[0, 1, -1], [1, 1, 0]]))
+    with pytest.raises(ValueError, match=r"must have the shape \(3, 2\). Got \(2, 2\)"):
+        ballots.scores(np.zeros((2, 2, 2)))
+    with pytest.raises(ValueError, match=r"must have the shape \(2, 2\). Got \(1, 2\)"):
+        ballots.sums(np.zeros((1, 2)))

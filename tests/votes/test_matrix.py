@@ -780,3 +780,25 @@ def test_dense_votes_need_little_more_memory_than_they_end_up_with():
     tracemalloc.stop()
     kept = votes.matrix.data.nbytes + votes.matrix.indices.nbytes + votes.matrix.indptr.nbytes
     assert peak < 3 * kept + 50e6
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
+def test_snorkel_matrices_of_unsigned_labels(dtype):
+    votes = Votes.from_snorkel(np.array([[0, 2], [1, 1]], dtype=dtype))
+    assert votes.matrix.toarray().tolist() == [[1, 3], [2, 2]]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_one_wrong_label_does_not_decide_the_memory(dtype):
+    """A table of voters x classes^2 for these two votes would take 16 exabytes."""
+    with pytest.raises(ValueError, match=r"would make 1,000,000,001 classes. Correct it"):
+        Votes.from_snorkel(np.array([[0, 10**9]], dtype=dtype))
+    assert Votes.from_snorkel(np.array([[0, 2000]]), n_classes=2001).n_classes == 2001
+    assert Votes.from_snorkel(np.arange(2000)[None, :]).n_classes == 2000
+
+
+@pytest.mark.parametrize("label", [2**63, 2**64 - 1, 10**30])
+def test_labels_that_do_not_fit_into_64_bits(label):
+    table = np.array([[0, label]], dtype=np.uint64 if label < 2**64 else object)
+    with pytest.raises(ValueError, match="fit into 64 bits"):
+        Votes.of(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.bounds.intervals import check_level
-
-OTHER_ROWS = "these are not the unlabeled rows of the fit"
 
 
 class AutoLabelMixin:
@@ -30,23 +27,23 @@ class AutoLabelMixin:
         Rows are ordered by their predicted probability; as many of the surest are taken as the
         labels can prove to have at most ``max_error`` wrong ones. That is a guarantee if the model
         was fitted with a ``confidence_level``, which holds labels out to test by, and the rows are
-        the unlabeled ones of the fit (or, if the fit had none, rows drawn like the labeled ones).
-        Otherwise it is an estimate.
+        the unlabeled ones of the fit (or, if the fit had none, new rows that are drawn like the
+        labeled ones and are not among them). Otherwise it is an estimate.
 
         Parameters
         ----------
         X : like that of ``predict``, optional
             Rows; None takes the unlabeled rows of the fit, where these are in memory.
         max_error : float, default=0.05
-            Largest share of wrong labels among the sure rows, between 0 and 1. At least 80
-            held-out labels are needed for 5 % and 400 for 1 %, in practice several times as many.
+            Largest proportion of wrong labels among the sure rows, between 0 and 1. At least 76
+            held-out labels are needed for 5 % and 388 for 1 %, in practice several times as many.
         confidence_level : float, default=0.95
             Probability with which it holds.
 
         Returns
         -------
         AutoLabels
-            Labels of all rows, which of them are sure, their share, and what more labels bring.
+            Labels of all rows, which of them are sure, and what more labels would bring.
         """
         check_is_fitted(self)
         if not hasattr(self, "_checked"):
@@ -55,13 +52,8 @@ class AutoLabelMixin:
             raise ValueError(f"max_error must lie strictly between 0 and 1. Got {max_error!r}.")
         check_level(confidence_level)
         labels, doubts = self._unlabeled_predictions() if X is None else self._sure_predictions(X)
-        rule = self._checked
-        if X is not None and rule.n_unlabeled == 0:  # these are the rows to label
-            rule = replace(rule, unlabeled_doubts=doubts, n_unlabeled=doubts.size)
+        rule, reason = self._checked.about(None if X is None else doubts)
         found = rule.surest(float(max_error), float(confidence_level))
-        reason = rule.caveat
-        if not reason and X is not None and not rule.is_about(doubts):
-            reason = OTHER_ROWS
         return AutoLabels(
             labels=labels,
             is_sure=doubts <= found.threshold,

@@ -6,11 +6,7 @@ together decide what is done with a column.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from decimal import Decimal
-from numbers import Real
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -18,17 +14,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.column_plans import (
+    MOST_VALUES,
+    ColumnPlan,
+    amount_of,
+    are_amounts,
+    date_numbers,
+    dates_of,
+    kind_of,
+    plan_column,
+)
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
-from hedgeclipper.io.column_values import is_float
-
-MOST_VALUES = 50
-DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y-%m")
-# a column of strings is left out if more than this proportion of its values differ
-OWN_TEXT = 0.5
-# strings of which more than this proportion are numbers were probably meant as numbers
-MOSTLY_NUMBERS = 0.9
-_DAY = np.timedelta64(1, "D")
-_EPOCH_WEEKDAY = 3  # 1970 began on a Thursday
 
 
 class MixedColumnError(ValueError):
@@ -40,26 +36,6 @@ class MixedColumnError(ValueError):
             "both."
         )
         self.column = column
-
-
-@dataclass(frozen=True)
-class ColumnPlan:
-    """What is done with one column."""
-
-    name: str
-    # "numbers", "categories", "dates" or "left out"
-    kind: str
-    # what is done with it, as text
-    what: str
-    # how dates that are strings are read
-    date_format: str | None = None
-    # why this may be wrong, as text
-    doubt: str | None = None
-
-    @property
-    def stays(self) -> bool:
-        """Whether nothing is done with it."""
-        return (self.kind, self.what) == ("numbers", "as they are")
 
 
 class ColumnEncoder(TransformerMixin, BaseEstimator):
@@ -76,6 +52,10 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     ----------
     target : str or None, default=None
         Name of the column to predict; it may be there or not when rows are encoded.
+    key : str or None, default=None
+        Name of the column that names rows, which is not encoded.
+    left_out : dict of str to str or None, default=None
+        Names of other columns that the caller has left out, and why.
 
     Attributes
     ----------
@@ -99,8 +79,10 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     array([[1.5, 0. , 0. , 0. , 1. ]])
     """
 
-    def __init__(self, target=None):
+    def __init__(self, target=None, key=None, left_out=None):
         self.target = target
+        self.key = key
+        self.left_out = left_out
 
     def fit(self, X, y=None, X_unlabeled=None):
         """Decide what is done with each column.
@@ -143,6 +125,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         made += [f"{name}_{part}" for name in self.names_of("dates") for part in parts]
         sources += [name for name in self.names_of("dates") for _ in parts]
         names = [plan.name for plan in self.plans_]
+        self.plans_ += self._left_out_plans()
         self.sources_out_ = [names.index(name) for name in sources]
         self.names_out_ = _different(made)
         return self
@@ -161,6 +144,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             ColumnPlan(name, "numbers", "as they are" + (f"; {n:,} missing stay so" if n else ""))
             for name, n in zip(names, n_missing, strict=True)
         ]
+        self.plans_ += self._left_out_plans()
         self.is_plain_, self.marked_, self.one_hot_ = True, [], None
         self.names_out_, self.sources_out_ = list(names), list(range(len(names)))
         return self
@@ -179,14 +163,14 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             Numbers, NaN where a number or a date is missing.
         """
         check_is_fitted(self)
-        columns = _arrays(X, [plan.name for plan in self.plans_ if plan.kind != "left out"])
+        columns = _arrays(X, self.used_names)
         made = [_numbers(name, columns[name]) for name in self.names_of("numbers")]
         made += [missing_labels(columns[name]).astype(float) for name in self.marked_]
         if self.one_hot_ is not None:
             made += [*self.one_hot_.transform(_texts(columns, self.names_of("categories"))).T]
         for plan in self.plans_:
             if plan.kind == "dates":
-                made += _date_numbers(_dates(columns[plan.name], plan.date_format))
+                made += date_numbers(dates_of(columns[plan.name], plan.date_format))
         rows = np.column_stack(made)
         infinite = (np.abs(rows) > np.finfo(np.float32).max).any(axis=0)
         if infinite.any():
@@ -195,6 +179,19 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
                 "one too large. Rescale the column, or leave the place empty."
             )
         return rows
+
+    @property
+    def used_names(self) -> list[str]:
+        """Names of the columns that are not left out."""
+        return [plan.name for plan in self.plans_ if plan.kind != "left out"]
+
+    @property
+    def string_names(self) -> list[str]:
+        """Names of the columns that are strings, also if those of other rows look like numbers."""
+        return [*self.names_of("categories"), *(p.name for p in self.plans_ if p.date_format)]
+
+    def _left_out_plans(self) -> list[ColumnPlan]:
+        return [ColumnPlan(name, "left out", why) for name, why in (self.left_out or {}).items()]
 
     def names_of(self, kind):
         """Return the names of the columns of this kind.
@@ -210,6 +207,23 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         """Return the names of the new columns."""
         return np.array(self.names_out_, dtype=object)
 
+    def new_categories(self, X):
+        """Return how often values that ``fit`` has not seen are in each column of categories.
+
+        Parameters
+        ----------
+        X : frame
+            Rows.
+        """
+        found = {}
+        for name, known in zip(self.names_of("categories"), self._categories(), strict=True):
+            counts = Counter(as_text(_arrays(X, [name])[name]).tolist())
+            found[name] = {text: n for text, n in counts.items() if text and text not in known}
+        return found
+
+    def _categories(self) -> list[set[str]]:
+        return [] if self.one_hot_ is None else [set(own) for own in self.one_hot_.categories_]
+
     def n_lost_dates(self, X):
         """Return how many values of each column of dates are there and cannot be read.
 
@@ -221,7 +235,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         columns = _arrays(X, self.names_of("dates"))
         formats = {plan.name: plan.date_format for plan in self.plans_}
         return {
-            name: int(np.sum(np.isnat(_dates(values, formats[name])) & ~missing_labels(values)))
+            name: int(np.sum(np.isnat(dates_of(values, formats[name])) & ~missing_labels(values)))
             for name, values in columns.items()
         }
 
@@ -234,7 +248,7 @@ def needs_encoding(X: Any) -> bool:
     if not is_frame(X):
         return False
     columns = frame_arrays(X)
-    kinds = {name: _kind_of(values) for name, values in columns.items()}
+    kinds = {name: kind_of(values) for name, values in columns.items()}
     for name, kind in kinds.items():
         if kind is None:
             raise ValueError(
@@ -242,58 +256,6 @@ def needs_encoding(X: Any) -> bool:
                 f"{columns[name].dtype}. Make one of these of it, or leave it out."
             )
     return not set(kinds.values()) <= {"numbers", "nothing"}
-
-
-def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
-    """Return what to do with a column, given its values in all rows."""
-    present = values[~missing_labels(values)]
-    n_missing = len(values) - len(present)
-    kind = _kind_of(values)
-    if kind == "nothing":
-        return ColumnPlan(name, "left out", "all values are missing")
-    if kind is None:
-        return ColumnPlan(name, "left out", f"its type, {values.dtype}, cannot be used")
-    n_values = len(set(present.tolist()))
-    if n_values == 1 and n_missing == 0:
-        return ColumnPlan(name, "left out", "it has the same value everywhere")
-    if kind == "numbers":
-        marked = f"; {n_missing:,} missing, marked in a column of their own" if n_missing else ""
-        return ColumnPlan(name, kind, f"as they are{marked}")
-    texts = as_text(present).tolist() if kind == "categories" else []
-    date_format = _date_format(texts)
-    if kind == "dates" or date_format is not None:
-        read = f", read as {date_format}" if date_format else ""
-        missing = f"; {n_missing:,} missing" if n_missing else ""
-        what = f"day, month and weekday{read}{missing}"
-        return ColumnPlan(name, "dates", what, date_format, _doubt_of_dates(texts, date_format))
-    doubt = _doubt_of_categories(texts)
-    if n_values > MOST_VALUES and n_values > OWN_TEXT * len(present):
-        what = f"text of its own in most rows ({n_values:,} values)"
-        return ColumnPlan(name, "left out", what, doubt=doubt)
-    each = f"{n_values:,} values, a column of 0 and 1 for each"
-    # a missing value is one more
-    if len(set(texts)) + (n_missing > 0) > MOST_VALUES:
-        each = f"{n_values:,} values, a column for each of the {MOST_VALUES - 1} most common"
-        each += " and one for the others"
-    also = f"; {n_missing:,} missing are a value too" if n_missing else ""
-    return ColumnPlan(name, kind, each + also, doubt=doubt)
-
-
-def _kind_of(values: np.ndarray) -> str | None:
-    """Return what a column holds: numbers, categories, dates or nothing; None for anything else."""
-    present = values[~missing_labels(values)]
-    if present.size == 0:
-        return "nothing"
-    if values.dtype.kind != "O":
-        return {**dict.fromkeys("biuf", "numbers"), "M": "dates"}.get(values.dtype.kind)
-    types = set(map(type, present))
-    if all(issubclass(one, (Real, Decimal, np.bool_)) for one in types):
-        return "numbers"
-    if all(issubclass(one, (date, np.datetime64)) for one in types):
-        return "dates"
-    is_text = any(issubclass(one, str) for one in types)
-    texts = all(issubclass(one, (str, Real, Decimal, np.bool_)) for one in types)
-    return "categories" if is_text and texts else None
 
 
 def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
@@ -316,9 +278,11 @@ def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
 
 def _joined(name: Any, values: np.ndarray, more: np.ndarray) -> np.ndarray:
     """Return the values of a column in two frames; they must be of the same kind in both."""
-    kinds = {_kind_of(values), _kind_of(more)} - {"nothing"}
+    kinds = {kind_of(values), kind_of(more)} - {"nothing"}
     if len(kinds) > 1 and "numbers" in kinds:
-        raise MixedColumnError(name)
+        strings = values if kind_of(values) == "categories" else more
+        if not are_amounts(as_text(strings[~missing_labels(strings)]).tolist()):
+            raise MixedColumnError(name)
     dtype = None if values.dtype.kind == more.dtype.kind else object
     return np.concatenate([values, more], dtype=dtype, casting="unsafe")
 
@@ -331,7 +295,10 @@ def _numbers(name: Any, values: np.ndarray) -> np.ndarray:
     """Return a column as float64, NaN where it is missing, or raise if it does not hold numbers."""
     try:
         if values.dtype.kind == "O":
-            values = np.where(missing_labels(values), np.nan, values)
+            missing = missing_labels(values)
+            numbers = [amount_of(x) if isinstance(x, str) else x for x in values[~missing]]
+            values = np.full(values.shape, np.nan)
+            values[~missing] = numbers
         elif values.dtype.kind not in "biuf":
             raise TypeError(f"got {values.dtype}")
         return values.astype(np.float64)
@@ -340,72 +307,6 @@ def _numbers(name: Any, values: np.ndarray) -> np.ndarray:
             f"Column {name!r} must hold numbers, as in the rows the model was fitted to "
             f"({error}). Correct it; leave the place of a missing number empty."
         ) from error
-
-
-def _dates(values: np.ndarray, date_format: str | None) -> np.ndarray:
-    """Return a column as datetime64 in UTC; what cannot be read is missing."""
-    if values.dtype.kind == "M":
-        return values.astype("datetime64[us]")
-    missing = missing_labels(values)
-    found = {value: _date_of(value, date_format) for value in set(values[~missing].tolist())}
-    dates = np.full(values.shape, np.datetime64("NaT"), dtype="datetime64[us]")
-    dates[~missing] = [found[value] for value in values[~missing].tolist()]
-    return dates
-
-
-def _date_numbers(dates: np.ndarray) -> list[np.ndarray]:
-    """Return days since 1970, months from 1 and weekdays from Monday = 0; NaN for no date."""
-    days, missing = dates.astype("datetime64[D]").astype(np.int64), np.isnat(dates)
-    months = dates.astype("datetime64[M]").astype(np.int64) % 12 + 1
-    exact = (dates - np.datetime64(0, "us")) / _DAY
-    found = (exact, months, (days + _EPOCH_WEEKDAY) % 7)
-    return [np.where(missing, np.nan, numbers) for numbers in found]
-
-
-def _date_of(value: Any, date_format: str | None) -> Any:
-    """Return a date, or a string that is one, without a time zone; None for anything else."""
-    if isinstance(value, str):
-        try:
-            if date_format in (None, "ISO8601"):
-                value = datetime.fromisoformat(value)
-            else:
-                value = datetime.strptime(value, str(date_format))
-        except ValueError:
-            return None
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return value.astimezone(UTC).replace(tzinfo=None)
-    return value if isinstance(value, date) else None
-
-
-def _date_format(texts: list[str]) -> str | None:
-    """Return how all of these strings can be read as dates; None if they cannot, or are none."""
-    different = set(texts)
-    if not different or not all(re.search(r"\d[-/.]\d", text) for text in different):
-        return None
-    formats = (one for one in DATE_FORMATS if all(_date_of(text, one) for text in different))
-    return next(formats, None)
-
-
-def _doubt_of_dates(texts: list[str], date_format: str | None) -> str | None:
-    """Return a note if days and months could be read the other way round as well."""
-    if date_format != "%d/%m/%Y" or not all(_date_of(text, "%m/%d/%Y") for text in set(texts)):
-        return None
-    return f"{texts[0]} may begin with the day or the month, and is read with the day first"
-
-
-def _doubt_of_categories(texts: list[str]) -> str | None:
-    """Return a note if most strings look like numbers, with one that does not, or has a comma."""
-    texts = [text.strip() for text in texts]
-    commas = [text for text in texts if re.fullmatch(r"[-+]?\d+,\d+", text)]
-    if len(commas) > MOSTLY_NUMBERS * len(texts):
-        return f"{commas[0]!r} is read as a string; write a number with a point"
-    others = [text for text in texts if not is_float(text)]
-    if others and len(texts) - len(others) > MOSTLY_NUMBERS * len(texts):
-        return (
-            f"{others[0]!r} and the like in {len(others):,} rows make its numbers strings; leave "
-            "the place of a missing number empty"
-        )
-    return None
 
 
 def _different(names: list[str]) -> list[str]:

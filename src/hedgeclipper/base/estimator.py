@@ -17,7 +17,7 @@ from scipy.special import logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
@@ -62,9 +62,13 @@ class GamePredictor(ABC):
         return positive / positive.sum(axis=1, keepdims=True)
 
     def classes(self, raw: np.ndarray) -> np.ndarray:
-        """Return the number of the most probable class of each row."""
+        """Return the number of the predicted class of each row: the most probable, or cheapest."""
         scores = self.decision(raw)
         return (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
+
+    def doubts(self, raw: np.ndarray) -> np.ndarray:
+        """Return the probability that each row is not of the class that is predicted for it."""
+        return 1.0 - self.probabilities(raw)[np.arange(raw.shape[0]), self.classes(raw)]
 
 
 class SemiSupervisedClassifier(
@@ -93,7 +97,7 @@ class SemiSupervisedClassifier(
         Parameters
         ----------
         X : array-like, frame, sparse matrix, batches or files, or a Dask collection
-            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
 
         Returns
         -------
@@ -108,7 +112,7 @@ class SemiSupervisedClassifier(
         Parameters
         ----------
         X : array-like, frame, sparse matrix, batches or files, or a Dask collection
-            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
 
         Returns
         -------
@@ -123,7 +127,7 @@ class SemiSupervisedClassifier(
         Parameters
         ----------
         X : array-like, frame, sparse matrix, batches or files, or a Dask collection
-            Rows, as in ``fit``; of Dask's the result is one, too, and lazy.
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
 
         Returns
         -------
@@ -221,7 +225,7 @@ class SemiSupervisedClassifier(
                 names = io.frame_names(given._meta if is_dask(given) else given)
                 self._column_names = X_unlabeled.source.column_names if is_file else names
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            sample_weight = semi_supervised.checked_weights(sample_weight, X)
         rows = semi_supervised.split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
         return rows
@@ -301,11 +305,10 @@ class SemiSupervisedClassifier(
         ``labels`` are all there are, ``y_tested`` those of the tested rows, and ``known`` fields of
         `CheckedRule`. ``scaled`` are predictions of tested rows on the scale of unlabeled ones.
         """
-        wrong, probabilities = self._classes_of(tested) != y_tested, self._predictor.probabilities
+        wrong, doubts = self._classes_of(tested) != y_tested, self._predictor.doubts
         if scaled is not None:
-            known["own_doubts"], tested = 1.0 - probabilities(tested).max(axis=1), scaled
-        parts = probabilities(tested), probabilities(unlabeled)
-        self._checked = CheckedRule.of(wrong, *parts, labels, **known)
+            known["own_doubts"], tested = doubts(tested), scaled
+        self._checked = CheckedRule.of(wrong, doubts(tested), doubts(unlabeled), labels, **known)
         self.certificate_ = self._checked.certificate(self.confidence_level)
 
     def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
@@ -406,8 +409,7 @@ class SemiSupervisedClassifier(
         if not isinstance(rows, RowBatches):
             return work(rows)
         parts = [work(batch) for batch in rows]
-        nothing = np.empty((0, self.n_features_in_), np.float32)
-        return np.concatenate(parts) if parts else work(nothing)
+        return np.concatenate(parts) if parts else work(np.empty((0, self.n_features_in_), "f4"))
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         if is_dask(X):
@@ -417,8 +419,7 @@ class SemiSupervisedClassifier(
             )
 
         def both(raw: np.ndarray) -> np.ndarray:
-            doubts = 1.0 - self._predictor.probabilities(raw).max(axis=1)
-            return np.column_stack([self._predictor.classes(raw), doubts])
+            return np.column_stack([self._predictor.classes(raw), self._predictor.doubts(raw)])
 
         codes, doubts = self._map_rows(X, "predict_proba", both).T
         return self.classes_[codes.astype(int)], doubts

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
 from hedgeclipper.base.semi_supervised import RowBatches, SemiSupervisedRows, is_dask, is_in_memory
 from hedgeclipper.io.arrays import stack_rows
+from hedgeclipper.sklearn_private import _safe_indexing
 
 LEAST_HELD_OUT = 5
 MOST_HELD_OUT = 2000

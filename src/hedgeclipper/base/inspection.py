@@ -13,12 +13,13 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _is_fitted, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.game.solution import PassRecord, Solution
+from hedgeclipper.sklearn_private import _is_fitted
 
 MOST_CLASSES = 5
 

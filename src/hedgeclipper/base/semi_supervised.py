@@ -17,15 +17,25 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing, assert_all_finite, check_array, check_consistent_length
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hedgeclipper.io import as_classes, as_plain_array, as_source, is_frame, missing_labels
+from hedgeclipper.base.evaluation import evaluate_predictions
+from hedgeclipper.io import (
+    as_classes,
+    as_plain_array,
+    as_source,
+    is_frame,
+    missing_labels,
+    split_target,
+)
 from hedgeclipper.io.arrays import stack_rows
 from hedgeclipper.io.progress import warn_user
+from hedgeclipper.sklearn_private import _check_sample_weight, _safe_indexing
 
 UNLABELED = -1
 ROWS_PER_SLICE = 1 << 16
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 NOTHING_TO_SCORE = (
     "All rows are unlabeled (y is -1 or missing): there is nothing to score. Pass rows that have "
     "labels, and in a cross-validation cv=SemiSupervisedSplit()."
@@ -120,6 +130,18 @@ def split_rows(
             "labeled rows only as X and y."
         )
     return SemiSupervisedRows(X_labeled, known, weights, stack_rows(rest, X_unlabeled), None)
+
+
+def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:
+    """Return weights of rows; products and sums of them must stay numbers that float64 knows."""
+    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    outside = (weights != 0) & ((weights < LEAST_WEIGHT) | (weights > LARGEST_WEIGHT))
+    if np.any(outside):
+        raise ValueError(
+            f"sample_weight must be 0 or lie between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}. Got "
+            f"{weights[outside][0]:g}. Multiply all weights by the same number."
+        )
+    return weights
 
 
 def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> SemiSupervisedRows:
@@ -316,16 +338,48 @@ class LabeledScoreMixin(ClassifierMixin):
         float
             Proportion of the labeled rows that are classified correctly.
         """
+        X, y = split_target(X, y)
+        known, true = self._labels_to_score(y)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        predicted = np.asarray(self.predict(X))
+        check_consistent_length(predicted, known)
+        return accuracy_score(true, predicted[known], sample_weight=weights)
+
+    def evaluate(self, X, y, confidence_level=0.95):
+        """Return accuracy, AUC, log loss and more on labeled rows, with confidence intervals.
+
+        The rows should be new to the model. On those of the fit all would look better than it is.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or files
+            Rows or votes, as in ``fit``.
+        y : array-like of shape (n_samples,), or str
+            Labels, of which missing ones are not scored, as in ``score``; or the name of their
+            column, if X is a frame.
+        confidence_level : float, default=0.95
+            Level of the intervals.
+
+        Returns
+        -------
+        Evaluation
+            What was found; ``print`` shows the most important figures.
+        """
+        X, y = split_target(X, y)
+        known, true = self._labels_to_score(y)
+        predicted, probabilities = self.predict(X), self.predict_proba(X)
+        check_consistent_length(predicted, known)
+        found = predicted[known], probabilities[known]
+        return evaluate_predictions(true, *found, self.classes_, confidence_level)
+
+    def _labels_to_score(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return which rows have a label, and these labels; an error if there are none."""
         check_is_fitted(self)
         labels = label_values(y)
         known = ~is_unlabeled(labels, self._knows_minus_one())
         if not known.any():
             raise ValueError(NOTHING_TO_SCORE)
-        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        predicted = np.asarray(self.predict(X))
-        check_consistent_length(predicted, labels)
-        true = as_classes(labels[known], "y")
-        return accuracy_score(true, predicted[known], sample_weight=weights)
+        return known, as_classes(labels[known], "y")
 
     def _knows_minus_one(self) -> bool:
         """Return whether a fit has learned that -1 is a class."""

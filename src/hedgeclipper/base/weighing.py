@@ -78,7 +78,8 @@ def panel_scores(
         warn_user(
             "Some class has no held-out row to score the members on, since each of its labels is "
             "needed to fit them: all members weigh the same in its game. Label at least two rows "
-            "of each class.",
+            "of each class, or make sample weights less unequal: rows of large weight are in the "
+            "bootstrap sample of every tree.",
             NoHeldOutRowsWarning,
         )
     weights = np.ones(codes.size) if weights is None else weights
@@ -97,22 +98,22 @@ def panel_scores(
 class ScoredVotes(PanelScores):
     """Votes made of such scores; NaN where a voter is asleep.
 
-    The first ``n_members`` voters are whole members, the others regions of them. ``shares`` are the
-    parts of members in the weights that the game is pulled to, None for equal ones.
+    The first ``n_members`` voters are whole members, the others regions of them. ``prior`` are the
+    weights of members that the game is pulled to, which add up to 1; None for equal ones.
     """
 
     n_members: int
-    shares: np.ndarray | None = None
+    prior: np.ndarray | None = None
 
     @property
     def mean_vote(self) -> np.ndarray:
-        """The vote of members in their shares on the unlabeled rows."""
-        return self.unlabeled[:, : self.n_members] @ self.member_shares
+        """The vote of members with their prior weights on the unlabeled rows."""
+        return self.unlabeled[:, : self.n_members] @ self.prior_weights
 
     @property
-    def member_shares(self) -> np.ndarray:
-        """Shares of the members, which add up to 1."""
-        return np.full(self.n_members, 1.0 / self.n_members) if self.shares is None else self.shares
+    def prior_weights(self) -> np.ndarray:
+        """Weights of the members that the game is pulled to, which add up to 1."""
+        return np.full(self.n_members, 1.0 / self.n_members) if self.prior is None else self.prior
 
     @property
     def n_rare(self) -> int:
@@ -160,7 +161,7 @@ def aggregate(
     loss: str | Loss = "square",
     tol: float = 1e-3,
     max_iter: int = 200,
-    shares: np.ndarray | None = None,
+    prior: np.ndarray | None = None,
     ridge: float = RIDGE,
     caution: float = 1.0,
 ) -> Aggregate:
@@ -174,9 +175,9 @@ def aggregate(
         What makes votes of each member's scores; by default ranks and standardized log-odds.
     regions, loss, tol, max_iter
         As in `HedgedVotingClassifier`.
-    shares : ndarray of shape (n_members,), optional
-        Part of each member in the weights that the game starts from and is pulled to; they add up
-        to 1, and are equal by default.
+    prior : ndarray of shape (n_members,), optional
+        Weight of each member that the game starts from and is pulled to; they add up to 1, and are
+        equal by default.
     ridge : float
         Strength of this pull with one label of each class; it falls with more.
     caution : float
@@ -193,7 +194,7 @@ def aggregate(
         scores.weights,
         make_votes(scales, scores.unlabeled, regions),
         n_members=len(scales),
-        shares=shares,
+        prior=prior,
     )
     solution = solve_panel_game(
         votes, loss, tol=tol, max_iter=max_iter, ridge=ridge, caution=caution
@@ -203,7 +204,7 @@ def aggregate(
         scores.is_positive,
         scores.weights,
         np.nan_to_num(votes.unlabeled) @ solution.weights,
-        scores.unlabeled @ votes.member_shares,
+        scores.unlabeled @ votes.prior_weights,
     )
     return Aggregate(PanelGame(scales, regions, solution.weights, calibration), solution, votes)
 
@@ -276,10 +277,10 @@ def balanced_correlations(votes: ScoredVotes) -> tuple[np.ndarray, np.ndarray]:
 
 def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss, ridge: float) -> Game:
     """Return the game with its anchor, weights in given parts of the size that suits b."""
-    shares, size = votes.member_shares, float(np.mean(votes.mean_vote**2))
-    scale = max(float(b[: shares.size] @ shares) / size, LEAST_SCALE) if size > 0 else LEAST_SCALE
+    prior, size = votes.prior_weights, float(np.mean(votes.mean_vote**2))
+    scale = max(float(b[: prior.size] @ prior) / size, LEAST_SCALE) if size > 0 else LEAST_SCALE
     anchor = np.zeros(b.size)
-    anchor[: shares.size] = scale * shares
+    anchor[: prior.size] = scale * prior
     has_free_signs = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
     return set_up_game(
         votes.unlabeled,

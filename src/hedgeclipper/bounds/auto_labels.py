@@ -1,8 +1,8 @@
-"""Which rows can be labeled automatically: those whose share of errors is provably small.
+"""Which rows can be labeled automatically: those whose error is provably small.
 
 Rows are ordered by the rule's own doubt. Up to any threshold that was fixed without a look at the
 labels, the labeled rows are a random sample of all rows there, so that the exact bound on the
-share of errors holds among them, too. Thresholds are ranks among the doubts of labeled and
+proportion of errors holds among them, too. Thresholds are ranks among the doubts of labeled and
 unlabeled rows together. They are tested one after the other, from the first at which the labels
 could prove the bound to ever larger ones, and the last before the first failure is taken: so many
 tests in a row need no correction, since one that fails ends them. (That is proved for labeled and
@@ -47,7 +47,7 @@ class AutoLabels:
     is_sure : ndarray of bool of shape (n_samples,)
         Which rows are sure enough: among these at most ``max_error`` of the labels are wrong.
     max_error : float
-        Largest share of wrong labels among the sure rows.
+        Largest proportion of wrong labels among the sure rows.
     confidence_level : float
         Probability with which that holds.
     kind : {"guarantee", "estimate"}
@@ -56,16 +56,15 @@ class AutoLabels:
     reason : str
         Why it is not a guarantee, where it is not.
     error_upper : float
-        Upper bound on the share of wrong labels among the sure rows, at most ``max_error``; 1 if no
-        row is sure.
+        Upper bound on the proportion of wrong labels among the sure rows, at most ``max_error``; 1
+        if no row is sure.
     n_errors, n_tested : int
         How many of the labeled rows that are as sure are wrong, and how many there are.
     gain_per_label : float
         Roughly how much coverage one more label to test by adds: the gain from twice as many of
         them at the same error rate, divided by their number.
     n_needed : int
-        Labels to test by that such a small share of errors needs at least, if there are fewer; else
-        0.
+        Smallest number of held-out labels that could prove ``max_error``; 0 if there are enough.
     """
 
     labels: np.ndarray
@@ -94,7 +93,7 @@ class AutoLabels:
             if not n_rows:
                 why = "there are no rows"
             elif self.n_needed:
-                why = f"at least {self.n_needed:,} labels to test it by are needed, there are "
+                why = f"at least {self.n_needed:,} labels are needed to test it, there are "
                 why += f"{self.n_tested:,}"
             return f"no row can be labeled automatically {what}: {why}"
         level = f"{100 * self.confidence_level:g}% confidence"
@@ -109,7 +108,7 @@ class AutoLabels:
 
 
 def surest_rows(rule: Any, max_error: float, delta: float) -> SureRows:
-    """Return up to which doubt a share of at most ``max_error`` of the unlabeled rows is wrong.
+    """Return up to which doubt at most ``max_error`` of the unlabeled rows are wrong.
 
     The `CheckedRule` has doubts and errors of labeled rows, and doubts of the unlabeled ones.
     """

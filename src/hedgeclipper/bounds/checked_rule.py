@@ -23,6 +23,9 @@ ESTIMATE_LEVEL = 0.95
 # deviations, as measured (S. Bates, T. Hastie, R. Tibshirani. Cross-Validation: What Does It
 # Estimate and How Well Does It Do It? JASA, 2024)
 EXTRA_SPREAD = 1.2
+# why there is no guarantee for some rows
+OTHER_ROWS = "these are not the unlabeled rows of the fit"
+SAMPLED_ROWS = "only a sample of the unlabeled rows of the fit is known; pass them as X"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,20 +69,16 @@ class CheckedRule:
     def of(
         cls,
         wrong: np.ndarray,
-        probabilities: np.ndarray,
-        unlabeled: np.ndarray,
+        doubts: np.ndarray,
+        unlabeled_doubts: np.ndarray,
         labels: np.ndarray,
         **known: Any,
     ) -> CheckedRule:
-        """Return the rule, given its probabilities on tested and on unlabeled rows.
-
-        ``labels`` are all there are, for the baseline; the other fields are by name.
-        """
-        doubts, others = (1.0 - part.max(axis=1) for part in (probabilities, unlabeled))
-        known.setdefault("n_unlabeled", others.size)
+        """Return the rule, given all labels there are, for the baseline; other fields by name."""
+        known.setdefault("n_unlabeled", unlabeled_doubts.size)
         counts = np.unique(labels, return_counts=True)[1]
         baseline = 1.0 - float(counts.max() / counts.sum())
-        return cls(wrong, doubts, others, baseline=baseline, **known)
+        return cls(wrong, doubts, unlabeled_doubts, baseline=baseline, **known)
 
     def with_rows(self, doubts: np.ndarray, n_unlabeled: int, caveat: str) -> CheckedRule:
         """Return the rule with more unlabeled rows: doubts of a sample of all, and their number."""
@@ -151,7 +150,20 @@ class CheckedRule:
             center = float(np.mean(self.unlabeled_doubts)) if self.n_unlabeled else float(q.mean())
         return prediction_powered(self.wrong.astype(float), q, center)
 
-    def is_about(self, doubts: np.ndarray) -> bool:
+    def about(self, doubts: np.ndarray | None) -> tuple[CheckedRule, str]:
+        """Return the rule for rows with these doubts, and why it guarantees nothing of them.
+
+        None are the unlabeled rows of the fit. The reason is "" for a guarantee: of these rows, if
+        all their doubts are known, or of new rows, if the fit had none.
+        """
+        if doubts is None:
+            is_sample = self.unlabeled_doubts.size < self.n_unlabeled
+            return self, self.caveat or (SAMPLED_ROWS if is_sample else "")
+        if self.n_unlabeled and not self._is_about(doubts):
+            return self, self.caveat or OTHER_ROWS
+        return replace(self, unlabeled_doubts=doubts, n_unlabeled=doubts.size), self.caveat
+
+    def _is_about(self, doubts: np.ndarray) -> bool:
         """Return whether these are the doubts of the unlabeled rows: as many, the same mean."""
         if doubts.size != self.n_unlabeled:
             return False
@@ -159,5 +171,5 @@ class CheckedRule:
         return bool(np.isclose(np.mean(doubts), known, rtol=1e-6, atol=1e-12))
 
     def surest(self, max_error: float, confidence_level: float) -> SureRows:
-        """Return up to which doubt at most this share of the unlabeled rows is wrong."""
+        """Return up to which doubt at most this proportion of the unlabeled rows is wrong."""
         return surest_rows(self, max_error, 1.0 - confidence_level)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from hedgeclipper.io.extras import import_extra
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; by default that of this process's command line."""
+    _open_closed_streams()
     try:
         for module in ("typer", "rich", "skops", "pandas", "pyarrow"):
             # finding a module is faster than importing it, and help needs few
             if find_spec(module) is None:
+                from hedgeclipper.io.extras import import_extra
+
                 import_extra(module, "cli", "The command line")
     except ImportError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -25,3 +27,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         return 130
+
+
+def _open_closed_streams() -> None:
+    """Drop what is printed to streams that were closed (``2>&-``).
+
+    Else the next file that is opened would get the number of the stream, and what is printed.
+    """
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+            setattr(sys, name, open(number, "w", closefd=False))  # noqa: SIM115

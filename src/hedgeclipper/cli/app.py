@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from codecs import lookup
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -16,9 +17,9 @@ from hedgeclipper.cli.output import CommandError, ExitCode, Output, reporting
 
 _HELP = (
     "Label many rows from few labels.\n\n"
-    "Files are CSV, Parquet, Arrow or LibSVM, told apart by their suffix. A folder, or a quoted "
-    "pattern like 'rows/*.parquet', stands for all files in it. A row whose target is missing is "
-    "unlabeled."
+    "Files are CSV, Parquet, Arrow, JSON lines, Excel or LibSVM, told apart by their suffix. A "
+    "folder, or a quoted pattern like 'rows/*.parquet', stands for all files in it. A row whose "
+    "target is missing is unlabeled."
 )
 _EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 130 stopped."
 _EXAMPLE = "hedgeclipper fit rows.csv --target income --unlabeled more.csv --model income.skops"
@@ -55,12 +56,32 @@ def _check_jobs(jobs: int) -> int:
     return jobs
 
 
+def _check_separator(sign: str | None) -> str | None:
+    sign = {"tab": "\t", "\\t": "\t", "space": " "}.get(sign or "", sign)
+    if sign is not None and len(sign) != 1:
+        raise typer.BadParameter(f"must be one sign, such as ';', or tab. Got {sign!r}.")
+    return sign
+
+
+def _check_encoding(name: str | None) -> str | None:
+    try:
+        return None if name is None else lookup(name).name
+    except LookupError as error:
+        raise typer.BadParameter(
+            f"must be the name of an encoding, such as latin-1 or utf-16. Got {name!r}."
+        ) from error
+
+
 def _option(metavar: str, text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar=metavar, help=text, **more)
 
 
 def _flag(text: str, *names: str) -> Any:
     return _option("", text, *names, rich_help_panel="Messages and files")
+
+
+def _reading(metavar: str, text: str, **more: Any) -> Any:
+    return _option(metavar, text, rich_help_panel="Reading CSV", **more)
 
 
 def _confidence(text: str) -> Any:
@@ -74,6 +95,30 @@ Force = Annotated[bool, _flag("Replace files that exist.", "--force", "-f")]
 Seed = Annotated[int, _option("NUMBER", "Random seed.")]
 Jobs = Annotated[int, _option("NUMBER", "Threads; -1 is all cores.", callback=_check_jobs)]
 Drop = Annotated[list[str] | None, _option("COLUMN", "Leave out a column; repeat for more.")]
+Keep = Annotated[
+    list[str] | None,
+    _option("COLUMN", "Use a column that seems to be an id or an index; repeat for more."),
+]
+RowId = Annotated[
+    str | None,
+    _option("COLUMN", "Column that names the rows in predictions and reports.", "--id"),
+]
+Separator = Annotated[
+    str | None,
+    _reading(
+        "SIGN",
+        "Sign between values, such as ';' or tab. Default: found in the first lines.",
+        callback=_check_separator,
+    ),
+]
+Decimal = Annotated[
+    Literal[".", ","] | None,
+    _reading(".|,", "Decimal point or comma. Default: found in the first lines."),
+]
+Encoding = Annotated[
+    str | None,
+    _reading("NAME", "Such as latin-1 or utf-16. Default: UTF-8.", callback=_check_encoding),
+]
 Report = Annotated[Path | None, _option("PAGE.html", "Write a report to open in a browser.")]
 Confidence = Annotated[
     float | None,
@@ -118,14 +163,29 @@ def _main(
 
 @app.command(epilog=f"Example: {_EXAMPLE}")
 def fit(
+    *,
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Rows; those with a target are labeled.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="DATA", help="Rows; those with a target are labeled.", show_default=False
+        ),
+    ] = None,
     model: Annotated[Path, _option("OUT.skops", "Where to save the model.", "--model", "-m")],
     target: Annotated[
         str | None, _option("COLUMN", "Column to predict. LibSVM needs none.", "--target", "-t")
     ] = None,
     unlabeled: Unlabeled = None,
+    labels: Annotated[
+        str | None, _option("FILE", "Labels of the rows, in a file of their own; see --key.")
+    ] = None,
+    key: Annotated[
+        str | None,
+        _option("COLUMN", "With --labels: the column, in both files, by which they are matched."),
+    ] = None,
+    unlabeled_value: Annotated[
+        list[str] | None,
+        _option("VALUE", "Value of the target that means unlabeled; repeat for more."),
+    ] = None,
     method: Annotated[
         Literal["forest", "voting"],
         _option(
@@ -136,10 +196,15 @@ def fit(
     ] = "forest",
     report: Report = None,
     drop: Drop = None,
+    keep: Keep = None,
+    row_id: RowId = None,
     confidence_level: Confidence = None,
     holdout: Holdout = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -164,13 +229,39 @@ def predict(
     confidence_level: Annotated[
         float | None, _confidence("With --max-error: probability that it holds. Default: 0.95.")
     ] = None,
+    row_id: RowId = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
     """Write predictions and probabilities for the rows of files, in their order."""
-    return _run("table_commands", "predict", **locals())
+    return _run("prediction_commands", "predict", **locals())
+
+
+@app.command()
+def evaluate(
+    model: SavedModel,
+    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Rows with the target.")],
+    target: Annotated[
+        str | None,
+        _option("COLUMN", "Column of true labels. Default: that of the fit.", "--target", "-t"),
+    ] = None,
+    confidence_level: Annotated[
+        float, _confidence("Level of the intervals, each by itself.")
+    ] = 0.95,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Measure a model on labeled rows that it has not seen: accuracy, AUC, errors by class."""
+    return _run("prediction_commands", "evaluate", **locals())
 
 
 @app.command()
@@ -224,12 +315,15 @@ def report(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Rows with the target, as for fit.")],
     to: Annotated[Path, _option("PAGE.html", "The page to write.", "--output", "-o")],
     unlabeled: Unlabeled = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Write a report on a model: one page, to open in a browser."""
+    """Write a report on a model and the rows it was fitted to: one page, to open in a browser."""
     return _run("table_commands", "report", **locals())
 
 
@@ -283,6 +377,16 @@ def _run(
 ) -> int:
     """Call a function of this package with the options of a command, and return the exit code."""
     with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
+        if "sep" in options:
+            dialect = import_module("hedgeclipper.io.csv_dialect").CsvDialect
+            written = [options.pop(name) for name in ("sep", "decimal", "encoding")]
+            if written[:2] == [",", ","]:
+                raise CommandError(
+                    "commas cannot be both between values and in numbers.",
+                    "Pass another --sep or --decimal.",
+                    ExitCode.USAGE,
+                )
+            options["dialect"] = dialect(*written)
         work = getattr(import_module(f"hedgeclipper.cli.{module}"), function)
         work(**options, output=output)
     return output.code

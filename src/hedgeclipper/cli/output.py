@@ -7,8 +7,8 @@ and decides the exit code.
 from __future__ import annotations
 
 import json
-import os
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,15 +17,12 @@ from dataclasses import asdict
 from enum import IntEnum
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import Any
 
-import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-
-from hedgeclipper.io.atomic import check_output
 
 
 class ExitCode(IntEnum):
@@ -53,14 +50,23 @@ class Output:
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, debug: bool = False):
         self.as_json, self.debug = as_json, debug
+        self._started = time.perf_counter()
         is_silent = quiet or as_json
         self.verbose = int(not is_silent)  # that of estimators: 1 shows bars or lines
-        self._out = _PatientConsole(highlight=False, soft_wrap=True, quiet=is_silent)
-        self._err = _PatientConsole(highlight=False, soft_wrap=True, quiet=is_silent, stderr=True)
+        self._out = _PatientConsole(highlight=False, quiet=is_silent)
+        self._err = _PatientConsole(highlight=False, quiet=is_silent, stderr=True)
+        for console in (self._out, self._err):
+            # lines of a log stay whole, those of a terminal break at words
+            console.soft_wrap = not console.is_terminal
         self.notes: list[str] = []
         self.result: dict[str, Any] = {}
         self.written: list[str] = []
         self.code = ExitCode.DONE
+
+    @property
+    def seconds(self) -> float:
+        """Time since the command began, that of imports included."""
+        return time.perf_counter() - self._started
 
     def say(self, text: str) -> None:
         """Print a line."""
@@ -89,6 +95,12 @@ class Output:
     def facts(self, facts: Sequence[tuple[str, Any]]) -> None:
         """Print names and values below each other."""
         width = max(len(name) for name, _ in facts) + 2
+        if self._out.is_terminal:
+            grid = Table.grid(padding=(0, 2, 0, 0))
+            for name, value in facts:
+                grid.add_row(Text(name, "bold"), Text(str(value)))
+            self._out.print(grid)
+            return
         for name, value in facts:
             self._out.print(Text.assemble((name.ljust(width), "bold"), str(value)))
 
@@ -146,10 +158,13 @@ def exit_code_of(error: BaseException) -> ExitCode:
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.STOPPED
     # imported here, since help should not have to wait for it
+    from hedgeclipper.io.atomic import NotWrittenError
     from hedgeclipper.persistence import ModelFileError
 
     if isinstance(error, ModelFileError):
         return ExitCode.MODEL
+    if isinstance(error, (NotWrittenError, FileExistsError)):
+        return ExitCode.OUTPUT
     if isinstance(error, (ValueError, TypeError, OSError, MemoryError)):
         return ExitCode.DATA
     return ExitCode.UNEXPECTED
@@ -164,6 +179,10 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, PermissionError) and error.filename:
         return f"{error.filename} may not be read or written by you. Change its permissions."
     message = " ".join(str(error).split())
+    if isinstance(error, FileExistsError):
+        return message.replace("force=True", "--force")
+    if isinstance(error, OSError) and error.strerror and error.filename is None:
+        return f"{error.strerror}."  # without the number of the error
     if exit_code_of(error) is ExitCode.UNEXPECTED and not isinstance(error, ImportError):
         return (
             f"This should not happen ({type(error).__name__}: {message}). Run the command "
@@ -177,6 +196,8 @@ def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> N
 
     Inputs are never replaced, and other files that exist only with ``force``.
     """
+    from hedgeclipper.io.atomic import check_output
+
     wanted = [path for path in paths if path is not None]
     read = {path.resolve() for path in inputs}
     for path in wanted:
@@ -218,7 +239,9 @@ def check_needed(option: str, value: Any, other: str, its_value: Any) -> None:
         raise CommandError(f"{option} is given without {other}.", "Pass both.", ExitCode.USAGE)
 
 
-def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
+def error_facts(
+    model: Any, output: Output, *, with_worst_case: bool = True
+) -> list[tuple[str, str]]:
     """Return what is known of a model's error in lines to print, and keep it for the result."""
     bound, worst = model.certificate_, model.worst_case_error_
     output.result["certificate"] = asdict(bound)
@@ -226,10 +249,11 @@ def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
     if bound.reason and model.confidence_level is not None:
         output.note(f"No guarantee: {bound.reason}.")
     one_class = f" ({model.classes_[worst.argmax()]} against the rest)" if worst.size > 1 else ""
-    return [
-        ("Error", bound.describe().removeprefix("error ")),
-        ("Worst case", f"{worst.max():.1%}{one_class}, if voters are as good as estimated"),
-    ]
+    facts = [("Error", bound.describe().removeprefix("error "))]
+    if with_worst_case:
+        text = f"{worst.max():.1%}{one_class}, if voters are as good as estimated"
+        facts.append(("Worst case", text))
+    return facts
 
 
 def auto_label_facts(found: Any, output: Output) -> list[tuple[str, str]]:
@@ -248,6 +272,15 @@ class _PatientConsole(Console):
         """Drop all that is printed from now on."""
         _drop(self.file)
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, and go on where notes and progress cannot be written."""
+        try:
+            super().print(*objects, **options)
+        except OSError:
+            if not self.stderr:
+                raise
+            _drop(self.file)
+
 
 def _print(line: str) -> None:
     try:
@@ -256,11 +289,13 @@ def _print(line: str) -> None:
         _drop(sys.stdout)
 
 
-def _drop(stream: IO[str]) -> None:
-    """Drop all that is written to a stream whose reader has gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+def _drop(stream: Any) -> None:
+    # imported here, since help should not have to wait for it
+    from hedgeclipper.io.progress import drop
+
+    drop(stream)
 
 
 def _plain(value: Any) -> Any:
     """Return what JSON does not know in a form that it does."""
-    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
+    return value.tolist() if hasattr(value, "tolist") else str(value)

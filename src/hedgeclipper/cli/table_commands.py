@@ -1,24 +1,17 @@
-"""``hedgeclipper fit``, ``report`` and ``predict``: models of rows in files, and their pages.
+"""``hedgeclipper fit`` and ``report``: models of rows in files, and their pages.
 
 A model is saved as a pipeline of a `ColumnEncoder` (none for LibSVM) and an estimator.
 """
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute
 import pyarrow.csv
 import pyarrow.parquet
 from rich.filesize import decimal
@@ -29,55 +22,74 @@ from hedgeclipper.cli.output import (
     CommandError,
     ExitCode,
     Output,
-    auto_label_facts,
     check_needed,
     check_outputs,
     error_facts,
 )
 from hedgeclipper.cli.table_files import Files
-from hedgeclipper.cli.table_rows import TableRows, check_classes, read_rows
-from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.io.atomic import atomic_path, parquet_writer
+from hedgeclipper.cli.table_labels import Roles, check_classes, key_of_labels
+from hedgeclipper.cli.table_rows import TableRows, read_rows
+from hedgeclipper.io import listed
+from hedgeclipper.io.atomic import atomic_path, naming_output
+from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.persistence import load, save
 
 COLUMNS_TO_LIST = 12
 ROWS_IN_REPORT = 50_000
 LEVEL = 0.95
+# up to so many it takes a second or two to measure what the unlabeled rows bring
+LABELS_FOR_GAIN = 500
+OTHER_MODELS = (".pkl", ".pickle", ".joblib", ".onnx", ".json", ".csv", ".html")
 PARQUET, CSV = (".parquet", ".pq"), (".csv",)
 
 
 def fit(
     *,
-    data: str,
+    data: str | None,
     target: str | None,
     unlabeled: Sequence[str] | None,
+    labels: str | None,
+    key: str | None,
+    unlabeled_value: Sequence[str] | None,
     method: str,
     model: Path,
     report: Path | None,
     drop: Sequence[str] | None,
+    keep: Sequence[str] | None,
+    row_id: str | None,
     confidence_level: float | None,
     holdout: float | None,
     seed: int,
     jobs: int,
+    dialect: CsvDialect,
     force: bool,
     output: Output,
 ) -> None:
     """Fit a model to the rows of files, save it, and print what came out."""
-    started = time.perf_counter()
     check_needed("--holdout", holdout, "--confidence", confidence_level)
-    tables = _find(data, unlabeled)
-    check_outputs(model, report, inputs=_paths(tables), force=force)
+    check_needed("--key", key, "--labels", labels)
+    tables = _find(data, unlabeled, dialect, output)
+    labeled_by = None if labels is None else Files.find([labels], dialect)
+    read = _paths([*tables, *([] if labeled_by is None else [labeled_by])])
+    check_outputs(model, report, inputs=read, force=force)
+    _check_model_suffix(model)
     write_report = report_writer(report)
-    target = _target(tables[0], target, drop or (), output)
-    rows = read_rows(tables, target, output, drop or ())
+    roles = Roles(target, row_id, drop or (), keep or (), labeled_by, unlabeled_value or ())
+    roles = _check_roles(tables[0], roles, key, output)
+    rows = read_rows(tables, roles, output)
+    target = roles.target
     classes = check_classes(rows.y, rows.n_rows, "the label" if target is None else f"{target!r}")
     _print_rows(rows, output)
-    kind = HedgedVotingClassifier if method == "voting" else HedgeClipperClassifier
-    options = {"n_jobs": jobs, "random_state": seed, "verbose": output.verbose}
-    estimator = kind(confidence_level=confidence_level, holdout=holdout, **options)
+    estimator = _estimator(method)(
+        confidence_level=confidence_level,
+        holdout=holdout,
+        n_jobs=jobs,
+        random_state=seed,
+        verbose=output.verbose,
+    )
     _fit_to(estimator, rows, output)
+    learned = _unlabeled_facts(estimator, rows, output)
     steps = [] if rows.encoder is None else [("columns", rows.encoder)]
     pipeline = Pipeline([*steps, ("model", estimator.set_params(verbose=0))])
     save(pipeline, model, force=force)
@@ -92,23 +104,32 @@ def fit(
         "classes": {str(label): count for label, count in classes.items()},
         "columns": [asdict(plan) for plan in rows.encoder.plans_] if rows.encoder else [],
     }
-    known = error_facts(estimator, output)
+    known = error_facts(estimator, output, with_worst_case=confidence_level is not None)
     if report is not None:
         _write_report(write_report, pipeline, rows, report, force, output)
-    seconds = time.perf_counter() - started
-    output.result["seconds"] = round(seconds, 3)
+    output.result["seconds"] = round(output.seconds, 3)
     output.facts(
         [
             ("Labels", ", ".join(f"{label} ({count:,})" for label, count in classes.items())),
             *known,
+            *learned,
             ("Model", f"{model}, {decimal(model.stat().st_size)}"),
             *([] if report is None else [("Report", report)]),
-            ("Time", f"{seconds:.1f} s"),
+            ("Time", f"{output.seconds:.1f} s"),
         ]
     )
     if confidence_level is None:
         output.say("An estimate is no guarantee; --confidence 0.95 holds labels out for one.")
     output.say(f"Next: hedgeclipper predict {model} FILES -o predictions.parquet")
+
+
+def _estimator(method: str) -> Any:
+    """Return the class of a method, imported here, since other commands do not need it."""
+    module, name = {
+        "forest": ("forest", "HedgeClipperClassifier"),
+        "voting": ("panel", "HedgedVotingClassifier"),
+    }[method]
+    return getattr(import_module(f"hedgeclipper.{module}.classifier"), name)
 
 
 def report(
@@ -117,92 +138,60 @@ def report(
     data: str,
     unlabeled: Sequence[str] | None,
     to: Path,
+    dialect: CsvDialect,
     force: bool,
     output: Output,
 ) -> None:
     """Write a report on a saved model and the rows of files."""
-    tables = _find(data, unlabeled)
+    tables = _find(data, unlabeled, dialect, output)
     check_outputs(to, inputs=[model, *_paths(tables)], force=force)
     write_report = report_writer(to)
-    pipeline, encoder = _load(model, tables[0])
-    target = None if encoder is None else encoder.target
-    if target is not None:
-        tables[0].require([target], "the labels")
-    rows = read_rows(tables, target, output, encoder=encoder)
-    check_classes(rows.y, rows.n_rows, f"{target!r}")
+    pipeline, encoder = load_model(model, tables[0])
+    roles = Roles(None) if encoder is None else Roles(encoder.target, encoder.key)
+    if roles.target is not None:
+        tables[0].require([roles.target], "the labels")
+    rows = read_rows(tables, roles, output, encoder)
+    check_classes(rows.y, rows.n_rows, f"{roles.target!r}")
+    _check_rows_of_fit(pipeline.named_steps["model"], rows, output)
     output.result |= {"command": "report", "model": str(model)}
     _write_report(write_report, pipeline, rows, to, force, output)
     output.facts([("Report", to)])
 
 
-def predict(
-    *,
-    model: Path,
-    files: Sequence[str],
-    to: Path,
-    max_error: float | None,
-    confidence_level: float | None,
-    force: bool,
-    output: Output,
-) -> None:
-    """Write a model's predictions for the rows of files, in their order."""
-    check_table_suffix(to)
-    check_needed("--confidence", confidence_level, "--max-error", max_error)
-    table = Files.find(files)
-    check_outputs(to, inputs=[model, *table.paths], force=force)
-    pipeline, encoder = _load(model, table)
-    estimator = pipeline.named_steps["model"].set_params(verbose=output.verbose)
-    rows: Callable[[], Any] = partial(list, table.paths)
-    unread: Counter[str] = Counter()
-    if encoder is not None:
-        known = [plan.name for plan in encoder.plans_ if plan.kind != "left out"]
-        table.require(known, "the model")
-        others = {*encoder.names_of("left out"), *known, encoder.target}
-        if more := [name for name in table.names if name not in others]:
-            output.note(
-                f"Columns that the model does not know are not used: {', '.join(more[:10])}."
-            )
-        if not (encoder.is_plain_ and table.hold_numbers(known)):
-            rows = partial(_encoded, table, encoder, unread)
-    sure = None
-    with table_at(to, force=force) as draft:
-        try:
-            n_rows = estimator.predict_to(draft, rows())
-        except ValueError as error:
-            if "infinity" not in str(error):
-                raise
+def _check_rows_of_fit(estimator: Any, rows: TableRows, output: Output) -> None:
+    """Raise unless there are as many labeled rows as in the fit; note if others are more or less.
+
+    A report on other rows would show what was measured on those of the fit beside them.
+    """
+    if rows.y.size != estimator.n_labeled_:
+        raise CommandError(
+            f"The model was fitted to {estimator.n_labeled_:,} labeled rows. Got "
+            f"{rows.y.size:,}, which must be others.",
+            "Pass the rows of the fit; measure the model on other rows with `hedgeclipper "
+            "evaluate`.",
+        )
+    if rows.n_unlabeled != estimator.n_unlabeled_:
+        output.note(
+            f"The model was fitted to {estimator.n_unlabeled_:,} unlabeled rows, and there are "
+            f"{rows.n_unlabeled:,} here. Its error is that on the rows of the fit."
+        )
+
+
+def _find(
+    data: str | None, unlabeled: Sequence[str] | None, dialect: CsvDialect, output: Output
+) -> list[Files]:
+    """Return the files of rows, and of unlabeled rows if any; all must be LibSVM, or none.
+
+    ``--unlabeled a.csv rows.csv`` takes rows.csv too, if nothing else is the data.
+    """
+    if data is None:
+        *unlabeled, data = unlabeled or [""]
+        if not unlabeled:
             raise CommandError(
-                "Some row has an infinite number, or one too large.",
-                "Rescale its column, or leave the place empty.",
-            ) from error
-        if n_rows == 0:
-            raise table.no_rows
-        if max_error is not None:
-            unread.clear()  # they are counted once more
-            sure = estimator.auto_label(rows(), max_error, confidence_level or LEVEL)
-            _leave_blank(draft, ~sure.is_sure)
-        classes = _count_classes(draft)
-    for name, count in unread.items():
-        if count:
-            output.note(f"{count:,} values of {name!r} are no dates, and are taken as missing.")
-    output.result |= {"command": "predict", "n_rows": n_rows}
-    output.wrote("predictions", to)
-    output.result["classes"] = {str(label): count for label, count in classes}
-    n_blank = n_rows - sum(count for _, count in classes)
-    output.table(
-        ("Prediction", "Rows", "Proportion"),
-        [
-            (label, f"{count:,}", f"{count / n_rows:.1%}")
-            for label, count in [*classes, *([("(blank)", n_blank)] if n_blank else [])]
-        ],
-    )
-    facts = [] if sure is None else auto_label_facts(sure, output)
-    output.facts([*facts, ("Predictions", f"{to}, {n_rows:,} rows")])
-
-
-def _find(data: str, unlabeled: Sequence[str] | None) -> list[Files]:
-    """Return the files of rows, and of unlabeled rows if any; all must be LibSVM, or none."""
-    first, *others = [Files.find(where) for where in ([data], unlabeled) if where]
+                "Missing argument 'DATA'.", "Name the file with the labeled rows.", ExitCode.USAGE
+            )
+        output.note(f"{data} is taken as DATA, as the last of the files after --unlabeled.")
+    first, *others = [Files.find(where, dialect) for where in ([data], unlabeled) if where]
     for more in others:
         if more.is_libsvm != first.is_libsvm:
             raise CommandError(
@@ -210,37 +199,72 @@ def _find(data: str, unlabeled: Sequence[str] | None) -> list[Files]:
                 "columns.",
                 "Pass both as LibSVM, or none.",
             )
+        if {path.resolve() for path in more.paths} & {path.resolve() for path in first.paths}:
+            raise CommandError(
+                f"{more.place} is passed twice, as DATA and as --unlabeled.",
+                "Leave out --unlabeled: rows of DATA without a target are unlabeled already.",
+                ExitCode.USAGE,
+            )
+    note_dialect(first, output)
     return [first, *others]
+
+
+def note_dialect(files: Files, output: Output) -> None:
+    """Note how CSV files are written, if that was found out and is not as usual."""
+    if files.kind == "CSV" and files.dialect == UNKNOWN_DIALECT:
+        found = files.tables[0].dialect.describe()
+        if found and ".tsv" not in files.paths[0].name.lower():
+            output.note(f"{files.place} is read with {found}.")
 
 
 def _paths(tables: list[Files]) -> list[Path]:
     return [path for files in tables for path in files.paths]
 
 
-def _target(files: Files, target: str | None, drop: Sequence[str], output: Output) -> str | None:
-    """Return the column of labels, None for LibSVM."""
+def _check_roles(files: Files, roles: Roles, key: str | None, output: Output) -> Roles:
+    """Return what columns are for, checked; LibSVM has no target."""
     if files.is_libsvm:
-        if target is not None or drop:
+        named = roles.target, roles.key, *roles.drop, *roles.keep, roles.labels
+        if any(one is not None for one in named):
             output.note(
                 "LibSVM files have no names of columns: the label is the number that begins a "
-                "line, and --target and --drop are not used."
+                "line, and --target, --id, --drop, --keep and --labels are not used."
             )
-        return None
-    if target is None:
+        return Roles(None)
+    if roles.target is None:
         raise CommandError(
             "The column to predict is not named.",
             f"Pass --target with one of {', '.join(map(repr, files.names[:5]))} ...",
             ExitCode.USAGE,
         )
-    files.require([target], "--target")
-    files.require(drop, "--drop")
-    if target in drop:
+    if roles.labels is None:
+        files.require([roles.target], "--target")
+    else:
+        if None not in (key, roles.key) and key != roles.key:
+            raise CommandError("--key and --id name two columns.", "Pass one.", ExitCode.USAGE)
+        key = key_of_labels(files, roles.labels, key or roles.key, roles.target)
+        roles = replace(roles, key=key)
+    files.require(roles.drop, "--drop")
+    files.require(roles.keep, "--keep")
+    files.require([] if roles.key is None else [roles.key], "--id")
+    for option, names in {"left out": roles.drop, "the column of --id": [roles.key]}.items():
+        if roles.target in names:
+            raise CommandError(
+                f"{roles.target!r} is both the target and {option}.",
+                f"Take it out of --{'drop' if names is roles.drop else 'id'}, or name another "
+                "--target.",
+                ExitCode.USAGE,
+            )
+    return roles
+
+
+def _check_model_suffix(path: Path) -> None:
+    if path.suffix.lower() in OTHER_MODELS:
         raise CommandError(
-            f"{target!r} is both the target and left out.",
-            "Take it out of --drop, or name another --target.",
+            f"Models are saved in a format of their own, and never as {path.suffix}.",
+            f"Call the file {path.with_suffix('.skops').name}.",
             ExitCode.USAGE,
         )
-    return target
 
 
 def _fit_to(estimator: Any, rows: TableRows, output: Output) -> None:
@@ -255,7 +279,31 @@ def _fit_to(estimator: Any, rows: TableRows, output: Output) -> None:
     estimator.fit(X, rows.y, X_unlabeled=X_unlabeled)
 
 
-def _load(path: Path, files: Files) -> tuple[Pipeline, ColumnEncoder | None]:
+def _unlabeled_facts(estimator: Any, rows: TableRows, output: Output) -> list[tuple[str, str]]:
+    """Return what unlabeled rows bring and which classes they never get, in lines to print."""
+    if rows.X_unlabeled is None:
+        return []
+    facts = []
+    gain = None
+    if rows.y.size <= LABELS_FOR_GAIN:
+        # asked for before the model is saved, which then knows it
+        gain = getattr(estimator, "unlabeled_gain_", None)
+    if gain is not None:
+        output.result["unlabeled_gain"] = asdict(gain)
+        facts.append(("Unlabeled", gain.describe().removeprefix("unlabeled rows: ")))
+    if rows.in_memory:
+        predicted = estimator.transduction_
+    else:
+        predicted = estimator.predict(rows.first_unlabeled())
+    never = [label for label in estimator.classes_.tolist() if label not in set(predicted.tolist())]
+    output.result["never_predicted"] = [str(label) for label in never]
+    if never:
+        text = f"{listed(never, 5)}, for none of {len(predicted):,} unlabeled rows"
+        facts.append(("Never", f"predicted: {text}"))
+    return facts
+
+
+def load_model(path: Path, files: Files) -> tuple[Pipeline, ColumnEncoder | None]:
     """Return a model that fit has saved, for files of this kind, and what it does with columns."""
     if not path.is_file():
         raise CommandError(
@@ -281,6 +329,12 @@ def report_writer(page: Path | None) -> Any:
     """Return the function that writes a page, before anything long is done; None without one."""
     if page is None:
         return None
+    if page.suffix.lower() not in ("", ".html", ".htm"):
+        raise CommandError(
+            f"A report is a page for browsers, and not {page.suffix}.",
+            f"Call it {page.with_suffix('.html').name}; a browser can print it as PDF.",
+            ExitCode.USAGE,
+        )
     for module in ("jinja2", "matplotlib"):
         import_extra(module, "report", "A report")
     return import_module("hedgeclipper.inspection.report").write_report
@@ -331,36 +385,6 @@ def _print_rows(rows: TableRows, output: Output) -> None:
             output.say(f"... and {n_more:,} more; --json lists all")
 
 
-def _encoded(files: Files, encoder: ColumnEncoder, unread: Counter[str]) -> Iterator[Any]:
-    """Yield the rows of each file as numbers, and count dates that cannot be read."""
-    for frame in files.frames():
-        if len(frame):
-            unread.update(encoder.n_lost_dates(frame))
-            yield encoder.transform(frame)
-    if not any(files.n_rows.values()):
-        raise files.no_rows
-
-
-def _leave_blank(path: Path, which: np.ndarray) -> None:
-    """Remove the predictions of some rows from a Parquet file."""
-    start = 0
-    with parquet_writer(path) as writer, pyarrow.parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches():
-            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-            blank = pa.array(which[start : start + batch.num_rows])
-            nothing = pa.scalar(None, columns["prediction"].type)
-            columns["prediction"] = pa.compute.if_else(blank, nothing, columns["prediction"])
-            writer.write(columns)
-            start += batch.num_rows
-
-
-def _count_classes(path: Path) -> list[tuple[Any, int]]:
-    """Return the number of predictions of each class, the most frequent first."""
-    column = pyarrow.parquet.read_table(path, columns=["prediction"]).column(0).drop_null()
-    counts = [(entry["values"], entry["counts"]) for entry in column.value_counts().to_pylist()]
-    return sorted(counts, key=lambda pair: -pair[1])
-
-
 def check_table_suffix(path: Path) -> None:
     """Raise unless a table can be written to a file of this name."""
     if path.suffix.lower() not in PARQUET + CSV:
@@ -378,12 +402,15 @@ def table_at(path: Path, *, force: bool) -> Iterator[Path]:
         if path.suffix.lower() in PARQUET:
             yield draft
             return
-        with TemporaryDirectory(dir=draft.parent, prefix=f".{path.name}.") as folder:
-            table = Path(folder, "table.parquet")
+        table = draft.with_name(f"{draft.stem}.parquet{draft.suffix}")
+        try:
             yield table
             with (
+                naming_output(path),
                 pyarrow.parquet.ParquetFile(table) as file,
                 pyarrow.csv.CSVWriter(draft, file.schema_arrow) as writer,
             ):
                 for batch in file.iter_batches():
                     writer.write_batch(batch)
+        finally:
+            table.unlink(missing_ok=True)

@@ -1,30 +1,25 @@
-"""Labeled and unlabeled rows of files, ready for an estimator, and their labels as classes."""
+"""Labeled and unlabeled rows of files, ready for an estimator."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from scipy import sparse
-from sklearn.utils import _safe_indexing
 from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
+from hedgeclipper.cli.id_columns import find_id_columns
 from hedgeclipper.cli.output import CommandError, Output
-from hedgeclipper.cli.table_files import MISSING_STRINGS, Files, row_names
-from hedgeclipper.io import as_classes as typed_labels
-from hedgeclipper.io import listed, missing_labels
-from hedgeclipper.io.formats import CsvFile
+from hedgeclipper.cli.table_files import Files, row_names
+from hedgeclipper.cli.table_labels import Roles, as_classes, read_labels
+from hedgeclipper.io import missing_labels
 from hedgeclipper.io.progress import row_reporter
-
-MANY_CLASSES = 20
-_WHOLE_NUMBER = re.compile(r"(0|-?[1-9]\d{0,14})(\.0+)?")
+from hedgeclipper.sklearn_private import _safe_indexing
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +28,8 @@ class TableRows:
 
     ``X_unlabeled`` is a frame, a function that returns batches, or None if there are no such rows.
     The encoder is fitted; it is None for LibSVM, whose columns are numbers. ``numbered`` reads
-    batches of unlabeled rows, and the numbers of these among all rows of the files.
+    batches of unlabeled rows, and the numbers of these among all rows of the files. ``key`` is the
+    column that names rows, if there is one.
     """
 
     X: Any
@@ -43,6 +39,7 @@ class TableRows:
     encoder: ColumnEncoder | None
     numbered: Callable[[], Iterator[tuple[Any, np.ndarray]]]
     tables: list[Files]
+    key: str | None = None
 
     @property
     def n_rows(self) -> int:
@@ -63,6 +60,14 @@ class TableRows:
             return X, self.X_unlabeled
         return X, self.encoder.transform(self.X_unlabeled)
 
+    @property
+    def _names(self) -> list[str] | None:
+        return None if self.encoder is None else self.encoder.names_of("numbers")
+
+    def first_unlabeled(self) -> Any:
+        """Return the first batch of the unlabeled rows, which are not in memory."""
+        return _stacked([next(iter(self.X_unlabeled()))], self._names)
+
     def sample(self, n_rows: int) -> tuple[Any, list[str]]:
         """Return at most so many unlabeled rows, drawn at random, and their names."""
         drawn = sample_without_replacement(
@@ -76,106 +81,87 @@ class TableRows:
             parts.append(_safe_indexing(rows, picked))
             numbers.append(where[picked])
             start = end
-        columns = None if self.encoder is None else self.encoder.names_of("numbers")
-        rows = parts[0] if self.in_memory else _stacked(parts, columns)
-        return rows, row_names(self.tables, np.concatenate(numbers))
+        rows = parts[0] if self.in_memory else _stacked(parts, self._names)
+        if self.key is None:
+            return rows, row_names(self.tables, np.concatenate(numbers))
+        keys = np.concatenate([files.keys(self.key) for files in self.tables])
+        return rows, keys[np.concatenate(numbers)].tolist()
 
 
 def read_rows(
-    tables: list[Files],
-    target: str | None,
-    output: Output,
-    drop: Sequence[str] = (),
-    encoder: ColumnEncoder | None = None,
+    tables: list[Files], roles: Roles, output: Output, encoder: ColumnEncoder | None = None
 ) -> TableRows:
     """Return the rows of files, in batches where all columns are numbers.
 
     Rows of the first table that have a label are labeled; those of a second table are not. LibSVM
     has no target: each line begins with the label. The encoder is that of a fitted model.
     """
-    if target is None:
+    if roles.target is None:
         width = max(files.source(None).n_columns for files in tables)
-        return _in_batches(tables, None, width, None, None, output.verbose)
+        return _in_batches(tables, None, width, None, output.verbose)
     data, *others = tables
-    if encoder is not None:
-        names = [plan.name for plan in encoder.plans_]
+    labels = read_labels(data, roles, output)
+    if encoder is None:
+        encoder, names = _new_encoder(data, roles, output)
     else:
-        names = [name for name in data.names if name != target and name not in set(drop)]
-    if not names:
-        raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
+        names = encoder.used_names
+        data.require(names, "the model")
     for files in others:
-        files.require(names, "the unlabeled rows")
-    is_plain = encoder.is_plain_ if encoder else all(t.hold_numbers(names) for t in tables)
-    labels = _text_labels(data, target, output)
-    if is_plain:
+        files.require([*names, *([] if roles.key is None else [roles.key])], "the unlabeled rows")
+    if getattr(encoder, "is_plain_", all(files.hold_numbers(names) for files in tables)):
         try:
-            return _in_batches(tables, names, None, target, labels, output.verbose)
+            return _in_batches(tables, names, None, labels, output.verbose, encoder)
         except ValueError:
             # strings further down in a column of CSV that begins with numbers
             if all(files.kind != "CSV" for files in tables):
                 raise
-    return _in_memory(tables, names, target, labels, encoder)
+    return _in_memory(tables, names, labels, encoder)
 
 
-def _text_labels(data: Files, target: str, output: Output) -> np.ndarray | None:
-    """Return the labels of CSV, read as text; None for other files."""
-    if data.kind != "CSV":
-        return None
-    columns = [CsvFile(path).column_of_strings(target) for path in data.paths]
-    labels = _stripped(np.concatenate([column.to_numpy() for column in columns]))
-    missing = [text for text in MISSING_STRINGS if text]
-    counts = {text: int(np.sum(labels == text)) for text in missing}
-    found = [f"{text!r} ({count:,})" for text, count in counts.items() if count]
-    if found:
-        output.note(
-            f"Taken as missing in {target!r}: {', '.join(found)}. Write it otherwise if it is a "
-            "class."
-        )
-    labels[np.isin(labels.astype(str), missing)] = None
-    present = {label for label in labels if label is not None}
-    if all(map(_WHOLE_NUMBER.fullmatch, present)):
-        # so 1 and 1.0 are the same class, and 007 is not 7
-        return np.array([np.nan if label is None else float(label) for label in labels])
-    return labels
-
-
-def _stripped(labels: np.ndarray) -> np.ndarray:
-    """Return labels without blanks around strings, and None for empty ones."""
-    if labels.dtype != object:
-        return labels
-    cleaned = [label.strip() or None if isinstance(label, str) else label for label in labels]
-    return np.array(cleaned, dtype=object)
+def _new_encoder(data: Files, roles: Roles, output: Output) -> tuple[ColumnEncoder, list[str]]:
+    """Return an encoder that is not fitted, but knows what is left out, and the other columns."""
+    others = {roles.target, roles.key, *roles.drop} - set(roles.keep)
+    names = [name for name in data.names if name not in others]
+    left_out = find_id_columns(data, [name for name in names if name not in roles.keep])
+    for name, reason in left_out.items():
+        output.note(f"Column {name!r} is left out: {reason}. Pass --keep {name!r} to use it.")
+    if roles.key is not None and roles.key not in roles.keep:
+        left_out[roles.key] = "it names the rows"
+    names = [name for name in names if name not in left_out]
+    if not names:
+        raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
+    encoder = ColumnEncoder(roles.target, roles.key, left_out).set_output(transform="pandas")
+    return encoder, names
 
 
 def _in_batches(
     tables: list[Files],
     names: list[str] | None,
     width: int | None,
-    target: str | None,
-    text_labels: np.ndarray | None,
+    labels: np.ndarray | None,
     verbose: int,
+    encoder: ColumnEncoder | None = None,
 ) -> TableRows:
     data, *more = tables
-    label = (target if names else True) if text_labels is None else None
-    source = data.source(names, label, width)
+    source = data.source(names, labels is None, width)
     others = [files.source(names, None, width) for files in more]
 
     def numbered() -> Iterator[tuple[Any, np.ndarray]]:
         start = 0
-        for rows, labels in _batches(source, text_labels, others):
-            unknown = np.flatnonzero(missing_labels(labels))
+        for rows, own in _batches(source, labels, others):
+            unknown = np.flatnonzero(missing_labels(own))
             if unknown.size:
-                yield rows if unknown.size == labels.size else rows[unknown], start + unknown
-            start += labels.size
+                yield rows if unknown.size == own.size else rows[unknown], start + unknown
+            start += own.size
 
     parts: list[Any] = []
     found, n_rows, n_missing = [], 0, np.zeros(len(names or ()), dtype=int)
     with row_reporter(verbose, "reading rows", None) as report:
-        for rows, labels in _batches(source, text_labels, others):
-            known = ~missing_labels(labels)
+        for rows, own in _batches(source, labels, others):
+            known = ~missing_labels(own)
             if known.any() or not parts:
                 parts.append(rows[known])
-                found.append(labels[known])
+                found.append(own[known])
             if names is not None:
                 infinite = np.isinf(rows).any(axis=0)
                 if infinite.any():
@@ -185,43 +171,40 @@ def _in_batches(
                         "Rescale the column, or leave the place empty.",
                     )
                 n_missing += np.isnan(rows).sum(axis=0)
-            n_rows += labels.size
+            n_rows += own.size
             report(n_rows)
     for files, read in zip(tables, (source, *others), strict=True):
         files.n_rows.update(read.counts)
     if not sum(data.n_rows.values()):
         raise data.no_rows
-    knows_types = data.kind not in ("CSV", "LibSVM")
-    are_boolean = knows_types and pa.types.is_boolean(data.schema.field(target).type)
-    y = as_classes(np.concatenate(found), are_boolean)
+    y = as_classes(np.concatenate(found))
+    if encoder is not None and not hasattr(encoder, "plans_"):
+        encoder.fit_plain(names, n_missing.tolist())
     return TableRows(
         X=_stacked(parts, names),
         y=y,
         X_unlabeled=(lambda: (rows for rows, _ in numbered())) if n_rows > y.size else None,
         n_unlabeled=n_rows - y.size,
-        encoder=None if names is None else _encoder(target).fit_plain(names, n_missing.tolist()),
+        encoder=encoder,
         numbered=numbered,
         tables=tables,
+        key=None if encoder is None else encoder.key,
     )
 
 
 def _batches(
-    source: Any, text_labels: np.ndarray | None, others: list[Any]
+    source: Any, labels: np.ndarray | None, others: list[Any]
 ) -> Iterator[tuple[Any, np.ndarray]]:
-    """Yield rows and labels, those of CSV from their own array; others have missing labels."""
-    if text_labels is None:
-        yield from ((rows, _stripped(labels)) for rows, labels in source.labeled_batches())
+    """Yield rows and labels, without these those of LibSVM; other rows have missing labels."""
+    if labels is None:
+        yield from source.labeled_batches()
     else:
         start = 0
         for rows in source:
-            yield rows, text_labels[start : start + rows.shape[0]]
+            yield rows, labels[start : start + rows.shape[0]]
             start += rows.shape[0]
     for rows in chain(*others):
         yield rows, np.full(rows.shape[0], np.nan)
-
-
-def _encoder(target: str | None) -> ColumnEncoder:
-    return ColumnEncoder(target).set_output(transform="pandas")
 
 
 def _stacked(parts: list[Any], names: list[str] | None) -> Any:
@@ -231,22 +214,16 @@ def _stacked(parts: list[Any], names: list[str] | None) -> Any:
 
 
 def _in_memory(
-    tables: list[Files],
-    names: list[str],
-    target: str,
-    text_labels: np.ndarray | None,
-    encoder: ColumnEncoder | None,
+    tables: list[Files], names: list[str], labels: np.ndarray, encoder: ColumnEncoder
 ) -> TableRows:
-    frame, *more = [files.frame() for files in tables]
+    is_new = not hasattr(encoder, "plans_")
+    strings = [n for files in tables for n in files.codes] if is_new else encoder.string_names
+    frame, *more = [files.frame(strings) for files in tables]
     others = more[0][names] if more else None
-    labels = text_labels
-    if labels is None:
-        column = frame[target]
-        labels = _stripped(column.astype(object).where(column.notna(), None).to_numpy())
     known = ~missing_labels(labels)
-    if encoder is None:
+    if is_new:
         try:
-            encoder = _encoder(target).fit(frame[names], X_unlabeled=others)
+            encoder.fit(frame[names], X_unlabeled=others)
         except MixedColumnError as error:
             places = " and ".join(files.place for files in tables)
             raise MixedColumnError(error.column, places) from None
@@ -261,48 +238,5 @@ def _in_memory(
         encoder=encoder,
         numbered=lambda: iter([(unlabeled, numbers)]),
         tables=tables,
+        key=encoder.key,
     )
-
-
-def as_classes(labels: Any, are_boolean: bool = False) -> np.ndarray:
-    """Return labels of which none is missing as booleans, whole numbers or strings.
-
-    Numbers that are not whole become strings, since classifiers would refuse them as continuous.
-    Booleans may be strings, or numbers if ``are_boolean``.
-    """
-    values = np.asarray(labels, dtype=object)
-    if are_boolean:
-        return values.astype(bool)
-    try:
-        classes = typed_labels(values, "The target")
-    except TypeError:  # of several kinds
-        classes = values.astype(str)
-    if classes.dtype.kind == "U" and set(np.char.lower(classes)) <= {"true", "false"}:
-        return np.char.lower(classes) == "true"
-    return classes.astype(str) if classes.dtype.kind == "f" else classes
-
-
-def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
-    """Return the number of labels of each class, or say why nothing can be learned from them."""
-    if y.size == 0:
-        raise CommandError(
-            f"None of the {n_rows:,} rows has a value in {target}.",
-            "Label some rows of each class.",
-        )
-    classes, counts = np.unique(y, return_counts=True)
-    if classes.size == 1:
-        raise CommandError(
-            f"All {y.size:,} labeled rows are of one class, {classes.tolist()[0]!r}.",
-            "Label some rows of another class; leave the label empty where it is not known.",
-        )
-    is_text = classes.dtype.kind == "U"
-    are_decimals = is_text and all(re.fullmatch(r"-?\d+\.\d+", text) for text in classes)
-    are_fractions = are_decimals and any(float(text) % 1 for text in classes)
-    n_usual = 2 if are_fractions else MANY_CLASSES
-    if classes.size > max(n_usual, y.size / 3):
-        raise CommandError(
-            f"{target} has {classes.size:,} different values on {y.size:,} labeled rows, such as "
-            f"{listed(classes.tolist(), 3)}.",
-            "Only classes can be predicted: name another column, or make classes of it.",
-        )
-    return dict(zip(classes.tolist(), counts.tolist(), strict=True))

@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import needs_encoding
@@ -29,7 +28,7 @@ from hedgeclipper.base.semi_supervised import (
 )
 from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
 from hedgeclipper.forest.groups import GroupStream, ScoredGroups, score_groups
-from hedgeclipper.forest.growing import MAX_SEED, GrownTrees, draw_some, grow_forest
+from hedgeclipper.forest.growing import GrownTrees, draw_some, grow_forest
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
 from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_unlabeled
@@ -37,11 +36,14 @@ from hedgeclipper.forest.rule_check import doubts_in, ranked_among, sum_of_doubt
 from hedgeclipper.forest.streams import Stream
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
+from hedgeclipper.io import split_target
+from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.progress import pass_reporter, warn_user
+from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions
 
 
 class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
-    """Semi-supervised forest: trees on views that all rows teach, weighed in a game.
+    """Semi-supervised forest on the original columns and on components learned from all rows.
 
     Random forests and extra trees are grown on the labeled rows, on the columns as they are and on
     components of all rows, labeled and unlabeled. Leaves are shrunk towards the nodes above them,
@@ -67,10 +69,11 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         nothing for another ``estimator``. A transformer of scikit-learn is fitted to labeled and up
         to 20,000 unlabeled rows, without labels. None is nothing.
     shrinkage : "auto", float or None, default="auto"
-        How strongly leaves are shrunk towards the nodes above them: the number of rows of a node at
-        which what its children add is halved. "auto" is chosen for each group of trees by
-        out-of-bag log loss, and 0 is none. None grows the paper's forest instead: a random forest
-        alone, whose leaves have at least 10 rows (4 with fewer than 1,000 labels).
+        How strongly leaves are shrunk towards the nodes above them: in a node with this many rows
+        the difference between a child and the node is halved. "auto" is chosen for each group of
+        trees by out-of-bag log loss, and 0 is none. None grows the paper's forest instead: a random
+        forest without extra trees, whose leaves have at least 10 rows (4 with fewer than 1,000
+        labels). XGBoost's nodes have sums of hessians in place of numbers of rows.
     holdout : float or None, default=None
         Fraction of the labels to hold out; only with a ``confidence_level``. None is half of them,
         at most 2,000.
@@ -86,11 +89,11 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     max_iter : int, default=100
         Largest number of passes over the unlabeled rows.
     game : LeafGame or None, default=None
-        The paper's game of leaves, nodes or trees, with settings of its own; None weighs groups of
-        trees, which is faster and more accurate.
+        The paper's game of leaves, nodes or trees, with settings of its own. If None, the game
+        weighs groups of trees, which is faster.
     storage : LeafStorage or None, default=None
-        Where what is needed of the unlabeled rows is kept: scores of the groups, or leaf numbers
-        for a `LeafGame`. None has the defaults of `LeafStorage`.
+        Where to store scores of the unlabeled rows, or leaf numbers for a `LeafGame`. None has the
+        defaults of `LeafStorage`.
     n_jobs : int or None, default=None
         Threads for growing, finding leaves and predicting; None is 1 and -1 all cores.
     random_state : int, RandomState or None, default=None
@@ -237,7 +240,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         y : array-like of shape (n_samples,), or str
             Labels: numbers, strings or booleans. Rows whose label is missing (None, NaN, NaT or
             ``pandas.NA``) are unlabeled, and without ``X_unlabeled`` so are those marked by -1.
-            Where X is files, the name of their column of labels.
+            Where X is a frame or files, the name of their column of labels.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
             Unlabeled rows; -1 in y is then a class, also if X_unlabeled is empty. Columns of frames
             are matched by name, whatever their order. Batches may be any object that can be
@@ -258,6 +261,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         self.__dict__.pop("_predictor", None)
         self._forget_measures()
         storage = self._check_settings(X_unlabeled, callback)
+        X, y = split_target(X, y)
         self._keeps_frames = needs_encoding(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows, prepare = self._encode_columns(given.without_weightless())
@@ -275,17 +279,16 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         groups = score_groups(grown, leaves, *labels, self.shrinkage)
         stream = self._make_stream(grown, groups, leaves, random_state.randint(MAX_SEED))
         with closing(find_unlabeled(self, stream.finder, rows.X_unlabeled, storage)) as kept:
-            if given.has_unlabeled:
-                stream.reservoir.draw(kept)
+            drawn = stream.reservoir.draw(kept) if given.has_unlabeled else None
             self._play(stream, kept, prepare, callback)
             self.estimators_, self.shrinkage_ = grown.models, groups.strengths
-            self._check_rule(given, held, codes, kept)
+            self._check_rule(given, held, codes, kept, drawn)
         return self
 
     def partial_fit(self, X_unlabeled, y=None, classes=None):
         """Add more unlabeled rows, for streams that never end.
 
-        The trees, their views and the labels stay as they are. The game is played anew on a random
+        The trees, their views and the labels stay as they are. The game is played again on a random
         sample of 50,000 of all unlabeled rows so far, so that neither time nor memory grows.
         ``certificate_`` is then an estimate.
 
@@ -374,17 +377,23 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         held: HeldOutRows | None,
         codes: np.ndarray,
         kept: LeafRows,
+        drawn: np.ndarray | None,
     ) -> None:
         """Store labels of all rows where these are in memory, and what labels tell of them.
 
-        ``codes`` are the classes of the rows that trees were grown on, ``held`` the others.
+        ``codes`` are the classes of the rows that trees were grown on, ``held`` the others, which
+        come after the unlabeled rows in ``kept``. ``drawn`` are the positions of the rows in the
+        reservoir.
         """
         n_held = 0 if held is None else held.y.size
         self.n_labeled_ = codes.size + n_held
         self.n_unlabeled_ = kept.n_samples - (n_held if given.has_unlabeled else 0)
         predictor, n_rows = self._predictor, self.n_unlabeled_
-        some = kept if is_in_memory(given.X_unlabeled) else self._stream.reservoir.leaves
-        raw = predictor.raw_in(some, self.n_jobs)[:n_rows]
+        some, n_some = kept, n_rows
+        if not is_in_memory(given.X_unlabeled):
+            assert drawn is not None
+            some, n_some = self._stream.reservoir.leaves, int(np.searchsorted(drawn, n_rows))
+        raw = predictor.raw_in(some, self.n_jobs)[:n_some]
         if is_in_memory(given.X_unlabeled):
             self._labels = self._all_labels(given, self._classes_of(raw))
         known: dict[str, Any] = {"n_unlabeled": n_rows if given.has_unlabeled else 0}
@@ -404,7 +413,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         if not is_in_memory(given.X_unlabeled):
             total = sum_of_doubts(kept, predictor, self.n_jobs)
             if held is not None:
-                total -= float(np.sum(1.0 - predictor.probabilities(tested).max(axis=1)))
+                total -= float(predictor.doubts(tested).sum())
             known["mean_of_all"] = total / n_rows
         unlabeled = raw if given.has_unlabeled else raw[:0]
         self._store_check(given.y_labeled, labels, tested, unlabeled, **known)

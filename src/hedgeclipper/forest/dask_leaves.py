@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.forest.leaf_rows import LeafArray, LeafRows, Runs
+from hedgeclipper.forest.leaf_rows import LeafArray, LeafRows, Runs, columns_of
 from hedgeclipper.forest.trees import RowFinder
 from hedgeclipper.io import distributed
 from hedgeclipper.io.distributed import Box, compute, persist, sent, task
@@ -47,6 +47,15 @@ class DaskLeaves(LeafRows):
         ]
         here = [run for part in compute(*parts) for run in part]
         return runs.sample(here, in_memory=True)
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers of rows with these positions, in ascending order, brought here."""
+        starts = np.cumsum([0, *self.sizes[:-1]]).tolist()
+        parts = [
+            task("take", columns_of, part, start, rows)
+            for part, start in zip(self.parts, starts, strict=True)
+        ]
+        return np.concatenate(compute(*parts), axis=1)
 
     def close(self) -> None:
         """Let the workers forget the leaf numbers."""

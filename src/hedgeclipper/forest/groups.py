@@ -35,11 +35,11 @@ from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch
 from hedgeclipper.forest.trees import LeafFinder, map_in_threads
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels. The strength of the
-# pull to the shares below, times the mean square of the vote they give; with fewer labels of the
+# pull to the prior weights, times the mean square of the vote they give; with fewer labels of the
 # rarer class than FEW_LABELS it is larger still. And how much trees on the columns as they are
-# count in these shares, relative to those on a view: on some data components are no use.
+# count in the prior weights, relative to those on a view: on some data components are no use.
 GROUP_RIDGE, FEW_LABELS = 60.0, 20.0
-SHARE_OF_COLUMNS = 2.0
+COLUMNS_TO_VIEW = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,7 @@ class GroupScorer:
         """Return the scores of rows, shape (n_numbers, n_samples), groups before games."""
         size = self.finder.n_block_rows
         blocks = (X[start : start + size] for start in range(0, X.shape[0], size))
+        n_jobs = 1 if self.finder.has_own_threads else n_jobs
         parts = map_in_threads(self._score_block, blocks, n_jobs)
         return np.concatenate([np.empty((self.n_numbers, 0), self.dtype), *parts], axis=1)
 
@@ -108,7 +109,7 @@ class ScoredGroups:
     scorer: GroupScorer
     strengths: np.ndarray  # (n_groups,)
     out_of_bag: np.ndarray  # (n_labeled, n_groups, n_games)
-    shares: np.ndarray  # (n_groups,): their weights before labels tell more, which add up to 1
+    prior: np.ndarray  # (n_groups,): their weights before labels tell more, which add up to 1
     unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
     codes: np.ndarray  # (n_labeled,): numbers of the classes
     weights: np.ndarray | None  # (n_labeled,)
@@ -131,17 +132,17 @@ class ScoredGroups:
         return np.moveaxis(expit(scores) if scorer.are_log_odds else scores, 0, 1)
 
 
-def weigh_groups(scores: PanelScores, shares: np.ndarray, **options: Any) -> Aggregate:
-    """Return the weights of the groups: their shares, unless labels show that others are better."""
-    mean = scores.unlabeled @ shares
+def weigh_groups(scores: PanelScores, prior: np.ndarray, **options: Any) -> Aggregate:
+    """Return the weights of the groups: the prior ones, unless labels show better ones."""
+    mean = scores.unlabeled @ prior
     scale = ProbabilityScale(float(mean.mean()))
     n_positive = int(scores.is_positive.sum())
     n_rare = max(1, min(n_positive, scores.is_positive.size - n_positive))
     size = float(np.mean(scale(mean) ** 2)) or 1.0
     return aggregate(
         scores,
-        scales=[scale] * shares.size,
-        shares=shares,
+        scales=[scale] * prior.size,
+        prior=prior,
         ridge=GROUP_RIDGE * size * (1.0 + (FEW_LABELS / n_rare) ** 2),
         caution=0.0,
         **options,
@@ -174,7 +175,7 @@ def score_groups(
     is_positive = codes[:, None] == np.asarray(games)
     chosen = [choose_strength(own, is_positive, weights) for own in scores]
     per_leaf = np.asarray(chosen)[group_of_leaf]
-    shares = np.where(grown.has_view, 1.0, SHARE_OF_COLUMNS)
+    prior = np.where(grown.has_view, 1.0, COLUMNS_TO_VIEW)
     return ScoredGroups(
         names=list(grown.models),
         scorer=GroupScorer(
@@ -182,7 +183,7 @@ def score_groups(
         ),
         strengths=strengths[chosen],
         out_of_bag=np.stack([own[k] for own, k in zip(scores, chosen, strict=True)], axis=1),
-        shares=shares / shares.sum(),
+        prior=prior / prior.sum(),
         unseen=grown.unseen,
         codes=codes,
         weights=weights,
@@ -301,7 +302,7 @@ class GroupStream(Stream):
         scores = panel_scores(
             groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
         )
-        found = [weigh_groups(own, groups.shares, **self.options) for own in scores]
+        found = [weigh_groups(own, groups.prior, **self.options) for own in scores]
         self.summaries = [
             summarize(groups.names, *pair) for pair in zip(scores, found, strict=True)
         ]

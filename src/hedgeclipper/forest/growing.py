@@ -12,16 +12,17 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
-from sklearn.utils.validation import _is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows, is_in_memory
 from hedgeclipper.base.threads import n_workers
 from hedgeclipper.forest.trees import LeafFinder, ViewedTrees, joint_finder, leaf_finder
 from hedgeclipper.forest.views import ROWS_FOR_VIEWS, Components, fit_views
+from hedgeclipper.io.arrays import MAX_SEED
+from hedgeclipper.sklearn_private import _is_fitted
 
 FEW_LABELS = 1000
-MAX_SEED = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ def draw_some(
     """Return some of the unlabeled rows, for views and to see if rows have shifted.
 
     They are drawn in batches, and by a copy of the generator, so that the same rows are drawn from
-    memory and from files, and the same trees grown.
+    memory, files and Dask collections, and the same trees grown.
     """
     if not rows.has_unlabeled:
         return None

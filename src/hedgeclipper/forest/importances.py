@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from hedgeclipper.base.evaluation import placements
 from hedgeclipper.forest.groups import ScoredGroups
-from hedgeclipper.forest.unlabeled_gain import placements
 
 MANY_COLUMNS, REPEATS = 100, 3
 
@@ -52,10 +52,11 @@ def permutation_importances(
     rng, whole = np.random.default_rng(0), mean_auc(groups.out_of_bag)
     n_repeats = REPEATS if len(columns) <= MANY_COLUMNS else 1
     lost = np.zeros(len(columns))
+    shuffled = X.copy()
     for number, own in enumerate(columns):
         for _ in range(n_repeats):
-            shuffled = X.copy()
-            shuffled[:, own] = X[rng.permutation(X.shape[0])][:, own]
+            shuffled[:, own] = X[np.ix_(rng.permutation(X.shape[0]), own)]
             leaves = groups.scorer.finder.find(shuffled, n_jobs)
             lost[number] += (whole - mean_auc(groups.unseen_scores(leaves))) / n_repeats
+        shuffled[:, own] = X[:, own]
     return lost

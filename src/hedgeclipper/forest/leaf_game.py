@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.inspection import VoterTable, contributions_of
@@ -35,9 +34,10 @@ from hedgeclipper.game.equations import Evaluation, Game, WeightTerms
 from hedgeclipper.game.losses import BinaryLoss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, PassRecord, Progress
 from hedgeclipper.game.solve import play
+from hedgeclipper.sklearn_private import Interval, StrOptions
 
 # how strongly weights are pulled to those of the forest's own vote
-RIDGE = 100.0
+RIDGE, RIDGE_WITHOUT_LABELS = 100.0, 1e6
 CLIPPED_TOO_MUCH, LARGE_ALPHA = 0.5, 3.0
 DELTA = 0.05
 
@@ -53,10 +53,15 @@ class LeafGame(BaseEstimator):
     specialists : {"leaves", "nodes", "trees"} or sequence of these, default="leaves"
         What gets weights in the game: every leaf, every node below the roots (leaves included), or
         every tree. "trees" has the fewest weights, for very few labels.
+    votes : {"hard", "soft"}, default="hard"
+        What specialists vote: the majority class of their training rows, as in the paper, or 2 p -
+        1, p the proportion of the class among these rows. Soft votes rank rows of unbalanced
+        classes better, where nearly all leaves have the same majority.
     bound : {"plug_in", "wilson"}, default="plug_in"
         How the correlation of a specialist with the labels (b) is estimated: by the mean over
         labeled rows that its tree has not seen, as in the paper, or by Wilson's lower bound on that
-        mean at 95 %. Specialists without a positive correlation are dropped.
+        mean at 95 %. Specialists without a positive correlation are dropped; if that are all, the
+        predictions are those of the forest's own vote.
     unlabeled_weight : float or "auto", default="auto"
         Weight of the unlabeled rows in the game (alpha). "auto" is 1, and 3 if that clips most
         rows. Below 1 every specialist with a correlation above alpha gets its largest weight, and
@@ -88,6 +93,7 @@ class LeafGame(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict] = {
         "specialists": [StrOptions(set(KINDS)), list, tuple],
+        "votes": [StrOptions({"hard", "soft"})],
         "bound": [StrOptions({"plug_in", "wilson"})],
         "unlabeled_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
@@ -101,6 +107,7 @@ class LeafGame(BaseEstimator):
         self,
         *,
         specialists="leaves",
+        votes="hard",
         bound="plug_in",
         unlabeled_weight="auto",
         cap="auto",
@@ -110,6 +117,7 @@ class LeafGame(BaseEstimator):
         batch_size=1024,
     ):
         self.specialists = specialists
+        self.votes = votes
         self.bound = bound
         self.unlabeled_weight = unlabeled_weight
         self.cap = cap
@@ -169,31 +177,34 @@ def set_up_leaf_game(
     ``counts`` are the numbers of unlabeled rows in all leaves.
     """
     labeled, table, options = evidence.labeled, evidence.table, evidence.options
-    finder, scores = labeled.finder, labeled.scores
-    votes, n_awake = table.votes(scores, counts), table.sum_leaves(counts)
+    finder, are_hard = labeled.finder, options.game.votes == "hard"
+    scores, n_awake = labeled.scores, table.sum_leaves(counts)
+    largest = max(1.0, float(np.abs(scores).max()))  # those of boosters may be above 1
+    votes = table.votes(scores / largest, counts, are_hard=are_hard)
     b = label_correlations(labeled, table, votes, options.game.bound, DELTA)
-    # worth keeping: awake on some row, with a vote, good and large enough
-    useful = (n_awake > 0) & (np.bincount(votes.indices, minlength=b.size) > 0) & (b > 0)
+    # worth keeping: awake on some row, with a vote, large and good enough
+    useful = (n_awake > 0) & (np.bincount(votes.indices, minlength=b.size) > 0)
     if options.game.min_specialist_size is not None:
         in_bag = labeled.sum_in_leaves(np.ones(labeled.signs.size), labeled.bags)
         useful &= table.sum_leaves(in_bag) >= options.game.min_specialist_size
-    keep = np.flatnonzero(useful)
-    if keep.size == 0:
+    if not useful.any():
         raise ValueError(
-            "No specialist is left: each one has no vote, is asleep on all unlabeled rows, is "
-            "smaller than min_specialist_size, or has no positive correlation with labels its tree "
-            "has not seen. Label more rows, grow larger trees, or leave game out."
+            "No specialist is left: each one has no vote, is asleep on all unlabeled rows, or is "
+            "smaller than min_specialist_size. Label more rows, grow larger trees, or leave game "
+            "out."
         )
+    are_known = bool(np.any(useful & (b > 0)))
+    keep = np.flatnonzero(useful & (b > 0) if are_known else useful)
     b, coverage = b[keep], n_awake[keep] / leaves.n_samples
-    sizes = np.abs(scores) / finder.n_trees
-    # weights that give the forest's vote: leaves have their sizes; where there are no leaves, each
-    # tree has the mean size of its vote
+    # weights that give the forest's vote: hard votes of leaves have their sizes; where there are no
+    # leaves, each tree has the mean size of its vote
+    sizes = (np.abs(scores) if are_hard else np.full(scores.size, largest)) / finder.n_trees
     own_leaf, is_tree = table.own_leaf[keep], table.is_tree[keep]
     anchor = np.where(own_leaf >= 0, sizes[own_leaf], 0.0)
     if np.all(own_leaf < 0):
         total = table.sum_leaves(counts * sizes)[keep]
         anchor = np.where(is_tree, total / np.maximum(n_awake[keep], 1.0), 0.0)
-    terms = _terms(evidence, anchor, b, coverage)
+    terms = _terms(evidence, anchor, b, coverage, are_known)
     voters = LeafSpecialists(leaves, finder.offsets, votes[:, keep], coverage, options.n_jobs)
     alpha = options.game.unlabeled_weight
     return (
@@ -204,10 +215,19 @@ def set_up_leaf_game(
 
 
 def _terms(
-    evidence: LeafEvidence, anchor: np.ndarray, b: np.ndarray, coverage: np.ndarray
+    evidence: LeafEvidence,
+    anchor: np.ndarray,
+    b: np.ndarray,
+    coverage: np.ndarray,
+    are_known: bool,
 ) -> WeightTerms:
-    """Return the box and the anchor at the forest's vote, with the strength the labels allow."""
+    """Return the box and the anchor at the forest's vote, with the strength the labels allow.
+
+    If they tell nothing good of any specialist, the weights are those of the anchor.
+    """
     cap, ridge = evidence.options.game.cap, evidence.options.game.ridge
+    if not are_known:
+        b, ridge = np.zeros_like(b), RIDGE_WITHOUT_LABELS
     upper = np.full_like(anchor, np.inf if cap is None else 1.0 if cap == "auto" else cap)
     if ridge == "auto":
         ridge = RIDGE * evidence.labeled.finder.n_trees / (2.0 * max(evidence.labeled.n_rare, 1))

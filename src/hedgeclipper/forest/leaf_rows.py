@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from numbers import Integral
 from typing import Any, ClassVar
+from zlib import crc32
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.semi_supervised import (
@@ -33,6 +33,7 @@ from hedgeclipper.base.semi_supervised import (
 )
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, RowFinder, map_in_threads
 from hedgeclipper.io.progress import row_reporter
+from hedgeclipper.sklearn_private import Interval, StrOptions
 
 ROWS_IN_RESERVOIR = 50_000
 ROWS_TO_COPY = 1 << 16
@@ -42,7 +43,10 @@ BYTES_FROM_FILES = 64 * 10**6
 
 
 class LeafStorage(BaseEstimator):
-    """Where the leaf numbers of the unlabeled rows are kept: two bytes for each row and tree.
+    """Where scores or leaf numbers of the unlabeled rows are kept.
+
+    Scores take 16 bytes a row with two classes; leaf numbers, which a `LeafGame` needs, two bytes
+    for each row and tree.
 
     The defaults suit most data. Change them to bound the memory of a fit, or to spare the disk.
     For Dask collections this does not apply: their workers keep the leaf numbers.
@@ -136,6 +140,14 @@ class LeafRows(ABC):
             start += block.shape[1]
         return runs.sample(parts, self.in_memory)
 
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers of rows with these positions, in ascending order, as an array."""
+        parts, start = [], 0
+        for block in self.blocks():
+            parts.append(columns_of(block, start, rows))
+            start += block.shape[1]
+        return np.concatenate(parts, axis=1)
+
     def close(self) -> None:  # noqa: B027
         """Give back what is not memory; most have nothing of the kind."""
 
@@ -227,22 +239,35 @@ class LeafFile(LeafRows):
 
 
 class RecomputedLeaves(LeafRows):
-    """Leaf numbers that are found anew on every pass over batches, which must stay the same."""
+    """Leaf numbers that are found anew on every pass over batches, which must stay the same.
+
+    A checksum of all numbers tells whether they do; how rows are cut into batches may change.
+    """
 
     def __init__(self, batches: Batches, finder: RowFinder, n_samples: int, n_jobs: int | None):
         self.batches, self.finder = batches, finder
         self.n_samples, self.n_jobs = n_samples, n_jobs
+        self._checksum: int | None = None
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield the leaf numbers of one batch after the other."""
-        n_read = 0
+        n_read = checksum = 0
         for batch in self.batches:
             n_read += batch.shape[0]
-            yield from LeafArray(self.finder.find(batch, self.n_jobs)).blocks()
+            leaves = self.finder.find(batch, self.n_jobs)
+            checksum = crc32(np.ascontiguousarray(leaves.T).data, checksum)
+            yield from LeafArray(leaves).blocks()
         if n_read != self.n_samples:
             raise ValueError(
                 f"The unlabeled rows changed between passes: {self.n_samples:,} at first, then "
                 f"{n_read:,}. Pass a source that yields the same rows every time."
+            )
+        self._checksum = checksum if self._checksum is None else self._checksum
+        if checksum != self._checksum:
+            raise ValueError(
+                "Values of the unlabeled rows changed between passes. Pass a source that yields "
+                "the same rows every time, or keep what is found in them: "
+                "storage=LeafStorage('disk')."
             )
 
     def thinned(self, stride: int) -> None:
@@ -250,23 +275,18 @@ class RecomputedLeaves(LeafRows):
 
 
 class Reservoir:
-    """A random sample of all rows so far, of a fixed size.
-
-    The first rows may be a sample themselves, spread evenly over all of them; from then on every
-    new row is as likely to be in it as any other.
-    """
+    """A random sample of all rows so far, of a fixed size; every row is as likely to be in it."""
 
     def __init__(self, rng: np.random.Generator):
         self.rng, self.n_seen = rng, 0
         self._sample: np.ndarray | None = None
 
-    def draw(self, leaves: LeafRows) -> None:
-        """Take the first rows, or some that are spread evenly over them if they are many."""
-        stride = leaves.n_samples // ROWS_IN_RESERVOIR
-        thin = leaves.thinned(stride) if stride > 1 else None
-        for block in (thin or leaves).blocks():
-            self.add(block)
-        self.n_seen = leaves.n_samples
+    def draw(self, leaves: LeafRows) -> np.ndarray:
+        """Draw from the first rows, and return the positions of those drawn, in ascending order."""
+        n_drawn = min(leaves.n_samples, ROWS_IN_RESERVOIR)
+        rows = np.sort(self.rng.choice(leaves.n_samples, n_drawn, replace=False, shuffle=False))
+        self._sample, self.n_seen = leaves.take(rows), leaves.n_samples
+        return rows
 
     @property
     def leaves(self) -> LeafArray:
@@ -289,6 +309,12 @@ class Reservoir:
         sample[:, place[taken]] = rest[:, taken]
         self._sample = sample
         self.n_seen += leaves.shape[1]
+
+
+def columns_of(block: np.ndarray, start: int, rows: np.ndarray) -> np.ndarray:
+    """Return the columns of a block, the first of which is number ``start``, that are in rows."""
+    low, high = np.searchsorted(rows, (start, start + block.shape[1]))
+    return block[:, rows[low:high] - start]
 
 
 def find_unlabeled(model: Any, finder: RowFinder, X: Any, storage: LeafStorage) -> LeafRows:

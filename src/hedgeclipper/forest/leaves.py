@@ -35,14 +35,19 @@ class LeafTable:
     is_tree: np.ndarray  # (n_specialists,)
     offsets: np.ndarray  # (n_trees,): number of the first leaf of each tree
 
-    def votes(self, scores: np.ndarray, counts: np.ndarray) -> sparse.csr_array:
-        """Return the vote of each specialist in each leaf, -1, 0 or 1.
+    def votes(
+        self, scores: np.ndarray, counts: np.ndarray, *, are_hard: bool = True
+    ) -> sparse.csr_array:
+        """Return the vote of each specialist in each leaf.
 
-        Leaves vote with the signs of their scores, nodes with the sign of the mean score of the
-        leaves below them, weighted by the counts of rows in these.
+        Leaves vote with their scores, nodes with the mean score of the leaves below them, weighted
+        by the counts of rows in these. Hard votes are the signs, -1, 0 or 1.
         """
-        by_leaf = sparse.diags_array(np.sign(scores)) @ self.awake
-        by_column = self.awake @ sparse.diags_array(np.sign(self.sum_leaves(scores * counts)))
+        means = self.sum_leaves(scores * counts) / np.maximum(self.sum_leaves(counts), 1.0)
+        means = np.where(self.own_leaf >= 0, scores[self.own_leaf], means)
+        shown = np.sign if are_hard else np.asarray
+        by_leaf = sparse.diags_array(shown(scores)) @ self.awake
+        by_column = self.awake @ sparse.diags_array(shown(means))
         is_tree = sparse.diags_array(self.is_tree.astype(float))
         is_node = sparse.diags_array((~self.is_tree).astype(float))
         votes = sparse.csr_array(by_leaf @ is_tree + by_column @ is_node)

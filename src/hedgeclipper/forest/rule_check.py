@@ -2,8 +2,9 @@
 
 Without held-out labels a row is predicted by the trees that were grown without it, and by what
 their own rows say in each leaf: the weights of the game were found with the row's label. Fewer
-trees are less sure of themselves, so that the doubts on unlabeled rows that these predictions are
-compared with come from as few trees.
+trees are less sure of themselves, so that in a game of leaves the doubts on unlabeled rows that
+these predictions are compared with come from as few trees; for groups of trees it makes no
+difference.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def ranked_among(predictions: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def doubts_in(leaves: LeafRows, predictor: Any, n_jobs: int | None) -> np.ndarray:
-    """Return the probability that the most probable class of each row is not the true one."""
-    return 1.0 - predictor.probabilities(predictor.raw_in(leaves, n_jobs)).max(axis=1)
+    """Return the probability that the predicted class of each row is not the true one."""
+    return predictor.doubts(predictor.raw_in(leaves, n_jobs))
 
 
 def sum_of_doubts(leaves: LeafRows, predictor: Any, n_jobs: int | None) -> float:

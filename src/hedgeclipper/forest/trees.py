@@ -66,6 +66,7 @@ class LeafFinder(ABC):
     n_leaves: np.ndarray
     leaf_values: np.ndarray
     tree_output: np.ndarray | None = None
+    has_own_threads = False  # then blocks of rows are not spread over threads
 
     @property
     @abstractmethod
@@ -110,6 +111,7 @@ class LeafFinder(ABC):
         out = np.empty((self.n_trees, X.shape[0]), self.dtype)
         size = self.n_block_rows
         slices = (slice(start, start + size) for start in range(0, X.shape[0], size))
+        n_jobs = 1 if self.has_own_threads else n_jobs
         for _ in map_in_threads(lambda rows: self.fill(X[rows], out[:, rows]), slices, n_jobs):
             pass
         return out
@@ -303,6 +305,7 @@ class LightGBMLeaves(BoosterLeaves):
         parent = frame["parent_index"].map(_numbers(frame["node_index"])).fillna(-1).to_numpy(int)
         sizes = leaves["count"].fillna(1).to_numpy(float)[order]
         self._nodes = TreeNodes(parent, leaves.index.to_numpy()[order], sizes)
+        _add_base(self, booster.num_feature(), partial(booster.predict, raw_score=True))
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
@@ -312,6 +315,8 @@ class LightGBMLeaves(BoosterLeaves):
 
 class XGBoostLeaves(BoosterLeaves):
     """Leaves of a fitted XGBoost classifier, found by itself and numbered from 0."""
+
+    has_own_threads = True
 
     def __init__(self, model: Any):
         self.model = model
@@ -346,15 +351,21 @@ class XGBoostLeaves(BoosterLeaves):
 def _add_base(finder: LeafFinder, n_features: int, margins: Callable[[Any], Any]) -> None:
     """Add what a booster starts from to the leaves of the first tree for each of its outputs.
 
-    The sums of a row's leaf values are then the margins of the booster.
+    The sums of a row's leaf values are then the margins of the booster, or it raises.
     """
-    row = np.zeros((1, n_features), np.float32)
-    places = finder.offsets + finder.find(row)[:, 0]
-    base = np.ravel(margins(row)) - finder.leaf_values[places].sum(axis=0)
+    rows = np.random.default_rng(0).normal(size=(5, n_features)).astype(np.float32)
+    places = finder.offsets[:, None] + finder.find(rows)
+    found = np.asarray(margins(rows)).reshape(5, -1)
+    rest = found - finder.leaf_values[places].sum(axis=0)
+    if np.any(np.ptp(rest, axis=0) > 1e-3 * (1.0 + np.abs(found).max())):
+        raise TypeError(
+            "The booster's margins are not the sums of its leaves, from a constant on. Got a model "
+            "with an init estimator, or with boosting by dart or rf: leave these out."
+        )
     assert finder.tree_output is not None
     for output, tree in enumerate(np.unique(finder.tree_output, return_index=True)[1]):
         first = finder.offsets[tree]
-        finder.leaf_values[first : first + finder.n_leaves[tree], output] += base[output]
+        finder.leaf_values[first : first + finder.n_leaves[tree], output] += rest[:, output].mean()
 
 
 def _numbers(names: Any) -> dict[str, int]:

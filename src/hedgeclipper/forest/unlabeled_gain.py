@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
-from scipy.stats import rankdata
 
+from hedgeclipper.base.evaluation import LEAST_PROBABILITY, placements
 from hedgeclipper.base.weighing import panel_scores
 from hedgeclipper.forest.groups import ScoredGroups, weigh_groups
-
-LEAST_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def out_of_bag_log_odds(groups: ScoredGroups) -> np.ndarray:
     weights = None if groups.weights is None else groups.weights[known]
     scores = panel_scores(own, own, groups.codes[known], weights, groups.games)
     out = np.full((known.size, len(groups.games)), np.nan)
-    games = [weigh_groups(one, groups.shares).game for one in scores]
+    games = [weigh_groups(one, groups.prior).game for one in scores]
     found = [game.log_odds(one.unlabeled) for game, one in zip(games, scores, strict=True)]
     out[known] = np.column_stack(found)
     return out
@@ -110,15 +108,6 @@ def auc_difference(
     variance = by_positive.var(ddof=1) / by_positive.size
     variance += by_negative.var(ddof=1) / by_negative.size
     return float(by_positive.mean()), float(variance)
-
-
-def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of negatives below each positive, and of positives above each negative."""
-    ranks = rankdata(scores)
-    positive, negative = ranks[is_positive], ranks[~is_positive]
-    below = (positive - rankdata(positive)) / max(negative.size, 1)
-    above = 1.0 - (negative - rankdata(negative)) / max(positive.size, 1)
-    return below, above
 
 
 def _log_losses(is_positive: np.ndarray, log_odds: np.ndarray) -> np.ndarray:

@@ -18,13 +18,14 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
+from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Evaluation, Game, dual_value
 from hedgeclipper.game.losses import PiecewiseLinearLoss
 from hedgeclipper.game.solution import REACH, Progress
 
 UNBOUNDED_REACH = 10.0
 EXACT = 1e-6
-INFEASIBLE = 2
+SOLVED, INFEASIBLE = 0, 2
 
 
 def solve_exact(game: Game, progress: Progress) -> str:
@@ -32,6 +33,7 @@ def solve_exact(game: Game, progress: Progress) -> str:
 
     Returns why it stopped: "exact" or "unbounded", "max_iter" where the anchor's square needs
     more points than there may be passes, or "stalled" where the program's rounding leaves a gap.
+    Numbers of very different size are more than the program can take; then `solve_batch` goes on.
     """
     if not isinstance(game.loss, PiecewiseLinearLoss):
         raise ValueError(
@@ -42,9 +44,12 @@ def solve_exact(game: Game, progress: Progress) -> str:
     is_anchored = bool(np.any(game.terms.curvature > 0))
     while progress.n_iter < progress.max_iter:
         result = program.solve()
-        if result.status == INFEASIBLE:
+        if result is not None and result.status == INFEASIBLE and not game.is_boxed:
             solve_exact(game.within(UNBOUNDED_REACH), progress)
             return "unbounded"
+        if result is None or result.status != SOLVED:
+            start = np.clip(game.terms.anchor, game.terms.lower, game.terms.upper)
+            return solve_batch(game, progress, start)
         seen = program.evaluate(result)
         progress.add(seen)
         if progress.gap <= EXACT * max(1.0, abs(progress.primal)):
@@ -85,26 +90,27 @@ class _AdversaryProgram:
         self.rows.append(sparse.hstack([on_steps, *on_others]))
         self.limits.append(limit)
 
-    def solve(self) -> OptimizeResult:
+    def solve(self) -> OptimizeResult | None:
+        """Return what the solver has found; None where it cannot begin."""
         game, n_jumps, awake_rows = self.game, self.jumps.size, self.n * self.coverage
         steps = sparse.diags_array(game.unlabeled_weight / awake_rows) @ self.votes.T
         at_first = self.loss.slopes[0] * np.asarray(steps.sum(axis=1)).ravel()
         climb = game.unlabeled_weight * np.repeat(self.loss.kinks, self.n)
         on_others = [sparse.eye_array(self.p), sparse.csr_array((self.p, self.p))]
-        result = linprog(
-            np.concatenate([climb, np.zeros(self.p), awake_rows]),
-            A_eq=sparse.hstack([*[steps] * n_jumps, *on_others]),
-            b_eq=game.terms.edge / self.coverage - at_first,
-            A_ub=sparse.vstack(self.rows),
-            b_ub=np.concatenate(self.limits),
-            bounds=[
-                *[(0.0, jump) for jump in self.jumps for _ in range(self.n)],
-                *[(None, None)] * (2 * self.p),
-            ],
-        )
-        if result.status not in (0, INFEASIBLE):
-            raise RuntimeError(f"The linear program could not be solved: {result.message}")
-        return result
+        try:
+            return linprog(
+                np.concatenate([climb, np.zeros(self.p), awake_rows]),
+                A_eq=sparse.hstack([*[steps] * n_jumps, *on_others]),
+                b_eq=game.terms.edge / self.coverage - at_first,
+                A_ub=sparse.vstack(self.rows),
+                b_ub=np.concatenate(self.limits),
+                bounds=[
+                    *[(0.0, jump) for jump in self.jumps for _ in range(self.n)],
+                    *[(None, None)] * (2 * self.p),
+                ],
+            )
+        except ValueError:  # a number is infinite
+            return None
 
     def evaluate(self, result: OptimizeResult) -> Evaluation:
         """Return both sides of the game at the program's weights and labels.

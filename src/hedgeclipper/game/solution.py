@@ -102,6 +102,12 @@ class Progress:
 
     def add(self, evaluation: Evaluation) -> None:
         """Take in the result of a pass."""
+        if not (np.isfinite(evaluation.primal) or self.history):
+            raise ValueError(
+                f"The objective of the game is not a finite number but {evaluation.primal}. Make "
+                "cap, ridge, anchor, widths and unlabeled_weight smaller, and the least "
+                "participation larger."
+            )
         self.n_iter += 1
         if evaluation.primal < self.primal:
             self.primal, self.best = evaluation.primal, evaluation

@@ -202,14 +202,15 @@ def play(
     elif method == "auto":
         is_linear = isinstance(game.loss, PiecewiseLinearLoss) and not np.any(terms.curvature)
         method = "exact" if is_linear and is_small(game) else "batch"
-    if method == "exact":
-        stop_reason = solve_exact(game, progress)
-    elif method == "batch":
-        start = warm_start(game, progress, start) if is_new else start
-        stop_reason = solve_batch(game, progress, start)
-    else:
-        rng, is_sgd = np.random.default_rng(random_state), method == "sgd"
-        stop_reason = solve_stream(game, progress, start, rng, minibatch, as_in_paper=is_sgd)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # `Progress` finds these
+        if method == "exact":
+            stop_reason = solve_exact(game, progress)
+        elif method == "batch":
+            start = warm_start(game, progress, start) if is_new else start
+            stop_reason = solve_batch(game, progress, start)
+        else:
+            rng, is_sgd = np.random.default_rng(random_state), method == "sgd"
+            stop_reason = solve_stream(game, progress, start, rng, minibatch, as_in_paper=is_sgd)
     if stop_reason == "unbounded":
         cause = (
             "some label correlations are larger than unlabeled_weight allows"

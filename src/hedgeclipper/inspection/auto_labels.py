@@ -102,7 +102,12 @@ class AutoLabelDisplay(Display):
         steps, classifier = steps_in(estimator)
         model = inspect_estimator(classifier, cls.__name__)
         check_level(confidence_level)
-        rule = model.checked
+        doubts = None
+        if X is not None:
+            for step in steps:
+                X = step.transform(X)
+            doubts = model.doubts_of(X)
+        rule, reason = model.checked.about(doubts)
         if max_errors is None:
             max_errors = errors_to_try(rule.certificate(confidence_level))
         max_errors = np.asarray(max_errors, dtype=float)
@@ -111,17 +116,13 @@ class AutoLabelDisplay(Display):
                 f"max_errors must lie strictly between 0 and 1. Got {max_errors.tolist()}."
             )
         found = [rule.surest(float(one), float(confidence_level)) for one in max_errors]
-        coverages, is_other = np.array([one.coverage for one in found]), False
-        if X is not None:
-            for step in steps:
-                X = step.transform(X)
-            doubts = model.doubts_of(X)
+        coverages = np.array([one.coverage for one in found])
+        if doubts is not None:
             coverages = np.array([np.mean(doubts <= one.threshold) for one in found])
-            is_other = rule.n_unlabeled > 0 and not rule.is_about(doubts)
         return cls(
             max_errors,
             coverages,
-            kind="estimate" if rule.caveat or is_other else "guarantee",
+            kind="estimate" if reason else "guarantee",
             confidence_level=float(confidence_level),
             name=name_of(estimator, name),
         ).plot(ax)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.base.inspection import inspect_estimator
 from hedgeclipper.game.solution import PassView
 from hedgeclipper.inspection.display import BLUE, MARK, ORANGE, Display, classifier_in, name_of
 from hedgeclipper.inspection.margins import MarginDisplay
+from hedgeclipper.sklearn_private import _safe_indexing
 
 SMALLEST_GAP = 1e-12
 

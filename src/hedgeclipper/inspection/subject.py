@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from hedgeclipper.base.inspection import Inspection, inspect_estimator
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_dask
 from hedgeclipper.inspection.display import steps_in
 from hedgeclipper.inspection.rendering import listed
+from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.votes.matrix import Votes
 
 # of more unlabeled rows so many are drawn; predictions of a panel take longer

@@ -23,6 +23,7 @@ from hedgeclipper.io.frames import (
     is_pandas,
     listed,
     positions_of,
+    split_target,
 )
 from hedgeclipper.io.source import Source
 

@@ -9,13 +9,14 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from scipy import sparse
-from sklearn.utils import _safe_indexing
 
 from hedgeclipper.io.frames import Block, frame_block, is_frame, is_pandas
 from hedgeclipper.io.source import Request, Source, check_count, converted, rows_per_batch
+from hedgeclipper.sklearn_private import _safe_indexing
 
 ENTRIES_PER_BATCH = 1 << 18
 ROWS_PER_SPARSE_BATCH = 1 << 14
+MAX_SEED = np.iinfo(np.int32).max
 Draw = tuple[np.ndarray, Any]  # a random number for each row; the smallest ones are drawn
 
 
@@ -157,11 +158,17 @@ def draw_rows(X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
         if X.shape[0] <= n_rows:
             return X
         return _safe_indexing(X, np.sort(random_state.choice(X.shape[0], n_rows, replace=False)))
-    drawn = None
+    drawn, seed, n_seen = None, random_state.randint(MAX_SEED), 0
     for batch in X:
-        tags = random_state.random_sample(batch.shape[0])
+        tags = row_tags(seed, n_seen, batch.shape[0])
         drawn = merge_draws(drawn, (tags, batch), n_rows)
+        n_seen += batch.shape[0]
     return np.empty((0, 0)) if drawn is None else drawn[1]
+
+
+def row_tags(seed: int, start: int, n_rows: int) -> np.ndarray:
+    """Return random numbers of n_rows rows from number ``start`` on, however rows are cut up."""
+    return np.random.Generator(np.random.PCG64(seed).advance(start)).random(n_rows)
 
 
 def merge_draws(one: Draw | None, other: Draw, n_rows: int) -> Draw:

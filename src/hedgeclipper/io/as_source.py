@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from hedgeclipper.io.arrays import ArraySource, BatchSource, MappedSource, as_block
-from hedgeclipper.io.formats import FORMATS, DatasetTable, is_dataset
+from hedgeclipper.io.formats import FORMATS, DatasetTable, TableFile, is_dataset
 from hedgeclipper.io.frames import is_frame, listed
 from hedgeclipper.io.libsvm import PACKED, libsvm_source
 from hedgeclipper.io.source import Request, Source
@@ -24,7 +24,11 @@ _SUFFIXES = {
     "Arrow": (".arrow", ".feather", ".ipc"),
     "CSV": tuple(s + p for s in (".csv", ".tsv") for p in ("", ".gz", ".bz2", ".zst")),
     "LibSVM": tuple(s + p for s in (".svm", ".libsvm", ".svmlight") for p in ("", *PACKED)),
+    "JSON lines": (".jsonl", ".ndjson"),
+    "Excel": (".xlsx", ".xls"),
 }
+# taken as CSV if they are named, but not looked for in folders
+_MAYBE_CSV = ("", ".txt", ".data", ".zip")
 _KNOWN = "Files are told apart by their suffix: {}.".format(
     "; ".join(f"{kind} {', '.join(ends)}" for kind, ends in _SUFFIXES.items())
 )
@@ -48,9 +52,10 @@ def as_source(
     data : array-like, sparse matrix, frame, re-iterable of these, function, path, or source
         A function without arguments must return a fresh iterable of batches on each call. Frames
         are those of pandas, polars and Arrow. A path is that of a file, of a folder of files, a
-        pattern like ``"rows/*.parquet"``, or a list of these; Parquet, Arrow, CSV and LibSVM are
-        told apart by suffix. A memory map and a `pyarrow.dataset.Dataset` are read like files. A
-        source is returned as it is, or with what is asked for beyond what it was made with.
+        pattern like ``"rows/*.parquet"``, or a list of these; Parquet, Arrow, CSV, LibSVM, JSON
+        lines and Excel are told apart by suffix. A memory map and a `pyarrow.dataset.Dataset` are
+        read like files. A source is returned as it is, or with what is asked for beyond what it
+        was made with.
     name : str
         What to call the data in errors.
     columns : sequence of str, optional
@@ -122,6 +127,8 @@ def _open(request: Request) -> Source:
         if kind == "LibSVM":
             return libsvm_source(paths, request)
         return table_source([FORMATS[kind](path) for path in paths], request)
+    if _are_tables(data):
+        return table_source(data, request)
     if is_dataset(data):
         return table_source([DatasetTable(data, name)], request)
     if callable(data):
@@ -143,7 +150,8 @@ def is_batched(data: Any) -> bool:
             base = base.base
         return isinstance(base, mmap)
     is_function = callable(data) and not hasattr(data, "__array__")
-    if _names_files(data) or is_dataset(data) or is_function or hasattr(data, "__next__"):
+    is_file = _names_files(data) or _are_tables(data) or is_dataset(data)
+    if is_file or is_function or hasattr(data, "__next__"):
         return True
     if is_frame(data):
         return False
@@ -160,6 +168,11 @@ def _names_files(data: Any) -> bool:
     return isinstance(data, (str, Path))
 
 
+def _are_tables(data: Any) -> bool:
+    """Return whether the data is a list of files that are opened as tables already."""
+    return isinstance(data, list) and bool(data) and isinstance(data[0], TableFile)
+
+
 def find_files(where: Any) -> tuple[str, list[Path]]:
     """Return the kind of the files and their paths: sorted, or as in a list that is passed.
 
@@ -172,7 +185,8 @@ def find_files(where: Any) -> tuple[str, list[Path]]:
         raise ValueError(f"{twice} is named twice. Name every file once.")
     kinds: dict[str, Path] = {}
     for path in paths:
-        if (kind := _kind(path)) is None:
+        kind = _kind(path) or ("CSV" if path.suffix.lower() in _MAYBE_CSV else None)
+        if kind is None:
             raise ValueError(f"{path} has an unknown suffix. {_KNOWN}")
         kinds.setdefault(kind, path)
     if len(kinds) > 1:

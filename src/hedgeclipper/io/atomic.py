@@ -6,9 +6,13 @@ Any file by `atomic_path`, and Parquet files, written table by table, by `parque
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
+import re
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -20,6 +24,12 @@ from hedgeclipper.io.column_values import pyarrow
 ROWS_PER_GROUP = 1 << 16
 TABLES_TO_GATHER = 256
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+# folders may be shared, and a process of another machine cannot be asked whether it is there
+_MACHINE = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:6]
+
+
+class NotWrittenError(OSError):
+    """A file could not be written: the disk is full, for instance."""
 
 
 def check_output(path: str | Path, *, force: bool = True) -> Path:
@@ -41,20 +51,55 @@ def check_output(path: str | Path, *, force: bool = True) -> Path:
 def atomic_path(path: str | Path, *, force: bool = True) -> Iterator[Path]:
     """Give the path of a hidden file that is renamed at the end of the ``with`` block.
 
-    On any error that file is removed, and what was at the path before is still there. Without
-    ``force``, one that exists may not be replaced.
+    On any error that file is removed, and what was at the path before is still there. Only a kill
+    can leave it behind; who writes to the same path next on this machine removes it. Without
+    ``force``, a file that exists may not be replaced.
     """
     path = check_output(path, force=force)
-    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
+    _remove_leftovers(path)
+    name = f".{path.name}.{_MACHINE}-{os.getpid()}-{uuid4().hex[:8]}.tmp"
+    temporary = path.with_name(name)
     try:
-        yield temporary
-        with temporary.open("r+b") as file:
+        try:
+            yield temporary
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            with naming_output(path):
+                raise
+        with naming_output(path), temporary.open("r+b") as file:
             os.fsync(file.fileno())
-        check_output(path, force=force)  # somebody else may have written there meanwhile
-        os.replace(temporary, path)
+        if path.exists() and not force:
+            raise FileExistsError(
+                f"{path} has been written by somebody else meanwhile. Pass force=True to replace "
+                "it."
+            )
+        with naming_output(path):
+            os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove hidden files for this path whose writers, on this machine, were killed."""
+    if os.name != "posix":  # elsewhere a process cannot be asked whether it is there
+        return
+    for leftover in path.parent.glob(f".*{escape(path.name)}.{_MACHINE}-*.tmp"):
+        writer = re.search(rf"\.{_MACHINE}-(\d+)-", leftover.name)
+        if writer is not None and not _is_running(int(writer[1])):
+            with suppress(OSError):
+                leftover.unlink()
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        return True
+    return True
 
 
 class TableWriter:
@@ -74,7 +119,7 @@ class TableWriter:
         columns : mapping of str to array-like of shape (n_rows,)
             The columns by name. Those of the first call decide names and types.
         """
-        with _naming_file(self._path):
+        with naming_output(self._path):
             schema = None if self._writer is None else self._writer.schema
             if schema is not None and list(columns) != schema.names:
                 raise ValueError(
@@ -102,7 +147,7 @@ class TableWriter:
         """Write the rows that wait, and the footer."""
         if self._writer is None:
             raise ValueError("Nothing was written. Write columns once at least, if only empty.")
-        with _naming_file(self._path):
+        with naming_output(self._path):
             if any(table.num_rows for table in self._waiting):
                 self._writer.write_table(pyarrow().concat_tables(self._waiting), ROWS_PER_GROUP)
             self._writer.close()
@@ -125,14 +170,16 @@ def _copied(table: Any) -> Any:
 
 
 @contextmanager
-def _naming_file(path: Path) -> Iterator[None]:
+def naming_output(path: Path) -> Iterator[None]:
     """Name the file in errors of the system, such as that of a full disk."""
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = os.strerror(error.errno) if error.errno else str(error)
         advice = "Make room" if error.errno in _FULL else "Write to another place"
-        raise OSError(error.errno, f"{path} could not be written ({reason}). {advice}") from error
+        raise NotWrittenError(
+            error.errno, f"{path} could not be written ({reason}). {advice}"
+        ) from (error.__cause__ or error)
 
 
 @contextmanager

@@ -156,7 +156,13 @@ def as_classes(labels: Any, place: str) -> np.ndarray:
     """
     array = as_plain_array(labels)
     if array.dtype.kind == "O":
-        array = array.astype(_class_type(array, place))
+        try:
+            array = array.astype(_class_type(array, place))
+        except OverflowError as error:
+            raise ValueError(
+                f"{place} must hold numbers of classes that fit into 64 bits. Got "
+                f"{max(labels, key=abs)}. Pass such labels as strings."
+            ) from error
     if array.dtype.kind == "f" and np.all((array == np.floor(array)) & (np.abs(array) < _EXACT)):
         return array.astype(np.int64)
     return array

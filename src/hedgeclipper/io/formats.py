@@ -10,10 +10,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from hedgeclipper.io.column_values import holds_numbers, holds_strings, pyarrow
+from hedgeclipper.io.csv_dialect import COMMENT, UNKNOWN_DIALECT, CsvDialect
+from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import positions_of
 from hedgeclipper.io.libsvm import open_packed
 from hedgeclipper.io.source import naming_damaged_file
@@ -23,9 +28,11 @@ _CSV_BLOCK_BYTES = 1 << 20
 _CSV_LINES_PER_BLOCK = 4
 _HEADING_BYTES = 1 << 16
 _ROWS_PER_BATCH = 1 << 16
-_OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 # NaN and inf may be names of columns
 _NUMERAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+# marks columns whose digits begin with 0
+CODES = {b"hedgeclipper": b"codes"}
+_SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
 _ARROW_FILE_MAGIC = b"ARROW1"
 _PACKINGS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
@@ -153,49 +160,61 @@ def _slices(batch: Any, size: int) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class CsvFile(_File):
-    """Rows of a CSV file, compressed or not; tabs between values in a .tsv file.
+    """Rows of a CSV file, compressed or not; how it is written is found in its first lines.
 
     Without a heading, columns are called f0, f1 and so on.
 
     In batches, numbers are read as float64 whatever the first lines look like, and labels as
     strings; where ``strings`` are allowed and a column has some, all but booleans are strings.
-    Nothing, NA, NaN and null mark a missing value. Arrow reads up to 32 blocks of 1 MB ahead,
+    Nothing, NA, NaN and null mark a missing value. With ``keep_zeros``, columns in which digits
+    begin with 0, such as postal codes, are strings. Arrow reads up to 32 blocks of 1 MB ahead,
     larger ones where the first lines are longer.
     """
 
     strings: bool = False
     has_heading: bool = True
+    given: CsvDialect = UNKNOWN_DIALECT
+    keep_zeros: bool = False
+
+    @cached_property
+    def dialect(self) -> CsvDialect:
+        """How the file is written."""
+        is_tsv = ".tsv" in self.path.name.lower()
+        return self.given.found_in(self._start(_HEADING_BYTES), is_tsv)
 
     def head(self) -> tuple[Any, int | None]:
         """Return the schema that the first block of lines suggests."""
         with self._open() as reader:
-            return reader.schema, None
+            schema = reader.schema
+        if self.keep_zeros:
+            for name in self._with_leading_zeros(schema):
+                field = pyarrow().field(name, pyarrow().string(), metadata=CODES)
+                schema = schema.set(schema.get_field_index(name), field)
+        return schema, None
+
+    def _with_leading_zeros(self, schema: Any) -> list[str]:
+        """Return columns of whole numbers of which one begins with 0, in the first block."""
+        whole = {f.name: pyarrow().string() for f in schema if str(f.type) == "int64"}
+        if not whole or len(set(schema.names)) < len(schema.names):
+            return []
+        with self._open(self._convert_options(list(whole), whole)) as reader:
+            block = next(iter(reader), None)
+        match = pyarrow("pyarrow.compute").match_substring_regex
+        return [n for n in whole if block and match(block[n], r"^\s*[-+]?0\d").true_count]
 
     def check_heading(self) -> None:
-        """Raise where the file is not UTF-8 text with a heading and its own delimiter.
+        """Raise where the file is not text with a heading.
 
         Arrow would blame some line further down, or take a row of numbers for names.
         """
-        start = self._start(_HEADING_BYTES)
-        if b"\0" in start:
-            raise ValueError(
-                f"{self.path} is not text in UTF-8; it may be UTF-16. Write the file in UTF-8."
-            )
-        heading = next(iter(start.decode("utf-8", "replace").strip().splitlines()), "")
-        heading = re.sub('"[^"]*"', "", heading)
-        if self._delimiter not in heading:
-            for sign, called in _OTHER_DELIMITERS.items():
-                if sign in heading:
-                    tsv = ", or call the file .tsv" if sign == "\t" else ""
-                    raise ValueError(
-                        f"{self.path} seems to have {called} between values, and not commas. Write "
-                        f"it with commas between values, and points in numbers{tsv}."
-                    )
+        if b"\0" in self._start(_HEADING_BYTES) and "16" not in str(self.dialect.encoding):
+            raise ValueError(f"{self.path} is not text in UTF-8; it may be UTF-16. {_SAY_ENCODING}")
         try:
             names = self.head()[0].names
         except UnicodeDecodeError as error:
+            encoding = str(self.dialect.encoding).replace("utf8", "UTF-8")
             raise ValueError(
-                f"The heading of {self.path} is not text in UTF-8. Write the file in UTF-8."
+                f"The heading of {self.path} is not text in {encoding}. {_SAY_ENCODING}"
             ) from error
         numbered = [str(number) for number in range(len(names))]
         if names != numbered and all(map(_NUMERAL.fullmatch, names)):
@@ -209,9 +228,9 @@ class CsvFile(_File):
     ) -> Any:
         """Return all rows in one table; types of columns that are not given suit all rows."""
         csv = pyarrow("pyarrow.csv")
-        convert = csv.ConvertOptions(
-            include_columns=names, column_types=types, null_values=missing, strings_can_be_null=True
-        )
+        kept = self.head()[0] if self.keep_zeros else ()
+        types = {f.name: f.type for f in kept if f.metadata == CODES} | dict(types or {})
+        convert = self._convert_options(names, types, null_values=missing)
         with naming_damaged_table(self.place), self._unpacked() as stream:
             table = csv.read_csv(stream, self._read_options(), self._parse_options(), convert)
         self._check(table)
@@ -232,9 +251,7 @@ class CsvFile(_File):
                 types[name] = pyarrow().string() if has_strings else pyarrow().float64()
         if label is not None:
             types[label] = pyarrow().string()
-        options = pyarrow("pyarrow.csv").ConvertOptions(
-            include_columns=names, column_types=types, strings_can_be_null=True
-        )
+        options = self._convert_options(names, types)
         with self._open(options, schema.names) as reader:
             for batch in reader:
                 yield from _slices(batch, size)
@@ -244,23 +261,38 @@ class CsvFile(_File):
         csv = pyarrow("pyarrow.csv")
         with naming_damaged_table(self.place), _naming_csv_column(self.place, names):
             read = self._read_options(use_threads=False, block_size=self._block_bytes())
+            options = self._convert_options() if convert is None else convert
             with (
                 self._unpacked() as stream,
-                csv.open_csv(stream, read, self._parse_options(), convert) as reader,
+                csv.open_csv(stream, read, self._parse_options(), options) as reader,
             ):
                 yield reader
 
-    @property
-    def _delimiter(self) -> str:
-        return "\t" if ".tsv" in self.path.name.lower() else ","
+    def _convert_options(
+        self, names: list[str] | None = None, types: Any = None, **more: Any
+    ) -> Any:
+        return pyarrow("pyarrow.csv").ConvertOptions(
+            include_columns=names,
+            column_types=types,
+            strings_can_be_null=True,
+            decimal_point=self.dialect.decimal,
+            **more,
+        )
 
     def _read_options(self, **more: Any) -> Any:
-        options = pyarrow("pyarrow.csv").ReadOptions
-        return options(autogenerate_column_names=not self.has_heading, **more)
+        return pyarrow("pyarrow.csv").ReadOptions(
+            autogenerate_column_names=not self.has_heading,
+            encoding=self.dialect.encoding,
+            skip_rows=self.dialect.n_comments,
+            **more,
+        )
 
     def _parse_options(self) -> Any:
-        options = pyarrow("pyarrow.csv").ParseOptions
-        return options(delimiter=self._delimiter, newlines_in_values=True)
+        return pyarrow("pyarrow.csv").ParseOptions(
+            delimiter=self.dialect.separator,
+            newlines_in_values=True,
+            invalid_row_handler=lambda row: "skip" if row.text.startswith(COMMENT) else "error",
+        )
 
     def _block_bytes(self) -> int:
         """Return the size of a block that holds the first lines, however long they are."""
@@ -282,7 +314,21 @@ class CsvFile(_File):
         suffix = self.path.suffix.lower()
         if suffix == ".xz":  # which Arrow does not know
             return pyarrow().input_stream(open_packed(self.path))
+        if suffix == ".zip":
+            return pyarrow().input_stream(_open_zipped(self.path))
         return pyarrow().input_stream(str(self.path), compression=_PACKINGS.get(suffix))
+
+
+def _open_zipped(path: Path) -> Any:
+    """Return the one file of an archive, open to be read."""
+    archive = ZipFile(path)
+    names = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
+    if len(names) != 1 or not names[0].lower().endswith((".csv", ".tsv", ".txt")):
+        raise ValueError(
+            f"{path} must have one CSV file in it. It has {len(names)}: {', '.join(names[:5])}. "
+            "Unpack it, and pass the files of rows."
+        )
+    return archive.open(names[0])
 
 
 @contextmanager
@@ -308,7 +354,7 @@ def naming_damaged_table(
     place: str, where: Callable[[], str] = lambda: ""
 ) -> AbstractContextManager[None]:
     """Name the file that Arrow cannot read, and the place in it."""
-    return naming_damaged_file(place, pyarrow().ArrowException, where=where)
+    return naming_damaged_file(place, pyarrow().ArrowException, BadZipFile, where=where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,4 +392,54 @@ def is_dataset(data: Any) -> bool:
     return isinstance(data, pyarrow("pyarrow.dataset").Dataset)
 
 
-FORMATS: dict[str, type[_File]] = {"Parquet": ParquetFile, "Arrow": ArrowFile, "CSV": CsvFile}
+class _WholeFile(_File):
+    """Rows of a file that can only be read as a whole."""
+
+    @cached_property
+    def _table(self) -> Any:
+        raise NotImplementedError
+
+    def head(self) -> tuple[Any, int | None]:
+        """Return schema and number of rows."""
+        return self._table.schema, self._table.num_rows
+
+    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
+        positions_of(names, self._table.schema.names, self.place)
+        yield from self._table.select(names).to_batches(max_chunksize=size)
+
+
+class JsonLinesFile(_WholeFile):
+    """Rows of a file that has one JSON object in each line."""
+
+    @cached_property
+    def _table(self) -> Any:
+        with naming_damaged_table(self.place):
+            return pyarrow("pyarrow.json").read_json(str(self.path))
+
+
+class ExcelFile(_WholeFile):
+    """Rows of the first sheet of a workbook, whose first line has the names."""
+
+    @cached_property
+    def _table(self) -> Any:
+        pandas = import_extra("pandas", "io", "Reading a workbook")
+        engine = "openpyxl" if find_spec("python_calamine") is None else "calamine"
+        import_extra("python_calamine" if engine == "calamine" else engine, "excel", "A workbook")
+        with naming_damaged_file(self.place, ValueError, BadZipFile):
+            frame = pandas.read_excel(self.path, engine=engine)
+        frame.columns = frame.columns.astype(str)
+        for name in frame.select_dtypes(object).columns:
+            column = frame[name]
+            if not column.dropna().map(lambda value: isinstance(value, (str, bool))).all():
+                # cells of several kinds
+                frame[name] = column.where(column.isna(), column.astype(str))
+        return pyarrow().Table.from_pandas(frame, preserve_index=False)
+
+
+FORMATS: dict[str, type[_File]] = {
+    "Parquet": ParquetFile,
+    "Arrow": ArrowFile,
+    "CSV": CsvFile,
+    "JSON lines": JsonLinesFile,
+    "Excel": ExcelFile,
+}

@@ -99,6 +99,16 @@ def frame_with(frame: Any, names: Sequence[str]) -> Any:
     return frame.select(list(names)) if hasattr(frame, "select") else frame[list(names)]
 
 
+def split_target(X: Any, y: Any) -> tuple[Any, Any]:
+    """Return rows and labels; where y is the name of a column of a frame, these are taken apart."""
+    if not isinstance(y, str) or not is_frame(X):
+        return X, y
+    positions_of([y], _names(X), "X")
+    X = as_table(X)
+    rows = nw.from_native(X, eager_only=True).drop(y).to_native()
+    return rows, frame_arrays(X, [y])[y]
+
+
 def as_table(data: Any) -> Any:
     """Return a record batch of Arrow as a table, whose names scikit-learn sees; else the data."""
     if type(data).__name__ == "RecordBatch" and _is_arrow(data):

@@ -6,11 +6,12 @@ Progress is a bar of rich on a terminal, else lines.
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 import warnings
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import IO, Any
 
 SECONDS_BETWEEN_LINES = 5.0
 # where warnings do not point to, since they concern the code that called
@@ -25,11 +26,17 @@ def warn_user(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def drop(stream: IO[str]) -> None:
+    """Drop all that is written to a stream whose reader has gone, from now on."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 class Reporter:
     """Shows how far something is: in a bar on a terminal with rich, else in lines."""
 
     def __init__(self) -> None:
-        self.bar: Any = _make_bar() if sys.stderr.isatty() else None
+        has_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self.bar: Any = _make_bar() if has_terminal else None
         self.started = self.last = time.perf_counter()
         self._unshown = ""
 
@@ -61,8 +68,11 @@ class Reporter:
 
     def _print(self) -> None:
         if self._unshown:
-            print(self._unshown, file=sys.stderr, flush=True)
-            self._unshown = ""
+            text, self._unshown = self._unshown, ""
+            try:
+                print(text, file=sys.stderr, flush=True)
+            except OSError:  # nobody reads it, or its disk is full, which must not end a fit
+                drop(sys.stderr)
 
 
 class PassReporter(Reporter):
@@ -107,12 +117,12 @@ class RowReporter(Reporter):
 
 
 class MemberReporter(Reporter):
-    """Shows which member of a panel has been fitted, and the time left."""
+    """Shows how many fits of members of a panel are done, and the time left."""
 
     def __call__(self, name: str, n_done: int, n_all: int) -> None:
         """Show that a fit of a member is done."""
         seconds = time.perf_counter() - self.started
-        text = f"fitted {name}  {n_done} of {n_all} fits  {seconds:.1f} s"
+        text = f"fitting members  {n_done} of {n_all}, last {name}  {seconds:.1f} s"
         left = f"{seconds * (n_all - n_done) / n_done:.0f} s left"
         is_last = n_done == n_all
         self.show(n_done / n_all, text, "done" if is_last else left, at_once=is_last)

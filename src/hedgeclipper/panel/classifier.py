@@ -12,8 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -26,7 +24,7 @@ from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_in_memory
 from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summarize
 from hedgeclipper.base.worst_case import HardVotes, worst_case_error
 from hedgeclipper.game.losses import BinaryLoss
-from hedgeclipper.io import is_frame
+from hedgeclipper.io import is_frame, split_target
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.panel.members import (
     ROWS_FOR_VIEWS,
@@ -36,6 +34,7 @@ from hedgeclipper.panel.members import (
 )
 from hedgeclipper.panel.panel_inspection import hold_out
 from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
+from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions, _BaseComposition
 
 ROWS_IN_GAME, ENTRIES_IN_GAME = 200_000, 10**8
 
@@ -57,11 +56,11 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         encoded. In a pipeline that ends in one of scikit-learn's semi-supervised classifiers, all
         steps get the unlabeled rows, marked by -1.
     cv : int, splitter, list of splits or "prefit", default=5
-        How labeled rows are held out to score a member on: a number of stratified folds, at most
-        as many as the rarest class with two labels has labels, or splits of the labeled rows
-        alone. The members are then fitted to all labels. "prefit": the classifiers are fitted and
-        stay as they are; the labeled rows must be new to them. Take fewer folds if members are slow
-        to fit.
+        How labeled rows are held out to score a member on: a number of stratified folds, or
+        splits of the labeled rows alone. There are no more folds than the smallest class of two
+        labels or more has labels. The members are then fitted to all labels. "prefit": the
+        classifiers are fitted and stay as they are; the labeled rows must be new to them. Take
+        fewer folds if members are slow to fit.
     holdout : float or None, default=None
         Fraction of the labels to hold out; only with a ``confidence_level``. None is half of them,
         at most 2,000.
@@ -75,8 +74,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         these apart for sure and unsure votes ("bins"). Worth a try with many labels, if members are
         better on one side than on the other.
     loss : {"square", "zero_one", "log"} or Loss, default="square"
-        Loss that the game's predictor wants to be small. Probabilities are calibrated whatever it
-        is.
+        Loss that the game minimizes in the worst case. Probabilities are calibrated whatever it is.
     tol : float, default=1e-3
         Relative duality gap at which the game counts as solved.
     max_iter : int, default=200
@@ -116,7 +114,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         `ConvergenceDisplay`.
     hedged_range_ : ndarray of shape (n_games, 2)
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
-        Probabilities are calibrated in its place.
+        ``predict_proba`` is calibrated and is not clipped.
     out_of_fold_ : ndarray of shape (n_labeled, n_members, n_games)
         Each member's score of each labeled row, by a fit without the row: from 0 to 1, for the
         second class of two or for each of more. NaN where no fit has scored the row.
@@ -215,7 +213,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         y : array-like of shape (n_samples,), or str
             Labels: numbers, strings or booleans. Rows whose label is missing (None, NaN, NaT or
             ``pandas.NA``) are unlabeled, and without ``X_unlabeled`` so are those marked by -1.
-            Where X is files, the name of their column of labels.
+            Where X is a frame or files, the name of their column of labels.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
             Unlabeled rows; -1 in y is then a class, and an empty X_unlabeled has no other effect.
             Columns of frames are matched by name, whatever their order. Of more than 200,000 rows
@@ -231,6 +229,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self._validate_params()
         self.__dict__.pop("_predictor", None)
         estimators = self._check_estimators()
+        X, y = split_target(X, y)
         self._keeps_frames = is_frame(X) if estimators is not None else needs_encoding(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         random_state = check_random_state(self.random_state)
@@ -284,7 +283,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         return frame.sort_values("contribution", ascending=False, ignore_index=True)
 
     def for_prediction(self) -> HedgedVotingClassifier:
-        """Return a light copy that can predict but not go on: one thread, no rows, no labels."""
+        """Return a light copy that can only predict: one thread, no rows, no labels."""
         return self._fill_in(HedgedVotingClassifier(n_jobs=1))
 
     def __sklearn_tags__(self):

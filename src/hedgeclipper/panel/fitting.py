@@ -9,13 +9,13 @@ import numpy as np
 from scipy.special import expit
 from sklearn.pipeline import Pipeline
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from hedgeclipper.base.semi_supervised import UNLABELED
 from hedgeclipper.base.threads import own_jobs
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
 from hedgeclipper.io.arrays import stack_rows
+from hedgeclipper.sklearn_private import _safe_indexing
 
 READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading, HedgeClipperClassifier)
 

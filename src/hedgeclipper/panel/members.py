@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
@@ -20,6 +19,7 @@ from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.progress import member_reporter, warn_user
 from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.panel.fitting import MemberRows, find_classes, fit_member, member_scores
+from hedgeclipper.sklearn_private import _safe_indexing
 
 Fold = tuple[np.ndarray, np.ndarray]
 Report = Callable[[str, int, int], None]

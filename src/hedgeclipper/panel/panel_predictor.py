@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.utils import _safe_indexing
 
 from hedgeclipper.base.estimator import GamePredictor
 from hedgeclipper.base.score_votes import PanelGame
 from hedgeclipper.base.threads import run_jobs
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.panel.fitting import member_scores
+from hedgeclipper.sklearn_private import _safe_indexing
 
 ROWS_AT_ONCE = 50_000
 

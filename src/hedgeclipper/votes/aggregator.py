@@ -6,8 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +16,7 @@ from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
 from hedgeclipper.base.semi_supervised import LabeledScoreMixin
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
+from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
 from hedgeclipper.votes.agreement import labels_by_agreement
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.bound_methods import VoteBoundsMixin

@@ -41,6 +41,7 @@ class Ballots:
         ``weights`` of shape (n_voters, n_classes, n_columns) are what a voter's vote for a class
         adds to each column, as a rule one for each class.
         """
+        _check_shape(weights.shape[:2], self.shape[:2])
         matrix, out = self.votes.matrix, np.empty((self.n_rows, weights.shape[2]), order="F")
         sum_vote_scores(matrix.indptr, matrix.indices, matrix.data, weights, out)
         return out
@@ -51,6 +52,7 @@ class Ballots:
         From shape (n_rows, n_classes) to (n_voters, n_classes, n_classes), by voter, vote and
         class.
         """
+        _check_shape(probabilities.shape, (self.n_rows, self.n_classes))
         matrix, out = self.votes.matrix, np.zeros(self.shape)
         add_vote_sums(matrix.indptr, matrix.indices, matrix.data, probabilities, out)
         return out
@@ -68,6 +70,12 @@ class Ballots:
         for start in range(0, self.n_rows, ROWS_IN_BLOCK):
             rows = slice(start, start + ROWS_IN_BLOCK)
             yield rows, self.take(rows)
+
+
+def _check_shape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    """Raise before a kernel would read or write where there is nothing."""
+    if shape != wanted:
+        raise ValueError(f"An array for the votes must have the shape {wanted}. Got {shape}.")
 
 
 @njit(cache=True, nogil=True)

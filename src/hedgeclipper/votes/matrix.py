@@ -20,7 +20,14 @@ from hedgeclipper.votes.label_codes import (
     given_classes,
     seen_classes,
 )
-from hedgeclipper.votes.readers import Reading, largest_code, read_batches, read_long, read_wide
+from hedgeclipper.votes.readers import (
+    Reading,
+    check_snorkel,
+    count_classes,
+    read_batches,
+    read_long,
+    read_wide,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,8 +296,8 @@ class Votes:
         >>> Votes.from_snorkel([[0, -1], [0, 0]]).classes
         array([0, 1])
         """
-        n_seen = largest_code(L) + 1
-        n_classes = max(2, n_seen) if n_classes is None else n_classes
+        check_snorkel(L)
+        n_classes = count_classes(L) if n_classes is None else n_classes
         return cls.of(L, classes=np.arange(n_classes), voters=voters)
 
     @classmethod

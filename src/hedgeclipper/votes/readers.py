@@ -22,6 +22,7 @@ from hedgeclipper.votes.label_codes import BLOCK, LabelNumbers, VoterNames, numb
 # formats that tell a stored 0, which is a vote, from an entry that is not stored
 _FORMATS_WITH_ZEROS = ("csr", "csc", "coo", "lil", "dok")
 _REPEATED = ("error", "first", "last")
+MANY_CLASSES = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +66,8 @@ def read_batches(batches: Iterable[Any], labels: LabelNumbers, voters: Any) -> R
     return Reading(numbers, readings[0].voters)
 
 
-def largest_code(L: Any) -> int:
-    """Return the largest label of a matrix as Snorkel has it, -1 if there is none, or raise."""
+def check_snorkel(L: Any) -> None:
+    """Raise unless L is a matrix of votes as Snorkel has it."""
     values = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
     if values.dtype.kind not in "iu":
         raise TypeError(
@@ -78,7 +79,20 @@ def largest_code(L: Any) -> int:
             "The sparse votes store -1, and no 0: made from a dense matrix, they have lost the "
             "votes for class 0. Pass the dense matrix, or store only votes."
         )
-    return int(values.max(initial=-1))
+
+
+def count_classes(L: Any) -> int:
+    """Return the number of classes of a matrix as Snorkel has it; raise if it looks wrong."""
+    values = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
+    n_classes = max(2, int(values.max()) + 1 if values.size else 0)
+    # tables have the size of voters x classes^2, which one wrong label must not decide
+    if n_classes > max(MANY_CLASSES, 10 * np.unique(values).size):
+        raise ValueError(
+            f"The largest label is {n_classes - 1}, which would make {n_classes:,} classes. "
+            "Correct it, pass n_classes if there are so many, or use Votes.of, whose classes are "
+            "the labels that appear."
+        )
+    return n_classes
 
 
 def _read_dense(table: Any, labels: LabelNumbers, voters: Any) -> Reading:

@@ -58,4 +58,5 @@ def check_rule(
         len(unlabeled),
         is_guarantee=held is not None and not is_shifted,
     )
-    return CheckedRule.of(wrong, tested, unlabeled, gold.codes, caveat=caveat), rates
+    doubts, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
+    return CheckedRule.of(wrong, doubts, others, gold.codes, caveat=caveat), rates

@@ -1,0 +1,221 @@
+"""How good predictions are on labeled rows, with intervals, beside the most frequent class."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+from scipy.stats import norm, rankdata
+
+from hedgeclipper.bounds.exact import proportion_bounds
+
+N_BINS = 10
+LEAST_PROBABILITY = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What labeled rows tell of a model that has not seen them.
+
+    Intervals hold for rows that are drawn like these, each by itself.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of labeled rows.
+    accuracy, auc, log_loss : float
+        Proportion of correct predictions; area under the ROC curve, the mean over classes against
+        the rest (NaN if there are rows of one class only); mean negative log-probability of the
+        true class.
+    accuracy_interval, auc_interval, log_loss_interval : tuple of float
+        Confidence intervals: Clopper-Pearson, DeLong and Student's t.
+    majority_class : object
+        The most frequent class of these rows.
+    majority_accuracy : float
+        Accuracy of always predicting it.
+    classes : ndarray of shape (n_classes,)
+        Classes of the model, then others that the rows have.
+    confusion : ndarray of shape (n_classes, n_classes)
+        Number of rows of each true class (row) and predicted class (column).
+    recall : ndarray of shape (n_classes,)
+        Proportion of the rows of each class that are predicted so; NaN if there are none.
+    recall_intervals : ndarray of shape (n_classes, 2)
+        Clopper-Pearson intervals.
+    calibration : ndarray of shape (n_bins, 3)
+        Rows in order of the probability of their predicted class, in parts of equal size: mean
+        probability, proportion of correct predictions, number of rows.
+    calibration_error : float
+        Mean absolute difference of the first two (expected calibration error).
+    confidence_level : float
+        Level of all intervals.
+    """
+
+    n_samples: int
+    accuracy: float
+    accuracy_interval: tuple[float, float]
+    auc: float
+    auc_interval: tuple[float, float]
+    log_loss: float
+    log_loss_interval: tuple[float, float]
+    majority_class: Any
+    majority_accuracy: float
+    classes: np.ndarray
+    confusion: np.ndarray
+    recall: np.ndarray
+    recall_intervals: np.ndarray
+    calibration: np.ndarray
+    calibration_error: float
+    confidence_level: float
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the most important figures as pairs of name and text."""
+        level = f"{100 * self.confidence_level:g}% interval"
+        low, high = self.accuracy_interval
+        majority = f"always {self.majority_class}: {self.majority_accuracy:.1%}"
+        return [
+            ("Rows", f"{self.n_samples:,}"),
+            ("Accuracy", f"{self.accuracy:.1%} ({level} {low:.1%} to {high:.1%}; {majority})"),
+            ("AUC", _with_interval(self.auc, self.auc_interval)),
+            ("Log loss", _with_interval(self.log_loss, self.log_loss_interval)),
+            ("Calibration", f"probabilities are off by {self.calibration_error:.1%} on average"),
+        ]
+
+    def describe(self) -> str:
+        """Return the most important figures, one in each line."""
+        return "\n".join(f"{name.ljust(12)} {text}" for name, text in self.facts())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all as lists and numbers, such as JSON knows; None for NaN."""
+        return {
+            name: _plain(value.tolist() if isinstance(value, np.ndarray) else value)
+            for name, value in asdict(self).items()
+        }
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def evaluate_predictions(
+    y: np.ndarray,
+    predicted: np.ndarray,
+    probabilities: np.ndarray,
+    classes: np.ndarray,
+    confidence_level: float = 0.95,
+) -> Evaluation:
+    """Return how good predictions are.
+
+    Parameters
+    ----------
+    y, predicted : array-like of shape (n_samples,)
+        True and predicted classes. Classes that the model does not know count as errors.
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Predicted probability of each class.
+    classes : ndarray of shape (n_classes,)
+        Classes of the model, in the order of the probabilities.
+    confidence_level : float
+        Level of the intervals.
+    """
+    if not 0 < confidence_level < 1:
+        raise ValueError(
+            "The 'confidence_level' parameter must be between 0 and 1, such as 0.95. Got "
+            f"{confidence_level}."
+        )
+    known = classes.tolist()
+    others = [label for label in dict.fromkeys(y.tolist()) if label not in known]
+    numbers = {label: number for number, label in enumerate([*known, *others])}
+    true, found = (np.array([numbers[x] for x in part.tolist()]) for part in (y, predicted))
+    delta, n_rows = (1.0 - confidence_level) / 2, true.size
+    confusion = np.zeros((len(numbers), len(numbers)), dtype=int)
+    np.add.at(confusion, (true, found), 1)
+    correct, n_true = np.diag(confusion), confusion.sum(axis=1)
+    lower, upper = proportion_bounds(correct, n_true, np.inf, delta)
+    accuracy_interval = proportion_bounds(correct.sum(), n_rows, np.inf, delta)
+    auc, auc_interval = _auc(true, probabilities, delta)
+    losses = _log_losses(true, probabilities)
+    spread = losses.std(ddof=1) / np.sqrt(n_rows) if n_rows > 1 else np.inf
+    reach = -stdtrit(max(n_rows - 1, 1), delta) * spread
+    calibration = _calibration(found, true, probabilities)
+    gaps, weights = np.abs(calibration[:, 0] - calibration[:, 1]), calibration[:, 2]
+    with np.errstate(invalid="ignore"):
+        recall = correct / n_true
+    return Evaluation(
+        n_samples=n_rows,
+        accuracy=float(correct.sum() / n_rows),
+        accuracy_interval=(float(accuracy_interval[0]), float(accuracy_interval[1])),
+        auc=auc,
+        auc_interval=auc_interval,
+        log_loss=float(losses.mean()),
+        log_loss_interval=(max(0.0, float(losses.mean() - reach)), float(losses.mean() + reach)),
+        majority_class=[*numbers][int(n_true.argmax())],
+        majority_accuracy=float(n_true.max() / n_rows),
+        classes=np.concatenate([classes, np.array(others, dtype=object)]) if others else classes,
+        confusion=confusion,
+        recall=recall,
+        recall_intervals=np.column_stack([lower, upper]),
+        calibration=calibration,
+        calibration_error=float(np.average(gaps, weights=weights)),
+        confidence_level=confidence_level,
+    )
+
+
+def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the proportions of negatives below each positive, and of positives above negatives."""
+    ranks = rankdata(scores)
+    positive, negative = ranks[is_positive], ranks[~is_positive]
+    below = (positive - rankdata(positive)) / max(negative.size, 1)
+    above = 1.0 - (negative - rankdata(negative)) / max(positive.size, 1)
+    return below, above
+
+
+def _auc(
+    true: np.ndarray, probabilities: np.ndarray, delta: float
+) -> tuple[float, tuple[float, float]]:
+    """Return the mean AUC of classes against the rest, and an interval."""
+    n_classes = probabilities.shape[1]
+    values, errors, n_least = [], [], np.inf
+    for number in [1] if n_classes == 2 else range(n_classes):
+        is_positive = true == number
+        n_fewer = min(is_positive.sum(), (~is_positive).sum())
+        if n_fewer:
+            below, above = placements(is_positive, probabilities[:, number])
+            values.append(below.mean())
+            errors.append(np.sqrt(below.var() / below.size + above.var() / above.size))
+            n_least = min(n_least, n_fewer)
+    if not values:
+        return np.nan, (np.nan, np.nan)
+    # classes share their rows, so that their errors do not cancel
+    auc, reach = float(np.mean(values)), float(norm.isf(delta) * np.mean(errors))
+    lower, upper = max(0.0, auc - reach), min(1.0, auc + reach)
+    if reach == 0.0:
+        # no pair is in the wrong order: as few rows as these do not prove that none is
+        lower = min(lower, delta ** (1.0 / n_least))
+    return auc, (lower, upper)
+
+
+def _log_losses(true: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """Return the log loss of each row; a class that the model does not know has no probability."""
+    own = np.full(true.size, LEAST_PROBABILITY)
+    is_known = true < probabilities.shape[1]
+    own[is_known] = probabilities[is_known, true[is_known]]
+    return -np.log(np.clip(own, LEAST_PROBABILITY, 1.0))
+
+
+def _calibration(found: np.ndarray, true: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    sure = probabilities[np.arange(found.size), found]
+    parts = np.array_split(np.argsort(sure, kind="stable"), min(N_BINS, found.size))
+    return np.array([[sure[p].mean(), (found == true)[p].mean(), p.size] for p in parts])
+
+
+def _with_interval(value: float, interval: tuple[float, float]) -> str:
+    if np.isnan(value):
+        return "not defined, since all rows are of one class"
+    return f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f})"
+
+
+def _plain(value: Any) -> Any:
+    """Return nested lists and tuples with None for NaN."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and np.isnan(value) else value

@@ -1,0 +1,118 @@
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.stats import binomtest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.metrics import confusion_matrix, log_loss, recall_score, roc_auc_score
+
+from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
+from hedgeclipper.base.evaluation import evaluate_predictions
+
+
+def small(**more):
+    return HedgeClipperClassifier(n_estimators=5, random_state=0, **more)
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+def test_figures_are_those_of_scikit_learn(load):
+    X, y = load(return_X_y=True)
+    order = np.random.default_rng(0).permutation(y.size)
+    train, test = order[:40], order[40:]
+    model = small().fit(X[train], y[train], X_unlabeled=X[test])
+    found = model.evaluate(X[test], y[test])
+    predicted, probabilities = model.predict(X[test]), model.predict_proba(X[test])
+    assert found.accuracy == model.score(X[test], y[test])
+    interval = binomtest(int(np.sum(predicted == y[test])), test.size).proportion_ci(0.95)
+    np.testing.assert_allclose(found.accuracy_interval, interval)
+    is_binary = probabilities.shape[1] == 2
+    scores = probabilities[:, 1] if is_binary else probabilities
+    assert found.auc == pytest.approx(roc_auc_score(y[test], scores, multi_class="ovr"))
+    assert found.log_loss == pytest.approx(log_loss(y[test], np.clip(probabilities, 1e-6, 1)), 1e-4)
+    np.testing.assert_array_equal(found.confusion, confusion_matrix(y[test], predicted))
+    np.testing.assert_allclose(found.recall, recall_score(y[test], predicted, average=None))
+    assert found.majority_accuracy == np.bincount(y[test]).max() / test.size
+    assert found.calibration[:, 2].sum() == test.size
+    assert json.loads(json.dumps(found.to_dict()))["confusion"] == found.confusion.tolist()
+    assert f"{found.accuracy:.1%}" in str(found)
+
+
+def test_intervals_cover_the_truth():
+    """Scores N(1, 1) and N(0, 1) have the AUC Phi(1 / sqrt(2)) = 0.760, and sign errors 0.309."""
+    rng = np.random.default_rng(0)
+    covered = np.zeros(2)
+    for _ in range(200):
+        y = rng.integers(0, 2, 120)
+        p = 1 / (1 + np.exp(-(rng.normal(size=120) + y - 0.5)))
+        P = np.column_stack([1 - p, p])
+        found = evaluate_predictions(y, (p > 0.5).astype(int), P, np.array([0, 1]), 0.9)
+        for k, (interval, truth) in enumerate(
+            [(found.auc_interval, 0.7602), (found.accuracy_interval, 1 - 0.3085)]
+        ):
+            covered[k] += interval[0] <= truth <= interval[1]
+    # 200 draws at 90 % have a standard deviation of 2 %
+    assert np.all(covered / 200 > 0.84)
+
+
+def test_a_perfect_order_is_not_certain():
+    y, p = np.array([0, 0, 0, 1, 1, 1]), np.array([0.1, 0.2, 0.3, 0.6, 0.7, 0.8])
+    found = evaluate_predictions(y, y, np.column_stack([1 - p, p]), np.array([0, 1]))
+    assert found.auc == 1
+    assert found.auc_interval == (pytest.approx(0.025 ** (1 / 3)), 1)
+
+
+def test_classes_the_model_does_not_know_are_errors():
+    y = np.array(["a", "b", "c"], dtype=object)
+    P = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
+    found = evaluate_predictions(y, np.array(["a", "b", "a"]), P, np.array(["a", "b"]))
+    assert found.accuracy == 2 / 3
+    assert found.classes.tolist() == ["a", "b", "c"]
+    assert found.confusion.tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 0]]
+    assert found.log_loss > 4
+
+
+def test_one_class_alone_has_no_auc():
+    found = evaluate_predictions(
+        np.array([1, 1]), np.array([1, 0]), np.full((2, 2), 0.5), np.array([0, 1])
+    )
+    assert np.isnan(found.auc)
+    assert found.to_dict()["auc"] is None
+    assert "all rows are of one class" in str(found)
+    with pytest.raises(ValueError, match=r"'confidence_level' parameter .* Got 95"):
+        evaluate_predictions(np.ones(1), np.ones(1), np.ones((1, 1)), np.ones(1), 95)
+
+
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.choice(["x", "y"], 60)})
+    frame["income"] = np.where(frame["a"] > 0, "high", "low")
+    frame.loc[40:, "income"] = None
+    return frame
+
+
+@pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas, pa.Table.from_pandas])
+def test_the_target_of_a_frame_may_be_named(convert):
+    frame, whole = table(), convert(table())
+    ours = small().fit(whole, "income")
+    theirs = small().fit(frame[["a", "b"]], frame["income"])
+    assert (ours.n_labeled_, ours.n_unlabeled_) == (40, 20)
+    np.testing.assert_array_equal(
+        ours.predict(convert(frame[["a", "b"]])), theirs.predict(frame[["a", "b"]])
+    )
+    assert ours.evaluate(whole, "income").n_samples == 40
+    assert ours.score(whole, "income") == ours.evaluate(whole, "income").accuracy
+    with pytest.raises(ValueError, match=r"X has no column 'incone'. It has 'a', 'b', 'income'"):
+        small().fit(whole, "incone")
+
+
+def test_the_target_of_a_frame_may_be_named_for_a_panel():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+
+    members = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
+    frame = table().drop(columns="b")
+    model = HedgedVotingClassifier(members, cv=2, random_state=0).fit(frame, "income")
+    assert model.evaluate(frame, "income").n_samples == 40
