@@ -87,6 +87,8 @@ table: $(READY)  ## the paper's table on its real data: runs what is missing, wr
 
 votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.votes.run_votes
+	$(BIN)/python -m benchmarks.votes.stress
+	$(BIN)/python -m benchmarks.votes.rates
 	$(BIN)/python -m benchmarks.votes.suggestions
 	$(BIN)/python -m benchmarks.votes.speed
 	$(BIN)/python -m benchmarks.votes.render_votes

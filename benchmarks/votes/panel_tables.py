@@ -63,8 +63,11 @@ def rates_table(results: Sequence[RateResult]) -> str:
         texts = []
         for kind in ("estimate", "guarantee"):
             own = [r for r in results if (r.data, r.n_labels, r.kind) == (data, n_labels, kind)]
-            texts += [f"{np.mean([r.holds for r in own]):.1%}" if own else "-",
-                      f"{np.mean([r.upper - r.lower for r in own]):.3f}" if own else "-"]  # fmt: skip
+            if not own:
+                texts += ["-", "-"]
+                continue
+            texts.append(f"{np.mean([r.holds for r in own]):.1%}")
+            texts.append(f"{np.mean([r.upper - r.lower for r in own]):.3f}")
         rows.append([f"{data}, {n_labels}", *texts])
     return markdown_table(rows)
 

@@ -11,7 +11,7 @@ from benchmarks.pages import markdown_table, verdict
 from benchmarks.votes.methods import METHODS, ON_A_MILLION_ROWS
 from benchmarks.votes.results import VoteResult
 
-FASTER, MEMORY = 10.0, 0.5
+FASTER, MEMORY = 15.0, 0.5
 
 
 def median(results: Sequence[VoteResult], method: str, *measures: str) -> float:

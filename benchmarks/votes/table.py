@@ -56,8 +56,11 @@ class JudgeFigures(VoteFigures):
 
 def describe_judges(figures: JudgeFigures) -> str:
     """Return whether ours is first or tied in every row, and first on average."""
-    off = [row for row in figures.rows
-           if figures.behind(row) > HALF_A_POINT and OURS not in figures.ties(row, "accuracy")]  # fmt: skip
+    off = [
+        row
+        for row in figures.rows
+        if figures.behind(row) > HALF_A_POINT and OURS not in figures.ties(row, "accuracy")
+    ]
     means = {
         name: np.mean([figures.mean(row, name, "accuracy") for row in figures.rows])
         for name in figures.methods(without=[BF])

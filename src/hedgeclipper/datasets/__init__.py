@@ -13,6 +13,7 @@ from sklearn.utils import Bunch
 
 from hedgeclipper.datasets.downloads import located
 from hedgeclipper.datasets.file_formats import Contents, read_files
+from hedgeclipper.datasets.judges import load_judges
 from hedgeclipper.datasets.registry import PACKAGE_DATA, Dataset, dataset_names, find_dataset
 from hedgeclipper.io.extras import import_extra
 
@@ -30,6 +31,7 @@ __all__ = [
     "fetch_susy",
     "fetch_w1a",
     "fetch_webspam_uni",
+    "load_judges",
 ]
 
 _Options = ParamSpec("_Options")  # the keywords of fetch, for type checkers
