@@ -17,6 +17,10 @@ STYLES = {
     "dawid_skene": ("#E69F00", "D"),
     "glad": ("#009E73", "^"),
     "mace": ("#CC79A7", "P"),
+    "naive_bayes": ("#56B4E9", "v"),
+    "accuracy_weights": ("#56B4E9", "<"),
+    "ridge": ("#56B4E9", ">"),
+    "best_voter": ("#999999", "d"),
 }
 LOSSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 

@@ -82,7 +82,7 @@ def test_quick_run_has_both_of_our_methods(quick):
     assert {r.key for r in results} == {Key(*ROW, 0, name) for name in OWN}
     assert all(0.9 < r.accuracy < 1.0 for r in results)
     assert all(0.05 < r.log_loss < 0.3 for r in results)
-    assert all(r.seconds > 0 and r.peak_mb > 0 and "hedgeclipper" in r.versions for r in results)
+    assert all(r.seconds > 0 and r.peak_mb >= 0 and "hedgeclipper" in r.versions for r in results)
 
 
 @pytest.mark.slow
@@ -126,12 +126,13 @@ def test_the_same_draw_goes_to_every_method(monkeypatch):
     def make_draw(name, n_labels, seed):
         return replace(draw_of_four(), seed=seed, y_labeled=np.array([n_labels % 2, seed % 2]))
 
-    def run_peer(name, votes, gold, n_classes, seed, timeout):
+    def run_peer(name, votes, gold, n_classes, seed, timeout=None):
         handed[name] = votes, gold, seed
         return no_result(gold.size, n_classes, "made up")
 
     monkeypatch.setattr(run_votes, "make_draw", make_draw)
     monkeypatch.setattr(run_votes, "run_peer", run_peer)
+    monkeypatch.setattr(run_votes, "run_here", run_peer)
     for name in METHODS:
         (result,) = run_votes.run_task(run_votes.Task("bf_cardio", name, ((100, 1),)))
         assert result.key == Key(*ROW, 1, name)
