@@ -77,7 +77,7 @@ def percent(value: float) -> str:
 def guarantee_table(cells: Cells) -> str:
     """Return guarantees beside the truth and what is done by hand."""
     head = ["rows, labels", "method", "error", "at most", "holds"]
-    head += ["by hand: error", "at most", "before: at most"]
+    head += ["by hand: error", "at most", "Hoeffding: at most"]
     body = []
     for data, n_labels, method in cells.rows():
         simple = SIMPLE[method]
@@ -149,7 +149,7 @@ def estimate_table(cells: Cells) -> str:
         "error",
         "estimate",
         "RMSE",
-        "plain RMSE",
+        "uncorrected RMSE",
         "covers",
     ]
     body = []
@@ -184,7 +184,7 @@ def estimate_verdicts(cells: Cells) -> str:
         if not ours:
             continue
         covered = float(np.mean([is_covered(one) for one in ours]))
-        estimate, plain = mean_errors(cells.groups(method))
+        estimate, uncorrected = mean_errors(cells.groups(method))
         lines.append(
             verdict(
                 0.92 <= covered <= 0.98,
@@ -194,9 +194,9 @@ def estimate_verdicts(cells: Cells) -> str:
         )
         lines.append(
             verdict(
-                estimate <= plain,
+                estimate <= uncorrected,
                 f"its root mean square error is {100 * estimate:.2f} points on average, that of "
-                f"the plain out-of-sample error {100 * plain:.2f}",
+                f"the uncorrected out-of-sample error {100 * uncorrected:.2f}",
             )
         )
         lines += gain_verdict(cells.groups(method))
@@ -204,7 +204,7 @@ def estimate_verdicts(cells: Cells) -> str:
 
 
 def mean_errors(groups: Sequence[Sequence[Any]]) -> tuple[float, float]:
-    """Return the RMSE of the estimate and of the plain error, averaged over groups of fits."""
+    """Return the RMSE of the estimate and of the uncorrected error, the mean over groups."""
     pairs = [
         (
             root_mean_square(group, lambda one: one.estimate - one.estimated_error),
@@ -212,15 +212,15 @@ def mean_errors(groups: Sequence[Sequence[Any]]) -> tuple[float, float]:
         )
         for group in groups
     ]
-    estimate, plain = np.mean(pairs, axis=0)
-    return float(estimate), float(plain)
+    estimate, uncorrected = np.mean(pairs, axis=0)
+    return float(estimate), float(uncorrected)
 
 
 def gain_verdict(groups: Sequence[Sequence[Any]]) -> list[str]:
     """Return how the RMSE of the estimate compares with what sqrt(1 - rho^2) allows.
 
-    Each group counts by its plain RMSE in both. The standard error is the jackknife's over draws.
-    Fits without a rho are passed over.
+    Each group counts by its uncorrected RMSE in both. The standard error is the jackknife's over
+    draws. Fits without a rho are passed over.
     """
     known = [[one for one in group if np.isfinite(one.rho)] for group in groups]
     known = [group for group in known if group]
@@ -241,15 +241,15 @@ def gain_verdict(groups: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def gain(groups: Sequence[Sequence[Any]]) -> tuple[float, float]:
-    """Return the ratio of the mean RMSEs of estimate and plain error, and what rho allows."""
-    estimate, plain = mean_errors(groups)
+    """Return the ratio of the mean RMSEs of estimate and uncorrected error, and what rho allows."""
+    estimate, uncorrected = mean_errors(groups)
     weights = [mean_errors([group])[1] for group in groups]
     factors = [np.sqrt(1.0 - np.mean([one.rho**2 for one in group])) for group in groups]
-    return estimate / plain, float(np.average(factors, weights=weights))
+    return estimate / uncorrected, float(np.average(factors, weights=weights))
 
 
 def label_table(cells: Cells) -> str:
-    """Return the share of rows labeled automatically, and how often too many are wrong."""
+    """Return the proportion of rows labeled automatically, and how often too many are wrong."""
     head = ["labels", "method", "max_error", "labeled", "broken", "tuned: labeled", "broken"]
     body = []
     for method, name in NAMES.items():

@@ -58,7 +58,7 @@ print(model.certificate_)
 # Which images to label next: those whose labels would tighten the bound most.
 
 probabilities = model.predict_proba(votes)[:, 1]
-suggested = np.flatnonzero(is_hidden)[model.suggest_labels(8)]
+suggested = model.suggest_labels(8)
 figure, axes = plt.subplots(1, 8, figsize=(8.4, 1.7), layout="constrained")
 for ax, row in zip(axes, suggested, strict=True):
     ax.imshow(images[row], cmap="gray_r")

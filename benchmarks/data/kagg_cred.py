@@ -5,7 +5,8 @@ from benchmarks.data.paper import PaperData
 NEGATIVE_LEAVES = (
     "nearly every leaf votes for the negative class, so a score shows only how large its weight "
     "is, and as far as we can tell the paper's steps give the largest weights to small leaves, "
-    "where the positives are; by predicted classes our figure is nearer the published value"
+    "where the positives are; with soft votes of leaves our figure is near the published value, "
+    "so the paper may have used these"
 )
 
 DATA = PaperData(

@@ -59,8 +59,9 @@ def run_task(task: Task) -> list[BoundResult]:
 
 def next_rows(model: VoteAggregator, is_labeled: np.ndarray, k: int, choice: str) -> np.ndarray:
     """Return the rows to label next; rows are shuffled, so that the first ones are random."""
-    rows = np.flatnonzero(~is_labeled)
-    return rows[model.suggest_labels(int(k))] if choice == "suggested" else rows[:k]
+    if choice == "suggested":
+        return model.suggest_labels(int(k))
+    return np.flatnonzero(~is_labeled)[:k]
 
 
 def main(n_draws: int = N_DRAWS, path: Path = SUGGESTIONS) -> None:

@@ -1,9 +1,9 @@
 """Combine imperfect predictors with few labels and many unlabeled rows.
 
 `HedgeClipperClassifier` is a forest that also learns from unlabeled rows, `HedgedVotingClassifier`
-combines a panel of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one zero-sum game,
-which `solve_game` solves for any votes. ``io`` reads rows from arrays, files and clusters, and
-``datasets`` the paper's data.
+combines a panel of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one
+zero-sum game, which `solve_game` solves for any votes. ``io`` reads rows from arrays, files and
+clusters, and ``datasets`` the paper's data.
 
 Names are loaded when they are first used, so that importing the package is quick.
 """
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hedgeclipper.base.weighing import NoHeldOutRowsWarning
     from hedgeclipper.bounds.auto_labels import AutoLabels
     from hedgeclipper.bounds.certificate import Certificate, certificate
+    from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
@@ -40,12 +41,15 @@ if TYPE_CHECKING:
     from hedgeclipper.panel.members import MemberFailedWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
+    from hedgeclipper.votes.agreement import AgreementWarning
     from hedgeclipper.votes.matrix import Votes
     from hedgeclipper.votes.worst_case import ContradictionWarning
 
 __version__ = "0.2.0.dev0"
 
 _HOME = {
+    "AgreementWarning": "votes.agreement",
+    "ClassRates": "bounds.class_rates",
     "Evaluation": "base.evaluation",
     "ContradictionWarning": "votes.worst_case",
     "VoteAggregator": "votes.aggregator",
@@ -87,9 +91,11 @@ _HOME = {
 
 __all__ = [
     "AbstentionDisplay",
+    "AgreementWarning",
     "AutoLabelDisplay",
     "AutoLabels",
     "Certificate",
+    "ClassRates",
     "Contradiction",
     "ContradictionWarning",
     "ConvergenceDisplay",

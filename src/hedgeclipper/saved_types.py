@@ -13,6 +13,7 @@ from hedgeclipper.base.score_votes import Calibration, PanelGame, ProbabilitySca
 from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.bounds.class_rates import RateEvidence
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
 from hedgeclipper.forest.groups import GroupPredictor, GroupScorer, GroupStream, ScoredGroups
 from hedgeclipper.forest.leaf_correlations import Labeled
@@ -36,7 +37,7 @@ from hedgeclipper.panel.views import CutColumns, QuantileColumns
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.dawid_skene import AuxiliaryVoters, DawidSkene
 from hedgeclipper.votes.gold import GoldRows
-from hedgeclipper.votes.initial_model import ComponentModel, InitialModel
+from hedgeclipper.votes.initial_model import InitialModel
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.vote_game import VotePredictor

@@ -32,17 +32,18 @@ def test_a_tuned_threshold_has_as_few_errors_among_its_own_labels(most, threshol
     assert tuned_threshold(rule, most) == threshold
 
 
-def fit_with(error, plain, rho, draw=0):
-    """Return a fit whose estimate and plain error are off by so much."""
+def fit_with(error, uncorrected, rho, draw=0):
+    """Return a fit whose estimate and uncorrected error are off by so much."""
     nothing = [float("nan")] * 2
     return BoundResult(
-        "rows", 100, draw, "forest", 0.2, 0.3, 50, 1.0, 0.2, 0.2 + error, *nothing, 0.2 + plain,
+        "rows", 100, draw, "forest", 0.2, 0.3, 50, 1.0, 0.2, 0.2 + error, *nothing,
+        0.2 + uncorrected,
         rho=rho,
     )  # fmt: skip
 
 
 def test_the_gain_of_an_estimate_is_a_ratio_of_errors_beside_that_of_its_correlation():
-    # the plain error of the second group is three times as large, and its doubts say nothing
+    # the uncorrected error of the second group is three times as large, and its doubts say nothing
     groups = [[fit_with(0.008, 0.01, 0.6), fit_with(-0.008, 0.01, 0.6)], [fit_with(0.03, 0.03, 0)]]
     np.testing.assert_allclose(gain(groups), (0.038 / 0.04, (0.8 + 3) / 4))
 

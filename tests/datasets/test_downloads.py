@@ -8,7 +8,12 @@ from threading import Thread
 import pytest
 
 from hedgeclipper.datasets import load
-from hedgeclipper.datasets.registry import find_dataset
+from hedgeclipper.datasets.downloads import UnverifiedDownloadWarning
+from hedgeclipper.datasets.registry import DATASETS, find_dataset
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::hedgeclipper.datasets.downloads.UnverifiedDownloadWarning"
+)
 
 TEXT = b"1,0.5,2\n0,1.5,3\n"
 OTHER = b"1,0.5,2\n0,1.5,4\n"
@@ -229,6 +234,23 @@ def test_hash_is_noted_where_none_is_published_and_checked_later(server, cache):
     put(cache, body=gzip.compress(OTHER, mtime=0))
     with pytest.raises(OSError, match=rf"{SHA256} but is .* Delete it, and {NAME}\.sha256"):
         load(dataset)
+
+
+def test_a_download_that_cannot_be_verified_says_so(server, cache, recwarn):
+    offer(server)
+    with pytest.warns(UnverifiedDownloadWarning, match=f"{NAME} cannot be verified"):
+        load(small_susy(server.url))
+    recwarn.clear()
+    load(small_susy(server.url))  # from the cache, where its hash is noted
+    cache.rename(cache.with_name("other"))
+    load(small_susy(server.url, sha256=SHA256))
+    assert not recwarn.list
+
+
+def test_what_comes_over_plain_http_is_known():
+    """A new address without encryption has to be added here, with a reason in datasets.toml."""
+    plain = [data.name for data in DATASETS if "http://" in f"{data.base_url} {data.urls}"]
+    assert plain == ["ssl-text"]
 
 
 def test_cached_file_without_its_published_hash(cache):

@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from multiprocessing import get_context
@@ -371,3 +372,16 @@ def test_draws_of_frames_have_the_named_columns():
     np.testing.assert_array_equal(drawn(rows, 1_000, NAMES), UNLABELED[:100])
     with pytest.raises(ValueError, match="has no column 'z'"):
         drawn(rows, 10, ["a", "z"])
+
+
+def test_a_cluster_without_workers_is_told_of_and_not_waited_for():
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        client.sync(cluster.workers[0].close)
+        with dask.config.set({"hedgeclipper.no-workers-timeout": "2 s"}):
+            started = time.monotonic()
+            with pytest.raises(TimeoutError, match="has had no worker for 2 seconds"):
+                fitted(da.from_array(UNLABELED, chunks=(4000, 4)))
+        assert time.monotonic() - started < 20

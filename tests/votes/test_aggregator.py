@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
 from hedgeclipper import (
+    AgreementWarning,
     ContradictionWarning,
     NoUnlabeledRowsWarning,
     ShiftWarning,
@@ -288,8 +289,9 @@ def test_copies_of_a_voter_do_not_make_it_surer():
     before = log_loss(truth[rest], once.predict_proba(votes)[rest])
     after = log_loss(truth[rest], often.predict_proba(copies)[rest])
     assert after <= before + 0.15
-    assert (often.transduction_ == truth)[rest].mean() > (votes[rest, 0] == truth[rest]).mean()
-    assert often.predict_proba(copies).max() < 0.99
+    accuracy = (often.transduction_ == truth)[rest].mean()
+    assert accuracy > (votes[rest, 0] == truth[rest]).mean()
+    assert often.predict_proba(copies)[rest].max(axis=1).mean() < accuracy + 0.05
 
 
 def contradictory():
@@ -311,14 +313,11 @@ def test_contradictory_bounds_give_a_message_that_names_voters_and_small_weights
         model = VoteAggregator(bound="plug_in").fit(labeled, y, L_unlabeled=votes)
     assert all(warning.filename == __file__ for warning in record)
     assert np.abs(model.weights_).max() < 1
-    assert model.voter_summary()["Weight"].abs().max() < 1
     assert model.worst_case_error_.tolist() == [1]
     assert model.certificate_.kind == "estimate"
     bounds = model.subgroup_bounds(np.arange(500) < 10)
     assert bounds.error == (0, 1)
     assert model.voter_summary()["Contradicts"].any()
-    shares = model.predict_proba(votes)
-    assert shares.min() > 0.01  # half of the voters are said to be wrong
 
 
 def copies(seed, n_labeled, n_rows=3000, coverage=0.1, n_copies=60):
@@ -934,13 +933,45 @@ def test_a_word_marks_rows_without_a_label_as_the_number_does():
     assert model.classes_.tolist() == ["no", "yes"]
 
 
-def test_gold_in_another_order_than_the_tasks_is_an_error():
+@pytest.mark.parametrize("kind", [dict, pd.Series])
+def test_gold_labels_are_matched_by_the_names_of_the_rows(kind):
     table = {"task": list("aabbcc"), "worker": list("uvuvuv"), "label": [0, 0, 1, 1, 1, 0]}
-    gold = pd.Series([1, 0, -1], index=["b", "a", "c"])
+    votes, gold = Votes.from_long(table), {"c": 1, "a": 0}
+    model = VoteAggregator().fit(votes, kind(gold))
+    theirs = VoteAggregator().fit(votes, [0, None, 1])
+    np.testing.assert_array_equal(model.predict_proba(votes), theirs.predict_proba(votes))
+    assert (model.n_labeled_, model.suggest_labels(1).tolist()) == (2, ["b"])
+    with pytest.raises(ValueError, match="1 rows that are not among the votes, such as 'd'"):
+        VoteAggregator().fit(votes, kind({"d": 1, "a": 0}))
+
+
+def test_a_series_with_other_names_is_in_the_order_of_the_rows():
+    table = {"task": list("aabbcc"), "worker": list("uvuvuv"), "label": [0, 0, 1, 1, 1, 0]}
     votes = Votes.from_long(table)
-    with pytest.raises(ValueError, match=r"another order.*y.loc\[votes.rows\]"):
-        VoteAggregator().fit(votes, gold)
-    assert VoteAggregator().fit(votes, gold.loc[votes.rows]).n_labeled_ == 2
+    model = VoteAggregator().fit(votes, pd.Series([0, 1, -1]))
+    assert model._gold.labeled.rows.tolist() == ["a", "b"]
+
+
+def test_rows_without_names_are_labeled_by_number_and_suggested_by_position():
+    votes, _, truth = some(300, 40, seed=5)
+    chosen = np.arange(250, 290)
+    model = VoteAggregator().fit(votes, {int(row): int(truth[row]) for row in chosen})
+    assert (model.n_labeled_, model.n_unlabeled_) == (40, 260)
+    np.testing.assert_array_equal(model.transduction_[chosen], truth[chosen])
+    assert not np.isin(model.suggest_labels(260), chosen).any()
+
+
+def test_without_gold_labels_agreement_decides_and_a_warning_says_so():
+    votes, _, truth = some(300, 40, seed=5)
+    with pytest.warns(AgreementWarning, match="rest on how voters agree"):
+        labels = VoteAggregator().fit_predict(votes)
+    counts = np.stack([(votes == k).sum(axis=1) for k in (0, 1)], axis=1)
+    lead = np.abs(counts[:, 1] - counts[:, 0])
+    clear = lead >= 4
+    np.testing.assert_array_equal(labels[clear], counts.argmax(axis=1)[clear])
+    model = VoteAggregator()
+    gold = np.where(np.arange(300) < 40, truth, -1)
+    np.testing.assert_array_equal(model.fit_predict(votes, gold), model.transduction_)
 
 
 def test_columns_named_by_numbers_in_another_order_are_an_error():

@@ -60,7 +60,7 @@ def test_auxiliary_voters_vote_where_one_class_is_ahead_and_nowhere_else():
     table = np.array([[0, 0, 1], [0, 1, -1], [-1, -1, -1], [2, -1, -1], [2, 1, 0]])
     ballots = ballots_of(table, 3)
     auxiliary = AuxiliaryVoters.fit(ballots)
-    extended, lead = auxiliary.join(ballots)
+    extended, lead = auxiliary.join(ballots), auxiliary.leads(ballots)
     votes = extended.votes.matrix.toarray()[:, 3:]
     assert votes[:, 0].tolist() == [1, 0, 0, 3, 0]
     scores = np.sort(auxiliary.model.scores(ballots), axis=1)
@@ -75,7 +75,7 @@ def test_auxiliary_voters_vote_where_one_class_is_ahead_and_nowhere_else():
 def test_auxiliary_voters_are_the_last_columns():
     table = np.array([[0, -1], [-1, -1], [1, 0]])
     ballots = ballots_of(table, 2)
-    both = AuxiliaryVoters.fit(ballots).join(ballots)[0].votes
+    both = AuxiliaryVoters.fit(ballots).join(ballots).votes
     assert both.matrix.toarray()[:, :2].tolist() == (table + 1).tolist()
     assert both.matrix.toarray()[:, 2].tolist() == [1, 0, 0]  # two votes of different voters tie
     assert both.matrix.dtype == ballots.votes.matrix.dtype

@@ -44,16 +44,17 @@ def test_frequencies_must_be_positive_and_add_up_to_one(balance):
         class_frequencies(balance, np.array([0, 1]), 2, Strata.single(2, 2))
 
 
-def test_few_rows_are_all_used_and_auxiliary_voters_are_the_last_columns():
-    table, found = gathered()
+def test_few_rows_are_all_used():
+    _, found = gathered()
     assert found.sample is found.unlabeled
     assert found.searched.tolist() == list(range(40))
-    for part, rows in zip(found.extended, (table[:20], table[20:]), strict=True):
-        whole = part.votes.matrix.toarray() - 1
-        assert whole[:, :4].tolist() == rows.tolist()
-        counts = (rows[:, :, None] == np.arange(3)).sum(axis=1)
-        is_won = (counts == counts.max(axis=1, keepdims=True)).sum(axis=1) == 1
-        assert whole[:, 4].tolist() == np.where(is_won, counts.argmax(axis=1), -1).tolist()
+
+
+def test_frequencies_with_more_labels_of_each_class_unless_they_are_known():
+    _, found = gathered()
+    assert found.shrunken_balance(1.0) == pytest.approx(found.balance)
+    counts = np.bincount(found.codes, minlength=3) + 5.0
+    assert found.shrunken_balance(5.0) == pytest.approx(counts / counts.sum())
 
 
 def test_of_many_rows_some_are_drawn_and_weights_are_searched_on_some_of_these(monkeypatch):

@@ -8,40 +8,34 @@ from hedgeclipper.votes.evidence import gather_evidence
 from hedgeclipper.votes.gold import GoldRows, split_votes
 from hedgeclipper.votes.initial_model import (
     BIAS_VARIANCE,
-    MAX_LOG_ODDS,
-    PRIOR_VARIANCES,
+    MEAN_SIZE,
+    PRIOR_VARIANCE,
     PRIOR_WEIGHTS,
+    ComponentModel,
+    _fit_components,
+    _fit_weights,
     fit_initial_model,
-    log_odds,
 )
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.voter_bounds import bound_voters
-from tests.votes.vote_instances import some_votes
+from tests.votes.vote_instances import ballots_of, some_votes
 
 N_LABELED = 60
 
 
-def fitted(kind, n_classes=3):
-    """The model, the evidence it is fitted to, and the table of votes."""
+def evidence_of(n_classes=3):
+    """Votes of four voters on 200 rows, two of them without a vote."""
     rng = np.random.default_rng(0)
     truth, table = some_votes(rng, 200, 4, n_classes)
     table[[5, 150]] = -1
     y = np.where(np.arange(200) < N_LABELED, truth, -1)
     gold = GoldRows.of(split_votes(Votes.of(table, classes=np.arange(n_classes)), y))
     options = {"class_balance": "labeled", "is_random_sample": True, "random_state": 0}
-    found = gather_evidence(gold, **options)
-    settings = {"bound": "wilson", "delta": 0.05, "constraints": "both"}
-    bounds = bound_voters(found.labeled, found.codes, found.unlabeled, **settings)
-    return fit_initial_model(kind, found, bounds)[0], found, table
-
-
-def test_log_odds_have_mean_zero_and_are_cut_off():
-    assert log_odds(np.array([[1.0, 3.0, 5.0]])).tolist() == [[-2.0, 0.0, 2.0]]
-    assert log_odds(np.array([[0.0, 100.0]])).tolist() == [[-MAX_LOG_ODDS, MAX_LOG_ODDS]]
+    return gather_evidence(gold, **options)
 
 
 def test_from_nothing_all_classes_are_as_probable():
-    model, found, _ = fitted(None)
+    found = evidence_of()
+    model, _ = fit_initial_model(None, found)
     assert np.exp(model.log_probabilities(found.unlabeled)) == pytest.approx(
         np.full((140, 3), 1 / 3)
     )
@@ -50,53 +44,76 @@ def test_from_nothing_all_classes_are_as_probable():
 
 @pytest.mark.parametrize("kind", ["majority", "mixture"])
 def test_rows_without_votes_get_the_class_frequencies(kind):
-    model, found, _ = fitted(kind)
+    found = evidence_of()
+    model, on_labeled = fit_initial_model(kind, found)
     assert np.exp(model.log_probabilities(found.unlabeled)[90]) == pytest.approx(found.balance)
+    assert np.exp(on_labeled[5]) == pytest.approx(found.balance)
 
 
-def test_the_majority_vote_is_scaled_and_shifted():
-    """All votes are right with probability 0.7, so that each counts log(0.7 / 0.15)."""
-    model, found, table = fitted("majority")
-    votes = (table[N_LABELED:, :, None] == np.arange(3)).sum(axis=1)
-    scores = np.log(found.balance) + votes * np.log(0.7 / 0.15)
-    odds = np.clip(scores - scores.mean(axis=1, keepdims=True), -MAX_LOG_ODDS, MAX_LOG_ODDS)
-    theirs = log_softmax(model.weights[0] * odds + model.bias, axis=1)
-    voted = table[N_LABELED:].max(axis=1) >= 0
+def test_log_odds_of_a_component_are_centered_and_their_mean_size_is_limited():
+    rng = np.random.default_rng(1)
+    _, table = some_votes(rng, 50, 4, 3)
+    ballots = ballots_of(table, 3)
+    large = ComponentModel(rng.normal(size=3), 9 * rng.normal(size=(4, 3, 3)), rng.random((2, 3)))
+    ours = large.scaled(ballots)
+    odds = ours.classes + ballots.scores(ours.votes)
+    assert odds.mean(axis=1) == pytest.approx(np.zeros(50), abs=1e-12)
+    assert np.sqrt(np.mean(odds**2)) == pytest.approx(MEAN_SIZE)
+    theirs = large.classes + ballots.scores(large.votes)
+    ratio = odds[0] / (theirs[0] - theirs[0].mean())
+    assert ratio == pytest.approx(np.full(3, ratio[0]))
+    small = ComponentModel(0.01 * large.classes, 0.001 * large.votes, large.without_own)
+    same = 0.001 * (large.votes - large.votes.mean(axis=2, keepdims=True))
+    assert small.scaled(ballots).votes == pytest.approx(same)
+
+
+@pytest.mark.parametrize("n_labeled", [4, 40])
+def test_mixture_weights_have_the_largest_posterior(n_labeled):
+    """No step within the limits raises likelihood times prior, as finite differences tell."""
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 3, n_labeled)
+    parts = rng.normal(size=(4, n_labeled, 3))
+    parts[0] += 2 * np.eye(3)[codes]
+    parts[1] -= np.eye(3)[codes]
+    start = np.array([*PRIOR_WEIGHTS.values()])
+    weights, bias = _fit_weights(parts, codes, start)
+
+    def posterior(values):
+        mixed = np.tensordot(values[:4], parts, axes=1) + values[4:]
+        likelihood = log_softmax(mixed, axis=1)[np.arange(codes.size), codes].sum()
+        prior = np.sum((values[:4] - start) ** 2) / PRIOR_VARIANCE
+        return likelihood - (prior + values[4:] @ values[4:] / BIAS_VARIANCE) / 2
+
+    best = np.append(weights, bias)
+    slopes = [(posterior(best + step) - posterior(best - step)) / 2e-5 for step in np.eye(7) * 1e-5]
+    slopes = np.array(slopes)
+    at_limit = np.append(weights == 0, np.zeros(3, bool))
+    assert slopes[~at_limit] == pytest.approx(np.zeros((~at_limit).sum()), abs=1e-3)
+    assert np.all(slopes[at_limit] <= 1e-3)
+    assert weights.min() >= 0
+    assert weights[0] > start[0]
+
+
+def test_a_mixture_is_the_weighted_sum_of_its_components():
+    found = evidence_of()
+    model, _ = fit_initial_model("mixture", found)
+    assert list(model.weights) == list(PRIOR_WEIGHTS)
+    parts = [part.scaled(found.unlabeled) for part in _fit_components(found)]
+    weights = [*model.weights.values()]
+    votes = sum(w * part.votes for w, part in zip(weights, parts, strict=True))
+    assert model.vote_weights(found.unlabeled.shape) == pytest.approx(votes)
+    theirs = log_softmax(model.class_scores() + found.unlabeled.scores(votes), axis=1)
+    voted = found.unlabeled.n_votes > 0
     assert model.log_probabilities(found.unlabeled)[voted] == pytest.approx(theirs[voted])
 
 
-def test_weights_of_the_majority_vote_have_the_largest_posterior():
-    """No step from the weight and the bias raises likelihood times prior."""
-    model, found, table = fitted("majority")
-    voted = table[:N_LABELED].max(axis=1) >= 0
-    codes = found.codes[voted]
-    odds = log_odds(model.components[0].scores(found.labeled)[voted])
-
-    def posterior(values):
-        log_probabilities = log_softmax(values[0] * odds + values[1:], axis=1)
-        likelihood = log_probabilities[np.arange(codes.size), codes].sum()
-        prior = (values[0] - 1) ** 2 / PRIOR_VARIANCES[0] + values[1:] @ values[1:] / BIAS_VARIANCE
-        return likelihood - prior / 2
-
-    best = np.array([model.weights[0], *model.bias])
-    slopes = [(posterior(best + step) - posterior(best - step)) / 2e-5 for step in np.eye(4) * 1e-5]
-    assert slopes == pytest.approx(np.zeros(4), abs=0.02)
-
-
-def test_a_mixture_has_three_components_with_weights_that_are_not_negative():
-    model, found, _ = fitted("mixture")
-    assert len(model.components) == len(model.weights) == len(PRIOR_WEIGHTS)
-    assert min(model.weights) >= 0
-    parts = [log_odds(component.scores(found.unlabeled)) for component in model.components]
-    mixed = model.bias + np.tensordot(model.weights, parts, axes=1)
-    voted = found.unlabeled.n_votes > 0
-    theirs = log_softmax(mixed, axis=1)[voted]
-    assert model.log_probabilities(found.unlabeled)[voted] == pytest.approx(theirs)
-
-
-def test_class_scores_are_those_of_a_row_whose_votes_add_nothing():
-    model, found, _ = fitted("mixture")
-    parts = [log_odds(component.classes[None, :])[0] for component in model.components]
-    assert model.class_scores() == pytest.approx(model.bias + np.array(model.weights) @ parts)
-    table = sum(w * c.votes for w, c in zip(model.weights, model.components, strict=True))
-    assert model.vote_weights(found.unlabeled.shape) == pytest.approx(table)
+def test_the_majority_vote_counts_every_vote_alike():
+    found = evidence_of()
+    model, _ = fit_initial_model("majority", found)
+    votes = model.vote_weights(found.unlabeled.shape)
+    expected = np.log([[0.7, 0.15, 0.15], [0.15, 0.7, 0.15], [0.15, 0.15, 0.7]])
+    assert list(model.weights) == ["majority vote"]
+    gaps = votes[0] - votes[0].mean(axis=1, keepdims=True)
+    theirs = expected - expected.mean(axis=1, keepdims=True)
+    assert gaps / gaps[0, 0] == pytest.approx(theirs / theirs[0, 0])
+    assert np.ptp(votes, axis=0) == pytest.approx(np.zeros((3, 3)))

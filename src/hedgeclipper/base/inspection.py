@@ -130,6 +130,9 @@ class Inspection:
     importances: Callable[[], np.ndarray] | None = None
     # from rows, checked as above, to why they are predicted as they are, in words; None if unknown
     reasons: Callable[[Any], list[str] | None] | None = None
+    # from a number and a random state to so many unlabeled rows to label next: their numbers, and
+    # their names or positions in the rows given
+    suggest_rows: Callable[[int, Any], tuple[np.ndarray, np.ndarray]] | None = None
     # names of the voters whose bounds had to be relaxed
     contradicting: Sequence[str] = ()
     # how much the unlabeled rows differ from the labeled ones, if that is significant
@@ -151,17 +154,21 @@ class Inspection:
 def store_games(
     estimator: Any,
     games: Sequence[Solution],
-    worst_cases: Sequence[float],
+    worst_cases: Sequence[float] | None,
     hedged_ranges: Sequence[tuple[float, float]],
 ) -> None:
-    """Store the results that all estimators have, in arrays with an entry for each game."""
+    """Store the results that all estimators have, in arrays with an entry for each game.
+
+    ``worst_cases`` None: they are computed when they are asked for.
+    """
     estimator.slack_ = np.array([game.slack for game in games])
     estimator.duality_gap_ = np.array([game.duality_gap for game in games])
     estimator.n_iter_ = np.array([game.n_iter for game in games])
     estimator.stop_reason_ = np.array([game.stop_reason for game in games])
     estimator.history_ = [game.history for game in games]
     estimator.hedged_range_ = np.array(hedged_ranges)
-    estimator.worst_case_error_ = np.array(worst_cases)
+    if worst_cases is not None:
+        estimator.worst_case_error_ = np.array(worst_cases)
 
 
 def inspection(estimator: Any, **own: Any) -> Inspection:

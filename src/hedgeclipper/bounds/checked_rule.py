@@ -14,6 +14,7 @@ import numpy as np
 
 from hedgeclipper.bounds.auto_labels import SureRows, surest_rows
 from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.bounds.class_rates import prediction_powered
 from hedgeclipper.bounds.exact import proportion_bounds
 from hedgeclipper.bounds.intervals import wilson_bounds
 
@@ -22,7 +23,6 @@ ESTIMATE_LEVEL = 0.95
 # deviations, as measured (S. Bates, T. Hastie, R. Tibshirani. Cross-Validation: What Does It
 # Estimate and How Well Does It Do It? JASA, 2024)
 EXTRA_SPREAD = 1.2
-N_FOLDS = 5
 # why there is no guarantee for some rows
 OTHER_ROWS = "these are not the unlabeled rows of the fit"
 SAMPLED_ROWS = "only a sample of the unlabeled rows of the fit is known; pass them as X"
@@ -143,21 +143,12 @@ class CheckedRule:
         )
 
     def _prediction_powered(self) -> tuple[float, float]:
-        """Return the mean error, corrected by doubts, and its variance relative to the plain one.
-
-        It is mean(e - lambda (q - mean of q on unlabeled rows)), e the error and q the doubt;
-        lambda = Cov(e, q) / Var(q) comes from the other folds.
-        """
-        e, q = self.wrong.astype(float), self.doubts
-        q = q if self.own_doubts is None else self.own_doubts
+        """Return the mean error, corrected by doubts, and the ratio of variances."""
+        q = self.doubts if self.own_doubts is None else self.own_doubts
         center = self.mean_doubt
         if center is None:
             center = float(np.mean(self.unlabeled_doubts)) if self.n_unlabeled else float(q.mean())
-        fold = np.random.default_rng(0).permutation(e.size) % N_FOLDS
-        slopes = np.array([_slope(e[fold != k], q[fold != k]) for k in range(N_FOLDS)])[fold]
-        corrected, plain = e - slopes * (q - center), float(np.var(e))
-        error = float(np.clip(np.mean(corrected), 0.0, 1.0))
-        return error, min(1.0, float(np.var(corrected)) / plain) if plain > 0 else 1.0
+        return prediction_powered(self.wrong.astype(float), q, center)
 
     def about(self, doubts: np.ndarray | None) -> tuple[CheckedRule, str]:
         """Return the rule for rows with these doubts, and why it guarantees nothing of them.
@@ -182,10 +173,3 @@ class CheckedRule:
     def surest(self, max_error: float, confidence_level: float) -> SureRows:
         """Return up to which doubt at most this proportion of the unlabeled rows is wrong."""
         return surest_rows(self, max_error, 1.0 - confidence_level)
-
-
-def _slope(e: np.ndarray, q: np.ndarray) -> float:
-    """Return the slope of the errors on the doubts; 0 if that is negative or unknown."""
-    centered = q - q.mean() if q.size else q
-    variance = float(centered @ centered)
-    return max(0.0, float(centered @ e) / variance) if variance > 1e-12 else 0.0

@@ -1,8 +1,9 @@
 """Where the files of a data set are: in the package, the user's folder, the cache, or on the web.
 
 A file in the cache must have its published SHA-256 or, where none has been published, the one noted
-beside it (``<file>.sha256``) when it was first read and had the right shape. Files in the user's
-folder are the user's: they are neither checked nor written to.
+beside it (``<file>.sha256``) when it was first read and had the right shape. A download of the
+latter kind is not verified, which a warning says. Files in the user's folder are the user's: they
+are neither checked nor written to.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from pathlib import Path
 
 from hedgeclipper.datasets.registry import PACKAGE_DATA, Dataset
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.io.progress import RowReporter
+from hedgeclipper.io.progress import RowReporter, warn_user
 
 _VARIABLE = "HEDGECLIPPER_DATA"
 _COMPRESSIONS = (".bz2", ".xz", ".gz")
 # "identity": else a server may compress a file on its way, and something else would be stored.
 _HTTP = {"chunk_size": 1 << 20, "timeout": 60, "headers": {"Accept-Encoding": "identity"}}
+
+
+class UnverifiedDownloadWarning(UserWarning):
+    """A file is downloaded of which no hash is known, so that it may be any file."""
 
 
 @contextmanager
@@ -128,6 +133,12 @@ def _download_missing(dataset: Dataset, cache: Path) -> list[Path]:
     hashes = {name: sha256 or None for name, sha256 in dataset.files.items()}
     pup = pooch.create(cache, dataset.base_url, registry=hashes, urls=dataset.urls)
     for name in missing:
+        if hashes[name] is None:
+            warn_user(
+                f"{pup.get_url(name)} cannot be verified: no SHA-256 of it has been published. Its "
+                "shape is checked, and the hash of what arrives is kept for the next time.",
+                UnverifiedDownloadWarning,
+            )
         try:
             with _Progress(f"downloading {name}", None, "bytes") as progress:
                 pup.fetch(name, downloader=pooch.HTTPDownloader(progress, **_HTTP))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from copy import copy
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -436,11 +435,11 @@ def _next(subject: Subject) -> dict[str, Any]:
 
 def _suggested(subject: Subject) -> tuple[str, bool]:
     """Return rows of the fit to label next, by name if they have one, and whether they have."""
-    model, fitted = copy(subject.estimator), subject.model.votes
-    if model.random_state is None:
-        # the same report from run to run
-        model.random_state = SEED
-    rows = model.suggest_labels(min(N_SUGGESTED, fitted.n_rows))
+    model, fitted = subject.model, subject.model.votes
+    assert model.suggest_rows is not None
+    seed = subject.estimator.random_state
+    # the same report from run to run
+    rows, keys = model.suggest_rows(min(N_SUGGESTED, fitted.n_rows), SEED if seed is None else seed)
     names = subject.row_names if subject.unlabeled is fitted else fitted.rows
-    named = rows if names is None else names[rows]
+    named = keys if names is None else names[rows]
     return ", ".join(str(name) for name in named), names is not None

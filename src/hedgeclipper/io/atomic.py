@@ -179,7 +179,7 @@ def naming_output(path: Path) -> Iterator[None]:
         advice = "Make room" if error.errno in _FULL else "Write to another place"
         raise NotWrittenError(
             error.errno, f"{path} could not be written ({reason}). {advice}"
-        ) from error
+        ) from (error.__cause__ or error)
 
 
 @contextmanager

@@ -8,21 +8,26 @@ processes.
 from __future__ import annotations
 
 import sys
+import time
 import uuid
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial, reduce
 from typing import Any
 
 import dask
 import numpy as np
 from dask.delayed import Delayed
+from dask.utils import parse_timedelta
 
 from hedgeclipper.io.arrays import MAX_SEED, Draw, merge_draws, row_tags
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import positions_of
 
 FAN_IN = 8
+NO_WORKERS = "hedgeclipper.no-workers-timeout"
+SECONDS_WITHOUT_WORKERS, SECONDS_BETWEEN_LOOKS = 300, 1
 
 
 def draw_from(
@@ -148,21 +153,30 @@ def select_columns(X: Any, names: Any, name: str) -> Any:
     return X[list(names)]
 
 
-def compute(*tasks: Any, run: Callable[..., Any] = dask.compute) -> tuple[Any, ...]:
-    """Return the results of tasks, here.
-
-    Trees, views and weights travel inside the graph on purpose: their tasks can be made again if
-    every worker that holds them dies, which is not so for data that was scattered. So Dask shall
-    not warn of large graphs.
-    """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-        return run(*tasks)
+def compute(*tasks: Any) -> tuple[Any, ...]:
+    """Return the results of tasks, here."""
+    if not hasattr(getattr(dask.base.get_scheduler(), "__self__", None), "nthreads"):
+        return dask.compute(*tasks)  # without a Client
+    kept = persist(*tasks)
+    for _ in _finished(kept):
+        pass
+    return _quietly(dask.compute, *kept)
 
 
 def persist(*tasks: Any) -> tuple[Any, ...]:
     """Return tasks whose results the workers keep."""
-    return compute(*tasks, run=dask.persist)
+    return _quietly(dask.persist, *tasks)
+
+
+def _quietly(run: Callable[..., Any], *tasks: Any) -> tuple[Any, ...]:
+    """Return what comes of tasks, without a warning of large graphs.
+
+    Trees, views and weights travel inside the graph on purpose: their tasks can be made again if
+    every worker that holds them dies, which is not so for data that was scattered.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        return run(*tasks)
 
 
 def watch(kept: tuple[Any, ...], report: Callable[[int], None]) -> None:
@@ -170,17 +184,38 @@ def watch(kept: tuple[Any, ...], report: Callable[[int], None]) -> None:
 
     Other schedulers have done them all by now, and what has failed is raised when it is asked for.
     """
-    if "distributed" not in sys.modules:  # there is no Client without it
-        return
-    from distributed import as_completed, futures_of
-
-    futures = futures_of(list(kept))
-    if not futures:
-        return
-    for n_done, future in enumerate(as_completed(futures, loop=futures[0].client.loop), 1):
+    for n_done, future in enumerate(_finished(kept), 1):
         if future.status == "error":
             return
         report(n_done)
+
+
+def _finished(kept: tuple[Any, ...]) -> Iterator[Any]:
+    """Yield the futures of a Client's tasks as they are done; raise if no worker is left.
+
+    Workers that die are waited for, since a cluster may start others.
+    """
+    if "distributed" not in sys.modules:  # there is no Client without it
+        return
+    from distributed import futures_of, wait
+
+    waiting = set(futures_of(list(kept)))
+    patience = parse_timedelta(dask.config.get(NO_WORKERS, SECONDS_WITHOUT_WORKERS))
+    last_seen = time.monotonic()
+    while waiting:
+        client = next(iter(waiting)).client
+        with suppress(TimeoutError):
+            done, waiting = wait(waiting, SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED")
+            yield from done
+        if client.nthreads():
+            last_seen = time.monotonic()
+        elif time.monotonic() - last_seen > patience:
+            client.cancel(list(waiting))
+            raise TimeoutError(
+                f"The Dask cluster has had no worker for {patience:.0f} seconds, and {len(waiting)}"
+                " tasks wait. Start workers, and fit again; where they take longer to start, set "
+                f'dask.config.set({{"{NO_WORKERS}": "20 minutes"}}).'
+            )
 
 
 def _sizes_of(X: Any) -> list[int]:

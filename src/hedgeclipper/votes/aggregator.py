@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,7 +17,9 @@ from hedgeclipper.base.semi_supervised import LabeledScoreMixin
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
+from hedgeclipper.votes.agreement import labels_by_agreement
 from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.bound_methods import VoteBoundsMixin
 from hedgeclipper.votes.evidence import gather_evidence
 from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes
 from hedgeclipper.votes.initial_model import KINDS, fit_initial_model
@@ -33,22 +33,19 @@ from hedgeclipper.votes.vote_game import (
 )
 from hedgeclipper.votes.voter_bounds import CONSTRAINTS, ESTIMATES, parted
 from hedgeclipper.votes.voter_summary import inspect_votes, summarize_voters
-from hedgeclipper.votes.worst_case import (
-    SubgroupBounds,
-    WorstCaseBounds,
-    constrain,
-    warn_of_contradiction,
-)
+from hedgeclipper.votes.worst_case import constrain, warn_of_contradiction
 
 
-class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
+class VoteAggregator(
+    VoteBoundsMixin, SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator
+):
     """Labels from votes: of labeling functions, crowd workers, models, or all of them.
 
-    An initial model combines the majority vote, a Dawid-Skene model of how the voters agree, and
-    what labels tell of single voters. Then a game is played against an adversary who picks the
-    labels, limited by bounds that the gold labels give on the accuracy of each voter. As long as
-    these bounds hold, the result is no worse than the initial model, whatever the labels are. With
-    few labels the bounds are wide, and the game often leaves the initial model as it is:
+    An initial model combines majority vote, Dawid-Skene, naive Bayes and a logistic regression on
+    votes, with weights fitted to the gold labels. Then a game is played against an adversary who
+    picks the labels, limited by bounds that the gold labels give on the accuracy of each voter. As
+    long as these bounds hold, the result is no worse than the initial model, whatever the labels
+    are. With few labels the bounds are wide, and the game often leaves the initial model as it is:
     ``slack_`` is then 0.
 
     Parameters
@@ -58,10 +55,11 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         probabilities; "zero_one" counts errors only.
     initial_model : {"mixture", "majority"} or None, default="mixture"
         The prediction that the game starts from and that its result is no worse than. "mixture"
-        combines the majority vote, a Dawid-Skene model of how the voters agree, and a game from
-        the labels alone, with weights fitted to the labels. "majority" is the majority vote alone,
-        scaled by the labels. None starts from nothing, as An and Dasgupta do: the result rests on
-        the labels alone.
+        combines the majority vote, a Dawid-Skene model of how the voters agree, naive Bayes with
+        shrunken accuracies, and a logistic regression on the votes with a ridge. Its weights fit
+        the gold labels, each predicted without itself, and a prior stands for few labels.
+        "majority" is the majority vote alone, scaled by the labels. None starts from nothing, as
+        An and Dasgupta do: the result rests on the labels alone.
     constraints : {"accuracy", "class_accuracy", "both"}, default="both"
         What the labels bound, and thereby what limits the adversary: how often each voter is
         right ("accuracy"), how often it is right where it votes for a class ("class_accuracy"), or
@@ -114,7 +112,8 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         estimate. Where the model abstains, it is that of the most probable class.
     worst_case_error_ : ndarray of shape (1,)
         Largest error on these rows under any labels that the bounds on the voters allow; an
-        estimate, since these are. 1 if the bounds contradict each other.
+        estimate, since these are. 1 if the bounds contradict each other. Computed when it is
+        first asked for.
     weights_ : ndarray of shape (n_voters, n_classes)
         By how much the game moves the score of a class for which a voter votes.
     class_weights_ : ndarray of shape (n_classes,)
@@ -209,8 +208,10 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         L : Votes, or array-like, sparse matrix, frame, batches or files of votes
             Votes, a row for each row and a column for each voter. What is missing, or
             ``abstain_label``, is no vote.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_rows,), mapping, or Series
             Gold labels. A missing one, and -1 unless ``L_unlabeled`` is given, marks a row without.
+            A mapping has labels of some rows by name (``Votes.rows``, or the index of a frame), or
+            by number if rows have no names; so may a Series.
         L_unlabeled : like L, optional
             Votes on rows without gold labels.
 
@@ -222,6 +223,34 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         votes = read_votes(L, self.abstain_label)
         others = None if L_unlabeled is None else read_votes(L_unlabeled, self.abstain_label)
         return self._fit(GoldRows.of(split_votes(votes, y, others), self.abstain_label))
+
+    def fit_predict(self, L, y=None, L_unlabeled=None):
+        """Return labels of all rows, ``transduction_`` after ``fit``; without y, by agreement.
+
+        Parameters
+        ----------
+        L, y, L_unlabeled
+            As for ``fit``. Without y the model is not fitted: labels are those of the majority vote
+            and of a Dawid-Skene model together, which rest on how voters agree, and a warning says
+            so. Voters that err together make them wrong, and nothing bounds their error.
+
+        Returns
+        -------
+        ndarray
+            Class labels.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> from hedgeclipper import AgreementWarning
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", AgreementWarning)
+        ...     VoteAggregator().fit_predict([[0, 0, 1], [1, 1, 1], [0, -1, 0]])
+        array([0, 1, 0])
+        """
+        if y is not None:
+            return self.fit(L, y, L_unlabeled).transduction_
+        return labels_by_agreement(read_votes(L, self.abstain_label))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, L, y=None):
@@ -283,16 +312,14 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         ndarray of shape (n_rows,)
             Class labels.
         """
-        labels, doubts = self._sure_predictions(L)
-        return with_abstentions(labels, doubts, self.abstain_cost, self.abstain_label)
+        return self._labels_of(self.predict_proba(L))
 
     @property
     def vote_weights_(self) -> np.ndarray:
         """What a vote adds to the log-odds of each class, by voter, vote and class.
 
-        Of shape (n_voters, n_classes, n_classes). Initial model and game are added up, where
-        log-odds are not cut off; where the game changed anything and the loss is not "log", its
-        part is on that loss's own scale.
+        Of shape (n_voters, n_classes, n_classes). Initial model and game are added up; where the
+        game changed anything and the loss is not "log", its part is on that loss's own scale.
         """
         check_is_fitted(self)
         return self._predictor.vote_weights(Ballots(self._gold.labeled).shape)
@@ -324,55 +351,6 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         columns = summarize_voters(self._gold, self._constraints, self._predictor)
         return pandas.DataFrame(columns, index=self.voters_)
 
-    def subgroup_bounds(self, mask: Any) -> SubgroupBounds:
-        """Return intervals that contain a subgroup's error and class proportions.
-
-        They are estimates: they hold if the bounds on the voters' accuracies do.
-
-        Parameters
-        ----------
-        mask : array-like of bool of shape (n_unlabeled,)
-            Which of the unlabeled rows of ``fit``.
-
-        Returns
-        -------
-        SubgroupBounds
-            Number of rows, bounds on the error, and bounds on the proportion of each class.
-        """
-        check_is_fitted(self)
-        return self._worst_case().subgroup(self._gold.checked_mask(mask), self.classes_)
-
-    def suggest_labels(self, k: int) -> np.ndarray:
-        """Return unlabeled rows to label next, so that the bound on the error tightens most.
-
-        Rows are divided into strata by how certain the Dawid-Skene model is of them. The number of
-        rows from each stratum is the one that lowers the bound most; within a stratum they are
-        drawn at random, by ``random_state``. A fit weights labels by how many unlabeled rows of
-        their stratum they represent. Bounds with labels chosen here are estimates, and may hold
-        less often than those with random ones, since earlier labels decide where later ones are
-        drawn. The gain is small where there are many rows to each label. As rows that voters
-        disagree on are chosen more often, a fit may warn of it (``ShiftWarning``). With a
-        ``confidence_level``, and with ``initial_model=None``, the rows are a simple random sample,
-        since nothing else leaves the guarantee in force. Once labeled, put the labels into ``y``
-        and fit again: to ``partial_fit`` they would be new rows.
-
-        Parameters
-        ----------
-        k : int
-            How many.
-
-        Returns
-        -------
-        ndarray of shape (k,)
-            Numbers of rows among the unlabeled ones of ``fit``, the most useful first.
-        """
-        check_is_fitted(self)
-        k, n_rows = self._gold.checked_count(k), self._gold.unlabeled.n_rows
-        wrong = self._predicted_codes(Ballots(self._pool.labeled)) != self._pool.codes
-        strata = replace(self._strata, unlabeled=self._strata.unlabeled[:n_rows])
-        random_state = check_random_state(self.random_state)
-        return self._worst_case().suggest_rows(strata, wrong, k, random_state)
-
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether the last fit was completed."""
         return hasattr(self, "_predictor")
@@ -391,8 +369,8 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         )
         is_shifted = warn_of_shift(evidence.labeled, evidence.unlabeled)
         is_shifted |= held is not None and leads_differ(evidence)
-        constraints = constrain(evidence, self.constraints, self.bound, self.class_balance)
-        initial, on_labeled = fit_initial_model(self.initial_model, evidence, constraints.relaxed)
+        constraints = constrain(evidence, self.constraints, self.bound)
+        initial, on_labeled = fit_initial_model(self.initial_model, evidence)
         loss = MULTICLASS_LOSSES[self.loss]
         game = solve_vote_game(
             evidence.sample,
@@ -407,11 +385,9 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         )
         predictor = VotePredictor(initial, game.weights, loss)
         probabilities = predictor.probabilities(evidence.unlabeled)
-        predicted = most_probable(probabilities, evidence.balance)
-        worst_case = WorstCaseBounds(evidence.extended[1], constraints, predicted).certificate()
-        warn_of_contradiction(constraints, worst_case, gold.labeled.voters)
-        store_games(self, [game], [worst_case.error_upper], [loss.hedged_range])
-        self._checked = check_rule(
+        warn_of_contradiction(constraints, gold.labeled.voters)
+        store_games(self, [game], None, [loss.hedged_range])
+        self._checked, self._rates = check_rule(
             gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
         )
         self.certificate_ = self._checked.certificate(level)
@@ -423,24 +399,27 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         self.weights_ = voters[:, None] + votes
         self.class_weights_ = initial.class_scores() + classes
         self.uncovered_ = Ballots(gold.unlabeled).n_votes == 0
-        self._gold, self._pool = gold, pool
+        self._gold, self._pool, self._worst_error = gold, pool, None
         self._constraints, self._predictor = constraints, predictor
         self._auxiliary, self._strata = evidence.auxiliary, evidence.strata
-        self._transduction = gold.all_labels(self.predict(gold.unlabeled))
+        if gold.has_unlabeled:  # held-out rows come after them
+            probabilities = probabilities[: self.n_unlabeled_]
+        elif held is not None:
+            probabilities = predictor.probabilities(Ballots(gold.unlabeled))
+        self._transduction = gold.all_labels(self._labels_of(probabilities))
         return self
 
-    def _worst_case(self) -> WorstCaseBounds:
-        ballots = Ballots(self._pool.unlabeled)
-        extended, _ = self._auxiliary.join(ballots)
-        return WorstCaseBounds(extended, self._constraints, self._predicted_codes(ballots))
+    def _labels_of(self, probabilities: np.ndarray) -> np.ndarray:
+        """Return the most probable classes, or abstentions where they are too uncertain."""
+        labels, doubts = self._sure_labels(probabilities)
+        return with_abstentions(labels, doubts, self.abstain_cost, self.abstain_label)
 
-    def _predicted_codes(self, ballots: Ballots) -> np.ndarray:
-        return most_probable(self._predictor.probabilities(ballots), self.class_balance_)
-
-    def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        probabilities = self.predict_proba(X)
+    def _sure_labels(self, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         codes = most_probable(probabilities, self.class_balance_)
         return self.classes_[codes], 1.0 - row_maxima(probabilities)
+
+    def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        return self._sure_labels(self.predict_proba(X))
 
     def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
         return self._sure_predictions(self._gold.split().rest)

@@ -103,27 +103,32 @@ class AuxiliaryVoters:
         no_rows, no_codes = pool.take(np.arange(0)), np.empty(0, dtype=np.intp)
         return cls(fit_dawid_skene(pool, no_rows, no_codes, uniform))
 
-    def join(self, ballots: Ballots) -> tuple[Ballots, np.ndarray]:
-        """Return votes with those of both auxiliary voters as the last columns, and a lead.
+    def leads(self, ballots: Ballots) -> np.ndarray:
+        """Return by how much the score of Dawid-Skene's class exceeds the next; -1 without votes.
 
-        They abstain in a tie, and on rows without votes. The lead, shape (n_rows,), is by how much
-        the score of Dawid-Skene's class exceeds the next one, -1 without votes.
+        Of shape (n_rows,).
+        """
+        leads = np.empty(ballots.n_rows)
+        for rows, block in ballots.blocks():
+            ahead = _winners(self.model.scores(block))[1]
+            leads[rows] = np.where(block.n_votes > 0, ahead, -1.0)
+        return leads
+
+    def join(self, ballots: Ballots) -> Ballots:
+        """Return votes with those of both auxiliary voters as the last columns.
+
+        They abstain in a tie, and on rows without votes.
         """
         counting = np.broadcast_to(np.eye(ballots.n_classes), ballots.shape)
         tables = np.concatenate([counting, self.model.weights], axis=2)
         more = np.zeros((ballots.n_rows, 2), dtype=ballots.votes.matrix.dtype)
-        lead = np.empty(ballots.n_rows)
         for rows, block in ballots.blocks():
             counts, scores = np.split(block.scores(tables), 2, axis=1)
-            scores += self.model.log_balance
-            is_voted = block.n_votes > 0
-            for number, part in enumerate((counts, scores)):
-                winners, ahead = _winners(part)
-                more[rows, number] = np.where(is_voted, winners, 0)
-            lead[rows] = np.where(is_voted, ahead, -1.0)
+            for number, part in enumerate((counts, scores + self.model.log_balance)):
+                more[rows, number] = np.where(block.n_votes > 0, _winners(part)[0], 0)
         matrix = sparse.hstack([ballots.votes.matrix, sparse.csr_array(more)], format="csr")
         voters = np.array([*ballots.votes.voters.tolist(), *AUXILIARY_NAMES], dtype=object)
-        return Ballots(replace(ballots.votes, matrix=matrix, voters=voters)), lead
+        return Ballots(replace(ballots.votes, matrix=matrix, voters=voters))
 
 
 def _winners(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

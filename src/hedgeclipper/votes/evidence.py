@@ -23,7 +23,6 @@ class Evidence:
 
     ``codes`` are the classes of the labeled rows. The game is solved on ``sample``, a part of the
     unlabeled rows, and weights of worst cases are searched on those numbered ``searched``.
-    ``extended`` are the votes on labeled and on unlabeled rows, auxiliary voters included, and
     ``balance`` has the class frequencies; ``leads`` tell how certain the Dawid-Skene model is of
     labeled and of unlabeled rows. Without unlabeled rows, the labeled ones are reused.
     """
@@ -35,10 +34,18 @@ class Evidence:
     sample: Ballots
     searched: np.ndarray
     auxiliary: AuxiliaryVoters
-    extended: tuple[Ballots, Ballots]
     strata: Strata
     balance: np.ndarray
     leads: tuple[np.ndarray, np.ndarray]
+    is_balance_known: bool
+
+    def shrunken_balance(self, n_more: float) -> np.ndarray:
+        """Return class frequencies with so many labels of each class added; known ones as given."""
+        if self.is_balance_known:
+            return self.balance
+        weights = self.strata.weights[self.strata.labeled]
+        counts = np.bincount(self.codes, weights, minlength=self.balance.size) + n_more
+        return counts / counts.sum()
 
 
 def gather_evidence(
@@ -56,7 +63,7 @@ def gather_evidence(
     first, second = np.split(drawn, [np.searchsorted(drawn, n_labeled)])
     pool = Votes.stack(gold.labeled.take(first), gold.unlabeled.take(second - n_labeled))
     auxiliary = AuxiliaryVoters.fit(Ballots(pool))
-    (first_votes, lead), (other_votes, other_lead) = map(auxiliary.join, (labeled, unlabeled))
+    lead, other_lead = map(auxiliary.leads, (labeled, unlabeled))
     strata = Strata.single(n_labeled, n_rows)
     if not is_random_sample:
         strata = Strata.by_lead(lead, other_lead)
@@ -73,10 +80,10 @@ def gather_evidence(
         sample,
         searched,
         auxiliary,
-        (first_votes, other_votes),
         strata,
         balance,
         (lead, other_lead),
+        not (isinstance(class_balance, str) and class_balance == "labeled"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -58,8 +59,7 @@ def split_votes(
     ``minus_one_is_class``, or some entries are missing and -1 is a class of the votes. y None: no
     row has one.
     """
-    labels = label_values(np.full(votes.n_rows, None) if y is None else y)
-    _check_order(votes, y)
+    labels = label_values(np.full(votes.n_rows, None) if y is None else by_row(votes, y))
     if labels.shape != (votes.n_rows,):
         raise ValueError(
             f"y must have one entry for each of the {votes.n_rows} rows of votes. Got shape "
@@ -81,17 +81,31 @@ def split_votes(
     return SplitVotes(labeled, known, Votes.stack(rest, others), None)
 
 
-def _check_order(votes: Votes, y: Any) -> None:
-    """Raise if rows and labels have the same names, but in another order."""
-    index = getattr(y, "index", None)
-    if votes.rows is None or index is None or callable(index):
-        return
-    rows, names = votes.rows.tolist(), list(index)
-    if rows != names and len(rows) == len(names) and set(rows) == set(names):
+def by_row(votes: Votes, y: Any) -> Any:
+    """Return labels in the order of the rows, None where there is none, if they are by name.
+
+    Those of a mapping are; those of a Series if all its names are names of rows.
+    """
+    index = None if isinstance(y, Mapping) else getattr(y, "index", None)
+    is_series = index is not None and not callable(index)
+    if not is_series and not isinstance(y, Mapping):
+        return y
+    names = np.arange(votes.n_rows) if votes.rows is None else votes.rows
+    position_of = {name: position for position, name in enumerate(names.tolist())}
+    given = dict(y.items())
+    unknown = [name for name in given if name not in position_of]
+    if is_series and (unknown or len(given) < len(y)) and len(y) == votes.n_rows:
+        return y  # its names are others, or not unique: labels are in the order of the rows
+    if unknown:
         raise ValueError(
-            "The index of y has the names of the rows of votes, but in another order. Labels are "
-            "matched by position: pass y.loc[votes.rows]."
+            f"y has labels of {len(unknown)} rows that are not among the votes, such as "
+            f"{unknown[0]!r}; the first row is {names.tolist()[0]!r}. Pass labels by the names of "
+            "the rows (Votes.rows), or one for each row in their order."
         )
+    labels = np.full(votes.n_rows, None, dtype=object)
+    for name, label in given.items():
+        labels[position_of[name]] = label
+    return labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +192,12 @@ class GoldRows:
         """Return whether voters and classes are those of other rows, in the same order."""
         one, two = self.labeled, other.labeled
         return np.array_equal(one.voters, two.voters) and np.array_equal(one.classes, two.classes)
+
+    def unlabeled_keys(self, positions: np.ndarray) -> np.ndarray:
+        """Return the names of unlabeled rows, or their positions in the rows as they were given."""
+        if self.unlabeled.rows is not None:
+            return self.unlabeled.rows[positions]
+        return positions if self.marked is None else np.flatnonzero(self.marked)[positions]
 
     def checked_mask(self, mask: Any) -> np.ndarray:
         """Return a mask of some of the unlabeled rows, or raise an error."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,19 +10,24 @@ import numpy as np
 from scipy import sparse
 
 from hedgeclipper.io import is_frame
+from hedgeclipper.votes.code_matrix import with_codes, with_columns
+from hedgeclipper.votes.judges import judged_table
 from hedgeclipper.votes.label_codes import (
-    BLOCK,
     LabelNumbers,
     VoterNames,
     as_names,
     class_codes,
     given_classes,
     seen_classes,
-    small_integers,
 )
-from hedgeclipper.votes.readers import Reading, read_long, read_wide
-
-MANY_CLASSES = 1_000
+from hedgeclipper.votes.readers import (
+    Reading,
+    check_snorkel,
+    count_classes,
+    read_batches,
+    read_long,
+    read_wide,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,24 +140,7 @@ class Votes:
         Votes(3 rows, 2 voters, 2 classes, 3 votes)
         """
         labels = LabelNumbers(abstain_label, "The table of votes")
-        names = None if voters is None else list(voters)
-        readings = []
-        for batch in batches:
-            if isinstance(batch, Votes):
-                raise TypeError("Got batches of Votes: put them below each other by Votes.stack.")
-            readings.append(read_wide(batch, labels, names))
-            if is_frame(batch) or readings[0].voters.given:
-                names = readings[0].voters.names.tolist()
-        if not readings:
-            raise ValueError("The votes have no batches. Pass one table of votes at least.")
-        widths = {reading.numbers.shape[1] for reading in readings}
-        if len(widths) > 1:
-            raise ValueError(
-                f"Batches of votes must have a column for each voter. Got {min(widths)} to "
-                f"{max(widths)} columns."
-            )
-        numbers = sparse.vstack([reading.numbers for reading in readings], format="csr")
-        return cls._finished(Reading(numbers, readings[0].voters), labels, classes)
+        return cls._finished(read_batches(batches, labels, voters), labels, classes)
 
     @classmethod
     def from_frame(
@@ -228,6 +216,66 @@ class Votes:
         return cls._finished(read_long(table, (task, worker, label), labels, repeated), labels)
 
     @classmethod
+    def from_judges(
+        cls,
+        table: Any,
+        *,
+        item: str = "item",
+        judge: str = "judge",
+        verdict: str = "verdict",
+        order: str | None = None,
+        verdicts: Mapping[Any, Any] | None = None,
+        cuts: int | None = None,
+        repeated: Literal["error", "first", "last"] = "error",
+    ) -> Votes:
+        """Return the votes of judges, such as language models, with one verdict in each line.
+
+        Rows are the items and voters the judges, both in the order in which they first appear.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, or mapping of str to array-like
+            One verdict in each line. A missing one, as of a call that failed, is no vote.
+        item, judge, verdict : str
+            Names of the columns.
+        order : str, optional
+            Column that tells in which order a judge saw two answers. Each order is then a voter,
+            named "judge (order)": on real judges that was as good as, and with ten labels better
+            than, one voter that abstains where its verdicts differ. Verdicts must name the answer,
+            not its place.
+        verdicts : mapping, optional
+            The class that each verdict means, None for no vote (ties, refusals). Verdicts that it
+            does not have are an error. By default verdicts are the classes.
+        cuts : int, optional
+            For graded verdicts, such as 1 to 5 or 0 to 100: each judge becomes at most so many
+            voters, "judge >= cut", which vote True or False. Cuts are quantiles of its scores, so
+            that they need no gold labels, and the fit learns which of them matter. Four do well.
+        repeated : {"error", "first", "last"}, default="error"
+            Which verdict counts if a judge has several on the same item.
+
+        Examples
+        --------
+        >>> table = {
+        ...     "item": [1, 1, 1, 2, 2, 2],
+        ...     "judge": ["gpt", "gpt", "llama", "gpt", "gpt", "llama"],
+        ...     "order": ["AB", "BA", "AB", "AB", "BA", "AB"],
+        ...     "verdict": ["A wins", "B wins", "A wins", "tie", "B wins", None],
+        ... }
+        >>> words = {"A wins": "A", "B wins": "B", "tie": None}
+        >>> votes = Votes.from_judges(table, order="order", verdicts=words)
+        >>> votes.voters.tolist()
+        ['gpt (AB)', 'gpt (BA)', 'llama (AB)']
+        >>> votes.counts()
+        array([[2, 1],
+               [0, 1]])
+        >>> graded = {"item": [1, 2, 3], "judge": ["gpt"] * 3, "verdict": [1, 3, 5]}
+        >>> Votes.from_judges(graded, cuts=4).voters.tolist()
+        ['gpt >= 3', 'gpt >= 5']
+        """
+        lines = judged_table(table, (item, judge, verdict), order, verdicts, cuts)
+        return cls.from_long(lines, repeated=repeated)
+
+    @classmethod
     def from_snorkel(
         cls, L: Any, *, voters: Iterable[Any] | None = None, n_classes: int | None = None
     ) -> Votes:
@@ -248,33 +296,15 @@ class Votes:
         >>> Votes.from_snorkel([[0, -1], [0, 0]]).classes
         array([0, 1])
         """
-        values = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
-        if values.dtype.kind not in "iu":
-            raise TypeError(
-                f"Votes.from_snorkel takes integers. Got {type(L).__name__} of dtype "
-                f"{values.dtype}. Votes.of takes other tables."
-            )
-        if sparse.issparse(L) and np.any(values == -1) and not np.any(values == 0):
-            raise ValueError(
-                "The sparse votes store -1, and no 0: made from a dense matrix, they have lost the "
-                "votes for class 0. Pass the dense matrix, or store only votes."
-            )
-        if n_classes is None:
-            n_classes = max(2, int(values.max()) + 1 if values.size else 0)
-            # tables have the size of voters x classes^2, which one wrong label must not decide
-            if n_classes > max(MANY_CLASSES, 10 * np.unique(values).size):
-                raise ValueError(
-                    f"The largest label is {n_classes - 1}, which would make {n_classes:,} classes."
-                    " Correct it, pass n_classes if there are so many, or use Votes.of, whose "
-                    "classes are the labels that appear."
-                )
+        check_snorkel(L)
+        n_classes = count_classes(L) if n_classes is None else n_classes
         return cls.of(L, classes=np.arange(n_classes), voters=voters)
 
     @classmethod
     def _finished(cls, reading: Reading, labels: LabelNumbers, classes: Any = None) -> Votes:
         """Return votes with codes of classes in the place of numbers of labels."""
         array, codes = labels.classes(classes)
-        matrix = _with_codes(reading.numbers, codes, array.size)
+        matrix = with_codes(reading.numbers, codes, array.size)
         return cls(matrix, array, reading.voters.names, reading.rows, reading.voters.given)
 
     @property
@@ -369,14 +399,14 @@ class Votes:
         names, labels = VoterNames.of(voters, len(voters), named), given_classes(classes)
         positions = VoterNames(self.voters, self.named).positions_in(names)
         matrix, codes = (
-            _with_columns(self.matrix, positions, len(voters)),
+            with_columns(self.matrix, positions, len(voters)),
             np.arange(self.n_classes),
         )
         if not np.array_equal(labels, self.classes):  # a class without votes need not be there
             present = np.unique(matrix.data) - 1
             found = self.classes[present].tolist()
             codes[present] = class_codes(found, labels, "The table of votes")
-        matrix = _with_codes(matrix, codes, labels.size)
+        matrix = with_codes(matrix, codes, labels.size)
         return Votes(matrix, labels, names.names, self.rows, names.given)
 
     @staticmethod
@@ -420,27 +450,3 @@ def align_all(votes: Sequence[Votes], classes: np.ndarray) -> list[Votes]:
     names = dict.fromkeys(name for part in votes if part.named for name in part.voters.tolist())
     voters = as_names(names) if names else votes[0].voters
     return [part.align(voters, classes, named=bool(names)) for part in votes]
-
-
-def _with_codes(matrix: Any, codes: np.ndarray, n_classes: int) -> Any:
-    """Return votes with new codes for old ones; entries are codes plus 1 on both sides."""
-    integers = small_integers(n_classes)
-    if matrix.data.dtype == integers and np.array_equal(codes, np.arange(codes.size)):
-        return matrix
-    table = np.zeros(codes.size + 1, dtype=integers)
-    table[1:] = codes + 1
-    data = np.empty(matrix.data.size, dtype=table.dtype)
-    for start in range(0, data.size, BLOCK):
-        data[start : start + BLOCK] = table[matrix.data[start : start + BLOCK]]
-    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def _with_columns(matrix: Any, positions: np.ndarray, n_columns: int) -> Any:
-    """Return votes with each column at a new position; the other columns are empty."""
-    shape = (matrix.shape[0], n_columns)
-    if np.array_equal(positions, np.arange(matrix.shape[1])):
-        return sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=shape)
-    indices = positions.astype(matrix.indices.dtype)[matrix.indices]
-    moved = sparse.csr_array((matrix.data.copy(), indices, matrix.indptr), shape=shape)
-    moved.sort_indices()
-    return moved

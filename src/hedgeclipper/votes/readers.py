@@ -22,6 +22,7 @@ from hedgeclipper.votes.label_codes import BLOCK, LabelNumbers, VoterNames, numb
 # formats that tell a stored 0, which is a vote, from an entry that is not stored
 _FORMATS_WITH_ZEROS = ("csr", "csc", "coo", "lil", "dok")
 _REPEATED = ("error", "first", "last")
+MANY_CLASSES = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,57 @@ def read_wide(table: Any, labels: LabelNumbers, voters: Any) -> Reading:
     if is_frame(table):
         return _read_frame(table, labels, voters)
     return (_read_sparse if sparse.issparse(table) else _read_dense)(table, labels, voters)
+
+
+def read_batches(batches: Iterable[Any], labels: LabelNumbers, voters: Any) -> Reading:
+    """Return the votes of tables that come one after the other; see `Votes.from_batches`."""
+    names = None if voters is None else list(voters)
+    readings: list[Reading] = []
+    for batch in batches:
+        if hasattr(batch, "triplets"):
+            raise TypeError("Got batches of Votes: put them below each other by Votes.stack.")
+        readings.append(read_wide(batch, labels, names))
+        if is_frame(batch) or readings[0].voters.given:
+            names = readings[0].voters.names.tolist()
+    if not readings:
+        raise ValueError("The votes have no batches. Pass one table of votes at least.")
+    widths = {reading.numbers.shape[1] for reading in readings}
+    if len(widths) > 1:
+        raise ValueError(
+            f"Batches of votes must have a column for each voter. Got {min(widths)} to "
+            f"{max(widths)} columns."
+        )
+    numbers = sparse.vstack([reading.numbers for reading in readings], format="csr")
+    return Reading(numbers, readings[0].voters)
+
+
+def check_snorkel(L: Any) -> None:
+    """Raise unless L is a matrix of votes as Snorkel has it."""
+    values = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
+    if values.dtype.kind not in "iu":
+        raise TypeError(
+            f"Votes.from_snorkel takes integers. Got {type(L).__name__} of dtype "
+            f"{values.dtype}. Votes.of takes other tables."
+        )
+    if sparse.issparse(L) and np.any(values == -1) and not np.any(values == 0):
+        raise ValueError(
+            "The sparse votes store -1, and no 0: made from a dense matrix, they have lost the "
+            "votes for class 0. Pass the dense matrix, or store only votes."
+        )
+
+
+def count_classes(L: Any) -> int:
+    """Return the number of classes of a matrix as Snorkel has it; raise if it looks wrong."""
+    values = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
+    n_classes = max(2, int(values.max()) + 1 if values.size else 0)
+    # tables have the size of voters x classes^2, which one wrong label must not decide
+    if n_classes > max(MANY_CLASSES, 10 * np.unique(values).size):
+        raise ValueError(
+            f"The largest label is {n_classes - 1}, which would make {n_classes:,} classes. "
+            "Correct it, pass n_classes if there are so many, or use Votes.of, whose classes are "
+            "the labels that appear."
+        )
+    return n_classes
 
 
 def _read_dense(table: Any, labels: LabelNumbers, voters: Any) -> Reading:
@@ -151,7 +203,7 @@ def read_long(
             f"The 'repeated' parameter must be one of {', '.join(map(repr, _REPEATED))}. Got "
             f"{repeated!r} instead."
         )
-    task, worker, label = _columns_of(table, columns)
+    task, worker, label = columns_of(table, columns)
     _check_shape((len(task), len(worker)))
     rows, row = number_names(task, f"The column {columns[0]!r}")
     voters, voter = number_names(worker, f"The column {columns[1]!r}")
@@ -186,7 +238,7 @@ def _repeats(pair: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return order[starts], order[ends - 1], earlier
 
 
-def _columns_of(table: Any, names: tuple[str, str, str]) -> list[Any]:
+def columns_of(table: Any, names: tuple[str, ...]) -> list[Any]:
     """Return the columns of these names, as a frame has them or as arrays."""
     if is_frame(table):
         columns = frame_columns(as_table(table))

@@ -11,6 +11,7 @@ import numpy as np
 
 from hedgeclipper.base.held_out import ONLY_HELD_OUT, SHIFTED_LABELS, USED_LABELS
 from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.bounds.class_rates import RateEvidence
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import Evidence
 from hedgeclipper.votes.gold import GoldRows
@@ -25,8 +26,10 @@ def check_rule(
     on_labeled: np.ndarray,
     probabilities: np.ndarray,
     is_shifted: bool,
-) -> CheckedRule:
+) -> tuple[CheckedRule, RateEvidence]:
     """Return the errors on labeled rows, and the doubts on these and on the unlabeled ones.
+
+    With them comes what labels and predictions tell of how often each class occurs.
 
     ``held`` are the numbers of the held-out labels, ``on_labeled`` log-probabilities of the initial
     model for the others, and ``probabilities`` those of the predictor for the unlabeled rows of the
@@ -47,5 +50,14 @@ def check_rule(
             caveat = ONLY_HELD_OUT
     wrong = most_probable(tested, evidence.balance) != codes
     unlabeled = probabilities[: gold.unlabeled.n_rows if gold.has_unlabeled else 0]
+    n_classes = evidence.balance.size
+    rates = RateEvidence(
+        codes,
+        tested,
+        np.zeros(n_classes) if held is None else np.bincount(evidence.codes, minlength=n_classes),
+        unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(n_classes),
+        len(unlabeled),
+        is_held_out=not caveat,
+    )
     doubts, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
-    return CheckedRule.of(wrong, doubts, others, gold.codes, caveat=caveat)
+    return CheckedRule.of(wrong, doubts, others, gold.codes, caveat=caveat), rates

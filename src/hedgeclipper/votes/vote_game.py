@@ -160,23 +160,22 @@ class VotePredictor:
         """Return the probability of each class for each row; the class balance without votes."""
         out = np.empty((ballots.n_rows, ballots.n_classes), order="F")
         for rows, block in ballots.blocks():
-            out[rows] = self.moved(self.initial.log_probabilities(block), block)
+            if self.weights.any():
+                out[rows] = self.moved(self.initial.log_probabilities(block), block)
+            else:  # often the game leaves the initial model as it is
+                out[rows] = self.initial.probabilities(block)
         return out
 
     def moved(self, log_probabilities: np.ndarray, ballots: Ballots) -> np.ndarray:
         """Return probabilities, given those of the initial model: as the game moves them."""
         scores = self.loss.scores(log_probabilities)
-        if self.weights.any():  # often the game leaves the initial model as it is
-            scores += scores_of(ballots, self.weights)
+        scores += scores_of(ballots, self.weights)
         out = self.loss.link(scores)
         out[ballots.n_votes == 0] = np.exp(self.initial.log_balance)
         return out
 
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
-        """Return what a vote adds to the log-odds of each class, by voter, vote and class.
-
-        Initial model and game are added up, where log-odds are not cut off.
-        """
+        """Return what a vote adds to the log-odds of each class, by voter, vote and class."""
         table = self.initial.vote_weights(shape) + vote_table(self.weights, shape)
         return table - table.mean(axis=2, keepdims=True)
 

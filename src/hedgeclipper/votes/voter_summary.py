@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,12 @@ def inspect_votes(
         probabilities = model.predict_proba(votes)
         return probabilities, 2.0 * probabilities[:, 1] - 1.0
 
+    def suggest_rows(k: int, seed: Any) -> tuple[np.ndarray, np.ndarray]:
+        again = copy(model)
+        again.random_state = seed
+        rows = again._suggested_rows(k)
+        return rows, gold.unlabeled_keys(rows)
+
     return inspection(
         model,
         kind="votes",
@@ -73,6 +80,7 @@ def inspect_votes(
         make_voters=lambda: _voter_table(gold, summarize_voters(gold, constraints, predictor)),
         read_rows=read_rows,
         predict_rows=predict_rows,
+        suggest_rows=suggest_rows,
         contradicting=[str(name) for name in gold.labeled.voters[constraints.contradicting]],
         votes=gold.unlabeled,
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -148,8 +148,6 @@ class Constraints:
         Bounds that hold each by itself, as labels give them.
     relaxed, joint : VoterBounds
         The same, and bounds that hold all together, both relaxed if need be.
-    extended : VoterBounds
-        Bounds that hold all together, auxiliary voters included, not relaxed.
     searched : ndarray of int
         Numbers of the unlabeled rows on which weights are searched.
     violation : float
@@ -163,23 +161,21 @@ class Constraints:
     each: VoterBounds
     relaxed: VoterBounds
     joint: VoterBounds
-    extended: VoterBounds
     searched: np.ndarray
     violation: float
     contradicting: np.ndarray
     is_void: bool
 
 
-def constrain(evidence: Evidence, constraints: str, bound: str, balance: Any) -> Constraints:
+def constrain(evidence: Evidence, constraints: str, bound: str) -> Constraints:
     """Return bounds on the voters, for parameters of `VoteAggregator`."""
-    knows_balance = not (isinstance(balance, str) and balance == "labeled")
     make_bounds = partial(
         bound_voters,
         codes=evidence.codes,
         bound=bound,
         delta=DELTA,
         constraints=constraints,
-        balance=evidence.balance if knows_balance else None,
+        balance=evidence.balance if evidence.is_balance_known else None,
         strata=evidence.strata,
     )
     labeled, unlabeled = evidence.labeled, evidence.unlabeled
@@ -190,12 +186,10 @@ def constrain(evidence: Evidence, constraints: str, bound: str, balance: Any) ->
     if single.violation:  # wider bounds may contradict each other, too
         found = relaxed(sample, unlabeled, joint)
         joint, is_void = found.bounds, found.violation > 0
-    labeled, unlabeled = evidence.extended
     return Constraints(
         each,
         single.bounds,
         joint,
-        make_bounds(labeled, unlabeled=unlabeled, together=True),
         evidence.searched,
         single.violation,
         single.contradicting,
@@ -219,18 +213,14 @@ class SubgroupBounds(NamedTuple):
 class WorstCaseBounds:
     """Bounds on the error of predictions, given bounds on the voters.
 
-    ``ballots`` are votes on all unlabeled rows, auxiliary voters included, and ``predicted`` the
-    codes of the predicted classes.
+    ``ballots`` are votes on all unlabeled rows, auxiliary voters included, ``bounds`` hold all
+    together, not relaxed, and ``predicted`` are the codes of the predicted classes.
     """
 
     ballots: Ballots
+    bounds: VoterBounds
     constraints: Constraints
     predicted: np.ndarray
-
-    @property
-    def bounds(self) -> VoterBounds:
-        """Bounds on all voters."""
-        return self.constraints.extended
 
     @property
     def errors(self) -> np.ndarray:
@@ -309,10 +299,8 @@ class WorstCaseBounds:
         return suggest_rows(strata, stakes, parts, wrong, k, random_state)
 
 
-def warn_of_contradiction(
-    constraints: Constraints, worst_case: Certificate, voters: np.ndarray
-) -> None:
-    """Warn if bounds had to be relaxed, or contradict each other and make the worst case void."""
+def warn_of_contradiction(constraints: Constraints, voters: np.ndarray) -> None:
+    """Warn if bounds had to be relaxed."""
     if constraints.violation:
         names = voters[constraints.contradicting].tolist()
         warn_user(
@@ -322,7 +310,11 @@ def warn_of_contradiction(
             "ones. Labels may be wrong, or drawn from other rows than these.",
             ContradictionWarning,
         )
-    elif worst_case.kind == "void":
+
+
+def warn_if_void(worst_case: Certificate, constraints: Constraints) -> None:
+    """Warn if the worst case is void, and bounds that each hold by themselves do not show it."""
+    if worst_case.kind == "void" and not constraints.violation:
         warn_user(
             "What the labels tell of the voters, the majority vote and the Dawid-Skene model "
             "cannot all be true of the unlabeled rows: they bound no error. Labels may be wrong, "

@@ -1,0 +1,146 @@
+"""How often each class occurs in a set of rows, with intervals, from labels and predictions.
+
+With predicted probabilities q of a class, and e = 1 where the label is that class, the rate is the
+mean of q over all rows plus the mean of e - q over them. Labels of a simple random sample estimate
+the second mean, and its interval is short where predictions are good (prediction-powered
+inference). Held-out labels, which no prediction depends on, make the bounds a guarantee: those of
+betting, without replacement.
+
+References
+----------
+A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic. Prediction-powered inference.
+Science 382, 2023.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hedgeclipper.bounds.exact import least_mean
+from hedgeclipper.bounds.intervals import check_level, wilson_bounds
+
+N_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class ClassRates:
+    """How often each class occurs in all rows of a fit, with an interval for each.
+
+    Parameters
+    ----------
+    classes : list
+        Labels of the classes.
+    rates, lower, upper : ndarray of shape (n_classes,)
+        Estimated proportions of the rows, and the ends of their intervals.
+    kind : {"guarantee", "estimate"}
+        "guarantee": each interval holds with probability ``confidence_level``, if gold labels are
+        a simple random sample of the rows. "estimate": about so.
+    confidence_level : float
+        Level of each interval by itself.
+    n_rows, n_tested : int
+        Number of rows, and of labels behind the intervals.
+    """
+
+    classes: list
+    rates: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    kind: str
+    confidence_level: float
+    n_rows: int
+    n_tested: int
+
+    def describe(self) -> str:
+        """Return the rates in one sentence.
+
+        Examples
+        --------
+        >>> rates = np.array([0.612, 0.388])
+        >>> ends = rates - 0.04, rates + 0.04
+        >>> found = ClassRates(["A", "B"], rates, *ends, "estimate", 0.95, 419, 50)
+        >>> print(found.describe())
+        A 61.2% (95% interval 57.2% to 65.2%), B 38.8% (34.8% to 42.8%) of 419 rows, an estimate
+        """
+        level = f"{100 * self.confidence_level:g}% interval "
+        parts: list[str] = []
+        for label, *values in zip(self.classes, self.rates, self.lower, self.upper, strict=True):
+            rate, low, high = (f"{100 * value:.1f}%" for value in values)
+            parts.append(f"{label} {rate} ({'' if parts else level}{low} to {high})")
+        sure = "guaranteed" if self.kind == "guarantee" else "an estimate"
+        return f"{', '.join(parts)} of {self.n_rows:,} rows, {sure}"
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+@dataclass(frozen=True, eq=False)
+class RateEvidence:
+    """Labels and predictions that rates are computed from.
+
+    ``codes`` and ``probabilities`` are the labels that test the predictions and these predictions,
+    made without them; ``counts`` are the labels of each class that were used otherwise, and
+    ``mean_unlabeled`` is the mean prediction on the ``n_unlabeled`` rows without a label.
+    """
+
+    codes: np.ndarray
+    probabilities: np.ndarray
+    counts: np.ndarray
+    mean_unlabeled: np.ndarray
+    n_unlabeled: int
+    is_held_out: bool
+
+    def rates(self, classes: list, confidence_level: float) -> ClassRates:
+        """Return the rates in all rows, labeled ones included."""
+        check_level(confidence_level)
+        interval = self._guarantee if self.is_held_out else self._estimate
+        known = self.counts + np.bincount(self.codes, minlength=self.counts.size)
+        n_rows = int(known.sum()) + self.n_unlabeled
+        found = np.array([interval(k, 1.0 - confidence_level) for k in range(self.counts.size)])
+        whole = (known[:, None] + self.n_unlabeled * found) / n_rows
+        rates, lower, upper = np.clip(whole, 0.0, 1.0).T
+        kind = "guarantee" if self.is_held_out else "estimate"
+        tested = int(self.codes.size)
+        return ClassRates(classes, rates, lower, upper, kind, confidence_level, n_rows, tested)
+
+    def _guarantee(self, k: int, delta: float) -> tuple[float, float, float]:
+        """Return the rate in the unlabeled rows and bounds on it, from held-out labels."""
+        excess = (self.codes == k) - self.probabilities[:, k]
+        order = np.random.default_rng(0).permutation(excess.size)
+        values = (1.0 + excess[order]) / 2.0  # in [0, 1]
+        low = 2.0 * least_mean(values, self.n_unlabeled, delta / 2.0) - 1.0
+        high = 1.0 - 2.0 * least_mean(1.0 - values, self.n_unlabeled, delta / 2.0)
+        mean = self.mean_unlabeled[k]
+        return mean + float(excess.mean()), max(mean + low, 0.0), min(mean + high, 1.0)
+
+    def _estimate(self, k: int, delta: float) -> tuple[float, float, float]:
+        """Return the rate in the unlabeled rows and a score-type interval around it."""
+        e, q = (self.codes == k).astype(float), self.probabilities[:, k]
+        rate, spread = prediction_powered(e, q, float(self.mean_unlabeled[k]))
+        if self.n_unlabeled == 0:
+            return rate, rate, rate
+        size = 1.0 / ((1.0 / e.size + 1.0 / self.n_unlabeled) * max(spread, 1e-3))
+        means = wilson_bounds(np.array([2.0 * rate - 1.0]), np.array([size]), delta / 2.0)
+        low, high = ((1.0 + float(bound[0])) / 2.0 for bound in means)
+        return rate, low, high
+
+
+def prediction_powered(e: np.ndarray, q: np.ndarray, center: float) -> tuple[float, float]:
+    """Return the mean of e, corrected by predictions q, and its variance relative to the plain one.
+
+    It is mean(e - lambda (q - center)), ``center`` the mean of q on the rows that the mean is for;
+    lambda = Cov(e, q) / Var(q), not negative, comes from the other folds.
+    """
+    fold = np.random.default_rng(0).permutation(e.size) % N_FOLDS
+    slopes = np.array([_slope(e[fold != k], q[fold != k]) for k in range(N_FOLDS)])[fold]
+    corrected, plain = e - slopes * (q - center), float(np.var(e))
+    mean = float(np.clip(np.mean(corrected), 0.0, 1.0))
+    return mean, min(1.0, float(np.var(corrected)) / plain) if plain > 0 else 1.0
+
+
+def _slope(e: np.ndarray, q: np.ndarray) -> float:
+    """Return the slope of e on q; 0 if that is negative or unknown."""
+    centered = q - q.mean() if q.size else q
+    variance = float(centered @ centered)
+    return max(0.0, float(centered @ e) / variance) if variance > 1e-12 else 0.0
