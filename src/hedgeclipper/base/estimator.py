@@ -273,8 +273,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError(
-                f"y must have at least two classes among the labeled rows. Got one class, "
-                f"{self.classes_[0]}."
+                "y must have at least two classes among the labeled rows. Got one class or none, "
+                f"{self.classes_.tolist()}."
             )
         return codes
 
