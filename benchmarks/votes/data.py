@@ -1,9 +1,9 @@
-"""Nine real sets of votes, and draws: some rows get labels, others are scored.
+"""Ten real sets of votes, and draws: some rows get labels, others are scored.
 
 Of the sets of labeling functions and classifiers (``bf_*``) labels are drawn from the validation
 rows, and all training rows are unlabeled and scored, as in the paper that made them. Of the
-crowds, labels are drawn from the rows with gold; all rows are unlabeled, and the other rows with
-gold are scored.
+crowds, and of the verdicts of language models, labels are drawn from the rows with gold; all rows
+are unlabeled, and the other rows with gold are scored.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from benchmarks.real_data import data_folder
 
 SPLIT_SETS = ("bf_basketball", "bf_cardio", "bf_domain", "bf_yelp", "bf_youtube")
 CROWDS = ("crowd_bluebird", "crowd_rte", "crowd_trec", "crowd_sp")
+JUDGES = "judges_llmbar"
 SETS = (*SPLIT_SETS, *CROWDS)
-BUDGETS = (20, 100, 500)
+BUDGETS, JUDGES_BUDGETS = (20, 100, 500), (10, 20, 50, 100, 200)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ def vote_set(name: str) -> VoteSet:
     if reason:
         raise FileNotFoundError(reason)
     with np.load(data_folder() / f"{name}.npz", allow_pickle=False) as file:
-        if name in CROWDS:
+        if name in (*CROWDS, JUDGES):
             L, y = file["L"], file["y"].astype(np.int64)
             return VoteSet(L, y, L, y, is_crowd=True)
         y_valid, y_train = (file[key].astype(np.int64) for key in ("y_valid", "y_train"))

@@ -26,6 +26,8 @@ class VoteMethod:
         How many these are.
     too_many_votes : int or None
         Number of votes above which it is not run at all.
+    is_simple : bool
+        Whether it is one of `own.simple`, which run in this process.
     """
 
     name: str
@@ -34,6 +36,7 @@ class VoteMethod:
     many_votes: int | None = None
     few_draws: int = 3
     too_many_votes: int | None = None
+    is_simple: bool = False
 
 
 BF = "hedgeclipper-bf"
@@ -44,6 +47,10 @@ METHODS = {
         VoteMethod(OURS, "HedgeClipper"),
         VoteMethod(BF, "HedgeClipper, An & Dasgupta's setting"),
         VoteMethod("majority", "Majority vote", uses_labels=False),
+        VoteMethod("naive_bayes", "Naive Bayes", is_simple=True),
+        VoteMethod("accuracy_weights", "Accuracy weights", is_simple=True),
+        VoteMethod("ridge", "Ridge regression", is_simple=True),
+        VoteMethod("best_voter", "Best voter", is_simple=True),
         VoteMethod("label_model", "Snorkel LabelModel", many_votes=50_000),
         VoteMethod("dawid_skene", "Dawid-Skene"),
         VoteMethod("glad", "GLAD", many_votes=20_000, few_draws=1, too_many_votes=50_000),

@@ -14,21 +14,29 @@ from benchmarks.figures import figure_table, summary_table
 from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.votes.bound_tables import describe_suggestions, suggestions_table
+from benchmarks.votes.data import JUDGES
 from benchmarks.votes.methods import BF
+from benchmarks.votes.panel_tables import describe_rates, describe_stress, rates_table, stress_table
 from benchmarks.votes.plot import draw_votes
 from benchmarks.votes.published import published_table, published_verdicts
+from benchmarks.votes.rates import RateResult
 from benchmarks.votes.results import (
+    RATES,
     SPEED,
+    STRESS,
     SUGGESTIONS,
     VOTES,
     BoundResult,
     VoteResult,
 )
 from benchmarks.votes.speed_table import describe_speed, speed_table
+from benchmarks.votes.stress import StressResult
 from benchmarks.votes.table import (
+    JudgeFigures,
     VoteFigures,
     describe_accuracy,
     describe_first,
+    describe_judges,
     describe_run,
     describe_time,
     verdict_on_accuracy,
@@ -64,16 +72,36 @@ README_TEXT = (
 
 def read_figures(folder: Path) -> VoteFigures:
     """Return the results of the table."""
-    return VoteFigures(read_results(folder / VOTES.name, VoteResult))
+    results = read_results(folder / VOTES.name, VoteResult)
+    return VoteFigures([result for result in results if result.data != JUDGES])
+
+
+def read_judges(folder: Path) -> JudgeFigures:
+    """Return the results on the verdicts of language models."""
+    results = read_results(folder / VOTES.name, VoteResult)
+    return JudgeFigures([result for result in results if result.data == JUDGES])
 
 
 def sections(folder: Path) -> dict[str, str]:
     """Return the sections of docs/votes_table.md, of those results that there are."""
     figures = read_figures(folder)
     suggestions = read_results(folder / SUGGESTIONS.name, BoundResult)
-    speed = read_results(folder / SPEED.name, VoteResult)
+    speed, judges = read_results(folder / SPEED.name, VoteResult), read_judges(folder)
+    stress = read_results(folder / STRESS.name, StressResult)
+    rates = read_results(folder / RATES.name, RateResult)
     return {
         **{name: _text(figures.results, makers, figures) for name, makers in TABLE_PARTS.items()},
+        "votes-judges": _text(
+            judges.results,
+            (
+                lambda found: table_of(found, "accuracy"),
+                describe_judges,
+                lambda found: table_of(found, "log_loss"),
+            ),
+            judges,
+        ),
+        "votes-stress": _text(stress, (stress_table, describe_stress), stress),
+        "votes-rates": _text(rates, (rates_table, describe_rates), rates),
         "votes-speed": _text(speed, (speed_table, describe_speed), speed),
         "votes-suggestions": _text(
             suggestions, (suggestions_table, describe_suggestions), suggestions

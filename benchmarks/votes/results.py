@@ -8,6 +8,7 @@ from benchmarks.results_file import FOLDER, Key
 
 VOTES, SPEED = FOLDER / "votes.csv", FOLDER / "votes_speed.csv"
 SUGGESTIONS = FOLDER / "votes_suggestions.csv"
+STRESS, RATES = FOLDER / "votes_stress.csv", FOLDER / "votes_rates.csv"
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
-"""The table of votes: nine real sets, ten label draws each, every method on the same draws.
+"""The table of votes: ten real sets, label draws of each, every method on the same draws.
 
     python -m benchmarks.votes.run_votes            # part of make votes-table, on two cores
     python -m benchmarks.votes.run_votes --quick    # bf_cardio with 100 labels, two draws
 
 What is in the results file already is not run again, except what failed; remove the file to start
-over. Every run is a process of its own, which may take ten minutes. Two slow methods are run on few
-draws of large sets: GLAD on one with more than 20,000 votes, LabelModel on three with more than
-50,000, with which GLAD is not run.
-Majority vote and MACE take no labels and are run once on each set.
+over. Ours and the simple methods run in this process, each of the others in one of its own, which
+may take ten minutes. On the verdicts of language models only the former are run. Two slow methods
+are run on few draws of large sets: GLAD on one with more than 20,000 votes, LabelModel on three
+with more than 50,000, with which GLAD is not run. Majority vote and MACE take no labels and are run
+once on each set.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.figures import Row
+from benchmarks.figures import OURS, Row
 from benchmarks.results_file import FOLDER, Key, read_results, today, write_results
 from benchmarks.run_table import run_all
 from benchmarks.votes.data import (
     BUDGETS,
+    JUDGES,
+    JUDGES_BUDGETS,
     SETS,
     SPLIT_SETS,
     VoteDraw,
@@ -32,12 +35,13 @@ from benchmarks.votes.data import (
     make_draw,
     why_absent,
 )
+from benchmarks.votes.here import run_here
 from benchmarks.votes.methods import BF, METHODS, VoteMethod
 from benchmarks.votes.peer import ABSENT, PEERS, PeerResult, no_result, peers_python, run_peer
 from benchmarks.votes.peers.peer import Setting
 from benchmarks.votes.results import VOTES, VoteResult
 
-N_DRAWS, TIMEOUT = 10, 600.0
+N_DRAWS, JUDGES_DRAWS, TIMEOUT = 10, 30, 600.0
 PAPERS_LABELS = 100
 QUICK_ROWS, QUICK_DRAWS = [("bf_cardio", 100)], 2
 LEAST_PROBABILITY = 1e-6
@@ -54,16 +58,25 @@ class Task(NamedTuple):
 
 def table_rows() -> list[Row]:
     """Return data set and number of labels of each row."""
-    return [(name, n_labels) for name in SETS for n_labels in BUDGETS if has_labels(name, n_labels)]
+    rows = [(name, n_labels) for name in SETS for n_labels in BUDGETS if has_labels(name, n_labels)]
+    return [*rows, *((JUDGES, n_labels) for n_labels in JUDGES_BUDGETS)]
+
+
+def runs_here(data: str, method: str) -> bool:
+    """Return whether a method runs in this process."""
+    is_simple = METHODS[method].is_simple or (data, method) == (JUDGES, "majority")
+    return is_simple or method in (OURS, BF)
 
 
 def all_keys(rows: Iterable[Row], n_draws: int, methods: Iterable[str] = METHODS) -> Iterator[Key]:
     """Return all that is in the table."""
     for data, n_labels in rows:
         is_papers = data in SPLIT_SETS and n_labels == PAPERS_LABELS
+        n_own = JUDGES_DRAWS if data == JUDGES and n_draws == N_DRAWS else n_draws
         for method in methods:
-            if method != BF or is_papers:
-                yield from (Key(data, n_labels, draw, method) for draw in range(n_draws))
+            is_shown = is_papers if method == BF else data != JUDGES or runs_here(data, method)
+            if is_shown:
+                yield from (Key(data, n_labels, draw, method) for draw in range(n_own))
 
 
 def plan(keys: Iterable[Key], done: set[Key]) -> list[Task]:
@@ -81,14 +94,16 @@ def run_task(task: Task) -> list[VoteResult]:
     """Return the results of a method that is run once, on each of the draws."""
     draws = [make_draw(task.data, *draw) for draw in task.draws]
     method = METHODS[task.method]
-    outcome = run_once(method, draws[0])
+    outcome = run_once(method, draws[0], is_here=runs_here(task.data, task.method))
     return [
         result_of(Key(task.data, n_labels, number, task.method), draw, outcome)
         for (n_labels, number), draw in zip(task.draws, draws, strict=True)
     ]
 
 
-def run_once(method: VoteMethod, draw: VoteDraw, timeout: float | None = TIMEOUT) -> PeerResult:
+def run_once(
+    method: VoteMethod, draw: VoteDraw, timeout: float | None = TIMEOUT, *, is_here: bool = False
+) -> PeerResult:
     """Return what a method makes of a draw; where there is no result, the reason."""
     votes, gold = draw.every_row_once()
     if not method.uses_labels:
@@ -96,6 +111,8 @@ def run_once(method: VoteMethod, draw: VoteDraw, timeout: float | None = TIMEOUT
     reason = why_left_out(method, draw)
     if reason:
         return no_result(gold.size, draw.n_classes, reason)
+    if is_here:
+        return run_here(method.name, votes, gold, draw.n_classes, draw.seed)
     try:
         return run_peer(method.name, votes, gold, draw.n_classes, draw.seed, timeout=timeout)
     except RuntimeError as error:
@@ -179,7 +196,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--results", type=Path, default=None, help="CSV file of the results")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     options = parser.parse_args(arguments)
-    check_ready({name for name, _ in QUICK_ROWS} if options.quick else SETS, options.methods)
+    sets = {name for name, _ in QUICK_ROWS} if options.quick else (*SETS, JUDGES)
+    check_ready(sets, options.methods)
     rows = QUICK_ROWS if options.quick else table_rows()
     n_draws = options.draws or (QUICK_DRAWS if options.quick else N_DRAWS)
     path = options.results or (FOLDER / "votes_quick.csv" if options.quick else VOTES)

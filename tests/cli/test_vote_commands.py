@@ -121,3 +121,38 @@ def test_numbers_as_labels_may_be_left_blank(command):
     labels = pd.read_parquet("labels.parquet")["label"].astype("Int64")
     assert labels.notna().sum() == 400 + command.result["automatic_labels"]["n_sure"] < 1200
     assert set(labels.dropna()) == {0, 1, 2}
+
+
+def test_words_for_no_vote_are_noted_until_they_are_named(command):
+    votes, gold = crowd()
+    votes["eve"] = votes["eve"].where(np.arange(len(votes)) % 3 > 0, "tie")
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    command("votes", "votes.csv", "--gold", "gold.csv")
+    assert "'tie' look like no votes: pass --abstain 'tie'" in command.out + command.err
+    command("votes", "votes.csv", "--gold", "gold.csv", "--abstain", "tie", "--json")
+    assert "look like no votes" not in command.err
+    assert command.result["classes"] == ["cat", "dog", "fish"]
+
+
+def test_the_index_of_a_frame_is_the_key(command):
+    """What ``frame.to_csv()`` writes: an index without a name, in votes and in gold labels."""
+    votes, gold = crowd()
+    votes.set_index("item").rename_axis(None).to_csv("votes.csv")
+    gold[:40].set_index("item").rename_axis(None).to_csv("gold.csv")
+    command("votes", "votes.csv", "--gold", "gold.csv", "-o", "labels.csv")
+    assert command.code == 0
+    assert "120 rows, 3 voters" in command.out
+    labels = pd.read_csv("labels.csv").set_index("row")["label"]
+    assert (labels.loc[gold["item"][:40]].to_numpy() == gold["truth"][:40]).all()
+
+
+def test_no_accuracy_is_outside_its_bounds(command):
+    votes, gold = crowd()
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    command("votes", "votes.csv", "--gold", "gold.csv")
+    found = re.findall(r"(\d+\.\d)% +(\d+\.\d)% to (\d+\.\d)%", command.out)
+    assert len(found) == 3
+    assert all(float(low) <= float(shown) <= float(high) for shown, low, high in found)
+    assert re.search(r"^Rates +cat \d+\.\d% \(95% interval", command.out, re.MULTILINE)

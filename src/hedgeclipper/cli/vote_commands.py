@@ -28,6 +28,29 @@ from hedgeclipper.votes.matrix import Votes
 
 ABSTAIN = "-1"
 VOTERS_TO_LIST = 25
+LIKE_ABSTENTIONS = frozenset(
+    [
+        "abstain",
+        "abstained",
+        "abstention",
+        "error",
+        "failed",
+        "n/a",
+        "na",
+        "none",
+        "null",
+        "skip",
+        "skipped",
+        "tie",
+        "tied",
+        "unknown",
+        "unsure",
+        "?",
+        "-",
+    ]
+)
+# what pandas, and a CSV file, call the column of an index without a name
+INDEX_COLUMNS = ("", "Unnamed: 0")
 
 
 def aggregate(
@@ -72,7 +95,10 @@ def aggregate(
     )
     aggregator.fit(cast.take(known), as_classes(y[known]), L_unlabeled=cast.take(~known))
     output.result |= _result(aggregator, cast, known)
+    rates = aggregator.class_rates()
+    output.result["class_rates"] = vars(rates)
     facts, is_blank = error_facts(aggregator, output), np.zeros(known.size, bool)
+    facts.append(("Rates", rates.describe()))
     if max_error is not None and not known.all():
         sure = aggregator.auto_label(cast.take(~known), max_error, confidence_level or LEVEL)
         facts += auto_label_facts(sure, output)
@@ -145,13 +171,16 @@ def read_gold(table: Files, label: str) -> tuple[str, pd.Series]:
 
     Labels are in the column of the name ``label``, if there is one, else in the last of the two.
     """
-    if len(table.names) != 2:
+    names = table.names
+    if len(names) == 3 and names[0] in INDEX_COLUMNS:  # of a frame whose index is no key
+        names = names[1:]
+    if len(names) != 2:
         raise CommandError(
             f"{table.place} must have two columns, rows and their labels. It has "
-            f"{', '.join(map(repr, table.names[:5]))}.",
+            f"{', '.join(map(repr, names[:5]))}.",
             "Leave the others out.",
         )
-    key, labels = table.names[::-1] if table.names[0] == label else table.names
+    key, labels = names[::-1] if names[0] == label else names
     frame = table.frame().dropna(subset=[labels])
     if frame.empty:
         raise CommandError(f"{table.place} has no gold label.", "Label some rows of each class.")
@@ -208,6 +237,8 @@ def read_votes(
         return Votes.from_long(frame, **long, abstain_label=abstain), task
     if key is None and gold_key in frame:
         key = gold_key
+    if key is None and frame.columns[0] in INDEX_COLUMNS:
+        key = frame.columns[0]
     if key is None:
         frame.index = pd.Index(_as_keys(range(len(frame))))
         return Votes.of(frame, abstain_label=abstain), "row"
@@ -220,7 +251,8 @@ def read_votes(
             "Give each row its own, or name the columns of a long table, whose default is "
             f"{long['task']}, {long['worker']} and {long['label']}.",
         )
-    return Votes.of(frame.drop(columns=key), abstain_label=abstain), key
+    name = "row" if key in INDEX_COLUMNS else key
+    return Votes.of(frame.drop(columns=key), abstain_label=abstain), name
 
 
 def matched(votes: Votes, gold: pd.Series, place: str, output: Output) -> np.ndarray:
@@ -243,9 +275,16 @@ def _print_votes(
     table: Files, votes: Votes, gold: pd.Series, known: np.ndarray, output: Output
 ) -> None:
     strange = sorted({str(label) for label in votes.classes} - {str(label) for label in gold})
-    if strange:
+    empty = [label for label in strange if label.strip().lower() in LIKE_ABSTENTIONS]
+    if empty:
         output.note(
-            f"Some votes are for classes without a gold label: {listed(strange, 5)}. Leave out "
+            f"Votes for {listed(empty, 5)} look like no votes: pass --abstain {empty[0]!r} if they "
+            "are, or leave them empty."
+        )
+    if len(strange) > len(empty):
+        others = [label for label in strange if label not in empty]
+        output.note(
+            f"Some votes are for classes without a gold label: {listed(others, 5)}. Leave out "
             "columns that hold no votes with --drop."
         )
     if known.all():
@@ -267,12 +306,24 @@ def _print_voters(model: VoteAggregator, output: Output) -> None:
                 f"{row['Coverage']:.1%}",
                 row["Correct"],
                 row["Incorrect"],
-                "-" if np.isnan(row["Est. Acc."]) else f"{row['Est. Acc.']:.1%}",
+                _accuracy(row),
                 f"{row['Lower']:.1%} to {row['Upper']:.1%}",
                 "-" if np.isnan(row["Weight"]) else f"{row['Weight']:.2f}",
             )
             for name, row in shown.iterrows()
         ],
     )
+    turned = [str(name) for name in summary.index[summary["Reversed"]]]
+    if turned:
+        output.note(
+            f"Right less often than by chance, so that their votes count the other way: "
+            f"{listed(turned, 5)}."
+        )
     if len(summary) > len(shown):
         output.say(f"... and {len(summary) - len(shown):,} more voters; --json lists all")
+
+
+def _accuracy(row: pd.Series) -> str:
+    """Return the accuracy of a voter by the predictions, within its bounds from gold labels."""
+    accuracy = row["Est. Acc."]
+    return "-" if np.isnan(accuracy) else f"{np.clip(accuracy, row['Lower'], row['Upper']):.1%}"

@@ -27,6 +27,7 @@ from hedgeclipper.inspection.display import BLUE
 from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
 from hedgeclipper.inspection.passes import ConvergenceDisplay
 from hedgeclipper.inspection.subject import SEED, Subject, read_subject, take
+from hedgeclipper.inspection.vote_section import panel_section
 from hedgeclipper.inspection.voters import VoterDisplay
 from hedgeclipper.io.atomic import atomic_path, check_output
 from hedgeclipper.io.extras import import_extra
@@ -128,6 +129,7 @@ def write_report(
         sections={
             "data": _data(subject),
             "proportions": _proportions(subject),
+            **panel_section(subject),
             "comparison": compared,
             "margins": _margins(subject),
             "error": _error(subject, compared),

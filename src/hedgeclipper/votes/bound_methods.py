@@ -68,8 +68,9 @@ class VoteBoundsMixin:
         r"""Return how often each class occurs in all rows of the fit, with an interval for each.
 
         Predicted probabilities are corrected by what the gold labels show of them
-        (prediction-powered inference). With a ``confidence_level`` of the model, labels are held
-        out, and the intervals are a guarantee; else they are an estimate.
+        (prediction-powered inference): an estimate. If the model has a ``confidence_level``, the
+        intervals are a guarantee, from the number of gold labels of each class: they hold if these
+        are a simple random sample of the rows, and they are wider.
 
         Parameters
         ----------

@@ -50,14 +50,13 @@ def check_rule(
             caveat = ONLY_HELD_OUT
     wrong = most_probable(tested, evidence.balance) != codes
     unlabeled = probabilities[: gold.unlabeled.n_rows if gold.has_unlabeled else 0]
-    n_classes = evidence.balance.size
     rates = RateEvidence(
-        codes,
+        gold.codes,
         tested,
-        np.zeros(n_classes) if held is None else np.bincount(evidence.codes, minlength=n_classes),
-        unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(n_classes),
+        np.arange(gold.codes.size) if held is None else held,
+        unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(evidence.balance.size),
         len(unlabeled),
-        is_held_out=not caveat,
+        is_guarantee=held is not None and not is_shifted,
     )
     doubts, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
     return CheckedRule.of(wrong, doubts, others, gold.codes, caveat=caveat), rates

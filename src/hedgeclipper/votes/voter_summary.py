@@ -12,6 +12,7 @@ from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.gold import GoldRows, read_votes
 from hedgeclipper.votes.vote_game import VotePredictor
+from hedgeclipper.votes.vote_panel import describe_panel
 from hedgeclipper.votes.worst_case import Constraints
 
 
@@ -35,6 +36,7 @@ def summarize_voters(
     # what a vote adds to its class, less the mean over the others
     own = np.diagonal(predictor.vote_weights(unlabeled.shape), axis1=1, axis2=2)
     over_others = np.sum(unlabeled.votes_cast * own, axis=1) * n_classes / (n_classes - 1)
+    weight, upper = _ratio(over_others, n_cast), constraints.each.voters.upper
     return {
         "j": np.arange(n_voters),
         "Polarity": [gold.labeled.classes[row > 0].tolist() for row in cast],
@@ -45,10 +47,11 @@ def summarize_voters(
         "Incorrect": (n_labeled - right).astype(int),
         "Emp. Acc.": _ratio(right, n_labeled),
         "Lower": constraints.each.voters.lower,
-        "Upper": constraints.each.voters.upper,
+        "Upper": upper,
         "Est. Acc.": _ratio(expected_right, n_cast),
-        "Weight": _ratio(over_others, n_cast),
+        "Weight": weight,
         "Contradicts": constraints.contradicting,
+        "Reversed": (upper < 1.0 / n_classes) & (weight < 0.0),
     }
 
 
@@ -80,6 +83,9 @@ def inspect_votes(
         make_voters=lambda: _voter_table(gold, summarize_voters(gold, constraints, predictor)),
         read_rows=read_rows,
         predict_rows=predict_rows,
+        describe_panel=lambda: describe_panel(
+            gold.unlabeled, predictor, summarize_voters(gold, constraints, predictor)["Weight"]
+        ),
         suggest_rows=suggest_rows,
         contradicting=[str(name) for name in gold.labeled.voters[constraints.contradicting]],
         votes=gold.unlabeled,
