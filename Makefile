@@ -8,7 +8,7 @@ PEERS := .venv-peers/.ready
 # Whoever names an interpreter of the peers has their environment already.
 PEERS_READY := $(if $(HEDGECLIPPER_PEERS),,$(PEERS))
 
-.PHONY: help demo docs test test-slow test-oldest test-kernels lint check bench table votes-table bounds-table figure dist clean
+.PHONY: help demo docs test test-slow test-oldest test-kernels stress lint check bench table votes-table bounds-table figure dist clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,6 +54,16 @@ test-oldest: $(READY)  ## the tests with the lowest versions that pyproject.toml
 	$(BIN)/python tools/oldest.py $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --no-deps --editable .
 	$(OLDEST)/bin/python $(DEFAULT_TESTS)
+
+STRESS_JOBS ?= 2
+STRESS_RESULTS := benchmarks/results/stress.jsonl
+
+stress: export OMP_NUM_THREADS ?= 1
+stress: $(READY)  ## generated input, damaged and hostile files, kills; writes docs/stress.md
+	rm -f $(STRESS_RESULTS)
+	HEDGECLIPPER_STRESS=$(CURDIR)/$(STRESS_RESULTS) $(BIN)/python -m pytest -n $(STRESS_JOBS) \
+	  --dist worksteal --durations 10 tests/stress; \
+	  code=$$?; $(BIN)/python tools/stress_page.py $(STRESS_RESULTS) docs/stress.md && exit $$code
 
 test-kernels: $(READY)  ## the tests with other BLAS kernels, CPU features and numbers of threads
 	$(BIN)/python tools/kernels.py $(DEFAULT_TESTS)

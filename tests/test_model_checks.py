@@ -122,6 +122,7 @@ FOREST = [
     (ProbabilityScale, "center", lambda center: np.inf),
     (HedgeClipperClassifier, "classes_", lambda classes: classes[:1]),
     (HedgeClipperClassifier, "classes_", lambda classes: np.append(classes, 2)),
+    (HedgeClipperClassifier, "classes_", lambda classes: classes[:, None]),
     (HedgeClipperClassifier, "n_features_in_", lambda width: 2),
     (HedgeClipperClassifier, "n_features_in_", lambda width: "3"),
     (HedgeClipperClassifier, "_row_checks", lambda checks: {"no_such_check": 1}),
@@ -177,6 +178,13 @@ def test_a_changed_field_is_refused_on_loading(number, request, tmp_path):
 
 def test_a_member_without_what_it_learned(panel, tmp_path):
     del panel.members_["linear"].coef_
+    with pytest.raises(ModelFileError, match="is damaged"):
+        load(save(panel, tmp_path / "model.skops"))
+
+
+def test_a_member_with_more_classes_than_weights(panel, tmp_path):
+    """Its error is a ValueError, but not one that tells of bad rows."""
+    panel.members_["linear"].classes_ = np.tile(panel.members_["linear"].classes_, 2)
     with pytest.raises(ModelFileError, match="is damaged"):
         load(save(panel, tmp_path / "model.skops"))
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -338,6 +337,7 @@ def _try_predictions(model: Any) -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         tried = _tried_votes if isinstance(model, VoteAggregator) else _tried_rows
+        _require(model.classes_.ndim == 1)
         if (found := tried(model)) is not None:
             _check_array(found, "f", (ANY, model.classes_.size), 0)
             _require(np.allclose(found.sum(axis=1), 1.0))
@@ -379,8 +379,12 @@ def _tried_rows(model: SemiSupervisedClassifier) -> np.ndarray | None:
 def _tried_scores(predictor: PanelPredictor, rows: np.ndarray) -> np.ndarray:
     """Return what the members of a panel predict, shape (n_rows, n_members, n_games)."""
     if not isinstance(predictor.prepare, NamedColumns):
-        with suppress(ValueError):
+        try:
             return replace(predictor, prepare=None).scores(rows, 1)
+        except IndexError:  # some are ValueErrors, too
+            raise
+        except ValueError:
+            pass
     return np.full((len(rows), len(predictor.members), predictor.n_games), 0.5)
 
 

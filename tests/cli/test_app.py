@@ -51,6 +51,14 @@ def test_help_shows_no_types_of_flags(command):
         assert "bool" not in out
 
 
+def test_help_waits_for_no_library_of_numbers():
+    code = "import sys; from hedgeclipper.cli import main; main(['--help']); print([*sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    loaded = set(done.stdout.splitlines()[-1].replace("'", "").strip("[]").split(", "))
+    assert "typer" in loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "numba", "narwhals"}
+
+
 def test_the_command_as_a_process(tmp_path):
     cancer().to_csv(tmp_path / "rows.csv", index=False)
     words = ["fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json"]

@@ -39,6 +39,30 @@ def test_labels_are_matched_by_their_key(command, table, suffix, more):
     pd.testing.assert_frame_equal(ours, pd.read_parquet("q.parquet"))
 
 
+def test_a_report_with_labels_of_another_file(command, monkeypatch):
+    given = {}
+    monkeypatch.setattr(
+        "hedgeclipper.inspection.report.write_report", lambda *_, **said: given.update(said)
+    )
+    frame, target = split(flowers)
+    words = ("-t", target, "--labels", "labels.csv", "-m", "m.skops", "-q")
+    assert command("fit", "rows.csv", *words).code == 0
+    assert command("report", "m.skops", "rows.csv", "-o", "r.html").code == 3
+    assert f"has no column {target!r} for --target" in command.err
+    command("report", "m.skops", "rows.csv", "-o", "r.html", "--labels", "labels.csv")
+    assert command.code == 0, command.err
+    assert sorted(given["y"]) == sorted(frame[target].dropna())
+    assert given["row_names"] == frame["case"][frame[target].isna()].astype(str).tolist()
+
+
+def test_more_unlabeled_rows_need_no_key(command):
+    split(cancer)
+    cancer().drop(columns="benign").to_csv("more.csv", index=False)
+    words = ("-t", "benign", "--labels", "labels.csv", "-m", "m.skops", "--unlabeled", "more.csv")
+    assert command("fit", "rows.csv", *words, "--json").code == 0, command.err
+    assert command.result["n_unlabeled"] == 569 * 2 - 100
+
+
 def test_labels_of_no_row_are_noted(command):
     split(cancer)
     labels = pd.read_csv("labels.csv")

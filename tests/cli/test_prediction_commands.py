@@ -63,6 +63,8 @@ def test_evaluate_with_another_target_and_unlabeled_rows(command):
         "9 rows without a label are not used.",
         "Classes that the model does not know count as errors: ['other'].",
     ]
+    words = ("-t", "truth", "--unlabeled-value", "other", "--json")
+    assert command("evaluate", "m.skops", "test.csv", *words).result["n_samples"] == len(test) - 12
     assert command("evaluate", "m.skops", "test.csv").code == 3
     assert "has no column 'target' for --target" in command.err
     assert command("evaluate", "m.skops", "test.csv", "-t", "mean_area").code == 3

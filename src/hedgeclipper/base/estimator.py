@@ -25,6 +25,7 @@ from hedgeclipper.base.auto_label import AutoLabelMixin
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.held_out import HeldOutRows, draw_held_out, hold_out_rows
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
+from hedgeclipper.base.scoring import LabeledScoreMixin
 from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
 from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.io.arrays import draw_rows
@@ -71,9 +72,7 @@ class GamePredictor(ABC):
         return 1.0 - self.probabilities(raw)[np.arange(raw.shape[0]), self.classes(raw)]
 
 
-class SemiSupervisedClassifier(
-    SummaryMixin, AutoLabelMixin, semi_supervised.LabeledScoreMixin, BaseEstimator
-):
+class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
     _dtype: ClassVar[type] = np.float32
@@ -274,8 +273,8 @@ class SemiSupervisedClassifier(
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError(
-                f"y must have at least two classes among the labeled rows. Got one class, "
-                f"{self.classes_[0]}."
+                "y must have at least two classes among the labeled rows. Got one class or none, "
+                f"{self.classes_.tolist()}."
             )
         return codes
 

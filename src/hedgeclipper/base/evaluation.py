@@ -50,6 +50,19 @@ class Evaluation:
         Mean absolute difference of the first two (expected calibration error).
     confidence_level : float
         Level of all intervals.
+
+    Examples
+    --------
+    >>> from hedgeclipper import HedgeClipperClassifier
+    >>> from hedgeclipper.datasets import fetch_a1a
+    >>> X, y = fetch_a1a(return_X_y=True)
+    >>> model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    >>> model = model.fit(X[:300], y[:300], X_unlabeled=X[300:1000])
+    >>> found = model.evaluate(X[1000:2000], y[1000:2000])
+    >>> found.n_samples, found.majority_class, found.majority_accuracy
+    (1000, 0, 0.747)
+    >>> bool(found.accuracy_interval[0] > found.majority_accuracy)
+    True
     """
 
     n_samples: int

@@ -147,6 +147,17 @@ MaxError = Annotated[
 Unlabeled = Annotated[
     list[str] | None, _option("FILES...", "Files of unlabeled rows, up to the next option.")
 ]
+Labels = Annotated[
+    str | None, _option("FILE", "Labels of the rows, in a file of their own; see --key.")
+]
+LabelKey = Annotated[
+    str | None,
+    _option("COLUMN", "With --labels: the column, in both files, by which they are matched."),
+]
+UnlabeledValue = Annotated[
+    list[str] | None,
+    _option("VALUE", "Value of the target that means unlabeled; repeat for more."),
+]
 SavedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit has saved.")]
 
 
@@ -175,17 +186,9 @@ def fit(
         str | None, _option("COLUMN", "Column to predict. LibSVM needs none.", "--target", "-t")
     ] = None,
     unlabeled: Unlabeled = None,
-    labels: Annotated[
-        str | None, _option("FILE", "Labels of the rows, in a file of their own; see --key.")
-    ] = None,
-    key: Annotated[
-        str | None,
-        _option("COLUMN", "With --labels: the column, in both files, by which they are matched."),
-    ] = None,
-    unlabeled_value: Annotated[
-        list[str] | None,
-        _option("VALUE", "Value of the target that means unlabeled; repeat for more."),
-    ] = None,
+    labels: Labels = None,
+    key: LabelKey = None,
+    unlabeled_value: UnlabeledValue = None,
     method: Annotated[
         Literal["forest", "voting"],
         _option(
@@ -250,6 +253,7 @@ def evaluate(
         str | None,
         _option("COLUMN", "Column of true labels. Default: that of the fit.", "--target", "-t"),
     ] = None,
+    unlabeled_value: UnlabeledValue = None,
     confidence_level: Annotated[
         float, _confidence("Level of the intervals, each by itself.")
     ] = 0.95,
@@ -315,6 +319,9 @@ def report(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Rows with the target, as for fit.")],
     to: Annotated[Path, _option("PAGE.html", "The page to write.", "--output", "-o")],
     unlabeled: Unlabeled = None,
+    labels: Labels = None,
+    key: LabelKey = None,
+    unlabeled_value: UnlabeledValue = None,
     sep: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hedgeclipper.cli.table_files import Files
 
 # fewer rows may be numbered by accident
-LEAST_ROWS = 10
+LEAST_ROWS = 20
 _FIRST_ROWS = 1000
 # how pandas, R and spreadsheets call the index that they have written
 _INDEX = re.compile(r"|unnamed: ?\d+|row_?names?|(row|record)[ _.]?(index|id|number|no|nr)", re.I)

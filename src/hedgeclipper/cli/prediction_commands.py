@@ -105,6 +105,7 @@ def evaluate(
     model: Path,
     files: Sequence[str],
     target: str | None,
+    unlabeled_value: Sequence[str] | None,
     confidence_level: float,
     dialect: CsvDialect,
     output: Output,
@@ -118,7 +119,8 @@ def evaluate(
         target = target or encoder.target
         table.require([str(target)], "--target", "Pass labeled rows, or name their column.")
         check_columns(table, encoder, output, target)
-    rows = read_rows([table], Roles(None if encoder is None else target), output, encoder)
+    roles = Roles(None if encoder is None else target, marks=unlabeled_value or ())
+    rows = read_rows([table], roles, output, encoder)
     if rows.y.size == 0:
         raise CommandError(
             f"None of the {rows.n_rows:,} rows has a label.", "Pass rows with labels."

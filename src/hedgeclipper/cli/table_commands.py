@@ -137,19 +137,27 @@ def report(
     model: Path,
     data: str,
     unlabeled: Sequence[str] | None,
+    labels: str | None,
+    key: str | None,
+    unlabeled_value: Sequence[str] | None,
     to: Path,
     dialect: CsvDialect,
     force: bool,
     output: Output,
 ) -> None:
     """Write a report on a saved model and the rows of files."""
+    check_needed("--key", key, "--labels", labels)
     tables = _find(data, unlabeled, dialect, output)
-    check_outputs(to, inputs=[model, *_paths(tables)], force=force)
+    labeled_by = None if labels is None else Files.find([labels], dialect)
+    read = _paths([*tables, *([] if labeled_by is None else [labeled_by])])
+    check_outputs(to, inputs=[model, *read], force=force)
     write_report = report_writer(to)
     pipeline, encoder = load_model(model, tables[0])
-    roles = Roles(None) if encoder is None else Roles(encoder.target, encoder.key)
-    if roles.target is not None:
-        tables[0].require([roles.target], "the labels")
+    roles = Roles(None)
+    if encoder is not None:
+        marks = unlabeled_value or ()
+        roles = Roles(encoder.target, encoder.key, labels=labeled_by, marks=marks)
+        roles = _check_roles(tables[0], roles, key, output)
     rows = read_rows(tables, roles, output, encoder)
     check_classes(rows.y, rows.n_rows, f"{roles.target!r}")
     _check_rows_of_fit(pipeline.named_steps["model"], rows, output)

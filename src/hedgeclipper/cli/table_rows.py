@@ -82,7 +82,7 @@ class TableRows:
             numbers.append(where[picked])
             start = end
         rows = parts[0] if self.in_memory else _stacked(parts, self._names)
-        if self.key is None:
+        if self.key is None or any(self.key not in files.names for files in self.tables):
             return rows, row_names(self.tables, np.concatenate(numbers))
         keys = np.concatenate([files.keys(self.key) for files in self.tables])
         return rows, keys[np.concatenate(numbers)].tolist()
@@ -107,7 +107,7 @@ def read_rows(
         names = encoder.used_names
         data.require(names, "the model")
     for files in others:
-        files.require([*names, *([] if roles.key is None else [roles.key])], "the unlabeled rows")
+        files.require(names, "the unlabeled rows")
     if getattr(encoder, "is_plain_", all(files.hold_numbers(names) for files in tables)):
         try:
             return _in_batches(tables, names, None, labels, output.verbose, encoder)

@@ -109,15 +109,36 @@ def split_target(X: Any, y: Any) -> tuple[Any, Any]:
     return rows, frame_arrays(X, [y])[y]
 
 
+def check_columns(frame: Any) -> None:
+    """Raise if a frame has no column, or two of the same name."""
+    names = _names(frame)
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice or not names:
+        found = f"two columns with the name {twice[0]!r}" if twice else "no columns"
+        raise ValueError(
+            f"The frame must have columns, each with a name of its own. Got {found}. Rename or "
+            "add columns."
+        )
+
+
 def as_table(data: Any) -> Any:
-    """Return a record batch of Arrow as a table, whose names scikit-learn sees; else the data."""
+    """Return a record batch of Arrow as a table, whose names scikit-learn sees; else the data.
+
+    Frames must have columns, each with a name of its own.
+    """
+    if is_frame(data):
+        check_columns(data)
     if type(data).__name__ == "RecordBatch" and _is_arrow(data):
         return pyarrow().Table.from_batches([data])
     return data
 
 
 def as_frame(frame: Any) -> Any:
-    """Return a frame whose rows can be picked by number: a table of Arrow becomes one of pandas."""
+    """Return a frame whose rows can be picked by number: a table of Arrow becomes one of pandas.
+
+    It must have columns, each with a name of its own.
+    """
+    check_columns(frame)
     return as_table(frame).to_pandas(date_as_object=False) if _is_arrow(frame) else frame
 
 

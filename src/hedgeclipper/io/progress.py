@@ -41,13 +41,10 @@ class Reporter:
         self._unshown = ""
 
     def __enter__(self) -> Any:
-        if self.bar is not None:
-            self.bar.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], visible=bool(self.bar.tasks[0].description))
+        if self.bar is not None and self.bar.live.is_started:
             self.bar.stop()
         self._print()
 
@@ -59,6 +56,7 @@ class Reporter:
         """
         if self.bar is not None:
             self.bar.update(self.bar.task_ids[0], completed=done, description=text)
+            self.bar.start()  # now that there is something to show
             return
         self._unshown = f"{text}  {ending}" if ending else text
         now = time.perf_counter()

@@ -1,0 +1,90 @@
+"""Every mistake of the table in docs/troubleshooting.md is made, and answered as it says."""
+
+import re
+import shlex
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+TABLE = (Path(__file__).parents[2] / "docs/troubleshooting.md").read_text(encoding="utf-8")
+MISTAKES = re.findall(
+    r"^\| `((?:fit|predict|evaluate|report) .*?)` \| (.*) \|$", TABLE, re.MULTILINE
+)
+
+
+def people(n_rows=60):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(18, 90, n_rows)})
+    frame["city"] = rng.choice(["Ulm", "Bern"], n_rows)
+    frame["income"] = np.where(frame["age"] > 50, "high", "low")
+    return frame
+
+
+def write(folder, **frames):
+    for name, frame in frames.items():
+        frame.to_csv(folder / f"{name}.csv", index=False)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Return a folder with the files of the table, and a model."""
+    from hedgeclipper import HedgeClipperClassifier
+    from hedgeclipper.cli import main
+
+    folder = tmp_path_factory.mktemp("mistakes")
+    labeled, rows = people(), people()
+    rows.loc[40:, "income"] = None
+    more = labeled[40:].drop(columns="income")
+    write(folder, rows=rows, labeled=labeled, more=more, fewer=more.drop(columns="age"))
+    write(folder, words=more.assign(age="old"), elsewhere=rows[:40].assign(city="Oslo"))
+    write(folder, one_class=rows.assign(income=rows["income"].where(rows["income"].isna(), "high")))
+    write(folder, no_labels=rows.assign(income=None), labels=labeled[["income"]].assign(n=1))
+    (folder / "empty.csv").touch()
+    (folder / "no_heading.csv").write_text("31,0\n40,1\n")
+    (folder / "twice.csv").write_text("age,age,income\n1,2,low\n3,4,high\n")
+    (folder / "ragged.csv").write_text("age,income\n1,low\n2,high,3\n")
+    latin = labeled.assign(city=labeled["city"].replace("Ulm", "Köln"))
+    latin.to_csv(folder / "latin.csv", index=False, encoding="latin-1")
+    (folder / "rows.docx").touch()
+    with ZipFile(folder / "two.zip", "w") as archive:
+        for name in ("a.csv", "b.csv"):
+            archive.writestr(name, "age\n1\n")
+    rows.assign(size=1.5 + rows["age"] / 7).to_csv(
+        folder / "semicolons.csv", sep=";", decimal=",", index=False
+    )
+    shuffled = np.random.default_rng(1).permutation(60)
+    write(folder, ids=rows.assign(customer_id=shuffled * 3))
+    index = rows.copy()
+    index.insert(0, "Unnamed: 0", shuffled)
+    spelled = rows.copy()
+    spelled.loc[spelled.index[spelled["income"] == "high"][:3], "income"] = "High"
+    write(folder, index=index, spelled=spelled)
+    write(folder, marked=rows.fillna("unknown"), gaps=rows.fillna("NA"))
+    write(folder, amounts=rows.assign(rent=["$1,000", "$700"] * 30))
+    write(folder, dates=rows.assign(since=["01/02/2020", "03/04/2021"] * 30))
+    defaults = HedgeClipperClassifier.__init__.__kwdefaults__
+    n_estimators, defaults["n_estimators"] = defaults["n_estimators"], 5
+    words = ["-t", "income", "-m", str(folder / "model.skops"), "-q"]
+    assert main(["fit", str(folder / "rows.csv"), *words]) == 0
+    defaults["n_estimators"] = n_estimators
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_there_are_forty():
+    assert len(MISTAKES) >= 40
+
+
+@pytest.mark.parametrize(("typed", "answer"), MISTAKES, ids=[typed for typed, _ in MISTAKES])
+def test_a_mistake_is_answered_as_the_table_says(command, files, typed, answer):
+    for name, content in files.items():
+        Path(name).write_bytes(content)
+    command(*shlex.split(typed))
+    assert (command.code == 0) == answer.startswith("note: "), command.err
+    said = " ".join(command.err.split())
+    place = 0
+    for part in answer.split("..."):
+        place = said.find(part.strip(), place)
+        assert place >= 0, f"{part!r} is not in: {said}"

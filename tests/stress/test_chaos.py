@@ -1,0 +1,209 @@
+"""Kills, rivals, folders that cannot be written in, files that change, workers that die."""
+
+import os
+import time
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hedgeclipper import HedgeClipperClassifier, LeafGame, LeafStorage, load
+from hedgeclipper.cli import main
+from hedgeclipper.cli.output import ExitCode
+from tests.command_line import cancer
+from tests.stress.tally import Tally, tries
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals and forks")
+FIT = ["fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--jobs", "1", "-q", "--force"]
+PREDICT = ["predict", "old.skops", "rows.csv", "-o", "p.csv", "-q", "--force"]
+
+
+def run_command(words, folder):
+    """Run a command in a process of its own, with few trees and no messages."""
+    os.chdir(folder)
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    HedgeClipperClassifier.__init__.__kwdefaults__["n_estimators"] = 5
+    raise SystemExit(main(words))
+
+
+@pytest.fixture(scope="module")
+def start():
+    """Return a function that starts a command; its modules are imported once for all."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["tests.stress.test_chaos", "hedgeclipper.cli.table_commands"])
+
+    def start(words, folder):
+        process = context.Process(target=run_command, args=(words, str(folder)))
+        process.start()
+        return process
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, start):
+    folder = tmp_path_factory.mktemp("chaos")
+    cancer().to_csv(folder / "rows.csv", index=False)
+    process = start([*FIT[:5], "old.skops", *FIT[6:]], folder)
+    process.join()
+    assert process.exitcode == 0
+    return folder
+
+
+def seconds_of(words, folder, start):
+    """Return how long a command takes that is not disturbed."""
+    started = time.monotonic()
+    process = start(words, folder)
+    process.join()
+    assert process.exitcode == 0
+    return time.monotonic() - started
+
+
+def is_whole(path):
+    if path.suffix == ".skops":
+        return load(path).named_steps["model"].n_labeled_ == 100
+    return len(pd.read_csv(path)) == 569
+
+
+@pytest.mark.parametrize("words", [FIT, PREDICT], ids=["fit", "predict"])
+def test_killed_commands_leave_whole_files_or_none(folder, start, words):
+    rng = np.random.default_rng(0)
+    output = folder / words[words.index("-m" if "-m" in words else "-o") + 1]
+    usual = seconds_of(words, folder, start)
+    with Tally("kills of fit and predict") as tally:
+        for number in range(tries(1, 52)):
+            if number % 2:
+                output.unlink(missing_ok=True)
+            was_there = output.exists()
+            with tally.attempt(f"kill {number}"):
+                process = start(words, folder)
+                # writing is the end of a run, so that most kills come there
+                time.sleep(usual * (rng.random() if number % 3 else rng.uniform(0.7, 1.0)))
+                (process.kill if rng.random() < 0.5 else process.terminate)()
+                process.join()
+                assert output.exists() or not was_there
+                assert not output.exists() or is_whole(output)
+                assert (folder / "old.skops").exists()
+        seconds_of(words, folder, start)
+        assert output.name in os.listdir(folder)
+        assert not [name for name in os.listdir(folder) if name.startswith(".")]
+
+
+@pytest.mark.slow
+def test_of_two_who_write_the_same_file_one_whole_file_stays(folder, start):
+    words = [word for word in FIT if word != "--force"]
+    output = folder / "m.skops"
+    with Tally("two writers of one file") as tally:
+        for number in range(tries(2, 10)):
+            output.unlink(missing_ok=True)
+            with tally.attempt(f"pair {number}"):
+                pair = [start(words, folder) for _ in range(2)]
+                for process in pair:
+                    process.join()
+                codes = sorted(process.exitcode for process in pair)
+                assert codes == [ExitCode.DONE, ExitCode.OUTPUT]
+                assert is_whole(output)
+                assert not [name for name in os.listdir(folder) if name.startswith(".")]
+
+
+class Rows:
+    """Batches of rows that change, or go, on a later pass."""
+
+    def __init__(self, X, when, what):
+        self.X, self.when, self.what, self.n_passes = X, when, what, 0
+
+    def __call__(self):
+        self.n_passes += 1
+        X = self.X.copy()
+        if self.n_passes > self.when:
+            if self.what == "gone":
+                raise FileNotFoundError("rows.parquet is gone. Keep files in place.")
+            X = X[:-1] if self.what == "shorter" else X + (self.what == "other")
+        return np.array_split(X, 3)
+
+
+def test_rows_that_change_between_passes_are_told_or_do_no_harm():
+    """A fit is that of the rows as they were, or an error; never one of a mixture."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)).astype(np.float32)
+    y = X[:60, 0] > 0
+    told = (ValueError, OSError)
+
+    def fit(rows, place):
+        model = HedgeClipperClassifier(
+            n_estimators=3, game=LeafGame(), storage=LeafStorage(place), random_state=0
+        )
+        return model.fit(X[:60], y, X_unlabeled=rows).predict_proba(X)
+
+    with Tally("rows that change between passes") as tally:
+        for number in range(tries(12, 120)):
+            place = ("memory", "disk", "recompute")[number % 3]
+            what = ("gone", "shorter", "other", "same")[number // 3 % 4]
+            when = 1 + number // 12 % 10
+            with tally.attempt(f"{place} {what} {when}"):
+                if what == "same":
+                    found = fit(Rows(X, when, what), place)
+                else:
+                    try:
+                        found = fit(Rows(X, when, what), place)
+                    except told:
+                        continue
+                changed = X[:-1] if what == "shorter" else X + (what == "other")
+                wholes = [fit(X, "memory"), fit(changed, "memory")]
+                assert any(np.allclose(found, whole, atol=1e-6) for whole in wholes)
+
+
+@contextmanager
+def cluster(n_workers):
+    distributed = pytest.importorskip("distributed")
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(n_workers=n_workers, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.slow
+def test_fits_outlive_dask_workers():
+    da = pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 4)).astype(np.float32)
+    y = X[:200, 0] > 0
+
+    def fit(rows):
+        model = HedgeClipperClassifier(n_estimators=5, game=LeafGame(), random_state=0)
+        return model.fit(X[:200], y, X_unlabeled=rows).predict_proba(X[:500])
+
+    expected = fit(X)
+    rows = da.from_array(X, chunks=(2_000, 4))
+    with cluster(2) as client, Tally("kills of Dask workers") as tally:
+        fit(rows)
+        started = time.monotonic()
+        fit(rows)
+        usual = time.monotonic() - started
+        for number in range(tries(2, 20)):
+            with tally.attempt(f"worker {number}"):
+                client.wait_for_workers(2, timeout=60)
+                killer = get_context("spawn").Process(
+                    target=kill_later,
+                    args=(
+                        list(client.run(os.getpid).values())[number % 2],
+                        usual * rng.uniform(0.05, 0.9),
+                        9 if number % 3 else 15,
+                    ),
+                )
+                killer.start()
+                np.testing.assert_allclose(fit(rows), expected, atol=1e-6)
+                killer.join()
+
+
+def kill_later(process, seconds, signal):
+    """End a process after so many seconds; a nanny starts another worker."""
+    time.sleep(seconds)
+    with suppress(ProcessLookupError):
+        os.kill(process, signal)
