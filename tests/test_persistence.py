@@ -369,7 +369,7 @@ def test_an_archive_of_another_kind(tmp_path):
         load(path)
 
 
-@pytest.mark.parametrize("version", ["99.0", "0.2.0", "1.0.0.dev0"])
+@pytest.mark.parametrize("version", ["99.0", "0.3.0", "1.0.0.dev0"])
 def test_a_model_of_a_newer_version(tmp_path, version):
     path = tmp_path / "model.skops"
     path.write_bytes(with_header(skops.io.dumps({}), hedgeclipper=version))
