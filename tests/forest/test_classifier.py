@@ -146,7 +146,7 @@ def test_any_labels_with_unlabeled_rows_of_their_own(names):
 
 @pytest.mark.parametrize("game", [None, LeafGame()])
 def test_threads_do_not_change_the_result(game):
-    many = np.tile(X, (15, 1)) + np.linspace(0, 0.1, 45_000, dtype=np.float32)[:, None]
+    many = np.tile(X, (15, 1)) + np.linspace(0, 0.01, 45_000, dtype=np.float32)[:, None]
     one, two = (
         HedgeClipperClassifier(n_estimators=4, game=game, n_jobs=n_jobs, random_state=0).fit(
             X[L], Y[L], X_unlabeled=many
