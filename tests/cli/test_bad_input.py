@@ -298,12 +298,13 @@ def test_models_that_are_none(command, models, content, said):
 
 
 @pytest.mark.parametrize("name", ["numbers", "strings"])
-def test_predictions_for_rows_without_a_column(command, models, name):
+@pytest.mark.parametrize(("task", "to"), [("predict", "p.parquet"), ("report", "p.html")])
+def test_rows_without_a_column_of_the_model(command, models, name, task, to):
     Path("m.skops").write_bytes(models[name])
     column = {"numbers": "mean_area", "strings": "color"}[name]
     frame = {"numbers": cancer, "strings": flowers}[name]()
     frame.drop(columns=column).to_csv("rows.csv", index=False)
-    words = ("predict", "m.skops", "rows.csv", "-o", "p.parquet")
+    words = (task, "m.skops", "rows.csv", "-o", to)
     fails(command, words, DATA, f"rows.csv has no column {column!r} for the model")
 
 
@@ -448,16 +449,6 @@ def test_wrong_usage_is_json_too(command):
     command("fit", "rows.csv", "--json")
     assert command.result["exit_code"] == command.code == USAGE
     assert "Missing option" in command.result["error"]
-
-
-@pytest.mark.parametrize("name", ["numbers", "strings"])
-def test_a_report_on_rows_without_a_column_of_the_model(command, models, name):
-    Path("m.skops").write_bytes(models[name])
-    column = {"numbers": "mean_area", "strings": "color"}[name]
-    frame = {"numbers": cancer, "strings": flowers}[name]()
-    frame.drop(columns=column).to_csv("rows.csv", index=False)
-    words = ("report", "m.skops", "rows.csv", "-o", "page.html")
-    fails(command, words, DATA, f"rows.csv has no column {column!r} for the model")
 
 
 @pytest.mark.parametrize("name", ["fit", "predict", "report", "votes"])

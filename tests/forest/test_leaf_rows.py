@@ -249,32 +249,3 @@ def test_a_reservoir_holds_every_row_with_the_same_probability(monkeypatch):
     assert abs(found[:30].mean() - expected) < 4 * spread / np.sqrt(30)
     assert abs(found[-100:].mean() - expected) < 4 * spread / np.sqrt(100)
     assert found.max() < expected + 5 * spread
-
-
-class Changing:
-    """Rows whose last value is another one from the third pass on, cut as each pass says."""
-
-    def __init__(self, change, cuts=(2, 2, 2)):
-        self.passes, self.change = iter(cuts), change
-        self.n_passes = 0
-
-    def __iter__(self):
-        self.n_passes += 1
-        rows = X[:1000].copy()
-        rows[-1] += self.change * (self.n_passes > 2)
-        return iter(np.array_split(rows, next(self.passes)))
-
-
-def test_values_that_change_between_passes_are_told():
-    """Without a checksum the weights would be those of a mixture of both."""
-    rows = RecomputedLeaves(Changing(100.0), FINDER, 1000, None)
-    first, second = (np.concatenate(list(rows.blocks()), axis=1) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-    with pytest.raises(ValueError, match="Values of the unlabeled rows changed between passes"):
-        list(rows.blocks())
-
-
-def test_batches_may_be_cut_in_another_way_on_each_pass():
-    rows = RecomputedLeaves(Changing(0.0, cuts=(2, 3, 5)), FINDER, 1000, None)
-    passes = [np.concatenate(list(rows.blocks()), axis=1) for _ in range(3)]
-    np.testing.assert_array_equal(passes[0], passes[2])

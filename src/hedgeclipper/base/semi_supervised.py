@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from scipy import sparse
@@ -181,13 +182,15 @@ def is_unlabeled(y: Any, minus_one_is_class: bool = False) -> np.ndarray:
 class RowBatches:
     """Batches of a source, each checked when it is read; all rows, or those without a label.
 
-    ``more`` rows, in memory and checked, come after them.
+    ``more`` rows, in memory and checked, come after them. ``checksums`` are those of the first
+    pass: rows must be the same in all, but may be cut into batches in another way.
     """
 
     source: Any
     check: Callable[[Any], Any]
     only_unlabeled: bool = False
     more: Any = None
+    checksums: list[tuple[int, ...]] = field(default_factory=list, repr=False)
 
     @property
     def n_rows(self) -> int | None:
@@ -197,7 +200,19 @@ class RowBatches:
         return self.source.n_rows + (0 if self.more is None else self.more.shape[0])
 
     def __iter__(self) -> Iterator[Any]:
-        yield from self._read()
+        checksum: tuple[int, ...] = (0, 0, 0)
+        for batch in self._read():
+            is_sparse = sparse.issparse(batch)
+            parts = (batch.data, batch.indices, np.diff(batch.indptr)) if is_sparse else (batch,)
+            buffers = [np.ascontiguousarray(part).data for part in parts]
+            checksum = tuple(map(crc32, buffers, checksum))
+            yield batch
+        self.checksums[:] = self.checksums or [checksum]
+        if self.checksums != [checksum]:
+            raise ValueError(
+                "The rows changed between passes. Pass a source that yields the same rows every "
+                "time, and leave files as they are while they are read, several times."
+            )
         if self.more is not None:
             yield self.more
 
