@@ -420,7 +420,7 @@ def test_a_report_on_rows_without_labels(command, models, monkeypatch):
     Path("m.skops").write_bytes(models["numbers"])
     cancer().drop(columns="benign").to_csv("rows.csv", index=False)
     words = ("report", "m.skops", "rows.csv", "-o", "page.html")
-    fails(command, words, DATA, "has no column 'benign' for the labels")
+    fails(command, words, DATA, "has no column 'benign' for --target")
 
 
 def test_debug_shows_where_an_error_comes_from(command):
