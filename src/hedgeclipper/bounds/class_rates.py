@@ -23,9 +23,9 @@ from hedgeclipper.bounds.exact import proportion_bounds
 from hedgeclipper.bounds.intervals import check_level, wilson_bounds
 
 N_FOLDS = 5
-# in the spirit of Agresti and Coull, since errors that are rare may not show among few labels; half
-# of what they add keeps the level on real votes
-MORE_ERRORS, MORE_LABELS = 1.0, 2.0
+# in the spirit of Agresti and Coull, since errors that are rare may not show among few labels; a
+# quarter of what they add keeps the level on real votes
+MORE_ERRORS, MORE_LABELS = 0.5, 1.0
 
 
 @dataclass(frozen=True)

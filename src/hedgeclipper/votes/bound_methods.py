@@ -92,8 +92,8 @@ class VoteBoundsMixin:
         >>> gold = np.where(np.arange(1000) < 100, truth, None)
         >>> model = VoteAggregator().fit(votes, gold)
         >>> print(str(model.class_rates()).replace(", B", ",\nB"))
-        A 55.9% (95% interval 52.9% to 58.8%),
-        B 44.1% (41.2% to 47.1%) of 1,000 rows, an estimate
+        A 55.9% (95% interval 52.6% to 59.1%),
+        B 44.1% (40.9% to 47.4%) of 1,000 rows, an estimate
         """
         check_is_fitted(self)
         level = confidence_level or self.confidence_level or ESTIMATE_LEVEL

@@ -240,9 +240,7 @@ class Votes:
             Names of the columns.
         order : str, optional
             Column that tells in which order a judge saw two answers. Each order is then a voter,
-            named "judge (order)": on real judges that was as good as, and with ten labels better
-            than, one voter that abstains where its verdicts differ. Verdicts must name the answer,
-            not its place.
+            named "judge (order)". Verdicts must name the answer, not its place.
         verdicts : mapping, optional
             The class that each verdict means, None for no vote (ties, refusals). Verdicts that it
             does not have are an error. By default verdicts are the classes.
