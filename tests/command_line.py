@@ -8,6 +8,13 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from hedgeclipper.cli import main
 
+# the command as a process, with forests of few trees
+FEW_TREES = (
+    "import sys; from hedgeclipper import HedgeClipperClassifier as C; "
+    "C.__init__.__kwdefaults__['n_estimators'] = 5; "
+    "from hedgeclipper.cli import main; sys.exit(main())"
+)
+
 
 class Command:
     """Calls the command line and keeps what it printed.

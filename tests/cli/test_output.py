@@ -14,10 +14,10 @@ import pytest
 import skops.io
 
 from hedgeclipper.cli.output import Output
-from tests.command_line import cancer
+from tests.command_line import FEW_TREES, cancer
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
-COMMAND = [sys.executable, "-m", "hedgeclipper.cli"]
+COMMAND = [sys.executable, "-c", FEW_TREES]
 
 
 def in_terminal(words, folder):

@@ -10,7 +10,7 @@ import pytest
 
 from hedgeclipper import load
 from hedgeclipper.cli.output import ExitCode
-from tests.command_line import cancer
+from tests.command_line import FEW_TREES, cancer
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 FIT = "fit rows.csv --target benign --model m.skops"
@@ -21,12 +21,7 @@ def shell(tmp_path, monkeypatch):
     """Return a function that runs a line of shell in which H is the command."""
     monkeypatch.chdir(tmp_path)
     cancer().to_csv("rows.csv", index=False)
-    code = (
-        "import sys; from hedgeclipper import HedgeClipperClassifier as C; "
-        "C.__init__.__kwdefaults__['n_estimators'] = 5; "
-        "from hedgeclipper.cli import main; sys.exit(main())"
-    )
-    Path("H").write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$@"\n')
+    Path("H").write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{FEW_TREES}" "$@"\n')
     Path("H").chmod(0o755)
 
     def run(line, **options):
