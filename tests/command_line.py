@@ -10,9 +10,9 @@ from hedgeclipper.cli import main
 
 # the command as a process, with forests of few trees
 FEW_TREES = (
-    "import sys; from hedgeclipper import HedgeClipperClassifier as C; "
-    "C.__init__.__kwdefaults__['n_estimators'] = 5; "
-    "from hedgeclipper.cli import main; sys.exit(main())"
+    "import sys; from hedgeclipper import cli; cli._open_closed_streams(); "
+    "from hedgeclipper import HedgeClipperClassifier as C; "
+    "C.__init__.__kwdefaults__['n_estimators'] = 5; sys.exit(cli.main())"
 )
 
 

@@ -378,6 +378,9 @@ def _tried_rows(model: SemiSupervisedClassifier) -> np.ndarray | None:
 
 def _tried_scores(predictor: PanelPredictor, rows: np.ndarray) -> np.ndarray:
     """Return what the members of a panel predict, shape (n_rows, n_members, n_games)."""
+    for member in predictor.members.values():
+        classes = np.asarray(getattr(member, "classes_", []))
+        _require(classes.ndim == 1 and np.unique(classes).size == classes.size)
     if not isinstance(predictor.prepare, NamedColumns):
         try:
             return replace(predictor, prepare=None).scores(rows, 1)
