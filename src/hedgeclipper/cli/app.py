@@ -193,8 +193,8 @@ def fit(
         Literal["forest", "voting"],
         _option(
             "forest|voting",
-            "forest: fast, for files of any size. voting: a panel of twenty varied classifiers, "
-            "mostly more accurate, takes minutes.",
+            "forest, the best for the time: seconds, for files of any size. voting: a panel of "
+            "varied classifiers, a little more accurate on average, takes minutes.",
         ),
     ] = "forest",
     report: Report = None,
