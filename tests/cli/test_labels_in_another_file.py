@@ -21,9 +21,14 @@ def split(table, suffix="csv"):
     return frame, target
 
 
-@pytest.mark.parametrize("table", [cancer, flowers])
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("more", [(), ("--key", "case"), ("--id", "case")])
+@pytest.mark.parametrize(
+    ("table", "suffix", "more"),
+    [
+        (cancer, "csv", ()),
+        (flowers, "parquet", ("--key", "case")),
+        (flowers, "csv", ("--id", "case")),
+    ],
+)
 def test_labels_are_matched_by_their_key(command, table, suffix, more):
     frame, target = split(table, suffix)
     words = ("--target", target, "--labels", f"labels.{suffix}", "-m", "m.skops", *more)
