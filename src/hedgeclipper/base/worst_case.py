@@ -16,7 +16,7 @@ from hedgeclipper.base.weighing import PanelScores
 from hedgeclipper.bounds.certificate import certify
 from hedgeclipper.bounds.intervals import lower_bounds
 from hedgeclipper.game.losses import absolute_loss
-from hedgeclipper.game.setup import set_up_game
+from hedgeclipper.game.solve import set_up_game
 
 PASSES = 40
 

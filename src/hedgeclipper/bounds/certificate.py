@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import absolute_loss
-from hedgeclipper.game.setup import LabelCorrelations, set_up_game
 from hedgeclipper.game.solution import GameSolution, Progress, find_contradiction
+from hedgeclipper.game.solve import LabelCorrelations, set_up_game
+from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.game.specialists import ExtendedSpecialists
 
 RULES = ("randomized", "hard")

@@ -32,8 +32,7 @@ from hedgeclipper.forest.growing import GrownTrees, draw_some, grow_forest
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
 from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_unlabeled
-from hedgeclipper.forest.rule_check import doubts_in, ranked_among, sum_of_doubts
-from hedgeclipper.forest.streams import Stream
+from hedgeclipper.forest.streams import Stream, doubts_in, ranked_among, sum_of_doubts
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
 from hedgeclipper.io import split_target

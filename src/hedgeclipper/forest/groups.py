@@ -19,6 +19,7 @@ from hedgeclipper.base.estimator import GamePredictor
 from hedgeclipper.base.inspection import VoterTable, voter_table
 from hedgeclipper.base.score_votes import PanelGame, ProbabilityScale
 from hedgeclipper.base.semi_supervised import BatchCheck
+from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.base.weighing import (
     Aggregate,
     PanelScores,
@@ -32,7 +33,7 @@ from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import sum_scores
 from hedgeclipper.forest.shrinkage import STRENGTHS, choose_strength, shrink
 from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch
-from hedgeclipper.forest.trees import LeafFinder, map_in_threads
+from hedgeclipper.forest.trees import LeafFinder
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels. The strength of the
 # pull to the prior weights, times the mean square of the vote they give; with fewer labels of the
