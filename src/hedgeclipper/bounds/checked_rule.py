@@ -27,6 +27,14 @@ from hedgeclipper.bounds.intervals import proportion_bounds, wilson_bounds
 N_THRESHOLDS = 25
 # the first threshold has so many times the labels that could prove the bound without an error
 LEAST_MARGIN, MARGIN = 1.3, 4.0
+ESTIMATE_LEVEL = 0.95
+# out-of-bag and out-of-fold errors vary more than those of a fixed rule: by this factor in standard
+# deviations, as measured (S. Bates, T. Hastie, R. Tibshirani. Cross-Validation: What Does It
+# Estimate and How Well Does It Do It? JASA, 2024)
+EXTRA_SPREAD = 1.2
+# why there is no guarantee for some rows
+OTHER_ROWS = "these are not the unlabeled rows of the fit"
+SAMPLED_ROWS = "only a sample of the unlabeled rows of the fit is known; pass them as X"
 
 
 @dataclass(frozen=True)
@@ -113,20 +121,7 @@ class AutoLabels:
         return self.describe()
 
 
-def surest_rows(rule: Any, max_error: float, delta: float) -> SureRows:
-    """Return up to which doubt at most ``max_error`` of the unlabeled rows are wrong.
-
-    The `CheckedRule` has doubts and errors of labeled rows, and doubts of the unlabeled ones.
-    """
-    found, n_tested = _last_passed(rule, max_error, delta), rule.wrong.size
-    if n_tested == 0:
-        return found
-    twice = replace(rule, wrong=np.tile(rule.wrong, 2), doubts=np.tile(rule.doubts, 2))
-    gain = _last_passed(twice, max_error, delta).coverage - found.coverage
-    return replace(found, gain_per_label=max(gain, 0.0) / n_tested)
-
-
-def _last_passed(rule: Any, max_error: float, delta: float) -> SureRows:
+def _last_passed(rule: CheckedRule, max_error: float, delta: float) -> SureRows:
     """Return the last threshold before the first at which the bound cannot be proved."""
     n_tested = rule.wrong.size
     n_faultless = np.log(1.0 / delta) / -np.log1p(-max_error)
@@ -163,16 +158,6 @@ def _thresholds(pool: np.ndarray, first: float, least: float) -> np.ndarray:
     if upto > ranks[0] + 1 and below >= least * pool.size:
         ranks = np.append(below - 1, ranks)
     return np.unique(pool[ranks])
-
-
-ESTIMATE_LEVEL = 0.95
-# out-of-bag and out-of-fold errors vary more than those of a fixed rule: by this factor in standard
-# deviations, as measured (S. Bates, T. Hastie, R. Tibshirani. Cross-Validation: What Does It
-# Estimate and How Well Does It Do It? JASA, 2024)
-EXTRA_SPREAD = 1.2
-# why there is no guarantee for some rows
-OTHER_ROWS = "these are not the unlabeled rows of the fit"
-SAMPLED_ROWS = "only a sample of the unlabeled rows of the fit is known; pass them as X"
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,4 +304,9 @@ class CheckedRule:
 
     def surest(self, max_error: float, confidence_level: float) -> SureRows:
         """Return up to which doubt at most this proportion of the unlabeled rows is wrong."""
-        return surest_rows(self, max_error, 1.0 - confidence_level)
+        found, n_tested = _last_passed(self, max_error, 1.0 - confidence_level), self.wrong.size
+        if n_tested == 0:
+            return found
+        twice = replace(self, wrong=np.tile(self.wrong, 2), doubts=np.tile(self.doubts, 2))
+        gain = _last_passed(twice, max_error, 1.0 - confidence_level).coverage - found.coverage
+        return replace(found, gain_per_label=max(gain, 0.0) / n_tested)

@@ -41,6 +41,7 @@ from hedgeclipper.game.specialists import VoteMatrix, as_vote_matrix, signed_sum
 CAUTION = 1e-6
 LARGEST_BET = 0.75
 BISECTIONS = 40
+METHODS = ("plug_in", "wilson", "exact")
 
 
 def proportion_bounds(
@@ -184,9 +185,6 @@ def _is_rejected(x, bets, n_rows, mean, most):
             return True
         seen += x[t]
     return False
-
-
-METHODS = ("plug_in", "wilson", "exact")
 
 
 def lower_bounds(

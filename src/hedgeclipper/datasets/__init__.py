@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 _Options = ParamSpec("_Options")  # the keywords of fetch, for type checkers
+ANSWERS = np.array(["A", "B", None], dtype=object)
 
 
 def fetch(
@@ -210,9 +211,6 @@ fetch_susy = _fetcher(fetch, "SUSY", "susy")
 fetch_higgs = _fetcher(fetch, "HIGGS", "higgs")
 fetch_epsilon = _fetcher(fetch, "epsilon", "epsilon")
 fetch_webspam_uni = _fetcher(fetch, "webspam-uni", "webspam_uni")
-
-
-ANSWERS = np.array(["A", "B", None], dtype=object)
 
 
 def load_judges() -> Bunch:

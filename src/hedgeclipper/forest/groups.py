@@ -311,11 +311,12 @@ class GroupStream(Stream):
         games = [one.solution.game for one in found]
         loss: Any = games[0].loss
         offset = float(logit((1.0 + loss.link(np.zeros(1))[0]) / 2.0))
+        ranges = [one.game.hedged_range(loss) for one in found]
         return Played(
             predictor=GroupPredictor(scorer, [one.game for one in found], offset, prepare),
             games=games,
             worst_cases=[worst_case_error(HardVotes.of(own, one.game)) for own, one in pairs],
-            hedged_ranges=[_shifted(one.game.hedged_range(loss), offset) for one in found],
+            hedged_ranges=[(low + offset, high + offset) for low, high in ranges],
             weights=[one.solution.weights for one in found],
             label_correlations=[one.solution.label_correlations for one in found],
             coverage=[np.ones(scorer.n_groups) for _ in found],
@@ -330,7 +331,3 @@ class GroupStream(Stream):
     def voters(self, model: Any) -> VoterTable:
         """Return the groups in the games of a fitted classifier."""
         return voter_table("group", self.summaries, model.classes_)
-
-
-def _shifted(ends: tuple[float, float], offset: float) -> tuple[float, float]:
-    return ends[0] + offset, ends[1] + offset

@@ -29,6 +29,7 @@ from hedgeclipper.io.progress import warn_user
 LEAST_IN_CELL = 5
 SHIFT_THRESHOLD = 8.0
 ROUNDING = 1e-12
+MAX_ITER = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +160,6 @@ def check_shift(
             ShiftWarning,
         )
     return score
-
-
-MAX_ITER = 12
 
 
 def worst_case_error(

@@ -31,6 +31,7 @@ from hedgeclipper.forest.trees import RowFinder
 from hedgeclipper.game.solution import GameSolution, PassRecord
 
 Watch = Callable[[PassRecord, Any], None]
+ROWS_FOR_DOUBTS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +118,6 @@ class Stream(ABC):
         if stream.reservoir.n_seen == 0:
             raise ValueError("There are no rows to add: X_unlabeled is empty.")
         return stream
-
-
-ROWS_FOR_DOUBTS = 20_000
 
 
 def out_of_bag(

@@ -18,6 +18,7 @@ from hedgeclipper.io.progress import pass_reporter, warn_user
 
 ENTRIES_WHEN_SMALL = 20_000
 VOTERS_WHEN_SMALL = 100
+METHODS = ("auto", "exact", "batch", "stream", "sgd")
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +191,6 @@ def check_positive(name: str, value: Any, hint: str = "", *, or_zero: bool = Fal
         wanted = "a number >= 0" if or_zero else "a positive number"
         raise ValueError(f"The '{name}' parameter must be {wanted}.{hint} Got {value!r}.")
     return float(value)
-
-
-METHODS = ("auto", "exact", "batch", "stream", "sgd")
 
 
 class UnboundedGameWarning(UserWarning):

@@ -38,6 +38,16 @@ FIRST_PATIENCE = 12
 ROWS_FOR_START, LEAST_STRIDE = 20_000, 16
 FEW_ROWS, ENOUGH_ROWS = 1, 10
 FIRST_REACH = 10.0
+UNBOUNDED_REACH = 10.0
+EXACT = 1e-6
+SOLVED, INFEASIBLE = 0, 2
+STEP = 0.1
+MINIBATCH = 1024
+SMOOTHING = 0.1
+STOCHASTIC_PASSES = 2
+SGD_PASSES = 10
+PAPER_STEP = 1e-2
+UNSMOOTHED = 1e-9
 
 
 def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
@@ -212,11 +222,6 @@ def _stage(
     return seen[-1], len(seen)
 
 
-UNBOUNDED_REACH = 10.0
-EXACT = 1e-6
-SOLVED, INFEASIBLE = 0, 2
-
-
 def solve_exact(game: Game, progress: Progress) -> str:
     """Solve the game as a linear program; the result is in ``progress``.
 
@@ -319,15 +324,6 @@ class _AdversaryProgram:
 
 def _as_csr(block: Any) -> sparse.csr_array:
     return block.tocsr() if hasattr(block, "tocsr") else sparse.csr_array(block)
-
-
-STEP = 0.1
-MINIBATCH = 1024
-SMOOTHING = 0.1
-STOCHASTIC_PASSES = 2
-SGD_PASSES = 10
-PAPER_STEP = 1e-2
-UNSMOOTHED = 1e-9
 
 
 def solve_stream(
