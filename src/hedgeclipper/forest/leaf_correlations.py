@@ -17,13 +17,11 @@ import numpy as np
 from scipy import sparse
 
 from hedgeclipper.base.semi_supervised import ShiftWarning
-from hedgeclipper.bounds.certificate import certify
+from hedgeclipper.bounds.certificate import largest_error
 from hedgeclipper.bounds.intervals import mean_bounds, wilson_bounds
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaves import LeafBlock, LeafSpecialists, LeafTable, leaf_table, sum_scores
 from hedgeclipper.forest.trees import LeafFinder
-from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.losses import absolute_loss
 from hedgeclipper.io.progress import warn_user
 
 LEAST_IN_CELL = 5
@@ -173,40 +171,21 @@ def worst_case_error(
 
     ``delta`` is the probability that Wilson's bound on the correlation of a tree fails.
     """
-    n_voters = labeled.finder.n_trees + 1
     trees = leaf_table(labeled.finder, ["trees"])
     votes = trees.votes(labeled.scores, np.ones_like(labeled.scores))
     b = label_correlations(labeled, trees, votes, "wilson", delta)
-    balance, width = _class_balance(labeled, delta)
     # every row is in one leaf of the first tree: a vote of + in all of these is + everywhere
     voters = replace(
         specialists,
         votes=sparse.hstack([votes, trees.awake[:, :1]], format="csr"),
-        coverage=np.ones(n_voters),
-    )
-    none = np.zeros(n_voters)
-    terms = WeightTerms(
-        edge=np.append(b, balance),
-        width=np.append(none[1:], width),
-        curvature=none,
-        anchor=none,
-        lower=np.append(none[1:], -np.inf),
-        upper=np.full(n_voters, np.inf),
+        coverage=np.ones(b.size + 1),
     )
 
     def predict(block: LeafBlock) -> np.ndarray:
         awake = sum_scores(block.leaves, block.offsets, leaf_scores) + offset
         return np.where(awake > 0, 1.0, -1.0)
 
-    return certify(
-        Game(voters, terms, absolute_loss(), 1.0),
-        predict,
-        np.append(np.maximum(b, 0.0) / b.size, 0.0),
-        rule="hard",
-        knowledge=b,
-        max_iter=MAX_ITER,
-        both_ends=False,
-    ).error_upper
+    return largest_error(voters, b, _class_balance(labeled, delta), predict, MAX_ITER)
 
 
 def _class_balance(labeled: Labeled, delta: float) -> tuple[float, float]:
