@@ -20,20 +20,14 @@ from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.held_out import ADDED_ROWS, USED_LABELS, HeldOutRows, why_no_guarantee
 from hedgeclipper.base.inspection import store_games
-from hedgeclipper.base.semi_supervised import (
-    BatchCheck,
-    SemiSupervisedRows,
-    is_dask,
-    is_in_memory,
-)
+from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedRows, is_dask, is_in_memory
 from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
 from hedgeclipper.forest.groups import GroupStream, ScoredGroups, score_groups
 from hedgeclipper.forest.growing import GrownTrees, draw_some, grow_forest
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
 from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_unlabeled
-from hedgeclipper.forest.rule_check import doubts_in, ranked_among, sum_of_doubts
-from hedgeclipper.forest.streams import Stream
+from hedgeclipper.forest.streams import Stream, doubts_in, ranked_among, sum_of_doubts
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
 from hedgeclipper.io import split_target
@@ -388,35 +382,41 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         n_held = 0 if held is None else held.y.size
         self.n_labeled_ = codes.size + n_held
         self.n_unlabeled_ = kept.n_samples - (n_held if given.has_unlabeled else 0)
-        predictor, n_rows = self._predictor, self.n_unlabeled_
-        some, n_some = kept, n_rows
-        if not is_in_memory(given.X_unlabeled):
+        predictor, in_memory = self._predictor, is_in_memory(given.X_unlabeled)
+        some, n_some = kept, self.n_unlabeled_
+        if not in_memory:
             assert drawn is not None
-            some, n_some = self._stream.reservoir.leaves, int(np.searchsorted(drawn, n_rows))
+            some, n_some = self._stream.reservoir.leaves, int(np.searchsorted(drawn, n_some))
         raw = predictor.raw_in(some, self.n_jobs)[:n_some]
-        if is_in_memory(given.X_unlabeled):
-            self._labels = self._all_labels(given, self._classes_of(raw))
-        known: dict[str, Any] = {"n_unlabeled": n_rows if given.has_unlabeled else 0}
-        if held is None:
-            found = self._stream.out_of_bag(predictor, some, self.n_jobs)
-            if np.unique(codes[found.rows]).size < self.classes_.size:
-                # errors on some of the classes would tell nothing of all rows
-                found = replace(found, rows=found.rows[:0], raw=found.raw[:0])
-            tested, labels = found.raw, self.classes_[codes[found.rows]]
-            known["caveat"] = USED_LABELS
-            if given.has_unlabeled and found.rows.size:
-                known |= {"mean_doubt": found.mean_doubt, "scaled": ranked_among(raw, tested)}
-        else:
-            tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
-            labels, is_weighted = held.y, given.weight_labeled is not None
-            known["caveat"] = why_no_guarantee(is_weighted, self.shift_score_ > SHIFT_THRESHOLD)
-        if not is_in_memory(given.X_unlabeled):
-            total = sum_of_doubts(kept, predictor, self.n_jobs)
-            if held is not None:
-                total -= float(predictor.doubts(tested).sum())
-            known["mean_of_all"] = total / n_rows
         unlabeled = raw if given.has_unlabeled else raw[:0]
+        if held is None:
+            labels, tested, known = self._test_out_of_bag(codes, some, unlabeled)
+        else:
+            labels = held.y
+            tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
+            is_weighted = given.weight_labeled is not None
+            known = {"caveat": why_no_guarantee(is_weighted, self.shift_score_ > SHIFT_THRESHOLD)}
+        known["n_unlabeled"] = self.n_unlabeled_ if given.has_unlabeled else 0
+        if in_memory:
+            self._labels = self._all_labels(given, self._classes_of(raw))
+        else:
+            total = sum_of_doubts(kept, predictor, self.n_jobs)
+            total -= 0.0 if held is None else float(predictor.doubts(tested).sum())
+            known["mean_of_all"] = total / self.n_unlabeled_
         self._store_check(given.y_labeled, labels, tested, unlabeled, **known)
+
+    def _test_out_of_bag(
+        self, codes: np.ndarray, some: LeafRows, unlabeled: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+        """Return labels, predictions by trees grown without them, and fields of `CheckedRule`."""
+        found = self._stream.out_of_bag(self._predictor, some, self.n_jobs)
+        if np.unique(codes[found.rows]).size < self.classes_.size:
+            # errors on some of the classes would tell nothing of all rows
+            found = replace(found, rows=found.rows[:0], raw=found.raw[:0])
+        known: dict[str, Any] = {"caveat": USED_LABELS}
+        if unlabeled.size and found.rows.size:
+            known |= {"mean_doubt": found.mean_doubt, "scaled": ranked_among(unlabeled, found.raw)}
+        return self.classes_[codes[found.rows]], found.raw, known
 
     def _play(
         self,

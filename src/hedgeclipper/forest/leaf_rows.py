@@ -30,7 +30,8 @@ from hedgeclipper.base.semi_supervised import (
     is_dask,
     parse_bytes,
 )
-from hedgeclipper.forest.trees import ROWS_PER_BLOCK, RowFinder, map_in_threads
+from hedgeclipper.base.threads import map_in_threads
+from hedgeclipper.forest.trees import ROWS_PER_BLOCK, RowFinder
 from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import Interval, StrOptions
 

@@ -17,8 +17,7 @@ from scipy import sparse
 
 import hedgeclipper
 from hedgeclipper.base.evaluation import evaluate_predictions
-from hedgeclipper.bounds.auto_labels import SureRows
-from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL
+from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, SureRows
 from hedgeclipper.inspection import rendering
 from hedgeclipper.inspection.auto_labels import AutoLabelDisplay, errors_to_try
 from hedgeclipper.inspection.comparison import Comparison, compare
