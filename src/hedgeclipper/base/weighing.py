@@ -329,7 +329,7 @@ def calibrate(
     prior_scores, prior_probabilities = prior_scores[thin], prior_probabilities[thin]
     size = float(np.std(prior_scores)) or 1.0
     weights = weights * weights.size / weights.sum()
-    if min(is_positive.sum(), (~is_positive).sum()) < 2:
+    if min(n_positive := np.count_nonzero(is_positive), is_positive.size - n_positive) < 2:
         # members that have not seen the only label of a class know nothing of the class
         weights = np.zeros_like(weights)
     each = PRIOR_LABELS / prior_scores.size

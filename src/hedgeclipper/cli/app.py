@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import subprocess
 from codecs import lookup
@@ -394,9 +395,25 @@ def _run(
                     ExitCode.USAGE,
                 )
             options["dialect"] = dialect(*written)
+        gc.disable()  # imports leave nothing to collect
+        _import_skops()
         work = getattr(import_module(f"hedgeclipper.cli.{module}"), function)
+        gc.enable()
         work(**options, output=output)
     return output.code
+
+
+def _import_skops() -> None:
+    """Import skops without its list of scikit-learn's estimators, which takes a second to make.
+
+    `persistence.load` finds out by itself which of these it may trust.
+    """
+    utils = import_module("sklearn.utils")
+    found, utils.all_estimators = utils.all_estimators, list
+    try:
+        import_module("skops.io")
+    finally:
+        utils.all_estimators = found
 
 
 def run(arguments: Sequence[str]) -> int:
