@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
     from hedgeclipper.panel.classifier import HedgedVotingClassifier
+    from hedgeclipper.panel.defaults import default_members
     from hedgeclipper.panel.members import MemberFailedWarning
+    from hedgeclipper.panel.time_limit import TimeLimitWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.agreement import AgreementWarning
@@ -80,6 +82,8 @@ _HOME = {
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
     "MemberFailedWarning": "panel.members",
+    "TimeLimitWarning": "panel.time_limit",
+    "default_members": "panel.defaults",
     "ModelFileError": "persistence",
     "load": "persistence",
     "save": "persistence",
@@ -116,6 +120,7 @@ __all__ = [
     "Relaxation",
     "SemiSupervisedSplit",
     "ShiftWarning",
+    "TimeLimitWarning",
     "UnboundedGameWarning",
     "VoteAggregator",
     "VoterDisplay",
@@ -123,6 +128,7 @@ __all__ = [
     "abstention_loss",
     "certificate",
     "cost_weighted_loss",
+    "default_members",
     "load",
     "lower_bounds",
     "save",

@@ -24,7 +24,7 @@ def few_members(X, n_labels, random_state, *, n_classes=2):
 
     return [
         ("linear", make_pipeline(filler(), LogisticRegression(max_iter=2000))),
-        ("tree", make_pipeline(filler(), DecisionTreeClassifier(max_depth=2))),
+        ("forest", make_pipeline(filler(), DecisionTreeClassifier(max_depth=2))),
     ]
 
 
@@ -106,6 +106,19 @@ def test_voting(command, monkeypatch):
     assert "Worst case" not in command.out
     command("predict", "m.skops", "rows.csv", "-o", "p.parquet", "--json")
     assert command.result["classes"].keys() == {"setosa", "versicolor", "virginica"}
+
+
+def test_a_time_limit_leaves_members_out(command, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few_members)
+    monkeypatch.setattr("hedgeclipper.panel.time_limit.FOR_FITS", 0.0)
+    flowers().to_csv("rows.csv", index=False)
+    words = ("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--jobs", 1)
+    command(*words, "--method", "voting", "--time-limit", 60)
+    assert command.code == 0
+    assert "The time limit of 60 s left out 1 of 2 members (forest)" in command.err
+    assert command(*words, "--method", "forest", "--time-limit", 60, "--force").code == 2
+    assert "--time-limit is given without --method voting" in command.err
+    assert command(*words, "--method", "voting", "--time-limit", 0, "--force").code == 2
 
 
 @pytest.mark.parametrize("table", [cancer, flowers])

@@ -173,8 +173,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         check_is_fitted(self)
         if self._labels is None:
             raise AttributeError(
-                "Labels of the unlabeled rows are kept only where fit had these in memory, and "
-                "until partial_fit. Use predict, or predict_to, which writes them to a file."
+                "Labels of the unlabeled rows are kept only where fit had these in memory, scored "
+                "all within its time_limit, and until partial_fit. Use predict, or predict_to."
             )
         return self._labels
 
@@ -377,7 +377,12 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
     def _inspection(self, **own: Any) -> Inspection:
         """Return what the classifier shows of itself, given what is its own."""
         options = {"read_rows": self._read_again, "predict_rows": self._predict_checked}
-        return inspection(self, draw_rows=self._draw_rows, **options, **own)
+        own |= {"draw_rows": self._draw_rows, "remarks": self._remarks()}
+        return inspection(self, **options, **own)
+
+    def _remarks(self) -> list[tuple[str, str]]:
+        """Return what a user should know of the fit, as pairs of name and text."""
+        return []
 
     def _read_again(self, X: Any, y: Any, X_unlabeled: Any) -> SemiSupervisedRows:
         """Return rows like those of ``fit``, checked as these were; X and y may be None."""

@@ -197,6 +197,15 @@ def fit(
             "mostly more accurate, takes minutes.",
         ),
     ] = "forest",
+    time_limit: Annotated[
+        float | None,
+        _option(
+            "SECONDS",
+            "With --method voting: about how long the fit may take. Classifiers that do not fit in "
+            "are left out, and named.",
+            min=1.0,
+        ),
+    ] = None,
     report: Report = None,
     drop: Drop = None,
     keep: Keep = None,

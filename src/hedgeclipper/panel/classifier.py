@@ -25,15 +25,17 @@ from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summa
 from hedgeclipper.base.worst_case import HardVotes, worst_case_error
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame, split_target
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.panel.defaults import default_members
 from hedgeclipper.panel.members import (
     ROWS_FOR_VIEWS,
     Member,
     check_estimators,
     fit_and_score,
+    has_defaults,
 )
-from hedgeclipper.panel.panel_inspection import hold_out
+from hedgeclipper.panel.panel_inspection import hold_out, leaderboard, summary_frame
 from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
+from hedgeclipper.panel.time_limit import TimeLimit
 from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions, _BaseComposition
 
 ROWS_IN_GAME, ENTRIES_IN_GAME = 200_000, 10**8
@@ -52,9 +54,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         Names and classifiers, as for scikit-learn's ``VotingClassifier``; "drop" in place of a
         classifier leaves it out. Those whose ``fit`` takes ``X_unlabeled``, and scikit-learn's
         semi-supervised ones, learn from unlabeled rows too. Where X is a frame, they get frames.
-        None is a varied panel that suits the rows; strings, categories and dates in a frame are
-        encoded. In a pipeline that ends in one of scikit-learn's semi-supervised classifiers, all
-        steps get the unlabeled rows, marked by -1.
+        None is a varied panel that suits the rows, and `default_members` lists it, to add others;
+        strings, categories and dates in a frame are then encoded for all. In a pipeline that ends
+        in one of scikit-learn's semi-supervised classifiers, all steps get the unlabeled rows,
+        marked by -1.
     cv : int, splitter, list of splits or "prefit", default=5
         How labeled rows are held out to score a member on: a number of stratified folds, or
         splits of the labeled rows alone. There are no more folds than the smallest class of two
@@ -79,6 +82,11 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         Relative duality gap at which the game counts as solved.
     max_iter : int, default=200
         Passes over the unlabeled rows at most, in each of three games.
+    time_limit : float or None, default=None
+        Seconds that ``fit`` may take, about: members are fitted in their order while there is time,
+        at least one, and those left out are named in a `TimeLimitWarning` and in ``left_out_``. A
+        fit that has begun is not broken off. Where scoring all unlabeled rows would take too long,
+        members are weighed by some that are drawn at random, and there is no ``transduction_``.
     n_jobs : int or None, default=None
         Members fitted, or scoring rows, at a time, each in one thread; None is 1 and -1 as many as
         there are cores. BLAS and OpenMP have one thread each meanwhile, and with more than one job
@@ -97,6 +105,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         ``classes_``.
     member_names_ : ndarray of shape (n_members,)
         Names of the members.
+    left_out_ : list of str
+        Names of members that the ``time_limit`` left out.
     weights_ : ndarray of shape (n_games, n_members)
         Weight of each member, regions included; there is one game for two classes, or one for each
         class against the rest.
@@ -149,6 +159,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -166,6 +177,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         loss="square",
         tol=1e-3,
         max_iter=200,
+        time_limit=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -178,6 +190,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self.loss = loss
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -228,9 +241,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         """
         self._validate_params()
         self.__dict__.pop("_predictor", None)
-        estimators = self._check_estimators()
+        estimators, limit = self._check_estimators(), TimeLimit(self.time_limit)
         X, y = split_target(X, y)
-        self._keeps_frames = is_frame(X) if estimators is not None else needs_encoding(X)
+        self._has_defaults = has_defaults(estimators)
+        self._keeps_frames = needs_encoding(X) if self._has_defaults else is_frame(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         random_state = check_random_state(self.random_state)
         seed = random_state.randint(np.iinfo(np.int32).max)
@@ -238,7 +252,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         rows, prepare = self._encode_columns(drawn)
         rows, held = self._hold_out_labels(rows, random_state)
         codes = self._encode(rows.y_labeled)
-        members, unlabeled = fit_and_score(self, estimators, rows, codes, seed, random_state)
+        n_held = 0 if held is None else held.y.size
+        options = (codes, seed, random_state, n_held, limit)
+        members, unlabeled = fit_and_score(self, estimators, rows, *options)
         self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
         if not rows.has_unlabeled:
             unlabeled = np.where(np.isnan(self.out_of_fold_), unlabeled, self.out_of_fold_)
@@ -248,9 +264,12 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         pairs = list(zip(scores, found, strict=True))
         worst_cases = [worst_case_error(HardVotes.of(own, one.game)) for own, one in pairs]
         names = [member.name for member in members]
-        self._summaries = [summarize(names, *pair) for pair in pairs]
+        seconds = [member.seconds for member in members]
+        self._summaries = [summarize(names, *pair) | {"seconds": seconds} for pair in pairs]
+        self.left_out_ = limit.left_out
         self._store(members, found, worst_cases, prepare)
         self._check_rule(given, held, unlabeled)
+        limit.warn()
         return self
 
     @property
@@ -264,9 +283,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
 
         Columns: ``weight`` (regions included), ``correlation`` (b with both classes weighing the
         same, out of fold) and its ``standard_error``, ``auc`` (out of fold), ``agreement``
-        (correlation of its votes with the mean vote of the others on unlabeled rows) and
-        ``contribution`` (proportion of the spread of the result that comes from it). With more than
-        two classes there is a row for each member and class, and a column ``class``.
+        (correlation of its votes with the mean vote of the others on unlabeled rows),
+        ``contribution`` (proportion of the spread of the result that comes from it) and ``seconds``
+        (time of all its fits, and of scoring the unlabeled rows). With more than two classes there
+        is a row for each member and class, and a column ``class``.
 
         Returns
         -------
@@ -274,13 +294,28 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             The summary, largest contribution first.
         """
         check_is_fitted(self)
-        pandas = import_extra("pandas", "io", "member_summary")
-        parts = [pandas.DataFrame(columns) for columns in self._summaries]
-        if len(parts) > 1:
-            for part, label in zip(parts, self.classes_, strict=True):
-                part.insert(1, "class", label)
-        frame = pandas.concat(parts, ignore_index=True)
-        return frame.sort_values("contribution", ascending=False, ignore_index=True)
+        return summary_frame(self._summaries, self.classes_)
+
+    def leaderboard(self, X, y):
+        """Return a frame that compares the panel with its members on new labeled rows.
+
+        Columns: ``member`` ("panel" for the panel itself), ``auc``, ``accuracy`` and ``log_loss``
+        as in ``evaluate``, and ``seconds`` as in ``member_summary``, their sum for the panel.
+        Members without probabilities have a squashed decision function in their place.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix
+            Rows, as in ``fit``. They should be new to the model.
+        y : array-like of shape (n_samples,), or str
+            Labels, as in ``evaluate``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The comparison, largest AUC first.
+        """
+        return leaderboard(self, X, y)
 
     def for_prediction(self) -> HedgedVotingClassifier:
         """Return a light copy that can only predict: one thread, no rows, no labels."""
@@ -290,9 +325,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         """Return scikit-learn's tags."""
         tags = super().__sklearn_tags__()
         models: list[Any] = []
-        if self.estimators is not None:
-            with suppress(TypeError, ValueError):  # fit will raise it
-                models = [model for _, model in check_estimators(self.estimators)]
+        with suppress(TypeError, ValueError):  # fit will raise it
+            members = check_estimators(self.estimators or default_members())
+            models = [model for _, model in members if not isinstance(model, str)]
         tags.input_tags.sparse = all(get_tags(model).input_tags.sparse for model in models)
         tags.input_tags.allow_nan = all(
             # a pipeline may take missing values, and will fail if it does not
@@ -311,26 +346,29 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             hold_out=partial(hold_out, self),
         )
 
+    def _remarks(self) -> list[tuple[str, str]]:
+        left_out = [("left out", f"{', '.join(self.left_out_)}, by the time limit")]
+        return super()._remarks() + (left_out if self.left_out_ else [])
+
     def _game_options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("regions", "loss", "tol", "max_iter")}
 
-    def _check_estimators(self) -> list[tuple[str, Any]] | None:
-        """Return the classifiers that are not dropped, None for the default panel."""
+    def _check_estimators(self) -> list[tuple[str, Any]]:
+        """Return the members that are not dropped."""
         if self.confidence_level is not None and isinstance(self.cv, (list, tuple)):
             raise ValueError(
                 "cv is a list of splits of all labels, some of which a confidence_level holds out. "
                 "Pass a number of folds or a splitter as cv."
             )
-        if self.estimators is not None:
-            estimators = check_estimators(self.estimators)
-            self._validate_names([name for name, _ in self.estimators])
-            return estimators
-        if self._is_prefit:
+        given = default_members() if self.estimators is None else self.estimators
+        estimators = check_estimators(given)
+        self._validate_names([name for name, _ in given])
+        if self._is_prefit and has_defaults(estimators):
             raise ValueError(
-                "cv='prefit' needs classifiers that are fitted. Got estimators=None: pass them, or "
-                "another cv."
+                "cv='prefit' needs classifiers that are fitted. Got estimators="
+                f"{self.estimators}: pass none that are 'default', or another cv."
             )
-        return None
+        return estimators
 
     def _draw_unlabeled(self, rows: SemiSupervisedRows, seed: int) -> SemiSupervisedRows:
         """Return the rows with a sample of the unlabeled ones, or labeled ones in their place."""
@@ -344,7 +382,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
 
     def _encode_columns(self, rows: SemiSupervisedRows) -> tuple[SemiSupervisedRows, Any]:
         """Return rows as members want them, and what makes such rows of others."""
-        if self.estimators is None or not self._keeps_frames:
+        if self._has_defaults or not self._keeps_frames:
             return super()._encode_columns(rows)
         prepare = NamedColumns(list(rows.X_labeled.columns))
         return replace(rows, X_unlabeled=prepare(rows.X_unlabeled)), prepare
@@ -385,8 +423,11 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self.n_labeled_, self.n_unlabeled_ = self._labeled[0].size + n_held, n_rows
         if is_in_memory(given.X_unlabeled):
             is_sample = given.has_unlabeled and given.X_unlabeled.shape[0] != n_rows
-            every = predictor.raw_predictions(given.X_unlabeled, self.n_jobs) if is_sample else raw
-            self._labels = self._all_labels(given, self._classes_of(every))
+            if is_sample and self.time_limit is None:
+                raw_of_all = predictor.raw_predictions(given.X_unlabeled, self.n_jobs)
+                self._labels = self._all_labels(given, self._classes_of(raw_of_all))
+            elif not is_sample:
+                self._labels = self._all_labels(given, self._classes_of(raw))
         raw = raw if given.has_unlabeled else raw[:0]
         if held is None:
             scored = np.flatnonzero(~np.isnan(self.out_of_fold_).any(axis=(1, 2)))
