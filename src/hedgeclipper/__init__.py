@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hedgeclipper.base.decisions import NeverPredictedWarning
     from hedgeclipper.base.evaluation import Evaluation
     from hedgeclipper.base.semi_supervised import (
         NoUnlabeledRowsWarning,
@@ -88,6 +89,7 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
     "HedgedVotingClassifier": "panel.classifier",
+    "NeverPredictedWarning": "base.decisions",
     "NoHeldOutRowsWarning": "base.weighing",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",
@@ -115,6 +117,7 @@ __all__ = [
     "MarginDisplay",
     "MemberFailedWarning",
     "ModelFileError",
+    "NeverPredictedWarning",
     "NoHeldOutRowsWarning",
     "NoUnlabeledRowsWarning",
     "Relaxation",

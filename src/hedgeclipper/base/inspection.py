@@ -139,6 +139,8 @@ class Inspection:
     contradicting: Sequence[str] = ()
     # how much the unlabeled rows differ from the labeled ones, if that is significant
     shift_score: float | None = None
+    # costs of errors, as by `decision_costs`, which decisions depend on
+    costs: np.ndarray | None = None
     # what a user should know of the fit, as pairs of name and text
     remarks: Sequence[tuple[str, str]] = ()
     # unlabeled votes of the fit, where rows are votes
@@ -159,7 +161,7 @@ def store_games(
     estimator: Any,
     games: Sequence[Solution],
     worst_cases: Sequence[float] | None,
-    hedged_ranges: Sequence[tuple[float, float]],
+    hedged_ranges: Sequence[tuple[float, float]] | np.ndarray,
 ) -> None:
     """Store the results that all estimators have, in arrays with an entry for each game.
 

@@ -302,14 +302,10 @@ def _unlabeled_facts(estimator: Any, rows: TableRows, output: Output) -> list[tu
     if gain is not None:
         output.result["unlabeled_gain"] = asdict(gain)
         facts.append(("Unlabeled", gain.describe().removeprefix("unlabeled rows: ")))
-    if rows.in_memory:
-        predicted = estimator.transduction_
-    else:
-        predicted = estimator.predict(rows.first_unlabeled())
-    never = [label for label in estimator.classes_.tolist() if label not in set(predicted.tolist())]
+    never = estimator.never_predicted_
     output.result["never_predicted"] = [str(label) for label in never]
     if never:
-        text = f"{listed(never, 5)}, for none of {len(predicted):,} unlabeled rows"
+        text = f"{listed([*never], 5)}, for none of {estimator.n_unlabeled_:,} unlabeled rows"
         facts.append(("Never", f"predicted: {text}"))
     return facts
 

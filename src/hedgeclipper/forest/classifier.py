@@ -32,7 +32,7 @@ from hedgeclipper.forest.growing import GrownTrees, draw_some, grow_forest
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
 from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_unlabeled
-from hedgeclipper.forest.rule_check import doubts_in, ranked_among, sum_of_doubts
+from hedgeclipper.forest.rule_check import ranked_among, sum_of_doubts
 from hedgeclipper.forest.streams import Stream
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
@@ -86,8 +86,14 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         Loss that the game minimizes in the worst case. The paper's is "zero_one".
     tol : float, default=1e-3
         Relative duality gap at which the solver stops.
-    max_iter : int, default=100
-        Largest number of passes over the unlabeled rows.
+    class_weight : "balanced", dict, matrix of shape (n_classes, n_classes) or None, default=None
+        What errors cost, for ``predict`` alone: it returns the class of lowest expected cost, by
+        the same calibrated probabilities. "balanced" weighs errors on rows of a class by one over
+        its frequency among the labels, so that rare classes are found; a dictionary has a weight
+        for each class (1 for others); a matrix has the cost of predicting the class of the column
+        for a row of the class of the row, in the order of ``classes_``. If None, all errors
+        cost the same, but for those of a `cost_weighted_loss`, whose costs have no part in
+        predictions if there is a ``class_weight``.
     game : LeafGame or None, default=None
         The paper's game of leaves, nodes or trees, with settings of its own. If None, the game
         weighs groups of trees, which is faster.
@@ -133,7 +139,10 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     worst_case_error_ : ndarray of shape (n_games,)
         Largest error in each game (telling a class from the rest) under any labels that the
         correlations of groups (of whole trees, for a `LeafGame`) allow; an estimate, since these
-        are.
+        are. It is about probabilities above one half, whatever the ``class_weight``.
+    never_predicted_ : dict
+        Classes that are predicted for none of the unlabeled rows (or of a sample), though at least
+        one row is expected to be of each, and their numbers of labels.
     n_labeled_, n_unlabeled_ : int
         Number of labeled and of unlabeled rows.
     shift_score_ : float
@@ -167,7 +176,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
         "game": [LeafGame, None],
         "storage": [LeafStorage, None],
         "n_jobs": [Integral, None],
@@ -186,7 +195,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         confidence_level=None,
         loss="square",
         tol=1e-3,
-        max_iter=100,
+        class_weight=None,
         game=None,
         storage=None,
         n_jobs=None,
@@ -201,7 +210,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         self.confidence_level = confidence_level
         self.loss = loss
         self.tol = tol
-        self.max_iter = max_iter
+        self.class_weight = class_weight
         self.game = game
         self.storage = storage
         self.n_jobs = n_jobs
@@ -324,9 +333,11 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         n_new = stream.reservoir.n_seen - self._stream.reservoir.n_seen
         self._play(stream, kept, prepare)
         self.n_unlabeled_ = self._checked.n_unlabeled + n_new
-        doubts = doubts_in(kept, self._predictor, self.n_jobs)
+        raw = self._predictor.raw_in(kept, self.n_jobs)
+        doubts = self._predictor.doubts(raw)
         self._checked = self._checked.with_rows(doubts, self.n_unlabeled_, ADDED_ROWS)
         self.certificate_ = self._checked.certificate(self.confidence_level)
+        self._store_never_predicted(raw)
         return self
 
     def for_prediction(self) -> HedgeClipperClassifier:
@@ -367,7 +378,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     ) -> Stream:
         """Return the games to play, of groups or of leaves; leaves are those of labeled rows."""
         if self.game is None:
-            options = {"loss": self.loss, "tol": self.tol, "max_iter": self.max_iter}
+            options = {"loss": self.loss, "tol": self.tol}
             return GroupStream(groups, options, seed)
         return LeafStream(leaf_evidence(grown, groups, leaves, LeafGameOptions.of(self, seed)))
 
@@ -441,8 +452,10 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             watchers = [partial(show, target) for target in self.classes_[self._games()]]
         with pass_reporter(self.verbose, self.tol) as report:
             played = stream.play(kept, prepare, report, watchers)
-        self._predictor, self._stream, self._labels = played.predictor, stream, None
-        store_games(self, played.games, played.worst_cases, played.hedged_ranges)
+        self._predictor = replace(played.predictor, costs=self._costs)
+        self._stream, self._labels = stream, None
+        hedged_ranges = np.array(played.hedged_ranges) - self._predictor.threshold
+        store_games(self, played.games, played.worst_cases, hedged_ranges)
         self.unlabeled_weight_ = np.array([game.unlabeled_weight for game in played.games])
         self.specialist_weights_ = played.weights
         self.n_specialists_ = np.array([weights.size for weights in played.weights])

@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.calibration import CalibrationDisplay
 
 import hedgeclipper
+from hedgeclipper.base.decisions import cheapest
 from hedgeclipper.bounds.auto_labels import SureRows
 from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL
 from hedgeclipper.game.equations import relative_gap
@@ -168,7 +169,7 @@ def _proportions(subject: Subject) -> dict[str, Any] | None:
     """Return the classes with how many rows are predicted to be of each, most frequent first."""
     if subject.probabilities is None:
         return None
-    codes = subject.probabilities.argmax(axis=1)
+    codes = cheapest(subject.probabilities, subject.model.costs)
     predicted = np.bincount(codes, minlength=subject.classes.size) / codes.size
     expected = subject.probabilities.mean(axis=0)
     order = np.argsort(-predicted, kind="stable")[:MOST_BARS]
@@ -268,7 +269,7 @@ def _uncertain(subject: Subject) -> dict[str, Any] | None:
     if subject.is_votes:
         covered = np.flatnonzero(subject.unlabeled.counts().sum(axis=1) > 0)
     rows = covered[np.argsort(margins[covered], kind="stable")[:MOST_UNCERTAIN]]
-    predicted = subject.classes[subject.probabilities[rows].argmax(axis=1)]
+    predicted = subject.classes[cheapest(subject.probabilities[rows], subject.model.costs)]
     which = [rendering.NOT_KNOWN] * rows.size
     if subject.row_names is not None:
         which = [rendering.plain(name) for name in subject.row_names[rows]]

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.columns import needs_encoding
-from hedgeclipper.base.estimator import NO_UNLABELED_ROWS, SemiSupervisedClassifier
+from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.held_out import USED_LABELS, HeldOutRows, why_no_guarantee
-from hedgeclipper.base.inspection import Inspection, store_games, voter_table
+from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.score_votes import REGIONS
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_in_memory
 from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summarize
@@ -33,7 +31,7 @@ from hedgeclipper.panel.members import (
     fit_and_score,
     has_defaults,
 )
-from hedgeclipper.panel.panel_inspection import hold_out, leaderboard, summary_frame
+from hedgeclipper.panel.panel_inspection import PanelInspectionMixin
 from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
 from hedgeclipper.panel.time_limit import TimeLimit
 from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions, _BaseComposition
@@ -41,7 +39,7 @@ from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions, _Base
 ROWS_IN_GAME, ENTRIES_IN_GAME = 200_000, 10**8
 
 
-class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
+class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
     """Semi-supervised vote of different classifiers.
 
     Labeled rows that a member has not seen show how well it ranks, unlabeled rows where members
@@ -82,6 +80,13 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         Relative duality gap at which the game counts as solved.
     max_iter : int, default=200
         Passes over the unlabeled rows at most, in each of three games.
+    class_weight : "balanced", dict, matrix of shape (n_classes, n_classes) or None, default=None
+        What errors cost, for ``predict`` alone: it returns the class of lowest expected cost, by
+        the same calibrated probabilities. "balanced" weighs errors on rows of a class by one over
+        its frequency among the labels, so that rare classes are found; a dictionary has a weight
+        for each class (1 for others); a matrix has the cost of predicting the class of the column
+        for a row of the class of the row, in the order of ``classes_``. If None, all errors
+        cost the same.
     time_limit : float or None, default=None
         Seconds that ``fit`` may take, about: members are fitted in their order while there is time,
         at least one, and those left out are named in a `TimeLimitWarning` and in ``left_out_``. A
@@ -116,7 +121,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         predictions.
     worst_case_error_ : ndarray of shape (n_games,)
         Largest error in each game (telling a class from the rest) under any labels that the
-        accuracies of the members allow; an estimate, since these are.
+        accuracies of the members allow; an estimate, since these are. It is about probabilities
+        above one half, whatever the ``class_weight``.
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Objective and duality gap of the last game, its passes, and why the solver stopped.
     history_ : list of tuple of PassRecord
@@ -128,6 +134,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     out_of_fold_ : ndarray of shape (n_labeled, n_members, n_games)
         Each member's score of each labeled row, by a fit without the row: from 0 to 1, for the
         second class of two or for each of more. NaN where no fit has scored the row.
+    never_predicted_ : dict
+        Classes that are predicted for none of the unlabeled rows, though at least one row is
+        expected to be of each, and their numbers of labels.
     n_labeled_, n_unlabeled_ : int
         Number of labeled rows, and of unlabeled rows in the game.
 
@@ -159,6 +168,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -177,6 +187,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         loss="square",
         tol=1e-3,
         max_iter=200,
+        class_weight=None,
         time_limit=None,
         n_jobs=None,
         random_state=None,
@@ -190,6 +201,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self.loss = loss
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -272,51 +284,6 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         limit.warn()
         return self
 
-    @property
-    def members_(self) -> dict[str, Any]:
-        """Fitted members by name."""
-        check_is_fitted(self)
-        return dict(self._predictor.members)
-
-    def member_summary(self):
-        """Return a frame that describes the members, one row each.
-
-        Columns: ``weight`` (regions included), ``correlation`` (b with both classes weighing the
-        same, out of fold) and its ``standard_error``, ``auc`` (out of fold), ``agreement``
-        (correlation of its votes with the mean vote of the others on unlabeled rows),
-        ``contribution`` (proportion of the spread of the result that comes from it) and ``seconds``
-        (time of all its fits, and of scoring the unlabeled rows). With more than two classes there
-        is a row for each member and class, and a column ``class``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The summary, largest contribution first.
-        """
-        check_is_fitted(self)
-        return summary_frame(self._summaries, self.classes_)
-
-    def leaderboard(self, X, y):
-        """Return a frame that compares the panel with its members on new labeled rows.
-
-        Columns: ``member`` ("panel" for the panel itself), ``auc``, ``accuracy`` and ``log_loss``
-        as in ``evaluate``, and ``seconds`` as in ``member_summary``, their sum for the panel.
-        Members without probabilities have a squashed decision function in their place.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix
-            Rows, as in ``fit``. They should be new to the model.
-        y : array-like of shape (n_samples,), or str
-            Labels, as in ``evaluate``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The comparison, largest AUC first.
-        """
-        return leaderboard(self, X, y)
-
     def for_prediction(self) -> HedgedVotingClassifier:
         """Return a light copy that can only predict: one thread, no rows, no labels."""
         return self._fill_in(HedgedVotingClassifier(n_jobs=1))
@@ -335,20 +302,6 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             for model in models
         )
         return tags
-
-    def _inspect(self) -> Inspection:
-        """Return what summaries, displays and the report need."""
-        n_members = len(self.members_)
-        return self._inspection(
-            kind="panel",
-            description=f"panel of {n_members:,} classifier{'s' * (n_members != 1)}",
-            make_voters=lambda: voter_table("member", self._summaries, self.classes_),
-            hold_out=partial(hold_out, self),
-        )
-
-    def _remarks(self) -> list[tuple[str, str]]:
-        left_out = [("left out", f"{', '.join(self.left_out_)}, by the time limit")]
-        return super()._remarks() + (left_out if self.left_out_ else [])
 
     def _game_options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("regions", "loss", "tol", "max_iter")}
@@ -404,11 +357,13 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             labels=self.classes_ if self._is_prefit else None,  # by default codes
             games=[one.game for one in found],
             prepare=prepare,
+            costs=self._costs,
         )
         self.member_names_ = np.array([member.name for member in members], dtype=object)
         self.weights_ = np.array([summary["weight"] for summary in self._summaries])
-        hedged_ranges = [one.game.hedged_range(one.solution.game.loss) for one in found]
-        store_games(self, [one.solution.game for one in found], worst_cases, hedged_ranges)
+        games = [one.solution.game for one in found]
+        hedged_ranges = np.array([one.game.hedged_range(one.solution.game.loss) for one in found])
+        store_games(self, games, worst_cases, hedged_ranges - self._predictor.threshold)
 
     def _check_rule(
         self, given: SemiSupervisedRows, held: HeldOutRows | None, unlabeled: np.ndarray

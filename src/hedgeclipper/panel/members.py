@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -14,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.decisions import NeverPredictedWarning
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
 from hedgeclipper.io.arrays import draw_rows, stack_rows
@@ -352,7 +354,9 @@ def _fit_and_score(
     The final model's scores of rows it has seen only show whether it can score at all.
     """
     model = clone(estimator)
-    with own_jobs(model, shares_cores):
+    with own_jobs(model, shares_cores), warnings.catch_warnings():
+        # the panel decides, whatever a member of ours would
+        warnings.simplefilter("ignore", NeverPredictedWarning)
         codes = fit_member(model, rows, train)
         X, own = _safe_indexing(rows.X_labeled, test), np.arange(codes.size)
         scores = member_scores(model, X, rows.n_classes, own, name, codes=codes)

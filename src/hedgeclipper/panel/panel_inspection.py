@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.evaluation import evaluate_predictions
-from hedgeclipper.base.inspection import FoldPredictor
+from hedgeclipper.base.inspection import FoldPredictor, Inspection, voter_table
 from hedgeclipper.base.weighing import aggregate, panel_scores
 from hedgeclipper.io import split_target
 from hedgeclipper.io.extras import import_extra
@@ -20,6 +22,78 @@ HOW_HELD_OUT = (
     "calibration of the panel were found again without the labels of the fold. These labels have "
     "helped to fit the members that scored the other rows, which may flatter the panel a little."
 )
+
+
+class PanelInspectionMixin(SemiSupervisedClassifier):
+    """Adds to a panel what it shows of its members and of itself."""
+
+    _summaries: list[dict[str, list]]
+    left_out_: list[str]
+
+    @property
+    def members_(self) -> dict[str, Any]:
+        """Fitted members by name."""
+        check_is_fitted(self)
+        return dict(self._predictor.members)
+
+    def member_summary(self):
+        """Return a frame that describes the members, one row each.
+
+        Columns: ``weight`` (regions included), ``correlation`` (b with both classes weighing the
+        same, out of fold) and its ``standard_error``, ``auc`` (out of fold), ``agreement``
+        (correlation of its votes with the mean vote of the others on unlabeled rows),
+        ``contribution`` (proportion of the spread of the result that comes from it) and ``seconds``
+        (time of all its fits, and of scoring the unlabeled rows). With more than two classes there
+        is a row for each member and class, and a column ``class``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The summary, largest contribution first.
+        """
+        check_is_fitted(self)
+        pandas = import_extra("pandas", "io", "member_summary")
+        parts = [pandas.DataFrame(columns) for columns in self._summaries]
+        if len(parts) > 1:
+            for part, label in zip(parts, self.classes_, strict=True):
+                part.insert(1, "class", label)
+        frame = pandas.concat(parts, ignore_index=True)
+        return frame.sort_values("contribution", ascending=False, ignore_index=True)
+
+    def leaderboard(self, X, y):
+        """Return a frame that compares the panel with its members on new labeled rows.
+
+        Columns: ``member`` ("panel" for the panel itself), ``auc``, ``accuracy`` and ``log_loss``
+        as in ``evaluate``, and ``seconds`` as in ``member_summary``, their sum for the panel.
+        Members without probabilities have a squashed decision function in their place.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix
+            Rows, as in ``fit``. They should be new to the model.
+        y : array-like of shape (n_samples,), or str
+            Labels, as in ``evaluate``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The comparison, largest AUC first.
+        """
+        return _leaderboard(self, X, y)
+
+    def _inspect(self) -> Inspection:
+        """Return what summaries, displays and the report need."""
+        n_members = len(self.members_)
+        return self._inspection(
+            kind="panel",
+            description=f"panel of {n_members:,} classifier{'s' * (n_members != 1)}",
+            make_voters=lambda: voter_table("member", self._summaries, self.classes_),
+            hold_out=partial(hold_out, self),
+        )
+
+    def _remarks(self) -> list[tuple[str, str]]:
+        left_out = [("left out", f"{', '.join(self.left_out_)}, by the time limit")]
+        return super()._remarks() + (left_out if self.left_out_ else [])
 
 
 def hold_out(model: Any, X_unlabeled: Any) -> FoldPredictor:
@@ -54,18 +128,7 @@ def hold_out(model: Any, X_unlabeled: Any) -> FoldPredictor:
     return FoldPredictor(codes, N_FOLDS, predict, HOW_HELD_OUT)
 
 
-def summary_frame(summaries: Sequence[dict[str, list]], classes: np.ndarray) -> Any:
-    """Return the frame of `HedgedVotingClassifier.member_summary`, given columns of each game."""
-    pandas = import_extra("pandas", "io", "member_summary")
-    parts = [pandas.DataFrame(columns) for columns in summaries]
-    if len(parts) > 1:
-        for part, label in zip(parts, classes, strict=True):
-            part.insert(1, "class", label)
-    frame = pandas.concat(parts, ignore_index=True)
-    return frame.sort_values("contribution", ascending=False, ignore_index=True)
-
-
-def leaderboard(model: Any, X: Any, y: Any) -> Any:
+def _leaderboard(model: Any, X: Any, y: Any) -> Any:
     """Return the frame of `HedgedVotingClassifier.leaderboard`."""
     pandas = import_extra("pandas", "io", "leaderboard")
     X, y = split_target(X, y)
