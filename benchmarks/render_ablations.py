@@ -31,9 +31,7 @@ PARTS = (
     Part("extra trees beside random forests", OURS, "hedgeclipper-no-extra"),
     Part("trees on components beside raw columns", OURS, "hedgeclipper-no-views"),
     Part("components of all rows, not of labeled ones", OURS, "hedgeclipper-labeled-views"),
-    Part("game of groups instead of fixed weights", OURS, "hedgeclipper-mean"),
-    Part("fixed weights instead of equal ones", "hedgeclipper-mean", "hedgeclipper-equal"),
-    Part("game of groups instead of equal weights", OURS, "hedgeclipper-equal"),
+    Part("game of groups instead of equal weights", OURS, "hedgeclipper-mean"),
     Part("game of leaves instead of groups", "hedgeclipper-leaves", OURS),
     Part("game of nodes instead of groups", "hedgeclipper-nodes", OURS),
 )

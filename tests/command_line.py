@@ -1,11 +1,14 @@
 """Tables to try the command line on, and a way to call it."""
 
 import json
+import os
+from multiprocessing import get_context
 
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_iris
 
+from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.cli import main
 
 # the command as a process, with forests of few trees
@@ -14,6 +17,32 @@ FEW_TREES = (
     "from hedgeclipper import HedgeClipperClassifier as C; "
     "C.__init__.__kwdefaults__['n_estimators'] = 5; sys.exit(cli.main())"
 )
+
+
+def start_command(words, folder, stream=os.devnull, largest_file=None):
+    """Start a command in a process forked from one that has all imports; prints go to a file.
+
+    Cheaper than an interpreter of its own, which only the ends of streams need.
+    """
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["tests.command_line", "hedgeclipper.cli.table_commands"])
+    arguments = (words, str(folder), str(stream), largest_file)
+    process = context.Process(target=_run_command, args=arguments)
+    process.start()
+    return process
+
+
+def _run_command(words, folder, stream, largest_file):
+    os.chdir(folder)
+    stream = os.open(stream, os.O_WRONLY | os.O_CREAT)
+    os.dup2(stream, 1)
+    os.dup2(stream, 2)
+    HedgeClipperClassifier.__init__.__kwdefaults__["n_estimators"] = 5
+    if largest_file is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    raise SystemExit(main(words))
 
 
 class Command:

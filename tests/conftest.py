@@ -5,11 +5,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# numba's cache of compiled kernels does not bear several processes that fill it at the same time
-WORKER = os.environ.get("PYTEST_XDIST_WORKER", "alone")
-os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "numba_cache" / WORKER))
+# numba's cache of compiled kernels does not bear several processes that fill it at the same time;
+# workers inherit the folder of the process that starts them
+CACHES = Path(sys.prefix) / "numba_cache"
+if Path(os.environ.get("NUMBA_CACHE_DIR", CACHES / "alone")).parent == CACHES:
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    os.environ["NUMBA_CACHE_DIR"] = str(CACHES / worker)
 
-for name, max_examples in {"default": 50, "thorough": 500}.items():
+for name, max_examples in {"default": 30, "thorough": 500}.items():
     settings.register_profile(
         name,
         max_examples=max_examples,
@@ -27,5 +30,5 @@ def command(capsys, tmp_path, monkeypatch):
     from tests.command_line import Command
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(HedgeClipperClassifier.__init__.__kwdefaults__, "n_estimators", 15)
+    monkeypatch.setitem(HedgeClipperClassifier.__init__.__kwdefaults__, "n_estimators", 5)
     return Command(capsys)

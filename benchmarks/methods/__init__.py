@@ -28,7 +28,6 @@ METHODS = {
     for method in (
         hedgeclipper.METHOD,
         hedgeclipper.MEAN,
-        hedgeclipper.EQUAL,
         hedgeclipper_labeled_views.METHOD,
         hedgeclipper_unshrunk.METHOD,
         hedgeclipper_no_views.METHOD,

@@ -1,6 +1,6 @@
-"""HedgeClipperClassifier with its defaults, and without the game: fixed prior, or equal ones.
+"""HedgeClipperClassifier with its defaults, and without the game: equal weights of its groups.
 
-All come from one fit.
+Both come from one fit.
 """
 
 from functools import lru_cache
@@ -28,23 +28,10 @@ def scores(draw: Draw) -> np.ndarray:
 
 
 def mean_scores(draw: Draw) -> np.ndarray:
-    groups = fitted(draw)._stream.groups
-    return groups.prior @ groups.scorer.find(draw.X_scored)
-
-
-def equal_scores(draw: Draw) -> np.ndarray:
     return fitted(draw)._stream.groups.scorer.find(draw.X_scored).mean(axis=0)
 
 
 METHOD = Method("hedgeclipper", "HedgeClipper", scores, uses_unlabeled=True)
 MEAN = Method(
     "hedgeclipper-mean", "without the game", mean_scores, uses_unlabeled=True, is_control=True
-)
-EQUAL = Method(
-    "hedgeclipper-equal",
-    "equal weights of groups",
-    equal_scores,
-    uses_unlabeled=True,
-    is_control=True,
-    is_ablation=True,
 )

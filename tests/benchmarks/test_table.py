@@ -107,12 +107,12 @@ def test_quick_figures_are_paired(quick):
         assert np.abs(ours - forest).mean() < unpaired.mean()
 
 
-FITS_PANELS = {"hedged-voting", "panel-mean", "panel-stacking"}
+MANY_FITS = {"hedged-voting", "panel-mean", "panel-stacking", *ABLATIONS}
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=pytest.mark.slow if n in FITS_PANELS else ()) for n in METHODS],
+    [pytest.param(n, marks=pytest.mark.slow if n in MANY_FITS else ()) for n in METHODS],
 )
 def test_hidden_labels_are_not_looked_at(name):
     draw = run_table.make_draw("a1a", 40, 0, max_unlabeled=300)

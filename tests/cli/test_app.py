@@ -1,11 +1,10 @@
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import hedgeclipper
 from hedgeclipper.cli.app import find_checkout, spread_values
-from tests.command_line import cancer
+from hedgeclipper.cli.output import ExitCode
 
 
 def test_demo(command, monkeypatch):
@@ -59,18 +58,16 @@ def test_help_waits_for_no_library_of_numbers():
     assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "numba", "narwhals"}
 
 
-def test_the_command_as_a_process(tmp_path):
-    cancer().to_csv(tmp_path / "rows.csv", index=False)
-    words = ["fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "hedgeclipper.cli", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["n_labeled"] == 100
+def test_the_command_as_a_process():
+    def run(*words):
+        words = [sys.executable, "-m", "hedgeclipper.cli", *words]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    assert run("--version") == (0, f"hedgeclipper {hedgeclipper.__version__}\n", "")
+    code, _, error = run("bench", "no-such-target")
+    assert code == ExitCode.USAGE
+    assert "no-such-target" in error
 
 
 def test_many_values_of_one_option():

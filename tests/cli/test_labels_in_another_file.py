@@ -1,5 +1,7 @@
 """``fit rows.csv --labels labels.csv --key id --target outcome``."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,9 +23,15 @@ def split(table, suffix="csv"):
     return frame, target
 
 
-@pytest.mark.parametrize("table", [cancer, flowers])
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("more", [(), ("--key", "case"), ("--id", "case")])
+KEYS = [(), ("--key", "case"), ("--id", "case")]
+FAST = [(cancer, "csv", KEYS[0]), (flowers, "parquet", KEYS[1]), (flowers, "csv", KEYS[2])]
+SLOW = [case for case in product((cancer, flowers), ("csv", "parquet"), KEYS) if case not in FAST]
+
+
+@pytest.mark.parametrize(
+    ("table", "suffix", "more"),
+    [*FAST, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
+)
 def test_labels_are_matched_by_their_key(command, table, suffix, more):
     frame, target = split(table, suffix)
     words = ("--target", target, "--labels", f"labels.{suffix}", "-m", "m.skops", *more)

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,36 +15,34 @@ import pytest
 import skops.io
 
 from hedgeclipper.cli.output import Output
-from tests.command_line import FEW_TREES, cancer
+from tests.command_line import FEW_TREES, cancer, start_command
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+termios = pytest.importorskip("termios")
 COMMAND = [sys.executable, "-c", FEW_TREES]
 
 
 def in_terminal(words, folder):
     """Return exit code and output of a command that runs on a terminal of 100 columns."""
     leader, follower = pty.openpty()
-    environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm-256color"}
-    process = subprocess.Popen(
-        [*COMMAND, *words],
-        cwd=folder,
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        env=environment,
-    )
-    os.close(follower)
+    termios.tcsetwinsize(follower, (40, 100))
+    process = start_command(words, folder, os.ttyname(follower))
     parts = []
-    while True:
-        try:
-            part = os.read(leader, 4096)
-        except OSError:
-            break
-        if not part:
-            break
-        parts.append(part)
+    reader = threading.Thread(target=lambda: parts.extend(iter(lambda: read(leader), b"")))
+    reader.start()
+    process.join()
+    os.close(follower)
+    reader.join()
     os.close(leader)
-    return process.wait(timeout=60), b"".join(parts).decode()
+    return process.exitcode, b"".join(parts).decode()
+
+
+def read(leader):
+    """Return what was printed on a terminal; nothing when it is closed."""
+    try:
+        return os.read(leader, 4096)
+    except OSError:
+        return b""
 
 
 def test_a_terminal_shows_bars_with_the_time_left(tmp_path):
@@ -147,7 +146,7 @@ def test_stopped_while_predictions_are_written(command, monkeypatch, to):
     assert Path(to).read_text() == "old"
 
 
-@pytest.mark.parametrize("more", [[], ["--json"]])
+@pytest.mark.parametrize("more", [[], pytest.param(["--json"], marks=pytest.mark.slow)])
 def test_the_work_is_done_though_nobody_reads_the_output(tmp_path, more):
     cancer().to_csv(tmp_path / "rows.csv", index=False)
     reader, writer = os.pipe()

@@ -148,21 +148,14 @@ def weighed(groups, unlabeled, **options):
     (scores,) = panel_scores(
         groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
     )
-    return scores, weigh_groups(scores, groups.prior, **options)
+    return scores, weigh_groups(scores, **options)
 
 
 def unlabeled_scores(groups):
     return groups.scorer.by_group(groups.scorer.find(X[NEW]))
 
 
-def test_shares_add_up_to_one_and_are_the_same_on_a_view():
-    _, groups = four_groups()
-    assert groups.prior.sum() == pytest.approx(1)
-    assert groups.prior[0] == groups.prior[1]
-    assert groups.prior[2] == groups.prior[3]
-
-
-def test_without_labels_of_a_class_the_weights_are_the_shares():
+def test_without_labels_of_a_class_the_weights_are_equal():
     _, groups = four_groups()
     (scores,) = panel_scores(groups.out_of_bag, unlabeled_scores(groups), groups.codes, None, [1])
     one_class = type(scores)(
@@ -171,8 +164,8 @@ def test_without_labels_of_a_class_the_weights_are_the_shares():
         scores.weights[scores.is_positive],
         scores.unlabeled,
     )
-    weights = weigh_groups(one_class, groups.prior).solution.weights
-    np.testing.assert_allclose(weights / weights.sum(), groups.prior, atol=1e-3)
+    weights = weigh_groups(one_class).solution.weights
+    np.testing.assert_allclose(weights / weights.sum(), 0.25, atol=1e-3)
 
 
 def test_a_group_of_noise_has_less_weight_than_its_share():
@@ -183,8 +176,8 @@ def test_a_group_of_noise_has_less_weight_than_its_share():
     unlabeled = unlabeled_scores(groups)
     unlabeled[:, 2] = rng.permutation(unlabeled[:, 2])
     (scores,) = panel_scores(noisy, unlabeled, groups.codes, None, [1])
-    weights = weigh_groups(scores, groups.prior).solution.weights
-    assert weights[2] < 0.5 * groups.prior[2] * weights.sum()
+    weights = weigh_groups(scores).solution.weights
+    assert weights[2] < 0.5 * weights.mean()
 
 
 def test_log_odds_are_a_logistic_curve_through_the_weighted_probabilities():
@@ -197,7 +190,7 @@ def test_log_odds_are_a_logistic_curve_through_the_weighted_probabilities():
         (p - center) @ found.solution.weights / max(center, 1 - center)
         for p in (scores.labeled, scores.unlabeled)
     )
-    mean = scores.unlabeled @ groups.prior
+    mean = scores.unlabeled.mean(axis=1)
 
     def loss(line):
         own, more = line[0] * vote + line[1], line[0] * prior + line[1]

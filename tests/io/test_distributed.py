@@ -3,7 +3,6 @@
 import os
 import pickle
 import signal
-import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from multiprocessing import get_context
@@ -380,8 +379,8 @@ def test_a_cluster_without_workers_is_told_of_and_not_waited_for():
     )
     with cluster, distributed.Client(cluster) as client:
         client.sync(cluster.workers[0].close)
-        with dask.config.set({"hedgeclipper.no-workers-timeout": "2 s"}):
-            started = time.monotonic()
-            with pytest.raises(TimeoutError, match="has had no worker for 2 seconds"):
-                fitted(da.from_array(UNLABELED, chunks=(4000, 4)))
-        assert time.monotonic() - started < 20
+        with (
+            dask.config.set({"hedgeclipper.no-workers-timeout": "2 s"}),
+            pytest.raises(TimeoutError, match="has had no worker for 2 seconds"),
+        ):
+            fitted(da.from_array(UNLABELED, chunks=(4000, 4)))

@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame, LeafStorage, load
-from hedgeclipper.cli import main
 from hedgeclipper.cli.output import ExitCode
-from tests.command_line import cancer
+from tests.command_line import cancer, start_command
 from tests.stress.tally import Tally, tries
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals and forks")
@@ -20,44 +19,20 @@ FIT = ["fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--jobs", "1", "-q", 
 PREDICT = ["predict", "old.skops", "rows.csv", "-o", "p.csv", "-q", "--force"]
 
 
-def run_command(words, folder):
-    """Run a command in a process of its own, with few trees and no messages."""
-    os.chdir(folder)
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)
-    os.dup2(quiet, 2)
-    HedgeClipperClassifier.__init__.__kwdefaults__["n_estimators"] = 5
-    raise SystemExit(main(words))
-
-
 @pytest.fixture(scope="module")
-def start():
-    """Return a function that starts a command; its modules are imported once for all."""
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["tests.stress.test_chaos", "hedgeclipper.cli.table_commands"])
-
-    def start(words, folder):
-        process = context.Process(target=run_command, args=(words, str(folder)))
-        process.start()
-        return process
-
-    return start
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, start):
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("chaos")
     cancer().to_csv(folder / "rows.csv", index=False)
-    process = start([*FIT[:5], "old.skops", *FIT[6:]], folder)
+    process = start_command([*FIT[:5], "old.skops", *FIT[6:]], folder)
     process.join()
     assert process.exitcode == 0
     return folder
 
 
-def seconds_of(words, folder, start):
+def seconds_of(words, folder):
     """Return how long a command takes that is not disturbed."""
     started = time.monotonic()
-    process = start(words, folder)
+    process = start_command(words, folder)
     process.join()
     assert process.exitcode == 0
     return time.monotonic() - started
@@ -70,17 +45,17 @@ def is_whole(path):
 
 
 @pytest.mark.parametrize("words", [FIT, PREDICT], ids=["fit", "predict"])
-def test_killed_commands_leave_whole_files_or_none(folder, start, words):
+def test_killed_commands_leave_whole_files_or_none(folder, words):
     rng = np.random.default_rng(0)
     output = folder / words[words.index("-m" if "-m" in words else "-o") + 1]
-    usual = seconds_of(words, folder, start)
+    usual = seconds_of(words, folder)
     with Tally("kills of fit and predict") as tally:
         for number in range(tries(1, 52)):
             if number % 2:
                 output.unlink(missing_ok=True)
             was_there = output.exists()
             with tally.attempt(f"kill {number}"):
-                process = start(words, folder)
+                process = start_command(words, folder)
                 # writing is the end of a run, so that most kills come there
                 time.sleep(usual * (rng.random() if number % 3 else rng.uniform(0.7, 1.0)))
                 (process.kill if rng.random() < 0.5 else process.terminate)()
@@ -88,20 +63,20 @@ def test_killed_commands_leave_whole_files_or_none(folder, start, words):
                 assert output.exists() or not was_there
                 assert not output.exists() or is_whole(output)
                 assert (folder / "old.skops").exists()
-        seconds_of(words, folder, start)
+        seconds_of(words, folder)
         assert output.name in os.listdir(folder)
         assert not [name for name in os.listdir(folder) if name.startswith(".")]
 
 
 @pytest.mark.slow
-def test_of_two_who_write_the_same_file_one_whole_file_stays(folder, start):
+def test_of_two_who_write_the_same_file_one_whole_file_stays(folder):
     words = [word for word in FIT if word != "--force"]
     output = folder / "m.skops"
     with Tally("two writers of one file") as tally:
         for number in range(tries(2, 10)):
             output.unlink(missing_ok=True)
             with tally.attempt(f"pair {number}"):
-                pair = [start(words, folder) for _ in range(2)]
+                pair = [start_command(words, folder) for _ in range(2)]
                 for process in pair:
                     process.join()
                 codes = sorted(process.exitcode for process in pair)

@@ -1,4 +1,3 @@
-import time
 import tracemalloc
 
 import numpy as np
@@ -740,31 +739,25 @@ def large_sparse():
     return row[kept], voter[kept], label[kept]
 
 
-def test_a_million_rows_and_thousands_of_voters_need_neither_time_nor_memory():
+def test_a_million_rows_and_thousands_of_voters_need_little_memory():
     row, voter, label = large_sparse()
     matrix = sparse.csr_array((label, (row, voter)), shape=(10**6, 2_000))
     tracemalloc.start()
-    start = time.perf_counter()
     votes = Votes.of(matrix)
     aligned = votes.take(slice(None, None, -1)).align(np.arange(2_000), np.arange(5)[::-1])
-    seconds = time.perf_counter() - start
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert votes.n_votes == label.size
     np.testing.assert_array_equal(votes.counts().sum(axis=0), np.bincount(label))
     np.testing.assert_array_equal(aligned.counts()[::-1, ::-1], votes.counts())
-    assert seconds < 20  # about half a second
     assert peak < 200e6  # a dense matrix of bytes has 2e9
 
 
-def test_a_million_lines_of_a_long_table_take_no_time():
+def test_a_million_lines_of_a_long_table():
     row, voter, label = large_sparse()
     order = np.random.default_rng(1).permutation(row.size)
     lines = {"task": row[order], "worker": voter[order], "label": label[order]}
-    start = time.perf_counter()
     votes = Votes.from_long(lines)
-    seconds = time.perf_counter() - start
-    assert seconds < 20  # about half a second
     tasks, workers, codes = votes.triplets()
     found = votes.rows[tasks] * 2_000 + votes.voters[workers]
     by_place = np.argsort(found)

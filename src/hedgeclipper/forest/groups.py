@@ -35,11 +35,9 @@ from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch
 from hedgeclipper.forest.trees import LeafFinder, map_in_threads
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels. The strength of the
-# pull to the prior weights, times the mean square of the vote they give; with fewer labels of the
-# rarer class than FEW_LABELS it is larger still. And how much trees on the columns as they are
-# count in the prior weights, relative to those on a view: on some data components are no use.
+# pull to equal weights, times the mean square of the vote they give; with fewer labels of the
+# rarer class than FEW_LABELS it is larger still.
 GROUP_RIDGE, FEW_LABELS = 60.0, 20.0
-COLUMNS_TO_VIEW = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +107,6 @@ class ScoredGroups:
     scorer: GroupScorer
     strengths: np.ndarray  # (n_groups,)
     out_of_bag: np.ndarray  # (n_labeled, n_groups, n_games)
-    prior: np.ndarray  # (n_groups,): their weights before labels tell more, which add up to 1
     unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
     codes: np.ndarray  # (n_labeled,): numbers of the classes
     weights: np.ndarray | None  # (n_labeled,)
@@ -132,17 +129,16 @@ class ScoredGroups:
         return np.moveaxis(expit(scores) if scorer.are_log_odds else scores, 0, 1)
 
 
-def weigh_groups(scores: PanelScores, prior: np.ndarray, **options: Any) -> Aggregate:
-    """Return the weights of the groups: the prior ones, unless labels show better ones."""
-    mean = scores.unlabeled @ prior
+def weigh_groups(scores: PanelScores, **options: Any) -> Aggregate:
+    """Return the weights of the groups: equal ones, unless labels show better ones."""
+    mean = scores.unlabeled.mean(axis=1)
     scale = ProbabilityScale(float(mean.mean()))
     n_positive = int(scores.is_positive.sum())
     n_rare = max(1, min(n_positive, scores.is_positive.size - n_positive))
     size = float(np.mean(scale(mean) ** 2)) or 1.0
     return aggregate(
         scores,
-        scales=[scale] * prior.size,
-        prior=prior,
+        scales=[scale] * scores.unlabeled.shape[1],
         ridge=GROUP_RIDGE * size * (1.0 + (FEW_LABELS / n_rare) ** 2),
         caution=0.0,
         **options,
@@ -175,7 +171,6 @@ def score_groups(
     is_positive = codes[:, None] == np.asarray(games)
     chosen = [choose_strength(own, is_positive, weights) for own in scores]
     per_leaf = np.asarray(chosen)[group_of_leaf]
-    prior = np.where(grown.has_view, 1.0, COLUMNS_TO_VIEW)
     return ScoredGroups(
         names=list(grown.models),
         scorer=GroupScorer(
@@ -183,7 +178,6 @@ def score_groups(
         ),
         strengths=strengths[chosen],
         out_of_bag=np.stack([own[k] for own, k in zip(scores, chosen, strict=True)], axis=1),
-        prior=prior / prior.sum(),
         unseen=grown.unseen,
         codes=codes,
         weights=weights,
@@ -306,7 +300,7 @@ class GroupStream(Stream):
         scores = panel_scores(
             groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
         )
-        found = [weigh_groups(own, groups.prior, **self.options) for own in scores]
+        found = [weigh_groups(own, **self.options) for own in scores]
         self.summaries = [
             summarize(groups.names, *pair) for pair in zip(scores, found, strict=True)
         ]

@@ -32,7 +32,6 @@ class GrownTrees:
     models: dict[str, Any]  # the ensembles by their names
     finder: LeafFinder
     groups: np.ndarray  # (n_trees,): number of the ensemble that each tree is in
-    has_view: np.ndarray  # (n_groups,): whether it is on a view, not on the columns as they are
     bags: np.ndarray  # (n_trees, n_labeled): how often each row is in each tree's sample
     unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
     source: str  # where unseen rows come from: "oob", "half" or "prefit"
@@ -151,12 +150,11 @@ def grow_trees(
         _check_fitted(first, X, classes, names)
         shape, groups = (finder.n_trees, X.shape[0]), np.zeros(finder.n_trees, int)
         never, always = np.zeros(shape), np.ones(shape, bool)
-        models, has_view = {"estimator": first}, np.zeros(1, bool)
-        return GrownTrees(models, finder, groups, has_view, never, always, "prefit")
+        return GrownTrees({"estimator": first}, finder, groups, never, always, "prefit")
     has_bags = getattr(first, "bootstrap", False)
     is_grown = np.ones(y.size, bool) if has_bags else _draw_half(y, random_state)
     weights = None if sample_weight is None else sample_weight[is_grown] / sample_weight.mean()
-    models = {}
+    models: dict[str, Any] = {}
     finders: list[LeafFinder] = []
     samples: list[np.ndarray] = []
     for view in views:
@@ -171,9 +169,8 @@ def grow_trees(
     finder = finders[0] if len(finders) == 1 else ViewedTrees(views, finders)
     groups = np.repeat(np.arange(len(samples)), [own.shape[0] for own in samples])
     bags = np.concatenate(samples)
-    has_view = np.repeat([view is not None for view in views], len(ensembles))
     source = "oob" if has_bags else "half"
-    return GrownTrees(models, finder, groups, has_view, bags, bags == 0, source)
+    return GrownTrees(models, finder, groups, bags, bags == 0, source)
 
 
 def _view_name(view: Any) -> str:

@@ -86,7 +86,7 @@ def out_of_bag_log_odds(groups: ScoredGroups) -> np.ndarray:
     weights = None if groups.weights is None else groups.weights[known]
     scores = panel_scores(own, own, groups.codes[known], weights, groups.games)
     out = np.full((known.size, len(groups.games)), np.nan)
-    games = [weigh_groups(one, groups.prior).game for one in scores]
+    games = [weigh_groups(one).game for one in scores]
     found = [game.log_odds(one.unlabeled) for game, one in zip(games, scores, strict=True)]
     out[known] = np.column_stack(found)
     return out
