@@ -30,7 +30,7 @@ from hedgeclipper.bounds.certificate import certify
 from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.bounds.intervals import lower_bounds
 from hedgeclipper.game.losses import absolute_loss
-from hedgeclipper.game.setup import set_up_game
+from hedgeclipper.game.solve import set_up_game
 
 RESULTS = FOLDER / "bounds.csv"
 ROWS = ("adult", "covtype", "weather", "a1a")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
         ShiftWarning,
     )
     from hedgeclipper.base.weighing import NoHeldOutRowsWarning
-    from hedgeclipper.bounds.auto_labels import AutoLabels
     from hedgeclipper.bounds.certificate import Certificate, certificate
+    from hedgeclipper.bounds.checked_rule import AutoLabels
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from hedgeclipper.forest.leaf_game import LeafGame
     from hedgeclipper.forest.leaf_rows import LeafStorage
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
-    from hedgeclipper.game.setup import LabelCorrelations
     from hedgeclipper.game.solution import Contradiction, GameSolution
-    from hedgeclipper.game.solve import UnboundedGameWarning, solve_game
+    from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
     from hedgeclipper.inspection.abstention import AbstentionDisplay
     from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
     from hedgeclipper.inspection.margins import MarginDisplay
@@ -57,11 +56,11 @@ _HOME = {
     "ContradictionWarning": "votes.worst_case",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
-    "LabelCorrelations": "game.setup",
+    "LabelCorrelations": "game.solve",
     "lower_bounds": "bounds.intervals",
     "UnboundedGameWarning": "game.solve",
     "solve_game": "game.solve",
-    "AutoLabels": "bounds.auto_labels",
+    "AutoLabels": "bounds.checked_rule",
     "Certificate": "bounds.certificate",
     "certificate": "bounds.certificate",
     "Contradiction": "game.solution",

@@ -15,13 +15,13 @@ from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.bounds.class_rates import RateEvidence
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
+from hedgeclipper.forest.forest_inspection import UnlabeledGain
 from hedgeclipper.forest.groups import GroupPredictor, GroupScorer, GroupStream, ScoredGroups
 from hedgeclipper.forest.leaf_correlations import Labeled
 from hedgeclipper.forest.leaf_game import LeafEvidence, LeafGame, LeafGameOptions, LeafStream
 from hedgeclipper.forest.leaf_rows import LeafStorage, Reservoir
 from hedgeclipper.forest.leaves import LeafPredictor, LeafTable
 from hedgeclipper.forest.trees import PackedTrees, ViewedTrees
-from hedgeclipper.forest.unlabeled_gain import UnlabeledGain
 from hedgeclipper.forest.views import Components
 from hedgeclipper.game.losses import LogLoss, PiecewiseLinearLoss, SquareLoss
 from hedgeclipper.game.multiclass_losses import (

@@ -3,9 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hedgeclipper.bounds.auto_labels import AutoLabels
-from hedgeclipper.bounds.checked_rule import CheckedRule
-from hedgeclipper.bounds.exact import proportion_bounds
+from hedgeclipper.bounds.checked_rule import AutoLabels, CheckedRule
+from hedgeclipper.bounds.intervals import proportion_bounds
 
 
 def make_rule(rng, n_tested=400, n_unlabeled=3000, scale=1.0):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from hedgeclipper.bounds.checked_rule import CheckedRule
-from hedgeclipper.bounds.exact import proportion_bounds
+from hedgeclipper.bounds.intervals import proportion_bounds
 
 
 def make_rule(rng, n_tested, n_unlabeled, caveat=""):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from hedgeclipper.bounds.class_rates import RateEvidence, prediction_powered
-from hedgeclipper.bounds.exact import proportion_bounds
-from hedgeclipper.bounds.intervals import wilson_bounds
+from hedgeclipper.bounds.intervals import proportion_bounds, wilson_bounds
 
 N_ROWS, RATE = 1000, 0.3
 

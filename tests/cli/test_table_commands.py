@@ -10,7 +10,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import Pipeline
 
 import hedgeclipper
-from hedgeclipper.bounds.exact import proportion_bounds
+from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.datasets import fetch_a1a
 from tests.command_line import cancer, crowd, flowers
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from hedgeclipper import datasets
-from hedgeclipper.datasets import dataset_names, fetch, fetch_a1a, load
+from hedgeclipper.datasets import dataset_names, fetch, fetch_a1a, load, load_judges
 from hedgeclipper.datasets.registry import find_dataset
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -124,3 +124,22 @@ def test_real_archives(name, monkeypatch):
         assert rows.shape[1] == budget
         assert all(set(bunch.target[split]) == {0, 1} for split in rows)
     assert bool(bunch.labeled_splits) == name.startswith("ssl")
+
+
+def test_verdicts_gold_labels_and_subsets_belong_together():
+    judges = load_judges()
+    assert judges.verdicts.shape == (419, 130)
+    assert judges.verdicts.index.equals(judges.gold.index)
+    assert judges.subset.index.equals(judges.gold.index)
+    assert set(judges.gold) == {"A", "B"}
+    assert sorted(judges.subset.unique()) == ["GPTInst", "GPTOut", "Manual", "Natural", "Neighbor"]
+    assert sum(name.endswith(" swapped") for name in judges.verdicts) == 65
+    assert "LLMBar" in judges.DESCR
+
+
+def test_half_of_the_judges_are_wrong_more_often_than_right_somewhere():
+    """The bias that makes the majority vote fail: longer answers look better."""
+    judges = load_judges()
+    hard = judges.subset.eq("Neighbor")
+    accuracy = judges.verdicts[hard].eq(judges.gold[hard], axis=0).mean()
+    assert (accuracy < 0.5).mean() > 0.5

@@ -6,7 +6,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.forest.reasons import column_contributions, describe_reasons
+from hedgeclipper.forest.forest_inspection import column_contributions, describe_reasons
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(500, 4)).astype(np.float32)

@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame, NoUnlabeledRowsWarning
 from hedgeclipper.base.evaluation import placements
-from hedgeclipper.forest.unlabeled_gain import (
+from hedgeclipper.forest.forest_inspection import (
     UnlabeledGain,
     auc_difference,
     out_of_bag_log_odds,

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgeclipper.game.equations import WeightTerms, awake_predictions, dual_value, relative_gap
-from hedgeclipper.game.setup import set_up_game
+from hedgeclipper.game.solve import set_up_game
 from tests.small_games import objective, small_games
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game, WeightTerms, dual_value
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, LargestScore
-from hedgeclipper.game.setup import set_up_game
 from hedgeclipper.game.solution import Progress
+from hedgeclipper.game.solve import set_up_game
+from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.game.specialists import ExtendedSpecialists
 
 LOSSES = {**MULTICLASS_LOSSES, "largest_score": LargestScore()}

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from hedgeclipper import abstention_loss, solve_game
-from hedgeclipper.game.batch import solve_batch
-from hedgeclipper.game.setup import set_up_game
 from hedgeclipper.game.solution import Progress
+from hedgeclipper.game.solve import set_up_game
+from hedgeclipper.game.solvers import solve_batch
 
 RNG = np.random.default_rng(0)
 VOTES = RNG.choice([-1.0, 1.0], (400, 3))

@@ -19,12 +19,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
-from hedgeclipper.base.auto_label import AutoLabelMixin
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.decisions import decision_costs, never_predicted, warn_of_never_predicted
-from hedgeclipper.base.held_out import HeldOutRows, draw_held_out, hold_out_rows
+from hedgeclipper.base.evaluation import LabeledScoreMixin
+from hedgeclipper.base.held_out import AutoLabelMixin, HeldOutRows, draw_held_out, hold_out_rows
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
-from hedgeclipper.base.scoring import LabeledScoreMixin
 from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
 from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.io.arrays import draw_rows

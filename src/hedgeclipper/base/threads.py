@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -58,3 +60,22 @@ def own_jobs(model: Any, shares_cores: bool) -> Iterator[None]:
         yield
     finally:
         model.set_params(**asked)
+
+
+def map_in_threads(
+    work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None
+) -> Iterator[Any]:
+    """Yield the result of the work on each item, in order, with as many threads as jobs."""
+    n_threads = n_workers(n_jobs)
+    if n_threads == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        # a few items ahead and no more, since they may be large and made on the way
+        waiting: deque[Future] = deque()
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > 2 * n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

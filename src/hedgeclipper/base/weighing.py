@@ -29,9 +29,8 @@ from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.base.score_votes import Calibration, PanelGame, Scale, VoteScale, make_votes
 from hedgeclipper.game.equations import Game
 from hedgeclipper.game.losses import Loss
-from hedgeclipper.game.setup import set_up_game
 from hedgeclipper.game.solution import GameSolution, Progress
-from hedgeclipper.game.solve import play
+from hedgeclipper.game.solve import play, set_up_game
 from hedgeclipper.io.progress import warn_user
 
 RIDGE, RIDGE_WITHOUT_LABELS = 80.0, 1e6

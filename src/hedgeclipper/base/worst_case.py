@@ -13,12 +13,11 @@ import numpy as np
 
 from hedgeclipper.base.score_votes import PanelGame
 from hedgeclipper.base.weighing import PanelScores
-from hedgeclipper.bounds.certificate import certify
-from hedgeclipper.bounds.intervals import lower_bounds
-from hedgeclipper.game.losses import absolute_loss
-from hedgeclipper.game.setup import set_up_game
+from hedgeclipper.bounds.certificate import largest_error
+from hedgeclipper.bounds.intervals import mean_bounds
+from hedgeclipper.game.specialists import as_vote_matrix
 
-PASSES = 40
+DELTA = 0.025  # of each side of an interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,23 +56,16 @@ def worst_case_error(votes: HardVotes) -> float:
     the labels that score it have weighed its members.
     """
     everyone = np.column_stack([votes.labeled, votes.panel_labeled, np.ones(votes.signs.size)])
-    bounds = lower_bounds(everyone, votes.signs, method="wilson", two_sided=True)
-    # the last voter always votes +, so that its bounds are those of the class prior
-    low, high = (1.0 + bounds.lower[-1]) / 2.0, (1.0 + bounds.upper[-1]) / 2.0
-    bounds = bounds.select(slice(-1))
-    game = set_up_game(
-        np.column_stack([votes.unlabeled, votes.panel_unlabeled]),
-        bounds,
-        class_balance=((low + high) / 2.0, (high - low) / 2.0),
-        loss=absolute_loss(),
-        cap=None,
-    )
+    sums, counts = votes.signs @ everyone, np.full(everyone.shape[1], float(votes.signs.size))
+    estimate = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    lower, upper = mean_bounds(estimate, counts, "wilson", DELTA)
+    # the last voter always votes +, so that its bounds are those of the class balance
+    balance = (lower[-1] + upper[-1]) / 2.0, (upper[-1] - lower[-1]) / 2.0
+    n_rows = votes.panel_unlabeled.size
+    voters = np.column_stack([votes.unlabeled, votes.panel_unlabeled, np.ones(n_rows)])
     panel_alone = np.append(np.zeros(votes.unlabeled.shape[1]), [1.0, 0.0])
-    start = np.append(np.maximum(bounds.lower, 0.0) / bounds.lower.size, 0.0)
 
     def predict(block: Any) -> np.ndarray:
         return block @ panel_alone
 
-    return certify(
-        game, predict, start, rule="hard", knowledge=bounds, max_iter=PASSES, both_ends=False
-    ).error_upper
+    return largest_error(as_vote_matrix(voters), lower[:-1], balance, predict)

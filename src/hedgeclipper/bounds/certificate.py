@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.batch import solve_batch
-from hedgeclipper.game.equations import Game
+from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import absolute_loss
-from hedgeclipper.game.setup import LabelCorrelations, set_up_game
 from hedgeclipper.game.solution import GameSolution, Progress, find_contradiction
-from hedgeclipper.game.specialists import ExtendedSpecialists
+from hedgeclipper.game.solve import LabelCorrelations, set_up_game
+from hedgeclipper.game.solvers import solve_batch
+from hedgeclipper.game.specialists import ExtendedSpecialists, Specialists
 
 RULES = ("randomized", "hard")
 MAX_ITER = 40
@@ -207,24 +207,19 @@ def certify(
     *,
     rule: str,
     knowledge: Any,
-    max_iter: int = MAX_ITER,
-    both_ends: bool = True,
 ) -> Certificate:
     """Return bounds on the error of any rule, given a game that holds what is known.
 
     In the game Psi must be abs, and there must be no anchor. ``predict``, called ``rule``, takes a
     block of votes and returns g in [-1, 1] for its rows. The search for a proof begins at the
-    weights ``start`` and takes ``max_iter`` passes for each end; without ``both_ends`` there is
-    neither a lower bound nor a search for a contradiction. ``knowledge`` is where the game's
-    correlations come from; only `LabelCorrelations` can make a guarantee.
+    weights ``start``. ``knowledge`` is where the game's correlations come from; only
+    `LabelCorrelations` can make a guarantee.
     """
     start = np.clip(start, game.terms.lower, game.terms.upper)
-    upper = (1.0 + _largest_mean(game, lambda rows: -predict(rows), start, max_iter)) / 2.0
-    lower, void = 0.0, ""
-    if both_ends:
-        found = find_contradiction(game, start, game.evaluate(start, eps=1.0).mean_size)
-        void = "" if found is None else str(found)
-        lower = (1.0 - _largest_mean(game, predict, np.zeros(start.size), max_iter)) / 2.0
+    upper = (1.0 + _largest_mean(game, lambda rows: -predict(rows), start)) / 2.0
+    found = find_contradiction(game, start, game.evaluate(start, eps=1.0).mean_size)
+    void = "" if found is None else str(found)
+    lower = (1.0 - _largest_mean(game, predict, np.zeros(start.size))) / 2.0
     if not void and (lower > upper + ROUNDING or upper < -ROUNDING):
         void = "The correlations contradict each other: the bounds cross."
     doubt = void or _doubt(game, knowledge)
@@ -240,8 +235,39 @@ def certify(
     )
 
 
+def largest_error(
+    voters: Specialists,
+    lower: np.ndarray,
+    balance: tuple[float, float],
+    predict: Callable[[Any], np.ndarray],
+    max_iter: int = MAX_ITER,
+) -> float:
+    """Return an upper bound on the error of a rule under any labels that the voters allow.
+
+    The last voter always votes +, and ``balance`` is the mean label and the width within which it
+    is known; ``lower`` are lower bounds on the correlations of the other voters. ``predict`` is
+    that of `certify`. The result is 1 if these contradict each other.
+    """
+    none = np.zeros(lower.size + 1)
+    terms = WeightTerms(
+        edge=np.append(lower, balance[0]),
+        width=np.append(none[1:], balance[1]),
+        curvature=none,
+        anchor=none,
+        lower=np.append(none[1:], -np.inf),
+        upper=np.full(none.size, np.inf),
+    )
+    start = np.append(np.maximum(lower, 0.0) / lower.size, 0.0)
+    game = Game(voters, terms, absolute_loss())
+    found = (1.0 + _largest_mean(game, lambda rows: -predict(rows), start, max_iter)) / 2.0
+    return 1.0 if found < -ROUNDING else float(np.clip(found, 0.0, 1.0))
+
+
 def _largest_mean(
-    game: Game, column: Callable[[Any], np.ndarray], start: np.ndarray, max_iter: int
+    game: Game,
+    column: Callable[[Any], np.ndarray],
+    start: np.ndarray,
+    max_iter: int = MAX_ITER,
 ) -> float:
     """Return an upper bound on the mean of z times the column.
 

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hedgeclipper.bounds.exact import proportion_bounds
-from hedgeclipper.bounds.intervals import check_level, wilson_bounds
+from hedgeclipper.bounds.intervals import check_level, proportion_bounds, wilson_bounds
 
 N_FOLDS = 5
 # in the spirit of Agresti and Coull, since errors that are rare may not show among few labels; a

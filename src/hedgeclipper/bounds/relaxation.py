@@ -17,11 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Evaluation
-from hedgeclipper.game.exact import solve_exact
 from hedgeclipper.game.losses import absolute_loss
-from hedgeclipper.game.setup import check_positive, is_small, set_up_game
 from hedgeclipper.game.solution import (
     NEGLIGIBLE,
     Contradiction,
@@ -29,6 +26,8 @@ from hedgeclipper.game.solution import (
     Progress,
     find_contradiction,
 )
+from hedgeclipper.game.solve import check_positive, is_small, set_up_game
+from hedgeclipper.game.solvers import solve_batch, solve_exact
 
 MAX_ROUNDS = 50
 

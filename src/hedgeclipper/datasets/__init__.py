@@ -8,12 +8,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Concatenate, ParamSpec
 
+import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
 from hedgeclipper.datasets.downloads import located
 from hedgeclipper.datasets.file_formats import Contents, read_files
-from hedgeclipper.datasets.judges import load_judges
 from hedgeclipper.datasets.registry import PACKAGE_DATA, Dataset, dataset_names, find_dataset
 from hedgeclipper.io.extras import import_extra
 
@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 _Options = ParamSpec("_Options")  # the keywords of fetch, for type checkers
+ANSWERS = np.array(["A", "B", None], dtype=object)
 
 
 def fetch(
@@ -210,3 +211,39 @@ fetch_susy = _fetcher(fetch, "SUSY", "susy")
 fetch_higgs = _fetcher(fetch, "HIGGS", "higgs")
 fetch_epsilon = _fetcher(fetch, "epsilon", "epsilon")
 fetch_webspam_uni = _fetcher(fetch, "webspam-uni", "webspam_uni")
+
+
+def load_judges() -> Bunch:
+    """Return verdicts of 65 prompts of language models, in both orders, on 419 pairs of LLMBar.
+
+    It needs pandas.
+
+    Returns
+    -------
+    Bunch
+        ``verdicts``, a frame with a row for each pair and a column for each judge and order, of
+        "A", "B" and missing ones; ``gold``, a Series of the better answers; ``subset``, a Series
+        of the part of LLMBar that each pair is from; ``DESCR``, where they come from. All three
+        have the same index.
+
+    References
+    ----------
+    Z. Zeng, J. Yu, T. Gao, Y. Meng, T. Goyal, D. Chen. Evaluating Large Language Models at
+    Evaluating Instruction Following. ICLR 2024.
+
+    Examples
+    --------
+    >>> judges = load_judges()
+    >>> judges.verdicts.shape
+    (419, 130)
+    """
+    pandas = import_extra("pandas", "io", "load_judges")
+    with np.load(PACKAGE_DATA / "judges_llmbar.npz", allow_pickle=False) as file:
+        votes, gold, voters, subset = (file[name] for name in ("L", "y", "voters", "subset"))
+    index = pandas.Index([f"pair-{k}" for k in range(len(gold))], name="pair")
+    return Bunch(
+        verdicts=pandas.DataFrame(ANSWERS[votes], index=index, columns=voters.tolist()),
+        gold=pandas.Series(ANSWERS[gold], index=index, name="gold"),
+        subset=pandas.Series(subset.tolist(), index=index, name="subset"),
+        DESCR=(PACKAGE_DATA / "README.md").read_text(encoding="utf-8"),
+    )

@@ -24,10 +24,10 @@ from sklearn.preprocessing import OneHotEncoder
 
 from hedgeclipper.datasets.registry import N_SYMBOLS_SECSTR, Dataset
 from hedgeclipper.io.arrays import stack_rows
+from hedgeclipper.io.as_source import table_source
 from hedgeclipper.io.formats import CsvFile
 from hedgeclipper.io.libsvm import as_csr, libsvm_source, open_packed
 from hedgeclipper.io.source import Request, naming_damaged_file
-from hedgeclipper.io.tables import table_source
 
 _DAMAGED = (EOFError, BadZipFile, LZMAError, ZlibError, MatReadError)
 _ANOTHER_FILE = (IndexError, KeyError, TypeError, ValueError)

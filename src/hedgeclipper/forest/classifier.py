@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,20 +19,14 @@ from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.held_out import ADDED_ROWS, USED_LABELS, HeldOutRows, why_no_guarantee
 from hedgeclipper.base.inspection import store_games
-from hedgeclipper.base.semi_supervised import (
-    BatchCheck,
-    SemiSupervisedRows,
-    is_dask,
-    is_in_memory,
-)
+from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedRows, is_in_memory
 from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
 from hedgeclipper.forest.groups import GroupStream, ScoredGroups, score_groups
 from hedgeclipper.forest.growing import GrownTrees, draw_some, grow_forest
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
 from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_unlabeled
-from hedgeclipper.forest.rule_check import ranked_among, sum_of_doubts
-from hedgeclipper.forest.streams import Stream
+from hedgeclipper.forest.streams import Stream, ranked_among, sum_of_doubts
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
 from hedgeclipper.io import split_target
@@ -91,9 +84,8 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         the same calibrated probabilities. "balanced" weighs errors on rows of a class by one over
         its frequency among the labels, so that rare classes are found; a dictionary has a weight
         for each class (1 for others); a matrix has the cost of predicting the class of the column
-        for a row of the class of the row, in the order of ``classes_``. If None, all errors
-        cost the same, but for those of a `cost_weighted_loss`, whose costs have no part in
-        predictions if there is a ``class_weight``.
+        for a row of the class of the row, in the order of ``classes_``. If None, all errors cost
+        the same, or what the ``loss`` says.
     game : LeafGame or None, default=None
         The paper's game of leaves, nodes or trees, with settings of its own. If None, the game
         weighs groups of trees, which is faster.
@@ -141,8 +133,8 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         correlations of groups (of whole trees, for a `LeafGame`) allow; an estimate, since these
         are. It is about probabilities above one half, whatever the ``class_weight``.
     never_predicted_ : dict
-        Classes that are predicted for none of the unlabeled rows (or of a sample), though at least
-        one row is expected to be of each, and their numbers of labels.
+        Classes that no unlabeled row (of a sample, of files) is predicted to be of, though at least
+        one is expected to be, and their numbers of labels.
     n_labeled_, n_unlabeled_ : int
         Number of labeled and of unlabeled rows.
     shift_score_ : float
@@ -277,7 +269,6 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         random_state = check_random_state(self.random_state)
         rows, held = self._hold_out_labels(rows, random_state)
         codes = self._encode(rows.y_labeled)
-
         some = draw_some(self, rows, random_state)
         labeled = replace(rows, X_unlabeled=rows.X_labeled)
         self._grown_from = labeled, codes, deepcopy(random_state)
@@ -334,8 +325,8 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         self._play(stream, kept, prepare)
         self.n_unlabeled_ = self._checked.n_unlabeled + n_new
         raw = self._predictor.raw_in(kept, self.n_jobs)
-        doubts = self._predictor.doubts(raw)
-        self._checked = self._checked.with_rows(doubts, self.n_unlabeled_, ADDED_ROWS)
+        more = self._predictor.doubts(raw), self.n_unlabeled_, ADDED_ROWS
+        self._checked = self._checked.with_rows(*more)
         self.certificate_ = self._checked.certificate(self.confidence_level)
         self._store_never_predicted(raw)
         return self
@@ -347,39 +338,30 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     def __sklearn_tags__(self):
         """Return scikit-learn's tags."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        model = RandomForestClassifier() if self.estimator is None else self.estimator
-        try:
-            tags.input_tags.allow_nan = bool(get_tags(model).input_tags.allow_nan)
-        except (AttributeError, TypeError):
-            tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        if self.estimator is not None:
+            with suppress(AttributeError, TypeError):
+                tags.input_tags.allow_nan = bool(get_tags(self.estimator).input_tags.allow_nan)
         return tags
 
     def _check_settings(self, X_unlabeled: Any, callback: Any) -> LeafStorage:
         """Return the settings of the storage; raise if some are wrong, or do not apply."""
-        storage = LeafStorage() if self.storage is None else self.storage
-        for settings in (self, storage, *([] if self.game is None else [self.game])):
-            settings._validate_params()
-        if callback is not None and self.game is None:
+        self._validate_params()
+        if self.game is not None:
+            self.game._validate_params()
+        elif callback is not None:
             raise ValueError(
                 "A callback watches the passes of a LeafGame. Got game=None, which weighs groups "
                 "of trees in too few passes: pass game=LeafGame(), or leave the callback out."
             )
-        if is_dask(X_unlabeled) and storage.get_params() != LeafStorage().get_params():
-            raise ValueError(
-                "What is kept of a Dask collection is kept by its workers: storage does not "
-                f"apply. Got storage={self.storage!r}. Leave it out, and set the memory of the "
-                "workers in Dask."
-            )
-        return storage
+        return (LeafStorage() if self.storage is None else self.storage).checked_for(X_unlabeled)
 
     def _make_stream(
         self, grown: GrownTrees, groups: ScoredGroups, leaves: np.ndarray, seed: int
     ) -> Stream:
         """Return the games to play, of groups or of leaves; leaves are those of labeled rows."""
         if self.game is None:
-            options = {"loss": self.loss, "tol": self.tol}
-            return GroupStream(groups, options, seed)
+            return GroupStream(groups, {"loss": self.loss, "tol": self.tol}, seed)
         return LeafStream(leaf_evidence(grown, groups, leaves, LeafGameOptions.of(self, seed)))
 
     def _check_rule(
@@ -399,35 +381,41 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         n_held = 0 if held is None else held.y.size
         self.n_labeled_ = codes.size + n_held
         self.n_unlabeled_ = kept.n_samples - (n_held if given.has_unlabeled else 0)
-        predictor, n_rows = self._predictor, self.n_unlabeled_
-        some, n_some = kept, n_rows
-        if not is_in_memory(given.X_unlabeled):
+        predictor, in_memory = self._predictor, is_in_memory(given.X_unlabeled)
+        some, n_some = kept, self.n_unlabeled_
+        if not in_memory:
             assert drawn is not None
-            some, n_some = self._stream.reservoir.leaves, int(np.searchsorted(drawn, n_rows))
+            some, n_some = self._stream.reservoir.leaves, int(np.searchsorted(drawn, n_some))
         raw = predictor.raw_in(some, self.n_jobs)[:n_some]
-        if is_in_memory(given.X_unlabeled):
-            self._labels = self._all_labels(given, self._classes_of(raw))
-        known: dict[str, Any] = {"n_unlabeled": n_rows if given.has_unlabeled else 0}
-        if held is None:
-            found = self._stream.out_of_bag(predictor, some, self.n_jobs)
-            if np.unique(codes[found.rows]).size < self.classes_.size:
-                # errors on some of the classes would tell nothing of all rows
-                found = replace(found, rows=found.rows[:0], raw=found.raw[:0])
-            tested, labels = found.raw, self.classes_[codes[found.rows]]
-            known["caveat"] = USED_LABELS
-            if given.has_unlabeled and found.rows.size:
-                known |= {"mean_doubt": found.mean_doubt, "scaled": ranked_among(raw, tested)}
-        else:
-            tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
-            labels, is_weighted = held.y, given.weight_labeled is not None
-            known["caveat"] = why_no_guarantee(is_weighted, self.shift_score_ > SHIFT_THRESHOLD)
-        if not is_in_memory(given.X_unlabeled):
-            total = sum_of_doubts(kept, predictor, self.n_jobs)
-            if held is not None:
-                total -= float(predictor.doubts(tested).sum())
-            known["mean_of_all"] = total / n_rows
         unlabeled = raw if given.has_unlabeled else raw[:0]
+        if held is None:
+            labels, tested, known = self._test_out_of_bag(codes, some, unlabeled)
+        else:
+            labels = held.y
+            tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
+            is_weighted = given.weight_labeled is not None
+            known = {"caveat": why_no_guarantee(is_weighted, self.shift_score_ > SHIFT_THRESHOLD)}
+        known["n_unlabeled"] = self.n_unlabeled_ if given.has_unlabeled else 0
+        if in_memory:
+            self._labels = self._all_labels(given, self._classes_of(raw))
+        else:
+            total = sum_of_doubts(kept, predictor, self.n_jobs)
+            total -= 0.0 if held is None else float(predictor.doubts(tested).sum())
+            known["mean_of_all"] = total / self.n_unlabeled_
         self._store_check(given.y_labeled, labels, tested, unlabeled, **known)
+
+    def _test_out_of_bag(
+        self, codes: np.ndarray, some: LeafRows, unlabeled: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+        """Return labels, predictions by trees grown without them, and fields of `CheckedRule`."""
+        found = self._stream.out_of_bag(self._predictor, some, self.n_jobs)
+        if np.unique(codes[found.rows]).size < self.classes_.size:
+            # errors on some of the classes would tell nothing of all rows
+            found = replace(found, rows=found.rows[:0], raw=found.raw[:0])
+        known: dict[str, Any] = {"caveat": USED_LABELS}
+        if unlabeled.size and found.rows.size:
+            known |= {"mean_doubt": found.mean_doubt, "scaled": ranked_among(unlabeled, found.raw)}
+        return self.classes_[codes[found.rows]], found.raw, known
 
     def _play(
         self,
@@ -459,5 +447,4 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         self.unlabeled_weight_ = np.array([game.unlabeled_weight for game in played.games])
         self.specialist_weights_ = played.weights
         self.n_specialists_ = np.array([weights.size for weights in played.weights])
-        self.label_correlations_ = played.label_correlations
-        self.coverage_ = played.coverage
+        self.label_correlations_, self.coverage_ = played.label_correlations, played.coverage

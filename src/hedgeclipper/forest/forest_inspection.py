@@ -1,23 +1,304 @@
-"""What a forest shows of itself: measures out of bag, its voters, reasons and a baseline."""
+"""What a forest shows of itself: measures out of bag, its voters, reasons and a baseline.
+
+Reasons are in terms of the columns that trees split on. The value of a node is the mean of the
+(shrunk) values of the leaves below it, by their training rows. Each step of a row down a tree
+changes it, and that change is put down to the column of the split; changes add up over all trees to
+the difference from what is predicted for no row at all.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.evaluation import LEAST_PROBABILITY, placements
 from hedgeclipper.base.inspection import Inspection
+from hedgeclipper.base.score_votes import ProbabilityScale
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.forest.groups import GroupStream, ScoredGroups, score_groups
+from hedgeclipper.base.weighing import panel_scores
+from hedgeclipper.forest.groups import (
+    GroupPredictor,
+    GroupStream,
+    ScoredGroups,
+    score_groups,
+    weigh_groups,
+)
 from hedgeclipper.forest.growing import grow_forest
-from hedgeclipper.forest.importances import permutation_importances
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD
-from hedgeclipper.forest.reasons import describe_reasons
-from hedgeclipper.forest.trees import ViewedTrees
-from hedgeclipper.forest.unlabeled_gain import UnlabeledGain, unlabeled_gain
+from hedgeclipper.forest.trees import PackedTrees, ViewedTrees
+
+MOST_REASONS = 4
+MANY_COLUMNS, REPEATS = 100, 3
+
+
+def column_contributions(predictor: GroupPredictor, X: Any, game: int) -> np.ndarray | None:
+    """Return what each column adds to the log-odds of a game's class, for each row.
+
+    Parameters
+    ----------
+    predictor : GroupPredictor
+        A fitted forest.
+    X : ndarray or CSR matrix of shape (n_samples, n_columns)
+        Rows as trees see them.
+    game : int
+        Number of the game.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_columns + 1) or None
+        The last entry is that of all columns of views together. None for boosters, whose splits
+        are not known.
+    """
+    finder, scorer = predictor.finder, predictor.scorer
+    views, parts = [None], [finder]
+    if isinstance(finder, ViewedTrees):
+        views, parts = finder.views, finder.parts
+    if scorer.are_log_odds or not all(isinstance(part, PackedTrees) for part in parts):
+        return None
+    out = np.zeros((X.shape[0], X.shape[1] + 1))
+    values = _leaf_log_odds(predictor, game)
+    first = 0
+    for view, part in zip(views, parts, strict=True):
+        assert isinstance(part, PackedTrees)
+        n_leaves = int(part.n_leaves.sum())
+        columns = part.used if view is None else np.full(part.used.size, X.shape[1])
+        rows = X if view is None else view.transform(X)
+        own = values[first : first + n_leaves]
+        _add_steps(part, part.find(rows), own, columns, out)
+        first += n_leaves
+    return out
+
+
+def _leaf_log_odds(predictor: GroupPredictor, game: int) -> np.ndarray:
+    """Return what each leaf adds to the log-odds, up to a constant."""
+    scorer, own = predictor.scorer, predictor.games[game]
+    scale = own.scales[0]
+    assert isinstance(scale, ProbabilityScale)
+    weights = own.calibration.slope * own.weights / max(scale.center, 1.0 - scale.center)
+    per_leaf = np.repeat(weights[scorer.groups], scorer.finder.n_leaves)
+    return scorer.leaf_values[game] * per_leaf
+
+
+def _add_steps(
+    trees: PackedTrees,
+    leaves: np.ndarray,
+    values: np.ndarray,
+    columns: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Add the changes on the paths to the leaves of rows, shape (n_trees, rows), to their columns.
+
+    ``columns`` are the places in out of the features that occur in splits.
+    """
+    node_values = trees.nodes.node_means(values)
+    nodes = trees.nodes.leaf_nodes[leaves.astype(np.int64) + trees.offsets[:, None]]
+    rows = np.broadcast_to(np.arange(out.shape[0]), nodes.shape)
+    nodes, rows = nodes.ravel(), rows.ravel()
+    while nodes.size:
+        parents = trees.parent[nodes]
+        below = parents >= 0
+        nodes, rows, parents = nodes[below], rows[below], parents[below]
+        steps = node_values[nodes] - node_values[parents]
+        np.add.at(out, (rows, columns[trees.feature[parents]]), steps)
+        nodes = parents
+
+
+def describe_reasons(model: Any, rows: Any) -> list[str] | None:
+    """Return which columns speak most for and against the prediction of each row, in words.
+
+    ``model`` is a fitted `HedgeClipperClassifier`, rows are as ``predict`` has checked them. None
+    if the splits of its trees are not known.
+    """
+    predictor = model._predictor
+    X = rows if predictor.prepare is None else predictor.prepare(rows)
+    codes = predictor.classes(replace(predictor, prepare=None).raw_predictions(X, model.n_jobs))
+    texts = []
+    for row, code in enumerate(codes):
+        one = X[row : row + 1]
+        game, sign = (code, 1.0) if predictor.n_games > 1 else (0, 1.0 if code else -1.0)
+        found = column_contributions(predictor, one, game)
+        if found is None:
+            return None
+        texts.append(_in_words(model, one, sign * found[0]))
+    return texts
+
+
+def _in_words(model: Any, row: Any, added: np.ndarray) -> str:
+    """Return the columns that add most and least to the prediction of a row, and their values.
+
+    The last entry of ``added`` is that of all components together.
+    """
+    values = (row.toarray() if sparse.issparse(row) else np.asarray(row))[0]
+    order = np.argsort(-np.abs(added), kind="stable")[:MOST_REASONS]
+    names = {k: f"{model._column_name(k)} = {values[k]:.4g}" for k in order if k < values.size}
+    parts = []
+    for word, own in (("for", added > 0), ("against", added < 0)):
+        named = [names.get(k, "components") for k in order if own[k]]
+        if named:
+            parts.append(f"{word}: {', '.join(named)}")
+    return "; ".join(parts)
+
+
+def permutation_importances(
+    groups: ScoredGroups,
+    predict: Callable[[np.ndarray], np.ndarray],
+    X: Any,
+    columns: Sequence[np.ndarray],
+    n_jobs: int | None,
+) -> np.ndarray:
+    """Return by how much the out-of-bag AUC falls if columns of labeled rows are shuffled.
+
+    Parameters
+    ----------
+    groups : ScoredGroups
+        Groups of trees.
+    predict : callable
+        Returns log-odds of scores of shape (n_rows, n_groups, n_games).
+    X : ndarray or CSR matrix of shape (n_labeled, n_columns)
+        The labeled rows.
+    columns : sequence of ndarray of int
+        Columns that are shuffled together, for each entry of the result.
+    n_jobs : int or None
+        Threads that find leaves.
+
+    Returns
+    -------
+    ndarray of shape (len(columns),)
+        The difference in AUC, the mean over classes against the rest.
+    """
+    X = X.toarray() if sparse.issparse(X) else X
+    is_positive = groups.codes[:, None] == np.asarray(groups.games)
+    known = ~np.isnan(groups.out_of_bag).any(axis=(1, 2))
+
+    def mean_auc(scores: np.ndarray) -> float:
+        pairs = zip(is_positive[known].T, predict(scores[known]).T, strict=True)
+        return float(np.mean([placements(own, raw)[0].mean() for own, raw in pairs]))
+
+    rng, whole = np.random.default_rng(0), mean_auc(groups.out_of_bag)
+    n_repeats = REPEATS if len(columns) <= MANY_COLUMNS else 1
+    lost = np.zeros(len(columns))
+    shuffled = X.copy()
+    for number, own in enumerate(columns):
+        for _ in range(n_repeats):
+            shuffled[:, own] = X[np.ix_(rng.permutation(X.shape[0]), own)]
+            leaves = groups.scorer.finder.find(shuffled, n_jobs)
+            lost[number] += (whole - mean_auc(groups.unseen_scores(leaves))) / n_repeats
+        shuffled[:, own] = X[:, own]
+    return lost
+
+
+@dataclass(frozen=True)
+class UnlabeledGain:
+    """What the unlabeled rows have changed, as far as the labels tell.
+
+    The model is compared with one whose views were learned from the labeled rows alone; both
+    predict labeled rows by trees grown without them.
+
+    Parameters
+    ----------
+    auc, log_loss : float
+        Difference in AUC (the mean over classes against the rest, without those of fewer than two
+        labels; NaN if there are no others) and in log loss. A higher AUC and
+        a lower log loss are better.
+    auc_error, log_loss_error : float
+        Their standard errors.
+    """
+
+    auc: float
+    auc_error: float
+    log_loss: float
+    log_loss_error: float
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the gain in AUC is more than two standard errors."""
+        return self.auc > 2.0 * self.auc_error
+
+    def describe(self) -> str:
+        """Return it in one sentence.
+
+        Examples
+        --------
+        >>> UnlabeledGain(0.031, 0.011, -0.02, 0.01).describe()
+        'unlabeled rows: +0.031 AUC (± 0.011)'
+        >>> UnlabeledGain(0.001, 0.004, 0.0, 0.01).describe()
+        'unlabeled rows: no measurable gain (+0.001 AUC, ± 0.004)'
+        """
+        if np.isnan(self.auc):
+            return "unlabeled rows: too few labels to measure what they bring"
+        if self.is_significant:
+            return f"unlabeled rows: {self.auc:+.3f} AUC (± {self.auc_error:.3f})"
+        return f"unlabeled rows: no measurable gain ({self.auc:+.3f} AUC, ± {self.auc_error:.3f})"
+
+
+def unlabeled_gain(model: ScoredGroups, control: ScoredGroups) -> UnlabeledGain:
+    """Return the gain of a model over one that has learned its views from labeled rows alone."""
+    scores = [out_of_bag_log_odds(groups) for groups in (model, control)]
+    known = ~np.isnan(scores[0]).any(axis=1) & ~np.isnan(scores[1]).any(axis=1)
+    is_positive = (model.codes[:, None] == np.asarray(model.games))[known]
+    pairs = [own[known] for own in scores]
+    compared = [
+        auc_difference(own, *(scores[:, k] for scores in pairs))
+        for k, own in enumerate(is_positive.T)
+        if 2 <= own.sum() <= own.size - 2
+    ]
+    gains, variances = zip(*compared, strict=True) if compared else ((np.nan,), (np.nan,))
+    losses = [_log_losses(is_positive, own) for own in pairs]
+    difference = losses[0] - losses[1]
+    return UnlabeledGain(
+        auc=float(np.mean(gains)),
+        # classes share their rows, so that their errors do not cancel
+        auc_error=float(np.mean(np.sqrt(variances))),
+        log_loss=float(difference.mean()),
+        log_loss_error=float(difference.std() / np.sqrt(difference.size)),
+    )
+
+
+def out_of_bag_log_odds(groups: ScoredGroups) -> np.ndarray:
+    """Return log-odds of labeled rows, the groups weighed on these rows alone; NaN if unknown."""
+    known = ~np.isnan(groups.out_of_bag).any(axis=(1, 2))
+    own = groups.out_of_bag[known]
+    weights = None if groups.weights is None else groups.weights[known]
+    scores = panel_scores(own, own, groups.codes[known], weights, groups.games)
+    out = np.full((known.size, len(groups.games)), np.nan)
+    games = [weigh_groups(one).game for one in scores]
+    found = [game.log_odds(one.unlabeled) for game, one in zip(games, scores, strict=True)]
+    out[known] = np.column_stack(found)
+    return out
+
+
+def auc_difference(
+    is_positive: np.ndarray, scores: np.ndarray, others: np.ndarray
+) -> tuple[float, float]:
+    """Return the AUC of scores less that of others on the same rows, and its variance.
+
+    References
+    ----------
+    E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more
+    correlated receiver operating characteristic curves", Biometrics 44, 1988.
+    """
+    positive, negative = placements(is_positive, scores)
+    other_positive, other_negative = placements(is_positive, others)
+    by_positive, by_negative = positive - other_positive, negative - other_negative
+    variance = by_positive.var(ddof=1) / by_positive.size
+    variance += by_negative.var(ddof=1) / by_negative.size
+    return float(by_positive.mean()), float(variance)
+
+
+def _log_losses(is_positive: np.ndarray, log_odds: np.ndarray) -> np.ndarray:
+    """Return the log loss of each row, that of its class among all, shape (n_rows,)."""
+    p = np.clip(expit(log_odds), LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+    if p.shape[1] == 1:
+        return -np.log(np.where(is_positive, p, 1.0 - p))[:, 0]
+    return -np.log((p / p.sum(axis=1, keepdims=True))[is_positive])
 
 
 class ForestInspectionMixin:

@@ -19,6 +19,7 @@ from hedgeclipper.base.decisions import GamePredictor
 from hedgeclipper.base.inspection import VoterTable, voter_table
 from hedgeclipper.base.score_votes import PanelGame, ProbabilityScale
 from hedgeclipper.base.semi_supervised import BatchCheck
+from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.base.weighing import (
     Aggregate,
     PanelScores,
@@ -32,7 +33,7 @@ from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import sum_scores
 from hedgeclipper.forest.shrinkage import STRENGTHS, choose_strength, shrink
 from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch
-from hedgeclipper.forest.trees import LeafFinder, map_in_threads
+from hedgeclipper.forest.trees import LeafFinder
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels. The strength of the
 # pull to equal weights, times the mean square of the vote they give; with fewer labels of the
@@ -308,11 +309,12 @@ class GroupStream(Stream):
         games = [one.solution.game for one in found]
         loss: Any = games[0].loss
         offset = float(logit((1.0 + loss.link(np.zeros(1))[0]) / 2.0))
+        ranges = [one.game.hedged_range(loss) for one in found]
         return Played(
             predictor=GroupPredictor(scorer, [one.game for one in found], offset, prepare),
             games=games,
             worst_cases=[worst_case_error(HardVotes.of(own, one.game)) for own, one in pairs],
-            hedged_ranges=[_shifted(one.game.hedged_range(loss), offset) for one in found],
+            hedged_ranges=[(low + offset, high + offset) for low, high in ranges],
             weights=[one.solution.weights for one in found],
             label_correlations=[one.solution.label_correlations for one in found],
             coverage=[np.ones(scorer.n_groups) for _ in found],
@@ -327,7 +329,3 @@ class GroupStream(Stream):
     def voters(self, model: Any) -> VoterTable:
         """Return the groups in the games of a fitted classifier."""
         return voter_table("group", self.summaries, model.classes_)
-
-
-def _shifted(ends: tuple[float, float], offset: float) -> tuple[float, float]:
-    return ends[0] + offset, ends[1] + offset

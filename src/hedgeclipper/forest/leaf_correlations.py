@@ -2,26 +2,32 @@
 
 Everything here is a sum over labeled rows within leaves. A row counts for a tree only if the tree
 was grown without it (`Labeled.unseen`): out of bag, held out, or new to a model fitted elsewhere.
+
+The worst case is that of whole trees: a tree is awake on all rows, so that far more labeled rows
+tell its correlation than a leaf's; the class balance is one more voter, which always votes +. What
+is known of them are estimates, and so is the bound.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from hedgeclipper.base.semi_supervised import ShiftWarning
-from hedgeclipper.bounds.intervals import mean_bounds
+from hedgeclipper.bounds.certificate import largest_error
+from hedgeclipper.bounds.intervals import mean_bounds, wilson_bounds
 from hedgeclipper.forest.growing import GrownTrees
-from hedgeclipper.forest.leaves import LeafTable
+from hedgeclipper.forest.leaves import LeafBlock, LeafSpecialists, LeafTable, leaf_table, sum_scores
 from hedgeclipper.forest.trees import LeafFinder
 from hedgeclipper.io.progress import warn_user
 
 LEAST_IN_CELL = 5
 SHIFT_THRESHOLD = 8.0
 ROUNDING = 1e-12
+MAX_ITER = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,3 +158,39 @@ def check_shift(
             ShiftWarning,
         )
     return score
+
+
+def worst_case_error(
+    labeled: Labeled,
+    specialists: LeafSpecialists,
+    leaf_scores: np.ndarray,
+    offset: float,
+    delta: float,
+) -> float:
+    """Return a bound on the error of the sign of the summed leaf scores and the offset.
+
+    ``delta`` is the probability that Wilson's bound on the correlation of a tree fails.
+    """
+    trees = leaf_table(labeled.finder, ["trees"])
+    votes = trees.votes(labeled.scores, np.ones_like(labeled.scores))
+    b = label_correlations(labeled, trees, votes, "wilson", delta)
+    # every row is in one leaf of the first tree: a vote of + in all of these is + everywhere
+    voters = replace(
+        specialists,
+        votes=sparse.hstack([votes, trees.awake[:, :1]], format="csr"),
+        coverage=np.ones(b.size + 1),
+    )
+
+    def predict(block: LeafBlock) -> np.ndarray:
+        awake = sum_scores(block.leaves, block.offsets, leaf_scores) + offset
+        return np.where(awake > 0, 1.0, -1.0)
+
+    return largest_error(voters, b, _class_balance(labeled, delta), predict, MAX_ITER)
+
+
+def _class_balance(labeled: Labeled, delta: float) -> tuple[float, float]:
+    """Return the mean label, and how far that of the unlabeled rows may be from it."""
+    unseen = labeled.unseen.any(axis=0)
+    mean = float(np.average(labeled.signs[unseen], weights=labeled.weights[unseen]))
+    low, high = wilson_bounds(np.array([mean]), np.array([float(unseen.sum())]), delta / 2)
+    return mean, float(max(high[0] - mean, mean - low[0]))

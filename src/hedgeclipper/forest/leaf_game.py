@@ -15,7 +15,12 @@ from hedgeclipper.base.inspection import VoterTable, contributions_of
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.forest.groups import ScoredGroups
 from hedgeclipper.forest.growing import GrownTrees
-from hedgeclipper.forest.leaf_correlations import Labeled, label_correlations, labeled_in_leaves
+from hedgeclipper.forest.leaf_correlations import (
+    Labeled,
+    label_correlations,
+    labeled_in_leaves,
+    worst_case_error,
+)
 from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import (
     KINDS,
@@ -26,10 +31,8 @@ from hedgeclipper.forest.leaves import (
     describe_leaves,
     leaf_table,
 )
-from hedgeclipper.forest.rule_check import out_of_bag
-from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch
+from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch, out_of_bag
 from hedgeclipper.forest.trees import LeafFinder
-from hedgeclipper.forest.worst_case import worst_case_error
 from hedgeclipper.game.equations import Evaluation, Game, WeightTerms
 from hedgeclipper.game.losses import BinaryLoss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, PassRecord, Progress

@@ -30,7 +30,8 @@ from hedgeclipper.base.semi_supervised import (
     is_dask,
     parse_bytes,
 )
-from hedgeclipper.forest.trees import ROWS_PER_BLOCK, RowFinder, map_in_threads
+from hedgeclipper.base.threads import map_in_threads
+from hedgeclipper.forest.trees import ROWS_PER_BLOCK, RowFinder
 from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import Interval, StrOptions
 
@@ -82,6 +83,17 @@ class LeafStorage(BaseEstimator):
         super()._validate_params()
         if self.memory_limit is not None:
             parse_bytes(self.memory_limit)
+
+    def checked_for(self, X: Any) -> LeafStorage:
+        """Return this, or raise an error if it is wrong or does not apply to these rows."""
+        self._validate_params()
+        if is_dask(X) and self.get_params() != LeafStorage().get_params():
+            raise ValueError(
+                "What is kept of a Dask collection is kept by its workers: storage does not "
+                f"apply. Got storage={self!r}. Leave it out, and set the memory of the workers in "
+                "Dask."
+            )
+        return self
 
 
 @dataclass(frozen=True)

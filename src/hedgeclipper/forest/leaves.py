@@ -18,8 +18,9 @@ from scipy import sparse
 
 from hedgeclipper.base.decisions import GamePredictor
 from hedgeclipper.base.semi_supervised import BatchCheck
+from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.forest.leaf_rows import LeafRows
-from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, map_in_threads
+from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder
 from hedgeclipper.game.losses import BinaryLoss
 
 KINDS = ("leaves", "nodes", "trees")

@@ -8,9 +8,7 @@ flat arrays and walked by a kernel of our own; LightGBM and XGBoost find their l
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -27,7 +25,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import BaseDecisionTree
 
-from hedgeclipper.base.threads import n_workers
+from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.forest.shrinkage import TreeNodes
 
 ROWS_PER_BLOCK = 1 << 14
@@ -115,25 +113,6 @@ class LeafFinder(ABC):
         for _ in map_in_threads(lambda rows: self.fill(X[rows], out[:, rows]), slices, n_jobs):
             pass
         return out
-
-
-def map_in_threads(
-    work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None
-) -> Iterator[Any]:
-    """Yield the result of the work on each item, in order, with as many threads as jobs."""
-    n_threads = n_workers(n_jobs)
-    if n_threads == 1:
-        yield from map(work, items)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        # a few items ahead and no more, since they may be large and made on the way
-        waiting: deque[Future] = deque()
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > 2 * n_threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
 
 
 @dataclass(eq=False)

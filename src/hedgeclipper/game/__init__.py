@@ -1,5 +1,5 @@
 """The paper's equations and their solvers, for two classes and for many.
 
-specialists, losses -> equations (objective, dual, one pass) -> batch, exact, stream -> solution;
-setup and solve turn what a caller passes into a game and solve it.
+specialists, losses -> equations (objective, dual, one pass) -> solvers -> solution; solve turns
+what a caller passes into a game and solves it.
 """

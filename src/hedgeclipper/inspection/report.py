@@ -17,8 +17,7 @@ from sklearn.calibration import CalibrationDisplay
 
 import hedgeclipper
 from hedgeclipper.base.decisions import cheapest
-from hedgeclipper.bounds.auto_labels import SureRows
-from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL
+from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, SureRows
 from hedgeclipper.game.equations import relative_gap
 from hedgeclipper.inspection import rendering
 from hedgeclipper.inspection.abstention import AbstentionDisplay

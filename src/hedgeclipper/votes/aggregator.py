@@ -10,10 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.auto_label import AutoLabelMixin
-from hedgeclipper.base.held_out import draw_held_out
+from hedgeclipper.base.evaluation import LabeledScoreMixin
+from hedgeclipper.base.held_out import AutoLabelMixin, draw_held_out
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
-from hedgeclipper.base.scoring import LabeledScoreMixin
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.batch import solve_batch
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.multiclass_losses import MulticlassLoss, row_favorites, row_maxima
 from hedgeclipper.game.solution import Progress, Solution, solution_fields
+from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.voter_bounds import VoterBounds, joined, parted
 

@@ -4,9 +4,9 @@ from scipy.optimize import linprog
 from scipy.stats import norm
 from sklearn.ensemble import RandomForestClassifier
 
+from hedgeclipper.forest.leaf_correlations import worst_case_error
 from hedgeclipper.forest.leaf_rows import LeafArray
 from hedgeclipper.forest.leaves import LeafSpecialists, leaf_table
-from hedgeclipper.forest.worst_case import worst_case_error
 from tests.forest.grown import grow, labeled
 
 RNG = np.random.default_rng(0)

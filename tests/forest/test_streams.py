@@ -6,9 +6,9 @@ from sklearn.datasets import make_classification
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame, cost_weighted_loss
 from hedgeclipper.bounds.checked_rule import OTHER_ROWS
-from hedgeclipper.forest import rule_check
+from hedgeclipper.forest import streams
 from hedgeclipper.forest.leaf_rows import LeafArray
-from hedgeclipper.forest.rule_check import ranked_among
+from hedgeclipper.forest.streams import ranked_among
 
 X, Y = make_classification(900, 6, n_informative=4, random_state=0)
 X = X.astype(np.float32)
@@ -34,7 +34,7 @@ def test_out_of_bag_rows_are_predicted_by_trees_that_have_not_seen_them():
     model = leaf_game(loss=cost_weighted_loss(2.0, 1.0))
     (evidence,) = model._stream.evidence
     predictor = model._predictor
-    found = rule_check.out_of_bag([evidence.labeled], predictor, numbers_of(model, X[U]), 1)
+    found = streams.out_of_bag([evidence.labeled], predictor, numbers_of(model, X[U]), 1)
     finder, scores = predictor.finder, evidence.labeled.scores
     places = finder.find(X[L]) + finder.offsets[:, None]
     unseen = np.ones((8, 200), bool)
@@ -64,7 +64,7 @@ def test_the_mean_doubt_is_that_of_as_few_trees():
     model = leaf_game()
     (evidence,) = model._stream.evidence
     predictor, labeled = model._predictor, evidence.labeled
-    found = rule_check.out_of_bag([labeled], predictor, numbers_of(model, X[U]), 1)
+    found = streams.out_of_bag([labeled], predictor, numbers_of(model, X[U]), 1)
     n_few = round(labeled.unseen[:, found.rows].sum(axis=0).mean())
     few = np.linspace(0, 7, n_few).round().astype(int)
     finder = predictor.finder
@@ -81,8 +81,8 @@ def test_doubts_are_what_the_probabilities_leave(y, game):
     model.fit(X[L], y[L], X_unlabeled=X[U])
     theirs = 1 - model.predict_proba(X[U]).max(axis=1)
     numbers = numbers_of(model, X[U])
-    np.testing.assert_allclose(rule_check.doubts_in(numbers, model._predictor, 1), theirs)
-    assert rule_check.sum_of_doubts(numbers, model._predictor, 1) == pytest.approx(theirs.sum())
+    np.testing.assert_allclose(streams.doubts_in(numbers, model._predictor, 1), theirs)
+    assert streams.sum_of_doubts(numbers, model._predictor, 1) == pytest.approx(theirs.sum())
     np.testing.assert_allclose(model._checked.unlabeled_doubts, theirs)
 
 
