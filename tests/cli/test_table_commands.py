@@ -108,6 +108,27 @@ def test_voting(command, monkeypatch):
     assert command.result["classes"].keys() == {"setosa", "versicolor", "virginica"}
 
 
+@pytest.mark.parametrize(("words", "weight"), [((), None), (("--balanced",), "balanced")])
+def test_balanced_decisions(command, words, weight):
+    flowers().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--jobs", 1, "--model", "m.skops", *words)
+    assert hedgeclipper.load("m.skops")["model"].class_weight == weight
+
+
+def test_a_class_that_is_never_predicted_is_named(command):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc"))
+    frame["found"] = np.where(np.arange(600) % 20 == 0, "rare", "common")
+    frame.loc[100:, "found"] = None
+    frame.to_csv("rows.csv", index=False)
+    assert (
+        command("fit", "rows.csv", "-t", "found", "-m", "m.skops", "--report", "r.html").code == 0
+    )
+    assert "note: Class 'rare' has 5 labels and is predicted for none of 500" in command.err
+    assert re.search("^Never +predicted: 'rare', for none of 500 unlabeled", command.out, re.M)
+    assert "Never predicted: rare, which 5 labels have." in Path("r.html").read_text()
+
+
 def test_a_time_limit_leaves_members_out(command, monkeypatch):
     monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few_members)
     monkeypatch.setattr("hedgeclipper.panel.time_limit.FOR_FITS", 0.0)

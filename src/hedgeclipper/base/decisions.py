@@ -152,7 +152,7 @@ def warn_of_never_predicted(n_labels: dict[Any, int], n_rows: int) -> None:
         warn_user(
             f"Class {label!r} has {count:,} label{'s' * (count != 1)} and is predicted for none of "
             f"{n_rows:,} unlabeled rows: it is never probable enough. If missing it is worse than "
-            "other errors, give it more weight (class_weight='balanced'), or tune the threshold of "
-            "its probability (scikit-learn's TunedThresholdClassifierCV).",
+            "other errors, give it more weight (class_weight='balanced', or --balanced), or tune "
+            "the threshold of its probability (scikit-learn's TunedThresholdClassifierCV).",
             NeverPredictedWarning,
         )

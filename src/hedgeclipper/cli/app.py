@@ -206,6 +206,9 @@ def fit(
             min=1.0,
         ),
     ] = None,
+    balanced: Annotated[
+        bool, _option("", "Weigh errors on a class by its rarity, to find rare classes.")
+    ] = False,
     report: Report = None,
     drop: Drop = None,
     keep: Keep = None,

@@ -54,6 +54,7 @@ def fit(
     unlabeled_value: Sequence[str] | None,
     method: str,
     time_limit: float | None,
+    balanced: bool,
     model: Path,
     report: Path | None,
     drop: Sequence[str] | None,
@@ -86,6 +87,7 @@ def fit(
     estimator = _estimator(method)(
         confidence_level=confidence_level,
         holdout=holdout,
+        class_weight="balanced" if balanced else None,
         n_jobs=jobs,
         random_state=seed,
         verbose=output.verbose,
