@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hedgeclipper.base.decisions import NeverPredictedWarning
     from hedgeclipper.base.evaluation import Evaluation
     from hedgeclipper.base.semi_supervised import (
         NoUnlabeledRowsWarning,
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
     from hedgeclipper.panel.classifier import HedgedVotingClassifier
+    from hedgeclipper.panel.defaults import default_members
     from hedgeclipper.panel.members import MemberFailedWarning
+    from hedgeclipper.panel.time_limit import TimeLimitWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.agreement import AgreementWarning
@@ -79,10 +82,13 @@ _HOME = {
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
     "MemberFailedWarning": "panel.members",
+    "TimeLimitWarning": "panel.time_limit",
+    "default_members": "panel.defaults",
     "ModelFileError": "persistence",
     "load": "persistence",
     "save": "persistence",
     "HedgedVotingClassifier": "panel.classifier",
+    "NeverPredictedWarning": "base.decisions",
     "NoHeldOutRowsWarning": "base.weighing",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",
@@ -110,11 +116,13 @@ __all__ = [
     "MarginDisplay",
     "MemberFailedWarning",
     "ModelFileError",
+    "NeverPredictedWarning",
     "NoHeldOutRowsWarning",
     "NoUnlabeledRowsWarning",
     "Relaxation",
     "SemiSupervisedSplit",
     "ShiftWarning",
+    "TimeLimitWarning",
     "UnboundedGameWarning",
     "VoteAggregator",
     "VoterDisplay",
@@ -122,6 +130,7 @@ __all__ = [
     "abstention_loss",
     "certificate",
     "cost_weighted_loss",
+    "default_members",
     "load",
     "lower_bounds",
     "save",

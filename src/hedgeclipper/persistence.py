@@ -290,8 +290,8 @@ def _lean_copy(model: Any) -> Any:
     """
     copy = deepcopy(model)
     for part in parts_of(copy):
-        if isinstance(part, saved_types.HedgeClipperClassifier):
-            vars(part).pop("estimators_", None)
+        if isinstance(part, saved_types.HedgeClipperClassifier) and hasattr(part, "estimators_"):
+            del part.estimators_
         is_fitted_tree = isinstance(part, BaseDecisionTree) and hasattr(part, "tree_")
         if is_fitted_tree and isinstance(part.random_state, np.random.RandomState):
             part.random_state = None

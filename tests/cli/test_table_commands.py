@@ -24,7 +24,7 @@ def few_members(X, n_labels, random_state, *, n_classes=2):
 
     return [
         ("linear", make_pipeline(filler(), LogisticRegression(max_iter=2000))),
-        ("tree", make_pipeline(filler(), DecisionTreeClassifier(max_depth=2))),
+        ("forest", make_pipeline(filler(), DecisionTreeClassifier(max_depth=2))),
     ]
 
 
@@ -106,6 +106,40 @@ def test_voting(command, monkeypatch):
     assert "Worst case" not in command.out
     command("predict", "m.skops", "rows.csv", "-o", "p.parquet", "--json")
     assert command.result["classes"].keys() == {"setosa", "versicolor", "virginica"}
+
+
+@pytest.mark.parametrize(("words", "weight"), [((), None), (("--balanced",), "balanced")])
+def test_balanced_decisions(command, words, weight):
+    flowers().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--jobs", 1, "--model", "m.skops", *words)
+    assert hedgeclipper.load("m.skops")["model"].class_weight == weight
+
+
+def test_a_class_that_is_never_predicted_is_named(command):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc"))
+    frame["found"] = np.where(np.arange(600) % 20 == 0, "rare", "common")
+    frame.loc[100:, "found"] = None
+    frame.to_csv("rows.csv", index=False)
+    assert (
+        command("fit", "rows.csv", "-t", "found", "-m", "m.skops", "--report", "r.html").code == 0
+    )
+    assert "note: Class 'rare' has 5 labels and is predicted for none of 500" in command.err
+    assert re.search("^Never +predicted: 'rare', for none of 500 unlabeled", command.out, re.M)
+    assert "Never predicted: rare, which 5 labels have." in Path("r.html").read_text()
+
+
+def test_a_time_limit_leaves_members_out(command, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few_members)
+    monkeypatch.setattr("hedgeclipper.panel.time_limit.FOR_FITS", 0.0)
+    flowers().to_csv("rows.csv", index=False)
+    words = ("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--jobs", 1)
+    command(*words, "--method", "voting", "--time-limit", 60)
+    assert command.code == 0
+    assert "The time limit of 60 s left out 1 of 2 members (forest)" in command.err
+    assert command(*words, "--method", "forest", "--time-limit", 60, "--force").code == 2
+    assert "--time-limit is given without --method voting" in command.err
+    assert command(*words, "--method", "voting", "--time-limit", 0, "--force").code == 2
 
 
 @pytest.mark.parametrize("table", [cancer, flowers])

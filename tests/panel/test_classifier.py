@@ -649,6 +649,7 @@ def test_summary():
         "auc",
         "agreement",
         "contribution",
+        "seconds",
     ]
     assert sorted(summary["member"]) == ["bayes", "linear", "tree"]
     assert summary["contribution"].is_monotonic_decreasing

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from hedgeclipper import __version__
+from hedgeclipper.cli import import_skops
 from hedgeclipper.cli.output import CommandError, ExitCode, Output, reporting
 
 _HELP = (
@@ -198,6 +199,18 @@ def fit(
             "varied classifiers, a little more accurate on average, takes minutes.",
         ),
     ] = "forest",
+    time_limit: Annotated[
+        float | None,
+        _option(
+            "SECONDS",
+            "With --method voting: about how long the fit may take. Classifiers that do not fit in "
+            "are left out, and named.",
+            min=1.0,
+        ),
+    ] = None,
+    balanced: Annotated[
+        bool, _option("", "Weigh errors on a class by its rarity, to find rare classes.")
+    ] = False,
     report: Report = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -396,24 +409,11 @@ def _run(
                 )
             options["dialect"] = dialect(*written)
         gc.disable()  # imports leave nothing to collect
-        _import_skops()
+        import_skops()
         work = getattr(import_module(f"hedgeclipper.cli.{module}"), function)
         gc.enable()
         work(**options, output=output)
     return output.code
-
-
-def _import_skops() -> None:
-    """Import skops without its list of scikit-learn's estimators, which takes a second to make.
-
-    `persistence.load` finds out by itself which of these it may trust.
-    """
-    utils = import_module("sklearn.utils")
-    found, utils.all_estimators = utils.all_estimators, list
-    try:
-        import_module("skops.io")
-    finally:
-        utils.all_estimators = found
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -56,6 +56,8 @@ def fit(
     key: str | None,
     unlabeled_value: Sequence[str] | None,
     method: str,
+    time_limit: float | None,
+    balanced: bool,
     model: Path,
     report: Path | None,
     drop: Sequence[str] | None,
@@ -72,6 +74,7 @@ def fit(
     """Fit a model to the rows of files, save it, and print what came out."""
     check_needed("--holdout", holdout, "--confidence", confidence_level)
     check_needed("--key", key, "--labels", labels)
+    check_needed("--time-limit", time_limit, "--method voting", method == "voting" or None)
     tables = _find(data, unlabeled, dialect, output)
     labeled_by = None if labels is None else Files.find([labels], dialect)
     read = _paths([*tables, *([] if labeled_by is None else [labeled_by])])
@@ -87,9 +90,11 @@ def fit(
     estimator = _estimator(method)(
         confidence_level=confidence_level,
         holdout=holdout,
+        class_weight="balanced" if balanced else None,
         n_jobs=jobs,
         random_state=seed,
         verbose=output.verbose,
+        **({"time_limit": time_limit} if method == "voting" else {}),
     )
     _fit_to(estimator, rows, output)
     learned = _unlabeled_facts(estimator, rows, output)
@@ -304,14 +309,10 @@ def _unlabeled_facts(estimator: Any, rows: TableRows, output: Output) -> list[tu
     elif (gain := getattr(estimator, "unlabeled_gain_", None)) is not None:
         output.result["unlabeled_gain"] = asdict(gain)
         facts.append(("Unlabeled", gain.describe().removeprefix("unlabeled rows: ")))
-    if rows.in_memory:
-        predicted = estimator.transduction_
-    else:
-        predicted = estimator.predict(rows.first_unlabeled())
-    never = [label for label in estimator.classes_.tolist() if label not in set(predicted.tolist())]
+    never = estimator.never_predicted_
     output.result["never_predicted"] = [str(label) for label in never]
     if never:
-        text = f"{listed(never, 5)}, for none of {len(predicted):,} unlabeled rows"
+        text = f"{listed([*never], 5)}, for none of {estimator.n_unlabeled_:,} unlabeled rows"
         facts.append(("Never", f"predicted: {text}"))
     doubts = inspect_estimator(estimator, "A summary").checked.unlabeled_doubts
     # of very many rows only a sample is known

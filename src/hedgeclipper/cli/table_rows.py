@@ -72,10 +72,6 @@ class TableRows:
     def _names(self) -> list[str] | None:
         return None if self.encoder is None else self.encoder.names_of("numbers")
 
-    def first_unlabeled(self) -> Any:
-        """Return the first batch of the unlabeled rows, which are not in memory."""
-        return _stacked([next(iter(self.X_unlabeled()))], self._names)
-
     def sample(self, n_rows: int) -> tuple[Any, list[str]]:
         """Return at most so many unlabeled rows, drawn at random, and their names."""
         drawn = sample_without_replacement(

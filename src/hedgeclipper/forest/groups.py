@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.estimator import GamePredictor
+from hedgeclipper.base.decisions import GamePredictor
 from hedgeclipper.base.inspection import VoterTable, voter_table
 from hedgeclipper.base.score_votes import PanelGame, ProbabilityScale
 from hedgeclipper.base.semi_supervised import BatchCheck
@@ -255,9 +255,13 @@ class GroupPredictor(GamePredictor):
         found = [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
         return np.column_stack(found) + self.offset
 
-    def decision(self, raw: np.ndarray) -> np.ndarray:
-        """Return the raw predictions as they are: of the second of two classes, or of each."""
-        return raw[:, 0] if self.n_games == 1 else raw
+    def log_odds_of(self, raw: np.ndarray) -> np.ndarray:
+        """Return the raw predictions as they are."""
+        return raw
+
+    def raw_at(self, probability: float) -> float:
+        """Return the log-odds of a probability, and the offset."""
+        return float(logit(probability)) + self.offset
 
     def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability of each game's class, shape (n_samples, n_games)."""

@@ -86,6 +86,8 @@ class LeafGame(BaseEstimator):
         on each pass.
     batch_size : int, default=1024
         Rows of a stochastic step, for "stream" and "sgd".
+    max_iter : int, default=100
+        Largest number of passes over the unlabeled rows.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class LeafGame(BaseEstimator):
         "min_specialist_size": [Interval(Integral, 1, None, closed="left"), None],
         "method": [StrOptions({"batch", "stream", "sgd"})],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -118,6 +121,7 @@ class LeafGame(BaseEstimator):
         min_specialist_size=None,
         method="batch",
         batch_size=1024,
+        max_iter=100,
     ):
         self.specialists = specialists
         self.votes = votes
@@ -128,6 +132,7 @@ class LeafGame(BaseEstimator):
         self.min_specialist_size = min_specialist_size
         self.method = method
         self.batch_size = batch_size
+        self.max_iter = max_iter
 
 
 @dataclass(frozen=True)
@@ -138,13 +143,12 @@ class LeafGameOptions:
     seed: int
     loss: BinaryLoss
     tol: float
-    max_iter: int
     n_jobs: int | None
 
     @classmethod
     def of(cls, estimator: BaseEstimator, seed: int) -> LeafGameOptions:
         """Return the options of an estimator, which has parameters of the same names."""
-        own = {name: getattr(estimator, name) for name in ("tol", "max_iter", "n_jobs", "game")}
+        own = {name: getattr(estimator, name) for name in ("tol", "n_jobs", "game")}
         return cls(seed=seed, loss=resolve_loss(estimator.loss), **own)
 
 
@@ -290,7 +294,8 @@ def play_leaf_game(
         weights = np.where(np.isnan(start[keep]), game.terms.anchor, start[keep])
 
     def solve(game: Game) -> GameSolution:
-        progress, own = Progress(options.tol, options.max_iter, reports), options.game
+        own = options.game
+        progress = Progress(options.tol, own.max_iter, reports)
         return play(game, progress, own.method, options.seed, own.batch_size, weights)
 
     solution = solve(game)

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 import hedgeclipper
+from hedgeclipper.base.decisions import cheapest
 from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, SureRows
 from hedgeclipper.inspection import rendering
@@ -140,7 +141,7 @@ def _classes(subject: Subject, found: Comparison | None) -> dict[str, Any] | Non
     if found is None:
         return None
     classes, probabilities = subject.classes, found.probabilities[found.model]
-    predicted = classes[probabilities.argmax(axis=1)]
+    predicted = classes[cheapest(probabilities, found.costs)]
     measured = evaluate_predictions(classes[found.codes], predicted, probabilities, classes)
     counts = measured.confusion.sum(axis=1)
     order = np.argsort(-counts, kind="stable")[:MOST_BARS]
@@ -159,13 +160,12 @@ def _proportions(subject: Subject) -> dict[str, Any] | None:
     """Return the classes with how many rows are predicted to be of each, most frequent first."""
     if subject.probabilities is None:
         return None
-    codes = subject.probabilities.argmax(axis=1)
+    codes = cheapest(subject.probabilities, subject.model.costs)
     predicted = np.bincount(codes, minlength=subject.classes.size) / codes.size
     expected = subject.probabilities.mean(axis=0)
     order = np.argsort(-predicted, kind="stable")
     bars = [(str(subject.classes[k]), predicted[k], expected[k]) for k in order[:MOST_BARS]]
-    never = [str(subject.classes[k]) for k in order if predicted[k] == 0]
-    return {"bars": bars, "n_left_out": len(order) - len(bars), "never": never}
+    return {"bars": bars, "n_left_out": len(order) - len(bars)}
 
 
 def _rates(subject: Subject) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def _uncertain(subject: Subject) -> dict[str, Any] | None:
     if subject.is_votes:
         covered = np.flatnonzero(subject.unlabeled.counts().sum(axis=1) > 0)
     rows = covered[np.argsort(margins[covered], kind="stable")[:MOST_UNCERTAIN]]
-    predicted = subject.classes[subject.probabilities[rows].argmax(axis=1)]
+    predicted = subject.classes[cheapest(subject.probabilities[rows], subject.model.costs)]
     which = [rendering.NOT_KNOWN] * rows.size
     if subject.row_names is not None:
         which = [rendering.plain(name) for name in subject.row_names[rows]]

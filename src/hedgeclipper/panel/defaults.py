@@ -27,6 +27,53 @@ from hedgeclipper.panel.views import filler, fit_views
 
 MANY_LABELS, TOO_MANY_LABELS = 1_000, 5_000
 TOO_MANY_TO_SORT = 20_000
+# in the order in which they are fitted, as far as a time limit allows
+DEFAULT_MEMBERS = (
+    "linear",
+    "linear_shrunk",
+    "linear_quantile",
+    "linear_quantile_shrunk",
+    "components",
+    "components_whitened",
+    "cells",
+    "kernel",
+    "forest",
+    "extra_trees",
+    "extra_trees_smooth",
+    "boosting",
+    "boosting_plain",
+    "boosted_stumps",
+    "boosting_large",
+    "neighbors",
+    "support_vectors",
+    "self_trained",
+    "spreading",
+    "hedgeclipper",
+)
+
+
+def default_members() -> list[tuple[str, str]]:
+    """Return the default members of `HedgedVotingClassifier`, to add others to or take some away.
+
+    Each is a name and the word "default". What it stands for depends on the rows: ``fit`` puts a
+    classifier in its place, on views that it learns from labeled and unlabeled rows, and leaves out
+    members that do not suit these (some are for many labels, others for few).
+
+    Returns
+    -------
+    list of (str, str)
+        Names, those first that a ``time_limit`` begins with, each with "default".
+
+    Examples
+    --------
+    >>> from sklearn.neural_network import MLPClassifier
+    >>> from hedgeclipper import HedgedVotingClassifier, default_members
+    >>> default_members()[0]
+    ('linear', 'default')
+    >>> few = [member for member in default_members() if member[0] not in ("kernel", "cells")]
+    >>> panel = HedgedVotingClassifier([*few, ("network", MLPClassifier())])
+    """
+    return [(name, "default") for name in DEFAULT_MEMBERS]
 
 
 def default_panel(
