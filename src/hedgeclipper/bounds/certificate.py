@@ -37,7 +37,7 @@ ROWS_FOR_PROOF = 20_000
 ROUNDING = 1e-6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """What is known of the error of predictions on the unlabeled rows.
 
@@ -118,6 +118,9 @@ class Certificate:
 
     def __str__(self) -> str:
         return self.describe()
+
+    def __repr__(self) -> str:
+        return f"<Certificate ({self.kind}): {self.describe()}>"
 
 
 def certificate(
