@@ -18,7 +18,14 @@ from hedgeclipper.base.threads import own_jobs, run_jobs
 from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.progress import member_reporter, warn_user
 from hedgeclipper.panel.defaults import default_panel
-from hedgeclipper.panel.fitting import MemberRows, find_classes, fit_member, member_scores
+from hedgeclipper.panel.fitting import (
+    MemberRows,
+    find_classes,
+    fit_member,
+    member_scores,
+    out_of_bag_scores,
+    scores_out_of_bag,
+)
 from hedgeclipper.sklearn_private import _safe_indexing
 
 Fold = tuple[np.ndarray, np.ndarray]
@@ -142,7 +149,7 @@ def fit_and_score(
     if estimators is None:
         some = draw_rows(rows.X_unlabeled, ROWS_FOR_VIEWS, random_state)
         sample = stack_rows(rows.X_labeled, some)
-        estimators = default_panel(sample, codes.size, random_state, n_classes=n_classes)
+        estimators = default_panel(sample, codes.size, random_state)
     labels = model.classes_ if is_prefit else None  # by default codes
     with member_reporter(model.verbose) as report:
         options: dict[str, Any] = {"n_jobs": model.n_jobs, "report": report}
@@ -150,6 +157,8 @@ def fit_and_score(
             members = prefit_members(estimators, model.classes_)
             members = score_labeled(members, given, model.classes_, **options)
         else:
+            # splits that were given may keep rows apart that a bootstrap mixes
+            options["out_of_bag"] = isinstance(model.cv, Integral) and given.weights is None
             members = cross_fit(estimators, given, choose_folds(codes, model.cv, seed), **options)
     return score_members(members, rows.X_unlabeled, n_classes, labels, n_jobs=model.n_jobs)
 
@@ -163,6 +172,7 @@ def cross_fit(
     rows: MemberRows,
     folds: Sequence[Fold],
     *,
+    out_of_bag: bool = False,
     n_jobs: int | None = None,
     report: Report = _no_report,
 ) -> list[Member]:
@@ -170,18 +180,21 @@ def cross_fit(
 
     Members learn the codes of the classes, so that these are their ``classes_``. One that fails is
     left out with a ``MemberFailedWarning``, unless it fails only in folds that lack a class. Folds
-    with labels of one class alone are passed over. ``report`` gets the name of a member that has
-    been fitted, and how many fits are done, of how many.
+    with labels of one class alone are passed over. With ``out_of_bag``, members that score labeled
+    rows by trees grown without them are fitted once, and in no fold. ``report`` gets the name of a
+    member that has been fitted, and how many fits are done, of how many.
     """
     everything = np.arange(rows.codes.size)
     splits = [fold for fold in folds if np.unique(rows.codes[fold[0]]).size > 1]
     has_all = [np.unique(rows.codes[train]).size == rows.n_classes for train, _ in splits] + [True]
     splits.append((everything, everything))
-    numbers = range(len(splits))
+    last = len(splits) - 1
+    is_bagged = {name: out_of_bag and scores_out_of_bag(model) for name, model in estimators}
+    numbers = {name: [last] if is_bagged[name] else range(len(splits)) for name, _ in estimators}
     calls = [
-        ((name, k), _fit_and_score, name, estimator, rows, *splits[k], k == numbers[-1])
+        ((name, k), _fit_and_score, name, estimator, rows, *splits[k], k == last, is_bagged[name])
         for name, estimator in estimators
-        for k in numbers
+        for k in numbers[name]
     ]
     outcomes = {}
     done = run_jobs(_attempt, calls, n_jobs, return_as="generator_unordered")
@@ -190,13 +203,16 @@ def cross_fit(
         report(key[0], n_done, len(calls))
     members, errors = [], {}
     for name, _ in estimators:
-        results, failures = zip(*[outcomes[name, k] for k in numbers], strict=True)
-        fatal = [error for error, whole in zip(failures, has_all, strict=True) if error and whole]
+        found = {k: outcomes[name, k] for k in numbers[name]}
+        fatal = [error for k, (_, error) in found.items() if error and has_all[k]]
         if fatal:
             errors[name] = fatal[0]
             continue
-        out_of_fold = _join_folds(results[:-1], splits[:-1], (everything.size, rows.n_columns))
-        members.append(Member(name, results[-1][0], out_of_fold))
+        model, out_of_fold = found.pop(last)[0]
+        if not is_bagged[name]:
+            parts = [(splits[k][1], result[1]) for k, (result, _) in found.items() if result]
+            out_of_fold = _join_folds(parts, (everything.size, rows.n_columns))
+        members.append(Member(name, model, out_of_fold))
     _warn_of_failed(errors, len(members))
     return members
 
@@ -286,29 +302,35 @@ def _fit_and_score(
     train: np.ndarray,
     test: np.ndarray,
     is_final: bool,
+    is_bagged: bool,
     shares_cores: bool,
 ) -> tuple[Any, np.ndarray]:
     """Return the final model, None for that of a fold, and scores of the rows to score.
 
-    The final model's scores of rows it has seen only show whether it can score at all.
+    The final model's scores of rows it has seen only show whether it can score at all, unless they
+    are out of bag.
     """
     model = clone(estimator)
     with own_jobs(model, shares_cores):
         codes = fit_member(model, rows, train)
+        if is_bagged:
+            return model, out_of_bag_scores(model, rows.n_classes)
         X, own = _safe_indexing(rows.X_labeled, test), np.arange(codes.size)
         scores = member_scores(model, X, rows.n_classes, own, name, codes=codes)
     return model if is_final else None, scores
 
 
 def _join_folds(
-    results: Sequence[tuple[Any, np.ndarray] | None], folds: Sequence[Fold], shape: tuple[int, int]
+    parts: Sequence[tuple[np.ndarray, np.ndarray]], shape: tuple[int, int]
 ) -> np.ndarray:
-    """Return the mean score of each labeled row over the folds that scored it, NaN without any."""
+    """Return the mean score of each labeled row over the folds that scored it, NaN without any.
+
+    A part has the numbers of the rows in a fold, and their scores.
+    """
     total, count = np.zeros(shape), np.zeros((shape[0], 1))
-    for result, (_, test) in zip(results, folds, strict=True):
-        if result is not None:
-            np.add.at(total, test, result[1])
-            np.add.at(count, test, 1.0)
+    for test, scores in parts:
+        np.add.at(total, test, scores)
+        np.add.at(count, test, 1.0)
     return np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
 
 
