@@ -193,7 +193,7 @@ def fit(
         Literal["forest", "voting"],
         _option(
             "forest|voting",
-            "forest: fast, for files of any size. voting: a panel of twenty varied classifiers, "
+            "forest: fast, for files of any size. voting: a panel of a dozen varied classifiers, "
             "mostly more accurate, takes minutes.",
         ),
     ] = "forest",

@@ -43,8 +43,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     """Semi-supervised vote of different classifiers.
 
     Labeled rows that a member has not seen show how well it ranks, unlabeled rows where members
-    agree, and a zero-sum game against an adversary who picks the labels gives each its weight. The
-    weighted vote is then calibrated.
+    agree, and a zero-sum game against an adversary who picks the labels gives each its weight. With
+    few labels the weights stay near the anchor, in which a member counts the less the more standard
+    errors it is behind the best one. The weighted vote is then calibrated.
 
     Parameters
     ----------
@@ -58,7 +59,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     cv : int, splitter, list of splits or "prefit", default=5
         How labeled rows are held out to score a member on: a number of stratified folds, or
         splits of the labeled rows alone. There are no more folds than the smallest class of two
-        labels or more has labels. The members are then fitted to all labels. "prefit": the
+        labels or more has labels. The members are then fitted to all labels. With a number, and no
+        weights, a `HedgeClipperClassifier` is fitted once and scored out of bag. "prefit": the
         classifiers are fitted and stay as they are; the labeled rows must be new to them. Take
         fewer folds if members are slow to fit.
     holdout : float or None, default=None
