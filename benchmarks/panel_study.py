@@ -2,9 +2,9 @@
 
     python -m benchmarks.panel_study
 
-Remove the results file where the panel has changed. Members are not fitted again: their predictions are read from ``results/panel``, where
+Members are not fitted again: their predictions are read from ``results/panel``, where
 ``make table`` writes them. Three draws of each row, weights from at most 10,000 unlabeled rows, AUC
-by scores on the rows that the table scores.
+by scores on the rows that the table scores. Remove the results file where members have changed.
 """
 
 from __future__ import annotations
