@@ -15,7 +15,7 @@ from hedgeclipper.base.score_votes import PanelGame
 from hedgeclipper.base.weighing import PanelScores
 from hedgeclipper.bounds.certificate import largest_error
 from hedgeclipper.bounds.intervals import mean_bounds
-from hedgeclipper.game.specialists import as_vote_matrix
+from hedgeclipper.game.specialists import VoteArray
 
 DELTA = 0.025  # of each side of an interval
 
@@ -68,4 +68,4 @@ def worst_case_error(votes: HardVotes) -> float:
     def predict(block: Any) -> np.ndarray:
         return block @ panel_alone
 
-    return largest_error(as_vote_matrix(voters), lower[:-1], balance, predict)
+    return largest_error(VoteArray(voters), lower[:-1], balance, predict)

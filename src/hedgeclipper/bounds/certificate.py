@@ -248,14 +248,12 @@ def largest_error(
     is known; ``lower`` are lower bounds on the correlations of the other voters. ``predict`` is
     that of `certify`. The result is 1 if these contradict each other.
     """
-    none = np.zeros(lower.size + 1)
-    terms = WeightTerms(
-        edge=np.append(lower, balance[0]),
-        width=np.append(none[1:], balance[1]),
-        curvature=none,
-        anchor=none,
-        lower=np.append(none[1:], -np.inf),
-        upper=np.full(none.size, np.inf),
+    none = np.zeros(lower.size)
+    terms = WeightTerms.of(
+        voters.coverage,
+        np.append(lower, balance[0]),
+        width=np.append(none, balance[1]),
+        lower=np.append(none, -np.inf),
     )
     start = np.append(np.maximum(lower, 0.0) / lower.size, 0.0)
     game = Game(voters, terms, absolute_loss())
