@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.io import as_text, missing_labels
-from hedgeclipper.io.column_values import is_float
+from hedgeclipper.io.frames import is_float
 
 MOST_VALUES = 50
 DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y-%m")
