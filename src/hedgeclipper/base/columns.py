@@ -85,17 +85,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         self.left_out = left_out
 
     def fit(self, X, y=None, X_unlabeled=None):
-        """Decide what is done with each column.
-
-        Parameters
-        ----------
-        X : frame of shape (n_samples, n_features)
-            Rows, without the target.
-        y : None
-            Not used.
-        X_unlabeled : frame, optional
-            More rows to learn from.
-        """
+        """Decide what is done with each column of frames, without the target; y is not used."""
         columns = _arrays(X)
         if X_unlabeled is not None:
             for name, more in _arrays(X_unlabeled, list(columns)).items():
@@ -131,15 +121,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def fit_plain(self, names, n_missing):
-        """Note that all columns are numbers that stay as they are.
-
-        Parameters
-        ----------
-        names : list of str
-            Names of the columns.
-        n_missing : array-like of int
-            Missing values of each.
-        """
+        """Note that all columns are numbers that stay as they are; some may have missing ones."""
         self.plans_ = [
             ColumnPlan(name, "numbers", "as they are" + (f"; {n:,} missing stay so" if n else ""))
             for name, n in zip(names, n_missing, strict=True)
@@ -150,17 +132,9 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X):
-        """Return the rows as numbers.
+        """Return the rows of a frame as float64, NaN where a number or a date is missing.
 
-        Parameters
-        ----------
-        X : frame
-            Rows; columns beyond those of ``fit`` are not used, and the order does not matter.
-
-        Returns
-        -------
-        ndarray of float64 of shape (n_samples, n_columns_out)
-            Numbers, NaN where a number or a date is missing.
+        Columns beyond those of ``fit`` are not used, and the order does not matter.
         """
         check_is_fitted(self)
         columns = _arrays(X, self.used_names)
@@ -194,13 +168,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         return [ColumnPlan(name, "left out", why) for name, why in (self.left_out or {}).items()]
 
     def names_of(self, kind):
-        """Return the names of the columns of this kind.
-
-        Parameters
-        ----------
-        kind : str
-            As in `ColumnPlan`.
-        """
+        """Return the names of the columns of this kind, as in `ColumnPlan`."""
         return [plan.name for plan in self.plans_ if plan.kind == kind]
 
     def get_feature_names_out(self, input_features=None):
@@ -208,13 +176,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         return np.array(self.names_out_, dtype=object)
 
     def new_categories(self, X):
-        """Return how often values that ``fit`` has not seen are in each column of categories.
-
-        Parameters
-        ----------
-        X : frame
-            Rows.
-        """
+        """Return how often values that ``fit`` has not seen are in each column of categories."""
         found = {}
         for name, known in zip(self.names_of("categories"), self._categories(), strict=True):
             counts = Counter(as_text(_arrays(X, [name])[name]).tolist())
@@ -225,13 +187,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         return [] if self.one_hot_ is None else [set(own) for own in self.one_hot_.categories_]
 
     def n_lost_dates(self, X):
-        """Return how many values of each column of dates are there and cannot be read.
-
-        Parameters
-        ----------
-        X : frame
-            Rows.
-        """
+        """Return how many values of each column of dates are there and cannot be read."""
         columns = _arrays(X, self.names_of("dates"))
         formats = {plan.name: plan.date_format for plan in self.plans_}
         return {

@@ -287,13 +287,11 @@ class GroupStream(Stream):
         trees that have not seen them.
         """
         groups, scorer = self.groups, self.groups.scorer
-        if self.reservoir.n_seen:
-            numbers = np.concatenate(list(self.reservoir.leaves.blocks()), axis=1)
-            unlabeled = scorer.by_group(numbers)
-        else:
-            numbers = np.concatenate(list(rows.blocks()), axis=1)
+        sample = self.reservoir.leaves if self.reservoir.n_seen else rows
+        unlabeled = scorer.by_group(np.concatenate(list(sample.blocks()), axis=1))
+        if not self.reservoir.n_seen:
             is_seen = np.isnan(groups.out_of_bag).any(axis=(1, 2), keepdims=True)
-            unlabeled = np.where(is_seen, scorer.by_group(numbers), groups.out_of_bag)
+            unlabeled = np.where(is_seen, unlabeled, groups.out_of_bag)
         scores = panel_scores(
             groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
         )

@@ -358,12 +358,7 @@ def as_plain_array(values: Any) -> np.ndarray:
 def as_classes(labels: Any, place: str) -> np.ndarray:
     """Return labels as an array of bool, int64, str, or of float64 if some number is not whole.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n,)
-        Labels, none of which is missing.
-    place : str
-        What to call them in errors.
+    None of the labels is missing; ``place`` is what to call them in errors.
     """
     array = as_plain_array(labels)
     if array.dtype.kind == "O":
