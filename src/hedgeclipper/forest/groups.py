@@ -27,7 +27,7 @@ from hedgeclipper.base.weighing import (
     panel_scores,
     summarize,
 )
-from hedgeclipper.base.worst_case import HardVotes, worst_case_error
+from hedgeclipper.base.worst_case import worst_case_error
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import sum_scores
@@ -307,7 +307,7 @@ class GroupStream(Stream):
         return Played(
             predictor=GroupPredictor(scorer, [one.game for one in found], offset, prepare),
             games=games,
-            worst_cases=[worst_case_error(HardVotes.of(own, one.game)) for own, one in pairs],
+            worst_cases=[worst_case_error(own, one.game.log_odds) for own, one in pairs],
             hedged_ranges=[(low + offset, high + offset) for low, high in ranges],
             weights=[one.solution.weights for one in found],
             label_correlations=[one.solution.label_correlations for one in found],
