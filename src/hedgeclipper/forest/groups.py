@@ -132,14 +132,17 @@ class ScoredGroups:
 
 def weigh_groups(scores: PanelScores, **options: Any) -> Aggregate:
     """Return the weights of the groups: equal ones, unless labels show better ones."""
-    mean = scores.unlabeled.mean(axis=1)
+    n_groups = scores.unlabeled.shape[1]
+    equal = np.full(n_groups, 1.0 / n_groups)
+    mean = scores.unlabeled @ equal
     scale = ProbabilityScale(float(mean.mean()))
     n_positive = int(scores.is_positive.sum())
     n_rare = max(1, min(n_positive, scores.is_positive.size - n_positive))
     size = float(np.mean(scale(mean) ** 2)) or 1.0
     return aggregate(
         scores,
-        scales=[scale] * scores.unlabeled.shape[1],
+        scales=[scale] * n_groups,
+        prior=equal,
         ridge=GROUP_RIDGE * size * (1.0 + (FEW_LABELS / n_rare) ** 2),
         caution=0.0,
         **options,
