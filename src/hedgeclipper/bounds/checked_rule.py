@@ -243,11 +243,12 @@ class CheckedRule:
             error, lower, upper = self._estimate((1.0 - level) / 2.0)
         else:
             error = n_errors / n_tested
-            lower, upper = proportion_bounds(n_errors, n_tested, self.n_rows, 1.0 - level)
+            bounds = proportion_bounds(n_errors, n_tested, self.n_rows, 1.0 - level)
+            lower, upper = float(bounds[0]), float(bounds[1])
         return Certificate(
             error=error,
-            error_upper=min(float(upper), 1.0),
-            error_lower=max(float(lower), 0.0),
+            error_upper=min(upper, 1.0),
+            error_lower=max(lower, 0.0),
             kind="estimate" if self.caveat else "guarantee",
             confidence_level=level,
             n_unlabeled=self.n_unlabeled,
