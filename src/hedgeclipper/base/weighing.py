@@ -30,10 +30,11 @@ from sklearn.metrics import roc_auc_score
 
 from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.base.score_votes import Calibration, PanelGame, Scale, VoteScale, make_votes
-from hedgeclipper.game.equations import Game
-from hedgeclipper.game.losses import Loss
+from hedgeclipper.game.equations import Game, WeightTerms
+from hedgeclipper.game.losses import Loss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress
-from hedgeclipper.game.solve import play, set_up_game
+from hedgeclipper.game.solve import play
+from hedgeclipper.game.specialists import VoteArray
 from hedgeclipper.io.progress import warn_user
 
 RIDGE, RIDGE_WITHOUT_LABELS = 80.0, 1e6
@@ -300,15 +301,15 @@ def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss, ridge: float) -
     anchor = np.zeros(b.size)
     anchor[: prior.size] = scale * prior
     has_free_signs = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
-    return set_up_game(
-        votes.unlabeled,
+    voters = VoteArray(votes.unlabeled)
+    terms = WeightTerms.of(
+        voters.coverage,
         b,
-        loss=loss,
-        cap=None,
-        anchor=anchor,
         ridge=ridge / (2.0 * votes.n_rare) if votes.n_rare else RIDGE_WITHOUT_LABELS,
-        widths=0.0 if has_free_signs else None,
+        anchor=anchor,
+        lower=-np.inf if has_free_signs else 0.0,
     )
+    return Game(voters, terms, resolve_loss(loss))
 
 
 def _correction_weight(votes: ScoredVotes) -> float:

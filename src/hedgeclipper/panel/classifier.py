@@ -20,7 +20,7 @@ from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.score_votes import REGIONS
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_in_memory
 from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summarize
-from hedgeclipper.base.worst_case import HardVotes, worst_case_error
+from hedgeclipper.base.worst_case import worst_case_error
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame, split_target
 from hedgeclipper.panel.defaults import default_members
@@ -276,7 +276,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         scores = panel_scores(self.out_of_fold_, unlabeled, *self._labeled, self._games())
         found = [aggregate(own, **self._game_options()) for own in scores]
         pairs = list(zip(scores, found, strict=True))
-        worst_cases = [worst_case_error(HardVotes.of(own, one.game)) for own, one in pairs]
+        worst_cases = [worst_case_error(own, one.game.log_odds) for own, one in pairs]
         names = [member.name for member in members]
         seconds = [member.seconds for member in members]
         self._summaries = [summarize(names, *pair) | {"seconds": seconds} for pair in pairs]
