@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from hedgeclipper.votes.matrix import Votes
     from hedgeclipper.votes.worst_case import ContradictionWarning
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 _HOME = {
     "AgreementWarning": "votes.agreement",

@@ -272,9 +272,17 @@ def test_only_relative_weights_matter():
 
 
 def test_scores_that_do_not_differ():
-    found = calibrate(np.zeros(4), np.array([1, 1, 1, 0]), np.ones(4), np.zeros(9), np.full(9, 0.5))
+    labels = np.array([1, 1, 1, 0, 0])
+    found = calibrate(np.zeros(5), labels, np.ones(5), np.zeros(9), np.full(9, 0.5))
     assert found.slope > 0
-    assert expit(found.intercept) == pytest.approx((3 + 10) / 24, abs=1e-3)
+    assert expit(found.intercept) == pytest.approx((3 + 10) / 25, abs=1e-3)
+
+
+def test_the_only_label_of_a_class_does_not_turn_its_scores_round():
+    """Whoever scores it has seen none of its class, and scores it lowest."""
+    is_positive = np.arange(200) == np.argmin(SCORES[:200])
+    found = calibrate(SCORES[:200], is_positive, np.ones(200), SCORES, PRIOR)
+    np.testing.assert_allclose(expit(found.log_odds(SCORES)), PRIOR, atol=0.01)
 
 
 # Scores of each game.

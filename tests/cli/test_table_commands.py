@@ -160,9 +160,33 @@ def test_the_summary_says_what_to_expect(command, table):
         .unlabeled_gain_.describe()
         .endswith(lines["Unlabeled"])
     )
+    assert "guaranteed" not in command.out
     command("fit", "rows.csv", "-t", target, "-m", "n.skops", "--confidence", 0.9)
     assert "guaranteed with 90% confidence" in command.out
-    assert "Worst case" in command.out
+
+
+@pytest.mark.parametrize("table", [cancer, flowers])
+def test_the_summary_names_rows_to_label_next(command, table):
+    frame = table()
+    target = frame.columns[-1]
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", target, "-m", "m.skops")
+    names = re.search(r"^Label next +(.*): the least certain", command.out, re.MULTILINE)[1]
+    unlabeled = np.flatnonzero(frame[target].isna())
+    rows = frame.drop(columns=target).iloc[unlabeled]
+    doubts = 1 - hedgeclipper.load("m.skops").predict_proba(rows).max(axis=1)
+    # line 1 has the names of the columns
+    lines = [int(name.removeprefix("rows.csv:")) - 2 for name in names.split(", ")]
+    chosen = np.searchsorted(unlabeled, lines)
+    np.testing.assert_array_equal(unlabeled[chosen], lines)
+    np.testing.assert_allclose(doubts[chosen], np.sort(doubts)[:-4:-1])
+
+
+def test_with_many_labels_the_summary_says_what_measures_the_gain(command, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.cli.table_commands.LABELS_FOR_GAIN", 50)
+    cancer().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops")
+    assert re.search("^Unlabeled +--report measures what", command.out, re.MULTILINE)
 
 
 def test_all_rows_labeled_works_with_a_note(command):

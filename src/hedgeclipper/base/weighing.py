@@ -349,6 +349,9 @@ def calibrate(
     prior_scores, prior_probabilities = prior_scores[thin], prior_probabilities[thin]
     size = float(np.std(prior_scores)) or 1.0
     weights = weights * weights.size / weights.sum()
+    if min(n_positive := np.count_nonzero(is_positive), is_positive.size - n_positive) < 2:
+        # members that have not seen the only label of a class know nothing of the class
+        weights = np.zeros_like(weights)
     each = PRIOR_LABELS / prior_scores.size
     rows = np.concatenate([scores, prior_scores, prior_scores]) / size
     labels = np.repeat([1, 0], [prior_scores.size, prior_scores.size])

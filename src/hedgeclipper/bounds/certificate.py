@@ -55,7 +55,7 @@ ROUNDING = 1e-6
 MAX_ROUNDS = 50
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """What is known of the error of predictions on the unlabeled rows.
 
@@ -136,6 +136,9 @@ class Certificate:
 
     def __str__(self) -> str:
         return self.describe()
+
+    def __repr__(self) -> str:
+        return f"<Certificate ({self.kind}): {self.describe()}>"
 
 
 def certificate(

@@ -321,7 +321,7 @@ class ForestInspectionMixin:
     def feature_importances_(self) -> np.ndarray:
         """How much each column matters: what the out-of-bag AUC loses if it is shuffled.
 
-        The array has the shape (n_features_in_,), in the order of the columns of ``fit``, also
+        The array has the shape ``(n_features_in_,)``, in the order of the columns of ``fit``, also
         where strings were encoded. It is computed when it is first asked for; a saved model has no
         rows to do so, and knows it only if it was asked for before.
         """
