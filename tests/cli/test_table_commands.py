@@ -350,6 +350,7 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
     ]
 
 
+@pytest.mark.usefixtures("other_sections")
 def test_a_report(command):
     pytest.importorskip("hedgeclipper.inspection.report")
     cancer().to_csv("rows.csv", index=False)
@@ -433,6 +434,7 @@ def write_table(frame, name, suffix):
         Path(f"{name}.libsvm").write_text("\n".join(lines) + "\n")
 
 
+@pytest.mark.usefixtures("other_sections")
 def test_a_report_names_files_columns_and_rows(command):
     flowers().to_csv("rows.csv", index=False)
     words = ("--target", "species", "--model", "m.skops", "--report", "fit.html", "-q")

@@ -148,11 +148,12 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
     >>> from sklearn.naive_bayes import BernoulliNB
     >>> from hedgeclipper.datasets import fetch_a1a
     >>> X, y = fetch_a1a(return_X_y=True)
-    >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
+    >>> labeled, unlabeled = slice(0, 200), slice(200, 2000)
     >>> members = [("linear", LogisticRegression()), ("bayes", BernoulliNB())]
     >>> model = HedgedVotingClassifier(members, random_state=0)
-    >>> model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled]).score(X[3000:], y[3000:]) > 0.8
-    True
+    >>> model = model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
+    >>> round(model.score(X[2000:], y[2000:]), 2)
+    0.83
     """
 
     _parameter_constraints: ClassVar[dict] = {
