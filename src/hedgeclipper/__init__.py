@@ -20,11 +20,15 @@ if TYPE_CHECKING:
         ShiftWarning,
     )
     from hedgeclipper.base.weighing import NoHeldOutRowsWarning
-    from hedgeclipper.bounds.certificate import Certificate, certificate
+    from hedgeclipper.bounds.certificate import (
+        Certificate,
+        Relaxation,
+        certificate,
+        smallest_relaxation,
+    )
     from hedgeclipper.bounds.checked_rule import AutoLabels
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
-    from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
     from hedgeclipper.forest.leaf_game import LeafGame
     from hedgeclipper.forest.leaf_rows import LeafStorage
@@ -64,8 +68,8 @@ _HOME = {
     "Certificate": "bounds.certificate",
     "certificate": "bounds.certificate",
     "Contradiction": "game.solution",
-    "Relaxation": "bounds.relaxation",
-    "smallest_relaxation": "bounds.relaxation",
+    "Relaxation": "bounds.certificate",
+    "smallest_relaxation": "bounds.certificate",
     "Loss": "game.losses",
     "abstention_loss": "game.losses",
     "cost_weighted_loss": "game.losses",

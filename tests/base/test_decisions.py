@@ -20,6 +20,8 @@ from hedgeclipper import (
     LeafGame,
     NeverPredictedWarning,
     cost_weighted_loss,
+    load,
+    save,
 )
 from hedgeclipper.base.decisions import cheapest, decision_costs
 from hedgeclipper.base.inspection import inspect_estimator, main_figures
@@ -237,3 +239,13 @@ def test_more_rows_are_looked_at_in_partial_fit():
     model.fit(NOISE[:100], RARE[:100], X_unlabeled=NOISE[100:105])
     with pytest.warns(NeverPredictedWarning, match="none of 500 unlabeled rows"):
         model.partial_fit(NOISE[105:])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_decisions_and_what_is_never_predicted_are_saved(kind, tmp_path):
+    model = fit(kind, SIX, class_weight=MATRIX)
+    save(model, tmp_path / "m.skops")
+    again = load(tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.never_predicted_ == model.never_predicted_
+    np.testing.assert_array_equal(model.for_prediction().predict(X), model.predict(X))

@@ -24,7 +24,7 @@ def few_members(X, n_labels, random_state, *, n_classes=2):
 
     return [
         ("linear", make_pipeline(filler(), LogisticRegression(max_iter=2000))),
-        ("forest", make_pipeline(filler(), DecisionTreeClassifier(max_depth=2))),
+        ("extra_trees", make_pipeline(filler(), DecisionTreeClassifier(max_depth=2))),
     ]
 
 
@@ -136,7 +136,7 @@ def test_a_time_limit_leaves_members_out(command, monkeypatch):
     words = ("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--jobs", 1)
     command(*words, "--method", "voting", "--time-limit", 60)
     assert command.code == 0
-    assert "The time limit of 60 s left out 1 of 2 members (forest)" in command.err
+    assert "The time limit of 60 s left out 1 of 2 members (extra_trees)" in command.err
     assert command(*words, "--method", "forest", "--time-limit", 60, "--force").code == 2
     assert "--time-limit is given without --method voting" in command.err
     assert command(*words, "--method", "voting", "--time-limit", 0, "--force").code == 2
@@ -350,6 +350,7 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
     ]
 
 
+@pytest.mark.usefixtures("other_sections")
 def test_a_report(command):
     pytest.importorskip("hedgeclipper.inspection.report")
     cancer().to_csv("rows.csv", index=False)
@@ -433,6 +434,7 @@ def write_table(frame, name, suffix):
         Path(f"{name}.libsvm").write_text("\n".join(lines) + "\n")
 
 
+@pytest.mark.usefixtures("other_sections")
 def test_a_report_names_files_columns_and_rows(command):
     flowers().to_csv("rows.csv", index=False)
     words = ("--target", "species", "--model", "m.skops", "--report", "fit.html", "-q")

@@ -112,6 +112,17 @@ def page_of(model, tmp_path, **options):
     return path.read_text(encoding="utf-8")
 
 
+@pytest.fixture
+def whole_page():
+    """Pages with their comparison and pictures, which others are made without."""
+
+
+@pytest.fixture(autouse=True)
+def _parts_of_pages(request):
+    if "whole_page" not in request.fixturenames:
+        request.getfixturevalue("other_sections")
+
+
 @pytest.fixture(scope="module")
 def fitted_forest():
     return forest()
@@ -300,6 +311,7 @@ def test_the_comparison_describes_its_folds_and_baselines(pages):
     assert "majority vote" in pages["votes"]
 
 
+@pytest.mark.usefixtures("whole_page")
 def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
     few = np.r_[np.flatnonzero(Y == 0)[:8], np.flatnonzero(Y == 1)[:4]]
     model = HedgeClipperClassifier(n_estimators=10, random_state=0)
@@ -309,6 +321,7 @@ def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
     assert "Label more rows. The rarest class has 4 labels" in words
 
 
+@pytest.mark.usefixtures("whole_page")
 def test_without_rows_sections_say_what_is_missing(fitted_forest, tmp_path):
     found = Text(page_of(fitted_forest, tmp_path))
     assert [name for name in found.ids if name in SECTIONS] == SECTIONS
@@ -420,6 +433,7 @@ def test_whole_numbers_are_shown_whole(tmp_path):
     assert f">{1_234_567 + number}<" in page
 
 
+@pytest.mark.usefixtures("whole_page")
 @pytest.mark.parametrize("kind", ["forest", "panel"])
 def test_more_than_two_classes(kind, tmp_path):
     model = (
@@ -515,6 +529,7 @@ def test_without_the_rows_of_the_fit_importances_are_not_told(tmp_path):
     assert 'id="gain"' not in page
 
 
+@pytest.mark.usefixtures("whole_page")
 def test_what_comes_from_data_is_escaped(tmp_path):
     labels = np.array([HOSTILE, "no"])[Y]
     rows = pd.DataFrame(X, columns=[f"{HOSTILE}{k}" for k in range(X.shape[1])])
@@ -528,6 +543,7 @@ def test_what_comes_from_data_is_escaped(tmp_path):
     assert "&lt;script&gt;" in page
 
 
+@pytest.mark.usefixtures("whole_page")
 def test_names_of_voters_and_dollar_signs_are_taken_as_they_are(tmp_path):
     votes, gold = some_votes(names=[HOSTILE, "$x^$", "c & d", "${title}", "$"])
     page = page_of(VoteAggregator().fit(votes, gold), tmp_path)
@@ -605,6 +621,7 @@ def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path)
     assert not path.exists()
 
 
+@pytest.mark.usefixtures("whole_page")
 def test_reports_are_the_same_from_run_to_run(tmp_path):
     model = VoteAggregator().fit(*some_votes())
     first = page_of(model, tmp_path)
@@ -633,6 +650,7 @@ def test_only_converged_games_are_reported_with_a_gap(tmp_path):
     assert "stopped at max_iter before it converged" in words
 
 
+@pytest.mark.usefixtures("whole_page")
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
 def test_without_a_library_the_message_says_what_to_install(
     fitted_votes, tmp_path, monkeypatch, module

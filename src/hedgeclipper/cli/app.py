@@ -196,7 +196,7 @@ def fit(
         _option(
             "forest|voting",
             "forest, the best for the time: seconds, for files of any size. voting: a panel of "
-            "varied classifiers, a little more accurate on average, takes minutes.",
+            "a dozen varied classifiers, a little more accurate on average, takes minutes.",
         ),
     ] = "forest",
     time_limit: Annotated[

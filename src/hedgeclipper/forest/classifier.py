@@ -155,8 +155,9 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     >>> X, y = fetch_a1a(return_X_y=True)
     >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
     >>> model = HedgeClipperClassifier(random_state=0)
-    >>> model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled]).score(X[3000:], y[3000:]) > 0.8
-    True
+    >>> model = model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
+    >>> round(model.score(X[3000:], y[3000:]), 2)
+    0.83
     """
 
     _parameter_constraints: ClassVar[dict] = {

@@ -27,7 +27,7 @@ from hedgeclipper.base.weighing import (
     panel_scores,
     summarize,
 )
-from hedgeclipper.base.worst_case import HardVotes, worst_case_error
+from hedgeclipper.base.worst_case import worst_case_error
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import sum_scores
@@ -294,13 +294,11 @@ class GroupStream(Stream):
         trees that have not seen them.
         """
         groups, scorer = self.groups, self.groups.scorer
-        if self.reservoir.n_seen:
-            numbers = np.concatenate(list(self.reservoir.leaves.blocks()), axis=1)
-            unlabeled = scorer.by_group(numbers)
-        else:
-            numbers = np.concatenate(list(rows.blocks()), axis=1)
+        sample = self.reservoir.leaves if self.reservoir.n_seen else rows
+        unlabeled = scorer.by_group(np.concatenate(list(sample.blocks()), axis=1))
+        if not self.reservoir.n_seen:
             is_seen = np.isnan(groups.out_of_bag).any(axis=(1, 2), keepdims=True)
-            unlabeled = np.where(is_seen, scorer.by_group(numbers), groups.out_of_bag)
+            unlabeled = np.where(is_seen, unlabeled, groups.out_of_bag)
         scores = panel_scores(
             groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
         )
@@ -316,7 +314,7 @@ class GroupStream(Stream):
         return Played(
             predictor=GroupPredictor(scorer, [one.game for one in found], offset, prepare),
             games=games,
-            worst_cases=[worst_case_error(HardVotes.of(own, one.game)) for own, one in pairs],
+            worst_cases=[worst_case_error(own, one.game.log_odds) for own, one in pairs],
             hedged_ranges=[(low + offset, high + offset) for low, high in ranges],
             weights=[one.solution.weights for one in found],
             label_correlations=[one.solution.label_correlations for one in found],

@@ -235,17 +235,11 @@ def _terms(
     cap, ridge = evidence.options.game.cap, evidence.options.game.ridge
     if not are_known:
         b, ridge = np.zeros_like(b), RIDGE_WITHOUT_LABELS
-    upper = np.full_like(anchor, np.inf if cap is None else 1.0 if cap == "auto" else cap)
+    upper = np.inf if cap is None else 1.0 if cap == "auto" else float(cap)
     if ridge == "auto":
         ridge = RIDGE * evidence.labeled.finder.n_trees / (2.0 * max(evidence.labeled.n_rare, 1))
-    return WeightTerms(
-        edge=coverage * b,
-        width=np.zeros_like(b),
-        curvature=float(ridge) * coverage,
-        anchor=np.minimum(anchor, upper) if ridge > 0 else np.zeros_like(anchor),
-        lower=np.zeros_like(anchor),
-        upper=upper,
-    )
+    center = np.minimum(anchor, upper) if ridge > 0 else 0.0
+    return WeightTerms.of(coverage, b, ridge=float(ridge), anchor=center, upper=upper)
 
 
 @dataclass(frozen=True, eq=False)

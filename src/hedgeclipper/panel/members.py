@@ -21,7 +21,14 @@ from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
 from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.progress import member_reporter, warn_user
 from hedgeclipper.panel.defaults import DEFAULT_MEMBERS, default_panel
-from hedgeclipper.panel.fitting import MemberRows, find_classes, fit_member, member_scores
+from hedgeclipper.panel.fitting import (
+    MemberRows,
+    find_classes,
+    fit_member,
+    member_scores,
+    out_of_bag_scores,
+    scores_out_of_bag,
+)
 from hedgeclipper.panel.time_limit import TimeLimit
 from hedgeclipper.sklearn_private import _safe_indexing
 
@@ -160,7 +167,7 @@ def fit_and_score(
     if has_defaults(estimators):
         some = draw_rows(rows.X_unlabeled, ROWS_FOR_VIEWS, random_state)
         sample = stack_rows(rows.X_labeled, some)
-        suited = default_panel(sample, codes.size, random_state, n_classes=n_classes)
+        suited = default_panel(sample, codes.size, random_state)
         estimators = fill_in_defaults(estimators, dict(suited))
     labels = model.classes_ if is_prefit else None  # by default codes
     with member_reporter(model.verbose) as report:
@@ -169,6 +176,8 @@ def fit_and_score(
             members = prefit_members(estimators, model.classes_)
             members = score_labeled(members, given, model.classes_, **options)
         else:
+            # splits that were given may keep rows apart that a bootstrap mixes
+            options["out_of_bag"] = isinstance(model.cv, Integral) and given.weights is None
             folds = choose_folds(codes, model.cv, seed)
             members = cross_fit(estimators, given, folds, limit=limit, **options)
 
@@ -206,6 +215,7 @@ def cross_fit(
     rows: MemberRows,
     folds: Sequence[Fold],
     *,
+    out_of_bag: bool = False,
     n_jobs: int | None = None,
     report: Report = _no_report,
     limit: TimeLimit | None = None,
@@ -214,46 +224,55 @@ def cross_fit(
 
     Members learn the codes of the classes, so that these are their ``classes_``. One that fails is
     left out with a ``MemberFailedWarning``, unless it fails only in folds that lack a class. Folds
-    with labels of one class alone are passed over. ``report`` gets the name of a member that has
-    been fitted, and how many fits are done, of how many. What the ``limit`` does not begin is left
-    out.
+    with labels of one class alone are passed over. With ``out_of_bag``, members that score labeled
+    rows by trees grown without them are fitted once, and in no fold. ``report`` gets the name of a
+    member that has been fitted, and how many fits are done, of how many. What the ``limit`` does
+    not begin is left out.
     """
     limit = limit or TimeLimit()
     everything = np.arange(rows.codes.size)
     splits = [fold for fold in folds if np.unique(rows.codes[fold[0]]).size > 1]
     has_all = [np.unique(rows.codes[train]).size == rows.n_classes for train, _ in splits] + [True]
     splits.append((everything, everything))
-    numbers = range(len(splits))
+    last = len(splits) - 1
+    is_bagged = {name: out_of_bag and scores_out_of_bag(model) for name, model in estimators}
+    numbers = {name: [last] if is_bagged[name] else range(len(splits)) for name, _ in estimators}
     outcomes: dict[tuple[str, int], list[Any]] = {}
     failed: set[str] = set()
 
     def calls() -> Iterator[tuple[Any, ...]]:
         """Yield fits while there is time for them: joblib asks for the next when one is done."""
         for name, estimator in estimators:
-            for k in numbers:
-                took = [outcomes[name, j][-1] for j in range(k) if (name, j) in outcomes]
-                if not limit.begins(name, took, len(numbers) - k, failed, n_workers(n_jobs)):
+            fit = _fit_and_score, name, estimator, rows
+            for n_begun, k in enumerate(numbers[name]):
+                took = [outcomes[name, j][-1] for j in numbers[name] if (name, j) in outcomes]
+                n_left = len(numbers[name]) - n_begun
+                if not limit.begins(name, took, n_left, failed, n_workers(n_jobs)):
                     break
-                is_final = k == numbers[-1]
-                yield (name, k), _fit_and_score, name, estimator, rows, *splits[k], is_final
+                yield (name, k), *fit, *splits[k], k == last, is_bagged[name]
 
+    n_all = sum(map(len, numbers.values()))
     done = run_jobs(_attempt, calls(), n_jobs, return_as="generator_unordered")
     for n_done, (key, *outcome) in enumerate(done, start=1):
         outcomes[key] = outcome
         if outcome[1] and has_all[key[1]]:
             failed.add(key[0])
-        report(key[0], n_done, len(estimators) * len(numbers))
+        report(key[0], n_done, n_all)
     members, errors = [], {}
     for name, _ in estimators:
         if name in limit.left_out:
             continue
-        results, failures, seconds = zip(*[outcomes[name, k] for k in numbers], strict=True)
-        fatal = [error for error, whole in zip(failures, has_all, strict=True) if error and whole]
+        found = {k: outcomes[name, k] for k in numbers[name]}
+        fatal = [error for k, (_, error, _) in found.items() if error and has_all[k]]
         if fatal:
             errors[name] = fatal[0]
             continue
-        out_of_fold = _join_folds(results[:-1], splits[:-1], (everything.size, rows.n_columns))
-        members.append(Member(name, results[-1][0], out_of_fold, sum(seconds)))
+        seconds = sum(took for *_, took in found.values())
+        model, out_of_fold = found.pop(last)[0]
+        if not is_bagged[name]:
+            parts = [(splits[k][1], result[1]) for k, (result, *_) in found.items() if result]
+            out_of_fold = _join_folds(parts, (everything.size, rows.n_columns))
+        members.append(Member(name, model, out_of_fold, seconds))
     _warn_of_failed(errors, len(members))
     return members
 
@@ -347,31 +366,37 @@ def _fit_and_score(
     train: np.ndarray,
     test: np.ndarray,
     is_final: bool,
+    is_bagged: bool,
     shares_cores: bool,
 ) -> tuple[Any, np.ndarray]:
     """Return the final model, None for that of a fold, and scores of the rows to score.
 
-    The final model's scores of rows it has seen only show whether it can score at all.
+    The final model's scores of rows it has seen only show whether it can score at all, unless they
+    are out of bag.
     """
     model = clone(estimator)
     with own_jobs(model, shares_cores), warnings.catch_warnings():
         # the panel decides, whatever a member of ours would
         warnings.simplefilter("ignore", NeverPredictedWarning)
         codes = fit_member(model, rows, train)
+        if is_bagged:
+            return model, out_of_bag_scores(model, rows.n_classes)
         X, own = _safe_indexing(rows.X_labeled, test), np.arange(codes.size)
         scores = member_scores(model, X, rows.n_classes, own, name, codes=codes)
     return model if is_final else None, scores
 
 
 def _join_folds(
-    results: Sequence[tuple[Any, np.ndarray] | None], folds: Sequence[Fold], shape: tuple[int, int]
+    parts: Sequence[tuple[np.ndarray, np.ndarray]], shape: tuple[int, int]
 ) -> np.ndarray:
-    """Return the mean score of each labeled row over the folds that scored it, NaN without any."""
+    """Return the mean score of each labeled row over the folds that scored it, NaN without any.
+
+    A part has the numbers of the rows in a fold, and their scores.
+    """
     total, count = np.zeros(shape), np.zeros((shape[0], 1))
-    for result, (_, test) in zip(results, folds, strict=True):
-        if result is not None:
-            np.add.at(total, test, result[1])
-            np.add.at(count, test, 1.0)
+    for test, scores in parts:
+        np.add.at(total, test, scores)
+        np.add.at(count, test, 1.0)
     return np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
 
 
