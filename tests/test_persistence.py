@@ -38,7 +38,6 @@ from hedgeclipper import (
     saved_types,
 )
 from hedgeclipper.datasets import fetch_a1a
-from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.persistence import (
     FORMAT,
     HEADER,
@@ -46,6 +45,7 @@ from hedgeclipper.persistence import (
     OtherVersionWarning,
     archive_of,
 )
+from tests.few_trees import panel_of_few_trees
 
 VOTES = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
 GOLD = [0, 1, -1, -1, -1, -1]
@@ -125,19 +125,9 @@ def test_what_was_measured_is_saved_and_what_was_not_is_not_known(tmp_path):
         again.feature_importances_
 
 
-def small(panel):
-    """Return the same classifiers with few trees each."""
-    for _, member in panel:
-        trees = [name for name in member.get_params() if name.endswith("n_estimators")]
-        member.set_params(**dict.fromkeys(trees, 3))
-    return panel
-
-
 @pytest.mark.slow
 def test_the_default_panel_predicts_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "hedgeclipper.panel.members.default_panel", lambda *a, **k: small(default_panel(*a, **k))
-    )
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", panel_of_few_trees)
     X, y = rows_of_blobs(n_rows=60)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     frame["word"] = np.where(X[:, 0] > 0, "yes", "no")

@@ -28,6 +28,7 @@ from hedgeclipper import (
     SemiSupervisedSplit,
 )
 from hedgeclipper.panel.fitting import member_scores
+from tests.few_trees import panel_of_few_trees
 
 X, Y = make_classification(1500, 6, n_informative=4, flip_y=0.05, random_state=0)
 L, U, T = slice(0, 200), slice(200, 1000), slice(1000, 1500)
@@ -202,7 +203,8 @@ def test_probabilities_of_what_is_easy_are_not_quite_one():
     assert log_loss(Y, p) < 0.05
 
 
-def test_the_default_panel():
+def test_the_default_panel(monkeypatch):
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", panel_of_few_trees)
     model = HedgedVotingClassifier(cv=2, random_state=0)
     model.fit(X[:40], Y[:40], X_unlabeled=X[U])
     assert len(model.members_) == 11
@@ -740,7 +742,8 @@ def test_fitted_members_get_the_frames_they_know():
     assert_as_good_as_members(model, MIXED, Y)
 
 
-def test_the_default_panel_encodes_strings():
+def test_the_default_panel_encodes_strings(monkeypatch):
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", panel_of_few_trees)
     frame = pd.DataFrame(
         {"sign": np.where(X[:, 0] > 0, "plus", "minus"), "b": X[:, 1], "c": pd.Categorical(Y)}
     )

@@ -19,6 +19,7 @@ from hedgeclipper.panel.defaults import (
 )
 from hedgeclipper.panel.fitting import MemberRows
 from hedgeclipper.panel.members import cross_fit, score_members
+from tests.few_trees import panel_of_few_trees
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 2))
@@ -44,7 +45,7 @@ def names(n_labels, rows=X):
 def test_no_member_fails_or_warns(case):
     rows, y, n = CASES[case]
     y = np.asarray(y, dtype=int)
-    panel = default_panel(rows, n, np.random.RandomState(0))
+    panel = panel_of_few_trees(rows, n, np.random.RandomState(0))
     given = MemberRows(rows[:n], y[:n], y.max() + 1, None, rows[n:])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
