@@ -106,8 +106,9 @@ def describe(results: Sequence[Result]) -> str:
                 + [f"{gain:+.4f}" for gain in (*gains, lowest)]
                 + [str(len(whole_draws))]
             )
-    claim = f"the panel's lowest mean difference from the random forest in a cell is {worst:+.4f}"
-    aim = f" (aim: at least {-FLOOR:+.2f})"
+    n_cells = f"{len(rows) - 1} of {len(PERCENTS) * len(BUDGETS)} cells run"
+    claim = f"the panel's lowest mean difference from the random forest is {worst:+.4f}"
+    aim = f" (aim: at least {-FLOOR:+.2f}; {n_cells})"
     return markdown_table(rows) + "\n\n" + verdict(worst >= -FLOOR, claim + aim)
 
 

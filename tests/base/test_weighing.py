@@ -125,7 +125,8 @@ def test_the_anchor_is_that_of_the_best_where_all_others_are_clearly_behind():
 def test_members_that_vote_alike_share_the_anchor_and_so_do_all_without_labels():
     is_positive, good = noisy_votes(40, 1.0)
     np.testing.assert_allclose(weights_near_best(scored(np.tile(good, 3), is_positive)), 1 / 3)
-    np.testing.assert_allclose(weights_near_best(scored(np.hstack([good, -good])[:0], [])), 1 / 2)
+    votes = np.hstack([good, -good])
+    np.testing.assert_allclose(weights_near_best(scored(votes[:0], [], votes)), 1 / 2)
 
 
 def test_the_anchor_is_of_members_and_not_of_their_regions():
