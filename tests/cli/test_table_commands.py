@@ -146,14 +146,12 @@ def test_a_time_limit_leaves_members_out(command, monkeypatch):
 def test_the_summary_says_what_to_expect(command, table):
     frame = table()
     target = frame.columns[-1]
-    frame[target] = frame[target].astype(object)
-    frame.loc[frame.index[frame[target].notna()][:2], target] = 7 if table is cancer else "rose"
     frame.to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "-t", target, "-m", "m.skops")
     lines = dict(re.findall(r"^(\w+)  +(.*)$", command.out, re.MULTILINE))
     assert re.match(r"about .*% interval .* to .*; always the most frequent class", lines["Error"])
     assert "AUC" in lines["Unlabeled"]
-    assert re.match(r"predicted: (7|'rose'), for none of \d+ unlabeled rows", lines["Never"])
+    assert "Never" not in lines
     assert "Worst case" not in command.out
     assert (
         hedgeclipper.load("m.skops")["model"]

@@ -16,7 +16,7 @@ from scipy.special import logit
 from hedgeclipper.io.progress import warn_user
 
 # a class that is expected in fewer of the unlabeled rows need not be predicted for any
-FEWEST_EXPECTED = 1.0
+FEWEST_EXPECTED = 10.0
 
 
 class NeverPredictedWarning(UserWarning):

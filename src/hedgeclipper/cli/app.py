@@ -58,6 +58,12 @@ def _check_jobs(jobs: int) -> int:
     return jobs
 
 
+def _check_seconds(seconds: float | None) -> float | None:
+    if seconds is not None and seconds < 1:
+        raise typer.BadParameter(f"must be 1 second or more. Got {seconds:g}.")
+    return seconds
+
+
 def _check_separator(sign: str | None) -> str | None:
     sign = {"tab": "\t", "\\t": "\t", "space": " "}.get(sign or "", sign)
     if sign is not None and len(sign) != 1:
@@ -205,11 +211,11 @@ def fit(
             "SECONDS",
             "With --method voting: about how long the fit may take. Classifiers that do not fit in "
             "are left out, and named.",
-            min=1.0,
+            callback=_check_seconds,
         ),
     ] = None,
     balanced: Annotated[
-        bool, _option("", "Weigh errors on a class by its rarity, to find rare classes.")
+        bool, _option("", "Weigh errors on a class by its rarity.", "--balanced")
     ] = False,
     report: Report = None,
     drop: Drop = None,

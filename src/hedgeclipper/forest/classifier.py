@@ -97,8 +97,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     random_state : int, RandomState or None, default=None
         Seed; pass an int for the same result in every fit.
     verbose : int, default=0
-        1 shows on standard error the rows or partitions that are done, then passes of a `LeafGame`,
-        their slack, gap and time left.
+        1 shows the rows or partitions that are done, then passes of a `LeafGame` and time left.
 
     Attributes
     ----------
