@@ -48,7 +48,7 @@ def table_of_ways(results: Sequence[StudyResult]) -> str:
     """Return the mean difference in AUC of each variant from the panel, over all and some rows."""
     known = {result.key: result.auc for result in results}
     cells = sorted({key[:3] for key in known if key[:2] != LEFT_OUT})
-    first, *others = WAYS
+    first, *others = [way for way in WAYS if all((*cell, way) in known for cell in cells)]
 
     def gain(way: str, some: list[tuple]) -> float:
         return float(np.mean([known[(*cell, way)] - known[(*cell, first)] for cell in some]))

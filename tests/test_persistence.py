@@ -21,6 +21,7 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import hedgeclipper
@@ -331,8 +332,25 @@ def test_a_file_that_is_cut_short(tmp_path, forest, fraction):
     path = save(forest, tmp_path / "model.skops")
     content = path.read_bytes()
     path.write_bytes(content[: int(fraction * len(content))])
-    with pytest.raises(ModelFileError, match="cut short or damaged"):
+    with pytest.raises(ModelFileError, match=r"is (cut short or )?damaged"):
         load(path)
+
+
+def test_trees_of_a_forest_are_saved_once(tmp_path, forest):
+    loaded = load(save(forest, tmp_path / "model.skops"))
+    assert not hasattr(loaded, "estimators_")
+    assert forest.estimators_  # the model itself stays as it was
+    assert_same(forest, loaded, rows_of_blobs()[0])
+
+
+def test_estimators_of_scikit_learn_are_trusted_without_the_list_of_skops(
+    tmp_path, forest, monkeypatch
+):
+    # as the command line imports skops
+    monkeypatch.setattr("skops.io._general.SKLEARN_ESTIMATOR_TYPE_NAMES", [], raising=False)
+    scaler = StandardScaler().fit(rows_of_blobs()[0])
+    loaded = reloaded(make_pipeline(scaler, forest), tmp_path)
+    np.testing.assert_array_equal(loaded[0].mean_, scaler.mean_)
 
 
 def test_a_file_with_a_damaged_byte(tmp_path, forest):

@@ -173,7 +173,7 @@ def test_members_that_came_fitted_are_tested_by_held_out_labels():
 
 @pytest.mark.parametrize("kind", ["forest", "panel"])
 def test_columns_of_strings_are_tested_as_codes_are(kind, monkeypatch):
-    members = [("bayes", GaussianNB()), ("linear", LinearDiscriminantAnalysis())]
+    members = [("extra_trees", GaussianNB()), ("linear", LinearDiscriminantAnalysis())]
     monkeypatch.setattr("hedgeclipper.panel.members.default_panel", lambda *_, **__: members)
     X, y = problem(kind, 2)
     frame = pd.DataFrame(X, columns=list("abcdef"))

@@ -223,7 +223,7 @@ def _few_members():
 
     def members(*_, **__):
         return [
-            ("trees", RandomForestClassifier(10, random_state=0)),
+            ("extra_trees", RandomForestClassifier(10, random_state=0)),
             ("linear", make_pipeline(SimpleImputer(), LogisticRegression(max_iter=1000))),
         ]
 

@@ -620,7 +620,7 @@ def test_paper_settings_of_the_game_are_given_in_one_place():
 @pytest.mark.parametrize("method", ["stream", "sgd"])
 def test_batch_size_is_that_of_the_stochastic_steps(method):
     small, large, again = (
-        leaf_game(game=LeafGame(method=method, batch_size=size), max_iter=3)
+        leaf_game(game=LeafGame(method=method, batch_size=size, max_iter=3))
         for size in (64, 1024, 64)
     )
     assert not np.array_equal(small.specialist_weights_, large.specialist_weights_)
