@@ -76,18 +76,16 @@ def test_mixture_weights_have_the_largest_posterior(n_labeled):
     parts[0] += 2 * np.eye(3)[codes]
     parts[1] -= np.eye(3)[codes]
     start = np.array([0.5, 0.0, 0.25, 0.25])
-    weights, bias = _fit_weights(parts, codes, start)
+    weights = _fit_weights(parts, codes, start)
 
     def posterior(values):
-        mixed = np.tensordot(values[:4], parts, axes=1) + values[4:]
+        mixed = np.tensordot(values, parts, axes=1)
         likelihood = log_softmax(mixed, axis=1)[np.arange(codes.size), codes].sum()
-        prior = np.sum((values - np.append(start, np.zeros(3))) ** 2) / PRIOR_VARIANCE
-        return likelihood - prior / 2
+        return likelihood - np.sum((values - start) ** 2) / (2 * PRIOR_VARIANCE)
 
-    best = np.append(weights, bias)
-    slopes = [(posterior(best + step) - posterior(best - step)) / 2e-5 for step in np.eye(7) * 1e-5]
-    slopes = np.array(slopes)
-    at_limit = np.append(weights == 0, np.zeros(3, bool))
+    steps = np.eye(4) * 1e-5
+    slopes = [(posterior(weights + step) - posterior(weights - step)) / 2e-5 for step in steps]
+    slopes, at_limit = np.array(slopes), weights == 0
     assert slopes[~at_limit] == pytest.approx(np.zeros((~at_limit).sum()), abs=1e-3)
     assert np.all(slopes[at_limit] <= 1e-3)
     assert weights.min() >= 0
