@@ -92,6 +92,7 @@ table: $(READY)  ## the paper's table on its real data: runs what is missing, wr
 	$(BIN)/python -m benchmarks.other_data
 	$(BIN)/python -m benchmarks.render_table
 	$(BIN)/python -m benchmarks.render_ablations
+	$(BIN)/python -m benchmarks.panel_rare
 	$(BIN)/python -m benchmarks.panel_study
 	$(BIN)/python -m benchmarks.render_panel
 

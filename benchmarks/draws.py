@@ -83,7 +83,7 @@ def make_draw(
     """
     bunch = whole(name)
     rng = np.random.default_rng([seed, n_labels])
-    labeled, unused = _draw_labels(bunch.target[: bunch.n_train], n_labels, rng)
+    labeled, unused = draw_labels(bunch.target[: bunch.n_train], n_labels, rng)
     test = rng.permutation(np.arange(bunch.n_train, bunch.target.size))
     scored, others = (test, unused) if test.size else (unused, test)
     extra = bunch.data_unlabeled
@@ -95,7 +95,7 @@ def make_draw(
     if n_extra:
         parts.append(extra[np.sort(picked[picked >= others.size]) - others.size])
     return Draw(
-        X=_dense(bunch.data[labeled]),
+        X=to_dense(bunch.data[labeled]),
         y=bunch.target[labeled],
         X_unlabeled=_stack(parts),
         y_scored=bunch.target[scored],
@@ -104,9 +104,10 @@ def make_draw(
     )
 
 
-def _draw_labels(
+def draw_labels(
     y: np.ndarray, n_labels: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Return numbers of rows that get labels, of each class at least two, and of the others."""
     while True:
         order = rng.permutation(y.size)
         counts = np.bincount(y[order[:n_labels]], minlength=2)
@@ -122,7 +123,8 @@ def _row_counts(n_scored: int, n_others: int, limit: int | None) -> tuple[int, i
     return n_scored, min(n_others, limit - n_scored)
 
 
-def _dense(rows: Any) -> np.ndarray:
+def to_dense(rows: Any) -> np.ndarray:
+    """Return rows as an array."""
     return rows.toarray() if sparse.issparse(rows) else rows
 
 
@@ -131,6 +133,6 @@ def _stack(parts: list[Any]) -> np.ndarray:
     X = np.empty((sum(part.shape[0] for part in parts), parts[0].shape[1]), dtype=np.float32)
     start = 0
     for part in parts:
-        X[start : start + part.shape[0]] = _dense(part)
+        X[start : start + part.shape[0]] = to_dense(part)
         start += part.shape[0]
     return X

@@ -4,8 +4,8 @@
 
 1,000 labels and 100,000 unlabeled rows of 50 columns, two jobs. The members by themselves: views
 learned, each member fitted once to all labels, and its scores of the unlabeled rows. The panel: its
-whole ``fit``, which also fits every member in five folds, weighs them, and predicts for the
-unlabeled rows. Both in one run, interleaved.
+whole ``fit``, which also fits all members but the forest in five folds, weighs them, and predicts
+for the unlabeled rows. Both in one run, interleaved.
 """
 
 from __future__ import annotations

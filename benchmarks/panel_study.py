@@ -4,7 +4,7 @@
 
 Members are not fitted again: their predictions are read from ``results/panel``, where
 ``make table`` writes them. Three draws of each row, weights from at most 10,000 unlabeled rows, AUC
-by scores on the rows that the table scores.
+by scores on the rows that the table scores. Remove the results file where members have changed.
 """
 
 from __future__ import annotations
@@ -82,6 +82,18 @@ def vote_by_b(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     return make_votes(found.game.scales, all_scores) @ np.maximum(lowered, 0.0)
 
 
+def equal_anchor(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+    """Return the panel's scores if its weights are pulled to equal ones."""
+    n_members = all_scores.shape[1]
+    return aggregate(given, prior=np.full(n_members, 1.0 / n_members)).game.log_odds(all_scores)
+
+
+def anchor_alone(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+    """Return the vote with the weights of the anchor, without a game."""
+    found = aggregate(given)
+    return make_votes(found.game.scales, all_scores) @ found.votes.prior_weights
+
+
 def shuffled(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the panel's scores if unlabeled rows do not tell how members agree.
 
@@ -126,6 +138,8 @@ WAYS = {
     "stacking by logistic regression": stacking,
     "the best member by out-of-fold labels": best_by_labels,
     "votes weighed by b, no game": vote_by_b,
+    "votes weighed as in the anchor, no game": anchor_alone,
+    "anchor: equal weights": equal_anchor,
     "agreement from labeled rows alone": game(LABELS_PER_VOTER=0.0),
     "agreement from unlabeled rows alone": game(CORRECTIONS=0),
     "unlabeled scores shuffled": shuffled,

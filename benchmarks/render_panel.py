@@ -1,4 +1,4 @@
-"""Writes docs/panel.md from the results of the table, of other data and of the study.
+"""Writes docs/panel.md from the results of the table, of other and rare data, and of the study.
 
 python -m benchmarks.render_panel
 """
@@ -11,6 +11,8 @@ import numpy as np
 
 from benchmarks.other_data import CASES, COMPARISONS
 from benchmarks.pages import DOCS, markdown_table, write_sections
+from benchmarks.panel_rare import RESULTS as RARE
+from benchmarks.panel_rare import describe
 from benchmarks.panel_study import N_DRAWS as STUDY_DRAWS
 from benchmarks.panel_study import N_ROWS, WAYS, StudyResult
 from benchmarks.panel_study import RESULTS as STUDY
@@ -37,6 +39,7 @@ def sections() -> dict[str, str]:
         "other": f"{others.n_draws} draws of the labels, at most {others.n_unlabeled:,} unlabeled "
         "rows.\n\n" + table_of_gains(other),
         "other-verdicts": verdicts(other, most, 0.0),
+        "rare": describe(read_results(RARE)),
         "study": f"{STUDY_DRAWS} draws of the labels; weights from at most {N_ROWS:,} rows.\n\n"
         + table_of_ways(read_results(STUDY, StudyResult))
         + "\n\n"
@@ -48,7 +51,7 @@ def table_of_ways(results: Sequence[StudyResult]) -> str:
     """Return the mean difference in AUC of each variant from the panel, over all and some rows."""
     known = {result.key: result.auc for result in results}
     cells = sorted({key[:3] for key in known if key[:2] != LEFT_OUT})
-    first, *others = WAYS
+    first, *others = [way for way in WAYS if all((*cell, way) in known for cell in cells)]
 
     def gain(way: str, some: list[tuple]) -> float:
         return float(np.mean([known[(*cell, way)] - known[(*cell, first)] for cell in some]))
@@ -69,10 +72,13 @@ def table_of_ways(results: Sequence[StudyResult]) -> str:
 def describe_agreement(results: Sequence[StudyResult]) -> str:
     """Return what unlabeled rows add to the weights of members."""
     kept = [result for result in results if (result.data, result.n_labels) != LEFT_OUT]
-    auc = {way: np.mean([r.auc for r in kept if r.method == way]) for way in WAYS}
-    own = auc["the panel as it is"]
-    labeled = auc["agreement from labeled rows alone"] - own
-    unlabeled = auc["agreement from unlabeled rows alone"] - own
+
+    def mean(way: str) -> float:
+        return float(np.mean([result.auc for result in kept if result.method == way]))
+
+    own = mean("the panel as it is")
+    labeled = mean("agreement from labeled rows alone") - own
+    unlabeled = mean("agreement from unlabeled rows alone") - own
     verdict = "no worse" if labeled > -0.0005 else "worse"
     return (
         "The lines on agreement are controls. If the members' agreement is measured on labeled "

@@ -94,6 +94,11 @@ def plan(
 def run_task(task: Task) -> list[Result]:
     """Return the results of the methods on one draw."""
     draw = make_draw(task.data, task.n_labels, task.draw, max_unlabeled=task.max_unlabeled)
+    return run_draw(draw, task)
+
+
+def run_draw(draw: Draw, task: Task) -> list[Result]:
+    """Return the results of the task's methods on a draw."""
     with warnings.catch_warnings():
         # a1a and w1a come with test rows of another mix; that is part of the comparison.
         warnings.simplefilter("ignore", ShiftWarning)

@@ -30,5 +30,13 @@ def command(capsys, tmp_path, monkeypatch):
     from tests.command_line import Command
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(HedgeClipperClassifier.__init__.__kwdefaults__, "n_estimators", 5)
+    monkeypatch.setitem(HedgeClipperClassifier.__init__.__kwdefaults__, "n_estimators", 3)
     return Command(capsys)
+
+
+@pytest.fixture
+def other_sections(monkeypatch):
+    """Reports without refits and pictures, for tests that read their other sections."""
+    module = "hedgeclipper.inspection"
+    monkeypatch.setattr(f"{module}.report.compare", lambda subject: "It was left out.")
+    monkeypatch.setattr(f"{module}.rendering.figure", lambda label, *_, **__: f"<svg>{label}</svg>")

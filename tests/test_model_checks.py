@@ -1,5 +1,8 @@
 """Models that were changed by hand: refused on loading, before compiled code runs into them."""
 
+import pickle
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -44,24 +47,30 @@ def some_labels():
     return X, y
 
 
-@pytest.fixture
+def fixture_of_copies(fit):
+    """Return a fixture with copies of one model, which tests damage."""
+    fitted = cache(lambda: pickle.dumps(fit()))
+    return pytest.fixture(name=fit.__name__)(lambda: pickle.loads(fitted()))
+
+
+@fixture_of_copies
 def small_forest():
     return HedgeClipperClassifier(n_estimators=4, random_state=0).fit(*some_labels())
 
 
-@pytest.fixture
+@fixture_of_copies
 def leaf_forest():
     model = HedgeClipperClassifier(n_estimators=4, game=LeafGame(), random_state=0)
     return model.fit(*some_labels())
 
 
-@pytest.fixture
+@fixture_of_copies
 def panel():
     members = [("linear", LogisticRegression()), ("tree", DecisionTreeClassifier(max_depth=2))]
     return HedgedVotingClassifier(members, random_state=0).fit(*some_labels())
 
 
-@pytest.fixture
+@fixture_of_copies
 def votes():
     rng = np.random.default_rng(0)
     cast = rng.integers(-1, 3, size=(60, 5))

@@ -21,6 +21,7 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import hedgeclipper
@@ -37,7 +38,6 @@ from hedgeclipper import (
     saved_types,
 )
 from hedgeclipper.datasets import fetch_a1a
-from hedgeclipper.panel.defaults import default_panel
 from hedgeclipper.persistence import (
     FORMAT,
     HEADER,
@@ -45,6 +45,7 @@ from hedgeclipper.persistence import (
     OtherVersionWarning,
     archive_of,
 )
+from tests.few_trees import panel_of_few_trees
 
 VOTES = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
 GOLD = [0, 1, -1, -1, -1, -1]
@@ -124,19 +125,9 @@ def test_what_was_measured_is_saved_and_what_was_not_is_not_known(tmp_path):
         again.feature_importances_
 
 
-def small(panel):
-    """Return the same classifiers with few trees each."""
-    for _, member in panel:
-        trees = [name for name in member.get_params() if name.endswith("n_estimators")]
-        member.set_params(**dict.fromkeys(trees, 3))
-    return panel
-
-
 @pytest.mark.slow
 def test_the_default_panel_predicts_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "hedgeclipper.panel.members.default_panel", lambda *a, **k: small(default_panel(*a, **k))
-    )
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", panel_of_few_trees)
     X, y = rows_of_blobs(n_rows=60)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     frame["word"] = np.where(X[:, 0] > 0, "yes", "no")
@@ -341,8 +332,25 @@ def test_a_file_that_is_cut_short(tmp_path, forest, fraction):
     path = save(forest, tmp_path / "model.skops")
     content = path.read_bytes()
     path.write_bytes(content[: int(fraction * len(content))])
-    with pytest.raises(ModelFileError, match="cut short or damaged"):
+    with pytest.raises(ModelFileError, match=r"is (cut short or )?damaged"):
         load(path)
+
+
+def test_trees_of_a_forest_are_saved_once(tmp_path, forest):
+    loaded = load(save(forest, tmp_path / "model.skops"))
+    assert not hasattr(loaded, "estimators_")
+    assert forest.estimators_  # the model itself stays as it was
+    assert_same(forest, loaded, rows_of_blobs()[0])
+
+
+def test_estimators_of_scikit_learn_are_trusted_without_the_list_of_skops(
+    tmp_path, forest, monkeypatch
+):
+    # as the command line imports skops
+    monkeypatch.setattr("skops.io._general.SKLEARN_ESTIMATOR_TYPE_NAMES", [], raising=False)
+    scaler = StandardScaler().fit(rows_of_blobs()[0])
+    loaded = reloaded(make_pipeline(scaler, forest), tmp_path)
+    np.testing.assert_array_equal(loaded[0].mean_, scaler.mean_)
 
 
 def test_a_file_with_a_damaged_byte(tmp_path, forest):

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hedgeclipper.base.decisions import NeverPredictedWarning
     from hedgeclipper.base.evaluation import Evaluation
     from hedgeclipper.base.semi_supervised import (
         NoUnlabeledRowsWarning,
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
         ShiftWarning,
     )
     from hedgeclipper.base.weighing import NoHeldOutRowsWarning
-    from hedgeclipper.bounds.certificate import Certificate, certificate
+    from hedgeclipper.bounds.certificate import (
+        Certificate,
+        Relaxation,
+        certificate,
+        smallest_relaxation,
+    )
     from hedgeclipper.bounds.checked_rule import AutoLabels
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
-    from hedgeclipper.bounds.relaxation import Relaxation, smallest_relaxation
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
     from hedgeclipper.forest.leaf_game import LeafGame
     from hedgeclipper.forest.leaf_rows import LeafStorage
@@ -37,14 +42,16 @@ if TYPE_CHECKING:
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
     from hedgeclipper.panel.classifier import HedgedVotingClassifier
+    from hedgeclipper.panel.defaults import default_members
     from hedgeclipper.panel.members import MemberFailedWarning
+    from hedgeclipper.panel.time_limit import TimeLimitWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.initial_model import AgreementWarning
     from hedgeclipper.votes.matrix import Votes
     from hedgeclipper.votes.worst_case import ContradictionWarning
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 _HOME = {
     "AgreementWarning": "votes.initial_model",
@@ -61,8 +68,8 @@ _HOME = {
     "Certificate": "bounds.certificate",
     "certificate": "bounds.certificate",
     "Contradiction": "game.solution",
-    "Relaxation": "bounds.relaxation",
-    "smallest_relaxation": "bounds.relaxation",
+    "Relaxation": "bounds.certificate",
+    "smallest_relaxation": "bounds.certificate",
     "Loss": "game.losses",
     "abstention_loss": "game.losses",
     "cost_weighted_loss": "game.losses",
@@ -79,10 +86,13 @@ _HOME = {
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
     "MemberFailedWarning": "panel.members",
+    "TimeLimitWarning": "panel.time_limit",
+    "default_members": "panel.defaults",
     "ModelFileError": "persistence",
     "load": "persistence",
     "save": "persistence",
     "HedgedVotingClassifier": "panel.classifier",
+    "NeverPredictedWarning": "base.decisions",
     "NoHeldOutRowsWarning": "base.weighing",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",
@@ -110,11 +120,13 @@ __all__ = [
     "MarginDisplay",
     "MemberFailedWarning",
     "ModelFileError",
+    "NeverPredictedWarning",
     "NoHeldOutRowsWarning",
     "NoUnlabeledRowsWarning",
     "Relaxation",
     "SemiSupervisedSplit",
     "ShiftWarning",
+    "TimeLimitWarning",
     "UnboundedGameWarning",
     "VoteAggregator",
     "VoterDisplay",
@@ -122,6 +134,7 @@ __all__ = [
     "abstention_loss",
     "certificate",
     "cost_weighted_loss",
+    "default_members",
     "load",
     "lower_bounds",
     "save",

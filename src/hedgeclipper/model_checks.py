@@ -418,6 +418,7 @@ TYPES_OF_OTHERS: dict[str, Callable[[Any], None] | None] = {
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": _check_boosted_tree,
     "sklearn.metrics._dist_metrics.EuclideanDistance64": None,
     "sklearn.neighbors._ball_tree.BallTree": _check_neighbors,
+    "sklearn.pipeline.Pipeline": None,
     "sklearn.neighbors._kd_tree.KDTree": _check_neighbors,
     "sklearn.tree._tree.Tree": _check_tree,
 }

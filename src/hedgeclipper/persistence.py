@@ -28,6 +28,7 @@ import numpy as np
 import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.tree import BaseDecisionTree
+from sklearn.utils import all_estimators
 
 from hedgeclipper import __version__, saved_types
 from hedgeclipper.io.atomic import atomic_path
@@ -69,7 +70,8 @@ def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
     The file appears when all is written; on an error, a file that was there before stays. It holds
     the number of its format and stable names of types, so that later versions of HedgeClipper can
     read it. A model that holds estimators of other libraries, such as members of a panel, can be
-    saved too, but `load` must be told that it may trust their types.
+    saved too, but `load` must be told that it may trust their types. The trees of a forest are
+    saved as predictions use them, and not a second time as ``estimators_``.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
     skops = import_extra("skops.io", "cli", "Saving a model")
     with atomic_path(path, force=force) as draft:
         content = BytesIO()
-        skops.dump(without_tree_seeds(model), content)
+        skops.dump(_lean_copy(model), content)
         with ZipFile(content) as archive:
             parts = {name: archive.read(name) for name in archive.namelist()}
         versions = {"hedgeclipper": __version__, "scikit-learn": sklearn.__version__}
@@ -174,6 +176,9 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
         check_model(model)
     except import_extra("skops.io.exceptions", "cli", "A model").UntrustedTypesFoundException:
         found = set(skops.get_untrusted_types(data=content)) - {*TRUSTED, *trusted}
+        if found <= {f"{type_.__module__}.{name}" for name, type_ in all_estimators()}:
+            # as skops trusts by itself, unless it was imported without their list
+            return load(path, trusted=[*trusted, *found])
         raise ModelFileError(
             f"{path} holds {', '.join(sorted(found))}, which is not trusted: loading it could run "
             "code. Nothing was loaded. If you trust who made the file, pass these names to "
@@ -277,10 +282,16 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
 
 
-def without_tree_seeds(model: Any) -> Any:
-    """Return a copy whose fitted trees have no random state, which boosters keep in each."""
+def _lean_copy(model: Any) -> Any:
+    """Return a copy without what predictions do not need.
+
+    That are the ensembles of a forest, which has their trees in a packed form, too, and random
+    states of fitted trees, which boosters keep in each.
+    """
     copy = deepcopy(model)
     for part in parts_of(copy):
+        if isinstance(part, saved_types.HedgeClipperClassifier) and hasattr(part, "estimators_"):
+            del part.estimators_
         is_fitted_tree = isinstance(part, BaseDecisionTree) and hasattr(part, "tree_")
         if is_fitted_tree and isinstance(part.random_state, np.random.RandomState):
             part.random_state = None

@@ -2,8 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgeclipper.base.column_plans import amount_of, are_amounts, plan_column
-from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
+from hedgeclipper.base.columns import (
+    ColumnEncoder,
+    MixedColumnError,
+    amount_of,
+    are_amounts,
+    plan_column,
+)
 
 AMOUNTS = {
     "$1,234.50": 1234.5,

@@ -5,8 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgeclipper.base.column_plans import MOST_VALUES, plan_column
-from hedgeclipper.base.columns import ColumnEncoder, needs_encoding
+from hedgeclipper.base.columns import MOST_VALUES, ColumnEncoder, needs_encoding, plan_column
 from hedgeclipper.io import as_text, frame_arrays
 
 

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import ttest_ind
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper.base import weighing
@@ -17,6 +18,7 @@ from hedgeclipper.base.weighing import (
     panel_scores,
     solve_panel_game,
     summarize,
+    weights_near_best,
 )
 
 RNG = np.random.default_rng(0)
@@ -97,6 +99,43 @@ def test_without_labels_of_a_class_b_is_zero():
     b, errors = balanced_correlations(scored(np.ones((3, 2)), [1, 1, 1]))
     np.testing.assert_array_equal(b, 0)
     np.testing.assert_array_equal(errors, 1)
+
+
+# The anchor.
+
+
+def test_a_member_z_standard_errors_behind_weighs_exp_of_minus_z(monkeypatch):
+    """z is Welch's t of the difference of two members' votes, between the classes."""
+    monkeypatch.setattr(weighing, "PRIOR_ROWS", 0.0)
+    is_positive, good = noisy_votes(60, 1.0)
+    worse = 0.7 * good + 0.3 * RNG.uniform(-1, 1, size=(60, 1))
+    difference = (good - worse)[:, 0]
+    z = ttest_ind(difference[is_positive], difference[~is_positive], equal_var=False).statistic
+    assert z > 0.5
+    weights = weights_near_best(scored(np.hstack([worse, good]), is_positive))
+    np.testing.assert_allclose(weights, np.array([np.exp(-z), 1]) / (1 + np.exp(-z)))
+
+
+def test_the_anchor_is_that_of_the_best_where_all_others_are_clearly_behind():
+    is_positive, good = noisy_votes(400, 0.5)
+    guesses = RNG.uniform(-1, 1, size=(400, 10))
+    assert weights_near_best(scored(np.hstack([guesses, good]), is_positive))[-1] > 0.99
+
+
+def test_members_that_vote_alike_share_the_anchor_and_so_do_all_without_labels():
+    is_positive, good = noisy_votes(40, 1.0)
+    np.testing.assert_allclose(weights_near_best(scored(np.tile(good, 3), is_positive)), 1 / 3)
+    votes = np.hstack([good, -good])
+    np.testing.assert_allclose(weights_near_best(scored(votes[:0], [], votes)), 1 / 2)
+
+
+def test_the_anchor_is_of_members_and_not_of_their_regions():
+    is_positive, good = noisy_votes(40, 1.0)
+    votes = np.hstack([good, -good])
+    regions = np.where(votes > 0, votes, np.nan)
+    with_regions = scored(np.hstack([votes, regions]), is_positive, n_members=2)
+    ours, theirs = weights_near_best(with_regions), weights_near_best(scored(votes, is_positive))
+    np.testing.assert_allclose(ours, theirs)
 
 
 # The game.
@@ -234,9 +273,17 @@ def test_only_relative_weights_matter():
 
 
 def test_scores_that_do_not_differ():
-    found = calibrate(np.zeros(4), np.array([1, 1, 1, 0]), np.ones(4), np.zeros(9), np.full(9, 0.5))
+    labels = np.array([1, 1, 1, 0, 0])
+    found = calibrate(np.zeros(5), labels, np.ones(5), np.zeros(9), np.full(9, 0.5))
     assert found.slope > 0
-    assert expit(found.intercept) == pytest.approx((3 + 10) / 24, abs=1e-3)
+    assert expit(found.intercept) == pytest.approx((3 + 10) / 25, abs=1e-3)
+
+
+def test_the_only_label_of_a_class_does_not_turn_its_scores_round():
+    """Whoever scores it has seen none of its class, and scores it lowest."""
+    is_positive = np.arange(200) == np.argmin(SCORES[:200])
+    found = calibrate(SCORES[:200], is_positive, np.ones(200), SCORES, PRIOR)
+    np.testing.assert_allclose(expit(found.log_odds(SCORES)), PRIOR, atol=0.01)
 
 
 # Scores of each game.

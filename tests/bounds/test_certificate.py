@@ -107,6 +107,7 @@ def test_guarantee_needs_exact_bounds():
     assert ours.is_guarantee
     assert ours.error_upper > theirs.error_upper
     assert "on the 20,000 unlabeled rows, guaranteed with 95% confidence" in str(ours)
+    assert repr(ours) == f"<Certificate (guarantee): {ours.describe()}>"
     assert "on the 20,000 unlabeled rows in the worst case, an estimate" in str(theirs)
 
 

@@ -4,7 +4,7 @@ from hypothesis import assume, given
 from scipy.optimize import linprog
 
 from hedgeclipper import smallest_relaxation, solve_game
-from hedgeclipper.bounds import relaxation as module
+from hedgeclipper.bounds import certificate as module
 from tests.small_games import small_games, spell_out
 
 

@@ -26,11 +26,14 @@ def test_demo_prints_aucs_what_is_known_of_errors_and_the_report(small_data, tmp
     demo.main(tmp_path)
     out = capsys.readouterr().out
     text = " ".join(out.split())
-    assert "100 labels, 1,900 unlabeled rows" in out
+    assert "Of 2,000 people (Adult data, a1a) 100 have a label." in text
+    assert re.search(
+        r"1,900 unlabeled rows brought .*: (no measurable gain \()?[+-]0\.\d+ AUC", text
+    )
     assert all(name in out for name in ("random forest", "HedgeClipper", "hedged panel"))
     assert "The better ranking need not have the lower error" in out
     estimate = r"error about \d+\.\d% on the 1,900 unlabeled rows, an estimate \(95% interval"
-    assert re.search("Hedged panel, 100 labels, the estimate: " + estimate, text)
+    assert re.search("What the hedged panel knows of its error with 100 labels: " + estimate, text)
     guarantee = r"error at most \d+\.\d% on the 1,000 unlabeled rows, guaranteed with 95%"
     assert re.search("held out for a guarantee: " + guarantee, text)
     assert re.search(r"automatically with at most 5% of them wrong", text)

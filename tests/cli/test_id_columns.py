@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import hedgeclipper
-from hedgeclipper.cli.id_columns import find_id_columns
 from hedgeclipper.cli.table_files import Files
+from hedgeclipper.cli.table_rows import find_id_columns
 from tests.command_line import cancer, flowers
 
 N_ROWS = 40

@@ -21,7 +21,6 @@ def test_votes(command, form):
     assert "120 rows, 3 voters" in command.out
     assert command.out.index("ann") < command.out.index("eve")
     assert re.search(r"^Error +about \d+\.\d% on the 80 unlabeled rows", command.out, re.MULTILINE)
-    assert re.search(r"^Worst case +\d+\.\d%, if", command.out, re.MULTILINE)
     labels = pd.read_parquet("labels.parquet")
     key = "item" if form == "wide" else "task"
     assert list(labels)[:3] == [key, "label", "is_gold"]

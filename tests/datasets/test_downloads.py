@@ -8,11 +8,10 @@ from threading import Thread
 import pytest
 
 from hedgeclipper.datasets import load
-from hedgeclipper.datasets.downloads import UnverifiedDownloadWarning
-from hedgeclipper.datasets.registry import DATASETS, find_dataset
+from hedgeclipper.datasets.registry import DATASETS, UnverifiedDownloadWarning, find_dataset
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::hedgeclipper.datasets.downloads.UnverifiedDownloadWarning"
+    "ignore::hedgeclipper.datasets.registry.UnverifiedDownloadWarning"
 )
 
 TEXT = b"1,0.5,2\n0,1.5,3\n"

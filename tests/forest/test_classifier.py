@@ -1,5 +1,6 @@
 import pickle
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -43,6 +44,12 @@ L, U, T = slice(0, 300), slice(300, 2000), slice(2000, 3000)
 def fitted(y=Y, rows=X, **parameters):
     model = HedgeClipperClassifier(**{"n_estimators": 8, "random_state": 0, **parameters})
     return model.fit(rows[L], y[L], X_unlabeled=rows[U])
+
+
+@cache
+def usual():
+    """The model of most tests, which do not change it."""
+    return fitted()
 
 
 def leaf_game(y=Y, rows=X, **parameters):
@@ -99,7 +106,7 @@ def test_scikit_learns_checks(estimator, check):
 
 
 def test_there_are_four_groups_of_trees_on_two_views():
-    model = fitted()
+    model = usual()
     names = ["random forest", "extra trees"]
     assert list(model.estimators_) == [*names, *(f"{name} on components" for name in names)]
     widths = [forest.n_features_in_ for forest in model.estimators_.values()]
@@ -116,7 +123,7 @@ def test_it_is_as_good_as_a_forest_of_as_many_trees():
 
 
 def test_probabilities_decisions_and_predictions_agree():
-    model = fitted()
+    model = usual()
     m, p = model.decision_function(X[T]), model.predict_proba(X[T])
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert np.all((p > 0) & (p < 1))
@@ -132,7 +139,7 @@ def test_transduction_has_given_and_predicted_labels():
     model = HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X[:2000], y)
     np.testing.assert_array_equal(model.transduction_[:300], Y[:300])
     np.testing.assert_array_equal(model.transduction_[300:], model.predict(X[U]))
-    np.testing.assert_array_equal(fitted().transduction_, fitted().predict(X[U]))
+    np.testing.assert_array_equal(usual().transduction_, usual().predict(X[U]))
     assert model.n_unlabeled_ == 1700
 
 
@@ -141,7 +148,7 @@ def test_any_labels_with_unlabeled_rows_of_their_own(names):
     y = np.array(names)[Y]
     model = fitted(y)
     assert model.classes_.tolist() == list(names)
-    np.testing.assert_array_equal(model.predict(X[T]), np.array(names)[fitted().predict(X[T])])
+    np.testing.assert_array_equal(model.predict(X[T]), np.array(names)[usual().predict(X[T])])
 
 
 @pytest.mark.parametrize("game", [None, LeafGame()])
@@ -159,7 +166,7 @@ def test_threads_do_not_change_the_result(game):
 
 
 def test_the_way_of_passing_unlabeled_rows_does_not_change_the_result_and_seeds_do():
-    one = fitted()
+    one = usual()
     y = Y[:2000].copy()
     y[300:] = -1
     marked = HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X[:2000], y)
@@ -175,7 +182,7 @@ def test_sparse_and_frames_give_the_same():
     model = HedgeClipperClassifier(n_estimators=8, random_state=0)
     model.fit(frame[L], Y[L], X_unlabeled=frame[U])
     assert model.feature_names_in_.tolist() == list(frame.columns)
-    np.testing.assert_array_equal(model.predict(frame[T]), fitted().predict(X[T]))
+    np.testing.assert_array_equal(model.predict(frame[T]), usual().predict(X[T]))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[T].rename(columns={"x0": "other"}))
 
@@ -185,7 +192,7 @@ def test_polars_frame():
     frame = polars.DataFrame(X, schema=[f"x{number}" for number in range(8)])
     model = HedgeClipperClassifier(n_estimators=8, random_state=0)
     model.fit(frame[:300], Y[L], X_unlabeled=frame[300:2000])
-    np.testing.assert_array_equal(model.predict(frame[2000:]), fitted().predict(X[T]))
+    np.testing.assert_array_equal(model.predict(frame[2000:]), usual().predict(X[T]))
 
 
 def test_missing_values_in_all_groups():
@@ -262,7 +269,7 @@ def test_views_of_another_ensemble_are_only_those_that_are_given():
 
 def test_components_are_learned_from_unlabeled_rows_too():
     """Other unlabeled rows, other directions; other labels, the same."""
-    model, again = fitted(), fitted(1 - Y)
+    model, again = usual(), fitted(1 - Y)
     other = HedgeClipperClassifier(n_estimators=8, random_state=0)
     other.fit(X[L], Y[L], X_unlabeled=X[T])
     directions, same, others = (
@@ -306,7 +313,7 @@ def test_string_columns_missing_values_and_dates_in_all_groups(game):
 
 
 def test_shrinkage_of_each_group_is_chosen_or_given():
-    auto = fitted()
+    auto = usual()
     assert set(auto.shrinkage_) <= set(STRENGTHS)
     np.testing.assert_array_equal(fitted(shrinkage=7.5).shrinkage_, 7.5)
     np.testing.assert_array_equal(fitted(shrinkage=0).shrinkage_, 0)
@@ -350,7 +357,7 @@ def test_class_weights_come_as_weights_of_rows():
 
 
 def test_clone_pickle_and_text():
-    model = fitted()
+    model = usual()
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X[T]), model.predict_proba(X[T]))
     assert not hasattr(clone(model), "estimators_")
@@ -481,7 +488,7 @@ def test_many_classes():
 
 
 def test_guarantee_only_with_a_confidence_level():
-    estimate = fitted().certificate_
+    estimate = usual().certificate_
     assert estimate.kind == "estimate"
     assert "labels were used in the fit" in estimate.reason
     model = fitted(confidence_level=0.9, holdout=0.4)
@@ -613,7 +620,7 @@ def test_paper_settings_of_the_game_are_given_in_one_place():
 @pytest.mark.parametrize("method", ["stream", "sgd"])
 def test_batch_size_is_that_of_the_stochastic_steps(method):
     small, large, again = (
-        leaf_game(game=LeafGame(method=method, batch_size=size), max_iter=3)
+        leaf_game(game=LeafGame(method=method, batch_size=size, max_iter=3))
         for size in (64, 1024, 64)
     )
     assert not np.array_equal(small.specialist_weights_, large.specialist_weights_)
@@ -624,7 +631,7 @@ def test_sample_weight_reaches_trees_and_correlations():
     weights = np.where(X[L, 0] > 0, 3.0, 1.0)
     model = HedgeClipperClassifier(n_estimators=8, random_state=0)
     model.fit(X[L], Y[L], X_unlabeled=X[U], sample_weight=weights)
-    assert not np.array_equal(model.predict_proba(X[T]), fitted().predict_proba(X[T]))
+    assert not np.array_equal(model.predict_proba(X[T]), usual().predict_proba(X[T]))
     doubled = clone(model).fit(X[L], Y[L], X_unlabeled=X[U], sample_weight=2 * weights)
     np.testing.assert_allclose(doubled.decision_function(X[T]), model.decision_function(X[T]))
 

@@ -54,10 +54,10 @@ def test_reasons_name_the_columns_of_a_row_for_and_against_its_class():
     frame = pd.DataFrame(X, columns=["size", "weight", "age", "noise"])
     model = fitted(rows=frame)
     texts = describe_reasons(model, X[NEW])
-    added = column_contributions(model._predictor, X[NEW], 0)[:, :4]
     sure = int(np.argmax(model.decision_function(frame[NEW])))
-    first = frame.columns[np.argmax(np.abs(added[sure]))]
-    assert texts[sure].startswith(f"for: {first} = {X[NEW][sure][np.argmax(added[sure])]:.4g}")
+    added = column_contributions(model._predictor, X[NEW], 0)[sure]
+    values = [f"{name} = {x:.4g}" for name, x in zip(frame, X[NEW][sure], strict=True)]
+    assert texts[sure].startswith(f"for: {[*values, 'components'][np.argmax(added)]}")
     opposed = int(np.argmin(model.decision_function(frame[NEW])))
     assert texts[opposed].startswith("for: ")  # the other class
     assert "weight" in texts[opposed].split(";")[0]

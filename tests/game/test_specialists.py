@@ -6,6 +6,7 @@ from scipy import sparse
 
 from hedgeclipper.game.specialists import (
     ExtendedSpecialists,
+    VoteArray,
     as_vote_matrix,
     with_constant_voter,
 )
@@ -87,6 +88,15 @@ def test_thinned_keeps_the_coverage_of_all_rows(stride):
     assert thin.n_samples == len(VOTES[::stride])
     np.testing.assert_array_equal(stacked(thin), np.nan_to_num(VOTES[::stride]))
     np.testing.assert_array_equal(thin.coverage, matrix.coverage)
+
+
+def test_an_array_that_needs_no_check_gives_the_same_blocks():
+    matrix, array = as_vote_matrix(VOTES), VoteArray(VOTES)
+    for own, checked in ((array, matrix), (array.thinned(3), matrix.thinned(3))):
+        np.testing.assert_array_equal(stacked(own), stacked(checked))
+        np.testing.assert_array_equal(own.coverage, checked.coverage)
+        assert (own.n_samples, own.n_voters) == (checked.n_samples, checked.n_voters)
+        assert own.sum_blocks(np.sum) == checked.sum_blocks(np.sum) == stacked(own).sum()
 
 
 def test_batches_are_not_thinned():

@@ -32,7 +32,7 @@ def test_an_undefined_name_in_a_template_is_an_error():
 
 
 def test_numbers_of_the_data_keep_their_digits():
-    assert [whole(x).text for x in (20260101, 3.0, 0.25)] == ["20260101", "3", "0.250"]
+    assert [whole(x).text for x in (20260101, 3.0, 0.25)] == ["20260101", "3", "0.25"]
     assert whole(float("nan")) is proportion(float("nan")) is NOT_KNOWN
 
 

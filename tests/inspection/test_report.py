@@ -21,11 +21,13 @@ from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
     LeafGame,
+    NeverPredictedWarning,
     SemiSupervisedSplit,
     VoteAggregator,
     write_report,
 )
 from hedgeclipper.inspection import subject
+from hedgeclipper.inspection.comparison import compare
 from hedgeclipper.inspection.subject import read_subject
 from hedgeclipper.io import atomic
 
@@ -34,17 +36,17 @@ THREE_X, THREE_Y = make_classification(
     500, n_informative=5, n_classes=3, flip_y=0.05, random_state=1
 )
 SECTIONS = [
-    "data",
+    "classes",
     "proportions",
     "comparison",
-    "margins",
-    "error",
     "auto_labels",
+    "next",
+    "error",
+    "margins",
     "voters",
-    "uncertain",
     "contradictions",
     "convergence",
-    "next",
+    "data",
 ]
 MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 HOSTILE = '<script>alert("1")</script>'
@@ -108,6 +110,17 @@ ROWS = {"X": X[:100], "y": Y[:100], "X_unlabeled": X[100:]}
 def page_of(model, tmp_path, **options):
     path = write_report(model, tmp_path / "report.html", **options)
     return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def whole_page():
+    """Pages with their comparison and pictures, which others are made without."""
+
+
+@pytest.fixture(autouse=True)
+def _parts_of_pages(request):
+    if "whole_page" not in request.fixturenames:
+        request.getfixturevalue("other_sections")
 
 
 @pytest.fixture(scope="module")
@@ -186,13 +199,61 @@ def test_proportions_are_those_of_the_predictions(fitted_forest, pages):
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
-def test_the_error_is_that_of_the_certificate_with_the_worst_case_below(request, pages, kind):
+def test_it_begins_with_error_interval_and_baseline_and_the_worst_case_is_below(
+    request, pages, kind
+):
     model, words = request.getfixturevalue(f"fitted_{kind}"), Text(pages[kind]).text
-    text, worst = model.certificate_.describe(), f"{100 * model.worst_case_error_[0]:.1f} %"
-    assert f"unlabeled rows: {text}. Worst case: whatever the labels are" in words
+    bound, worst = model.certificate_, f"{100 * model.worst_case_error_[0]:.1f} %"
+    low, high = (f"{100 * end:.1f} %" for end in (bound.error_lower, bound.error_upper))
+    error, baseline = f"{100 * bound.error:.1f} %", f"{100 * bound.baseline:.1f} %"
+    lead = rf"About {error} of the predictions .* to be wrong \(95 % interval: {low} to {high}\)"
+    assert re.search(f"{lead}.*every row would be wrong in {baseline}: the model is", words)
+    assert f"expected error {error} interval (estimate) {low} to {high}" in words
+    assert f"error of the most frequent class {baseline}" in words
+    text = bound.describe()
     assert f"Estimate E{text[1:]}. It is not a guarantee: its labels were used in the fit" in words
-    assert words.count(f"as far as what is known of the voters holds: at most {worst}.") == 2
-    assert f"error of the most frequent class {100 * model.certificate_.baseline:.1f} %" in words
+    assert words.count(f"as far as what is known of the voters holds: at most {worst}.") == 1
+
+
+def test_the_error_is_compared_with_that_of_the_most_frequent_class(fitted_forest, tmp_path):
+    model = pickle.loads(pickle.dumps(fitted_forest))
+    bound = model.certificate_
+    between = (bound.error + bound.error_upper) / 2
+    for baseline, expected in [
+        (bound.error_upper + 0.01, "the model is better than that"),
+        (between, "probably better than that, but more labels are needed to be sure"),
+        (bound.error / 2, "not known to be better than that"),
+    ]:
+        model.certificate_ = replace(bound, baseline=baseline)
+        assert expected in Text(page_of(model, tmp_path, force=True)).text
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_recall_and_confusion_are_those_of_predictions_without_the_label(request, pages, kind):
+    model = request.getfixturevalue(f"fitted_{kind}")
+    given = {} if kind == "votes" else ROWS
+    found = compare(read_subject(model, given))
+    predicted = found.probabilities[found.model].argmax(axis=1)
+    part = part_of(pages[kind], "classes")
+    for k in (0, 1):
+        of_class = predicted[found.codes == k]
+        recall = f"{100 * np.mean(of_class == k):.1f}\N{NO-BREAK SPACE}%"
+        assert re.search(rf'aria-label="{k}: {recall}, interval', part)
+        row = re.search(rf'<th scope="row">{k}</th>(.*?)</tr>', part)[1]
+        numbers = [int(number) for number in re.findall(r">(\d+)</td>", row)]
+        order = np.argsort(-np.bincount(found.codes), kind="stable")
+        assert numbers == [of_class.size, *(np.sum(of_class == other) for other in order)]
+
+
+def test_classes_that_are_never_predicted_are_named(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(300, 3))
+    y = np.array(["often"] * 190 + ["rare"] * 10)
+    model = HedgedVotingClassifier([("linear", LogisticRegression(C=1e-6))], random_state=0)
+    given = {"X": rows[:200], "y": y, "X_unlabeled": rows[200:]}
+    with pytest.warns(NeverPredictedWarning):
+        model.fit(**given)
+    words = Text(page_of(model, tmp_path, **given)).text
+    assert "Never predicted: rare, which 10 labels have." in words
 
 
 def test_a_guarantee_is_stated_with_its_confidence(tmp_path):
@@ -200,7 +261,9 @@ def test_a_guarantee_is_stated_with_its_confidence(tmp_path):
     assert model.certificate_.is_guarantee
     words = Text(page_of(model, tmp_path, X_unlabeled=X[100:])).text
     assert "guaranteed with 90% confidence" in words
-    assert words.count(model.certificate_.describe()[1:]) == 2
+    assert words.count(model.certificate_.describe()[1:]) == 1
+    highest = f"{100 * model.certificate_.error_upper:.1f} %"
+    assert f"At most {highest} of the predictions for the 400 unlabeled rows are wrong" in words
     assert "There is no guarantee" not in words
     assert "It is not a guarantee" not in words
 
@@ -225,16 +288,16 @@ def test_rows_to_label_automatically_are_those_of_auto_label(tmp_path):
         assert f"{100 * allowed:.1f} % {cells}" in words
     needed = model.auto_label(max_error=0.01).n_needed
     assert f"1.0 % 0.0 % n/a n/a nothing yet: at least {needed} are needed, there are 200" in words
-    assert "Guaranteed with 95.0 % confidence" in words
+    assert "Guaranteed with 95 % confidence" in words
     assert "<svg" in part_of(page, "auto_labels")
 
 
 def test_if_no_row_can_be_labeled_automatically_it_says_why(pages, fitted_forest, tmp_path):
     found = fitted_forest.auto_label(max_error=0.1)
     words = Text(part_of(pages["forest"], "auto_labels")).text
-    assert "No row can be labeled automatically with at most 10.0 % errors" in words
+    assert "No row can be labeled automatically with at most 10 % errors" in words
     assert f"{found.n_errors} of the {found.n_tested} surest predictions" in words
-    assert "An estimate at 95.0 % confidence, not a guarantee: its labels were used" in words
+    assert "An estimate at 95 % confidence, not a guarantee: its labels were used" in words
     votes, gold = sure_votes(n_labels=40)
     page = page_of(VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold), tmp_path)
     assert "at least 37 labels are needed to test it, there are 20." in Text(page).text
@@ -248,6 +311,7 @@ def test_the_comparison_describes_its_folds_and_baselines(pages):
     assert "majority vote" in pages["votes"]
 
 
+@pytest.mark.usefixtures("whole_page")
 def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
     few = np.r_[np.flatnonzero(Y == 0)[:8], np.flatnonzero(Y == 1)[:4]]
     model = HedgeClipperClassifier(n_estimators=10, random_state=0)
@@ -257,6 +321,7 @@ def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
     assert "Label more rows. The rarest class has 4 labels" in words
 
 
+@pytest.mark.usefixtures("whole_page")
 def test_without_rows_sections_say_what_is_missing(fitted_forest, tmp_path):
     found = Text(page_of(fitted_forest, tmp_path))
     assert [name for name in found.ids if name in SECTIONS] == SECTIONS
@@ -296,19 +361,19 @@ def most_uncertain(model, rows):
 
 def test_rows_are_counted_in_what_they_came_in(fitted_forest, pages, tmp_path):
     assert "Rows are counted from 0 in X_unlabeled." in Text(pages["forest"]).text
-    numbers = [int(row) for row in first_column(pages["forest"], "uncertain")]
+    numbers = [int(row) for row in first_column(pages["forest"], "next")]
     assert set(numbers) == set(most_uncertain(fitted_forest, X[100:]).tolist())
     marked = np.where(np.arange(Y.size) < 100, Y, -1)
     page = page_of(fitted_forest, tmp_path, X=X, y=marked)
     assert "Rows are counted from 0 in X." in Text(page).text
-    assert [int(row) - 100 for row in first_column(page, "uncertain")] == numbers
+    assert [int(row) - 100 for row in first_column(page, "next")] == numbers
 
 
 def test_rows_have_the_names_they_are_given(fitted_forest, pages, tmp_path):
     names = [f"more.csv, line {k + 2}" for k in range(400)]
     page = page_of(fitted_forest, tmp_path, **ROWS, row_names=names)
-    numbers = first_column(pages["forest"], "uncertain")
-    assert first_column(page, "uncertain") == [names[int(number)] for number in numbers]
+    numbers = first_column(pages["forest"], "next")
+    assert first_column(page, "next") == [names[int(number)] for number in numbers]
     assert "counted from 0" not in page
 
 
@@ -318,11 +383,11 @@ def test_votes_are_called_by_their_keys(tmp_path):
     model = VoteAggregator(random_state=0).fit(votes, gold)
     page = page_of(model, tmp_path)
     unlabeled = votes.index[gold < 0]
-    assert set(first_column(page, "uncertain")) <= set(unlabeled)
+    assert set(first_column(page, "next")) <= set(unlabeled)
     keys = ", ".join(model.suggest_labels(10))
     assert f"those of rows {keys}. Rows chosen" in page
     again = page_of(model, tmp_path, votes=votes, gold=gold, force=True)
-    assert first_column(again, "uncertain") == first_column(page, "uncertain")
+    assert first_column(again, "next") == first_column(page, "next")
     named = page_of(model, tmp_path, row_names=[f"n{k}" for k in range(240)], force=True)
     numbers = np.flatnonzero(np.isin(unlabeled, model.suggest_labels(10)))
     assert set(re.search(r"those of rows ([^.]*)\.", named)[1].split(", ")) == {
@@ -363,11 +428,12 @@ def test_whole_numbers_are_shown_whole(tmp_path):
     model = HedgeClipperClassifier(n_estimators=5, random_state=0)
     given = {"X": rows[:100], "y": Y[:100], "X_unlabeled": rows[100:]}
     page = page_of(model.fit(**given), tmp_path, **given)
-    number = int(first_column(page, "uncertain")[0]) + 100
+    number = int(first_column(page, "next")[0]) + 100
     assert f">{1990 + number}<" in page
     assert f">{1_234_567 + number}<" in page
 
 
+@pytest.mark.usefixtures("whole_page")
 @pytest.mark.parametrize("kind", ["forest", "panel"])
 def test_more_than_two_classes(kind, tmp_path):
     model = (
@@ -379,8 +445,8 @@ def test_more_than_two_classes(kind, tmp_path):
     model.fit(**rows)
     words = Text(page_of(model, tmp_path, **rows)).text
     assert "Class 2 against the rest" in words
-    assert words.count("in telling a class from the rest.") == 2
-    assert model.certificate_.describe() in words
+    assert words.count("in telling a class from the rest.") == 1
+    assert model.certificate_.describe()[1:] in words
     assert "probability of the most probable class" in words
 
 
@@ -388,7 +454,7 @@ def test_votes_of_three_classes(tmp_path):
     model = VoteAggregator().fit(*some_votes(3))
     words = Text(page_of(model, tmp_path)).text
     assert "classes 0, 1 and 2" in words
-    assert "error (estimate)" in words
+    assert "interval (estimate)" in words
 
 
 def test_votes_suggest_labels_to_buy(fitted_votes, pages):
@@ -449,20 +515,21 @@ def test_leaves_are_described_by_the_names_of_columns(tmp_path):
 def test_importances_gain_and_reasons_are_told_in_the_names_of_columns(tmp_path):
     model, given = named()
     page = page_of(model, tmp_path, **given)
-    words = Text(part_of(page, "learned")).text
     gain = model.unlabeled_gain_.describe()
-    assert gain[0].upper() + gain[1:] in words
+    assert gain[0].upper() + gain[1:] in Text(part_of(page, "gain")).text
     most = int(np.argmax(model.feature_importances_))
-    assert f"column {most} " in words
-    assert re.search(r"for: column \d+ = ", Text(part_of(page, "uncertain")).text)
+    assert f'aria-label="column {most}: {model.feature_importances_[most]:.3f}"' in page
+    assert re.search(r"for: column \d+ = ", Text(part_of(page, "next")).text)
 
 
 def test_without_the_rows_of_the_fit_importances_are_not_told(tmp_path):
     model, given = named()
     page = page_of(pickle.loads(pickle.dumps(model)), tmp_path, **given)
-    assert "Column importances were not measured" in Text(part_of(page, "learned")).text
+    assert "Which columns matter was not measured" in Text(part_of(page, "columns")).text
+    assert 'id="gain"' not in page
 
 
+@pytest.mark.usefixtures("whole_page")
 def test_what_comes_from_data_is_escaped(tmp_path):
     labels = np.array([HOSTILE, "no"])[Y]
     rows = pd.DataFrame(X, columns=[f"{HOSTILE}{k}" for k in range(X.shape[1])])
@@ -476,6 +543,7 @@ def test_what_comes_from_data_is_escaped(tmp_path):
     assert "&lt;script&gt;" in page
 
 
+@pytest.mark.usefixtures("whole_page")
 def test_names_of_voters_and_dollar_signs_are_taken_as_they_are(tmp_path):
     votes, gold = some_votes(names=[HOSTILE, "$x^$", "c & d", "${title}", "$"])
     page = page_of(VoteAggregator().fit(votes, gold), tmp_path)
@@ -553,6 +621,7 @@ def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path)
     assert not path.exists()
 
 
+@pytest.mark.usefixtures("whole_page")
 def test_reports_are_the_same_from_run_to_run(tmp_path):
     model = VoteAggregator().fit(*some_votes())
     first = page_of(model, tmp_path)
@@ -581,6 +650,7 @@ def test_only_converged_games_are_reported_with_a_gap(tmp_path):
     assert "stopped at max_iter before it converged" in words
 
 
+@pytest.mark.usefixtures("whole_page")
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
 def test_without_a_library_the_message_says_what_to_install(
     fitted_votes, tmp_path, monkeypatch, module

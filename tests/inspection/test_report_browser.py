@@ -27,24 +27,23 @@ pytestmark = pytest.mark.skipif(
     BROWSER is None,
     reason=f"no browser: none of {NAMES} is on the PATH, nor HEDGECLIPPER_CHROMIUM set",
 )
-LEARNED, RATES = (
-    "What unlabeled rows and columns bring",
-    "Class rates, and how many voters are needed",
-)
+RATES = "Class rates, and how many voters are needed"
+COLUMNS, GAIN = "Columns that matter", "What unlabeled rows bring"
 TITLES = [
-    "Data and settings",
+    "How often it is right, class by class",
     "Predicted class proportions",
     RATES,
-    "Comparison with baselines",
-    "Where it hedges and where it clips",
-    "Bounds on the error",
+    COLUMNS,
+    GAIN,
+    "Compared with simpler methods",
     "Rows that can be labeled automatically",
+    "Rows to label next, and what else would help",
+    "How the error was measured",
+    "Where it hedges and where it clips",
     "Which {} contribute most",
-    LEARNED,
-    "Most uncertain rows",
     "Contradictions",
     "How the game was solved",
-    "What to do next",
+    "Data and settings",
 ]
 VOTERS = {"forest": "groups", "panel": "members", "votes": "voters"}
 
@@ -114,7 +113,7 @@ def test_it_opens_alone_without_a_complaint_and_fits(browser, reports, name, wid
         widths = visit.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
         assert visit.complaints == []
         assert [url for url in visit.asked if not url.startswith(("file:", "data:"))] == []
-        own = {LEARNED: "forest", RATES: "votes"}
+        own = {COLUMNS: "forest", GAIN: "forest", RATES: "votes"}
         expected = [title for title in TITLES if own.get(title, name) == name]
         assert titles == [title.format(VOTERS[name]) for title in expected]
         assert widths[0] <= widths[1] == width
@@ -169,12 +168,12 @@ def test_a_click_on_a_head_sorts_and_a_second_one_turns_it_round(browser, report
 
 
 def test_text_sorts_from_a_and_by_the_numbers_in_them(browser, reports):
-    with Visit(browser, reports["forest"]) as visit:
-        table = visit.page.locator("#learned table.sortable")
+    with Visit(browser, reports["panel"]) as visit:
+        table = visit.page.locator("#next table.sortable")
         table.locator("th button").first.focus()
         visit.page.keyboard.press("Enter")
         names = table.locator("tbody td:first-child").all_inner_texts()
-        numbers = [int(name.rsplit("_", 1)[1]) for name in names]
+        numbers = [int(name.rsplit(" ", 1)[1]) for name in names]
         assert len(numbers) > 10
         assert numbers == sorted(numbers)
 

@@ -1,20 +1,25 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.semi_supervised import LabelSpreading
+from sklearn.tree import DecisionTreeClassifier
 
+from hedgeclipper import HedgedVotingClassifier, default_members
 from hedgeclipper.panel.defaults import (
+    DEFAULT_MEMBERS,
     MANY_LABELS,
-    TOO_MANY_LABELS,
-    TOO_MANY_TO_SORT,
     SmoothSpreading,
     default_panel,
 )
 from hedgeclipper.panel.fitting import MemberRows
 from hedgeclipper.panel.members import cross_fit, score_members
+from tests.few_trees import panel_of_few_trees
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 2))
@@ -40,7 +45,7 @@ def names(n_labels, rows=X):
 def test_no_member_fails_or_warns(case):
     rows, y, n = CASES[case]
     y = np.asarray(y, dtype=int)
-    panel = default_panel(rows, n, np.random.RandomState(0))
+    panel = panel_of_few_trees(rows, n, np.random.RandomState(0))
     given = MemberRows(rows[:n], y[:n], y.max() + 1, None, rows[n:])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -52,21 +57,60 @@ def test_no_member_fails_or_warns(case):
 
 
 def test_members_depend_on_the_number_of_labels():
-    few, many, most = names(40), names(MANY_LABELS), names(TOO_MANY_LABELS + 1)
-    assert many - few == {"boosting_large"}
-    assert few - most == {"support_vectors"}
-    assert "boosting_large" not in names(MANY_LABELS, SPARSE)
+    assert names(MANY_LABELS) - names(40) == {"boosting_large"}
+    assert names(MANY_LABELS, SPARSE) == names(40)
 
 
-def test_slow_boosters_are_left_out_where_there_is_much_to_sort():
-    rows = RNG.normal(size=(60, 4))
-    few = dict(default_panel(rows, TOO_MANY_TO_SORT // 2, np.random.RandomState(0)))
-    many = dict(default_panel(rows, TOO_MANY_TO_SORT // 2, np.random.RandomState(0), n_classes=3))
-    assert set(few) - set(many) == {"boosting_plain"}
+# Default members by name.
+
+
+def few_defaults(*_, **__):
+    return [("linear", LogisticRegression()), ("extra_trees", GaussianNB())]
+
+
+def test_all_defaults_have_a_name_that_says_so():
+    assert names(40) | names(MANY_LABELS) == set(DEFAULT_MEMBERS)
+
+
+def test_named_defaults_are_the_default_panel(monkeypatch):
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few_defaults)
+    parts = X[:40], Y[:40], X[40:]
+    ours = HedgedVotingClassifier(default_members(), random_state=0).fit(*parts)
+    theirs = HedgedVotingClassifier(random_state=0).fit(*parts)
+    assert ours.member_names_.tolist() == [
+        "linear",
+        "extra_trees",
+    ]  # the others do not suit the rows
+    np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+
+
+def test_others_beside_the_defaults(monkeypatch):
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few_defaults)
+    other = ("own", DecisionTreeClassifier(max_depth=2, random_state=0))
+    model = HedgedVotingClassifier([*default_members(), other], random_state=0)
+    model = clone(model).set_params(extra_trees="drop", own__max_depth=1)
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(c=np.where(X[:, 0] > 0, "up", "down"))
+    model.fit(frame[:40], Y[:40], X_unlabeled=frame[40:])
+    assert model.member_names_.tolist() == ["linear", "own"]
+    tree = model.members_["own"]
+    assert tree.max_depth == 1
+    assert tree.n_features_in_ == 4  # strings are encoded for all
+
+
+def test_a_default_must_be_one():
+    model = HedgedVotingClassifier([("lineal", "default")])
+    with pytest.raises(ValueError, match=r"'lineal' is no default member\. Choose from .*linear"):
+        model.fit(X[:40], Y[:40], X_unlabeled=X[40:])
+
+
+def test_defaults_are_not_prefit():
+    model = HedgedVotingClassifier(default_members()[:1], cv="prefit")
+    with pytest.raises(ValueError, match="cv='prefit' needs classifiers that are fitted"):
+        model.fit(X[:40], Y[:40], X_unlabeled=X[40:])
 
 
 def test_some_learn_from_the_unlabeled_rows():
-    assert {"self_trained", "spreading", "hedgeclipper"} <= names(40)
+    assert {"spreading", "hedgeclipper"} <= names(40)
 
 
 # Label spreading.

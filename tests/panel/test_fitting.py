@@ -3,11 +3,14 @@ import pytest
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from hedgeclipper.panel.fitting import member_scores
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.forest.leaf_game import LeafGame
+from hedgeclipper.panel.fitting import member_scores, out_of_bag_scores, scores_out_of_bag
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -109,3 +112,44 @@ def test_scores_of_the_wrong_shape():
     model.predict_proba = lambda X: np.zeros((X.shape[0], 1))
     with pytest.raises(ValueError, match=r"Constant must give one column .* 2 classes.*\(60, 1\)"):
         member_scores(model, X, 2)
+
+
+def forest(codes, seed=0, rows=X, **options):
+    model = HedgeClipperClassifier(n_estimators=20, random_state=seed, views=None, **options)
+    return model.fit(rows, codes, X_unlabeled=rows)
+
+
+def test_out_of_bag_scores_have_the_columns_of_scores():
+    for codes, n_classes in [(TWO, 2), (THREE, 3)]:
+        scores = out_of_bag_scores(forest(codes), n_classes)
+        assert scores.shape == member_scores(forest(codes), X, n_classes).shape
+        assert np.all((scores > 0) & (scores < 1))
+
+
+def test_a_rare_class_is_not_scored_low_out_of_bag():
+    """Columns that know nothing of 4 labels in 60 rank them at one half, on average."""
+    plain, ours = [], []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        rows, codes = rng.normal(size=(60, 3)), (rng.permutation(60) < 4).astype(int)
+        model = forest(codes, seed, rows)
+        raw = model._predictor.raw_of(model._stream.groups.out_of_bag)
+        plain.append(roc_auc_score(codes, raw[:, 0]))
+        ours.append(roc_auc_score(codes, out_of_bag_scores(model, 2)[:, 0]))
+    error = np.std(ours) / np.sqrt(len(ours))
+    assert abs(np.mean(ours) - 0.5) < 2.5 * error
+    assert np.mean(plain) < 0.5 - 2.5 * error
+
+
+@pytest.mark.parametrize(
+    ("estimator", "can"),
+    [
+        (HedgeClipperClassifier(), True),
+        (HedgeClipperClassifier(GaussianNB()), False),
+        (HedgeClipperClassifier(game=LeafGame()), False),
+        (HedgeClipperClassifier(confidence_level=0.9), False),
+        (GaussianNB(), False),
+    ],
+)
+def test_who_scores_out_of_bag(estimator, can):
+    assert scores_out_of_bag(estimator) == can

@@ -23,8 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
 
-from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.panel.fitting import MemberRows
+from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
+from hedgeclipper.panel.fitting import MemberRows, out_of_bag_scores
 from hedgeclipper.panel.members import (
     MemberFailedWarning,
     check_estimators,
@@ -313,6 +313,41 @@ def test_our_forest_learns_from_the_unlabeled_rows(wrap, weighted):
     fitted = only(model, given, FOLDS[:1]).estimator
     forest = fitted[-1] if isinstance(fitted, Pipeline) else fitted
     assert forest.n_unlabeled_ == 160
+
+
+def test_our_forest_is_fitted_once_if_it_may_be_scored_out_of_bag(monkeypatch):
+    whole = HedgeClipperClassifier.fit
+    fits = []
+    monkeypatch.setattr(
+        HedgeClipperClassifier,
+        "fit",
+        lambda self, X, y: fits.append(sum(y >= 0)) or whole(self, X, y),
+    )
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    given = rows(X_unlabeled=X_UNLABELED)
+    member = only(model, given, out_of_bag=True)
+    assert fits == [60]
+    np.testing.assert_array_equal(member.out_of_fold, out_of_bag_scores(member.estimator, 2))
+    only(model, given)
+    assert fits[1:] == [45, 45, 45, 45, 60]
+
+
+@pytest.mark.parametrize(
+    ("cv", "weights", "is_bagged"),
+    [(5, None, True), (KFold(2), None, False), (2, np.linspace(1, 2, 60), False)],
+)
+def test_splits_and_weights_are_not_for_the_bootstrap(monkeypatch, cv, weights, is_bagged):
+    asked = []
+
+    def note(model, n_classes):
+        asked.append(model)
+        return out_of_bag_scores(model, n_classes)
+
+    monkeypatch.setattr("hedgeclipper.panel.members.out_of_bag_scores", note)
+    members = [("forest", HedgeClipperClassifier(n_estimators=20, random_state=0))]
+    panel = HedgedVotingClassifier(members, cv=cv)
+    panel.fit(X, TWO, X_unlabeled=X_UNLABELED, sample_weight=weights)
+    assert bool(asked) == is_bagged
 
 
 def test_weights_go_where_they_are_taken():

@@ -1,6 +1,9 @@
 import numpy as np
+import pandas as pd
+import pytest
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper import HedgedVotingClassifier
@@ -38,3 +41,48 @@ def test_labels_of_held_out_rows_have_no_part_in_it():
         for model in (MODEL, flipped)
     )
     np.testing.assert_array_equal(ours["this model"], theirs["this model"])
+
+
+# On new labeled rows.
+
+
+@pytest.mark.parametrize("y", [Y, np.digitize(X[:, 0], [-0.5, 0.5])])
+def test_the_leaderboard_has_the_figures_of_members_and_panel(y):
+    members = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+    model = HedgedVotingClassifier(members, cv=2, random_state=0)
+    model.fit(X[:100], y[:100], X_unlabeled=X[100:200])
+    board = model.leaderboard(X[200:], y[200:])
+    assert board["auc"].is_monotonic_decreasing
+    board = board.set_index("member")
+    assert set(board.index) == {"panel", "linear", "bayes"}
+    for name, predictor in {"panel": model, **model.members_}.items():
+        found = predictor.predict_proba(X[200:])
+        two = found[:, 1] if found.shape[1] == 2 else found
+        assert board["auc"][name] == pytest.approx(roc_auc_score(y[200:], two, multi_class="ovr"))
+        assert board["log_loss"][name] == pytest.approx(log_loss(y[200:], found), abs=1e-5)
+        accuracy = np.mean(predictor.predict(X[200:]) == y[200:])
+        assert board["accuracy"][name] == pytest.approx(accuracy)
+    seconds = model.member_summary().drop_duplicates("member").set_index("member")["seconds"]
+    assert board["seconds"]["bayes"] == seconds["bayes"]
+    assert board["seconds"]["panel"] == pytest.approx(seconds.sum())
+
+
+def test_unlabeled_rows_are_not_on_the_leaderboard():
+    y = Y[200:].copy().astype(float)
+    y[50:] = np.nan
+    pd.testing.assert_frame_equal(
+        MODEL.leaderboard(X[200:], y), MODEL.leaderboard(X[200:250], Y[200:250])
+    )
+    frame = pd.DataFrame(X[200:250]).assign(label=Y[200:250])
+    frame.columns = frame.columns.astype(str)
+    named = HedgedVotingClassifier(MODEL.estimators, random_state=0)
+    named.fit(frame, "label", X_unlabeled=pd.DataFrame(X[:200], columns=frame.columns[:-1]))
+    assert len(named.leaderboard(frame, "label")) == 3
+
+
+def test_members_without_probabilities_are_on_the_leaderboard():
+    model = HedgedVotingClassifier([("ridge", RidgeClassifier())], random_state=0)
+    board = model.fit(X[:100], Y[:100], X[100:]).leaderboard(X, Y).set_index("member")
+    ridge = model.members_["ridge"]
+    assert board["accuracy"]["ridge"] == pytest.approx(ridge.score(X, Y))
+    assert board["auc"]["ridge"] == pytest.approx(roc_auc_score(Y, ridge.decision_function(X)))

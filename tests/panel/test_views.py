@@ -16,7 +16,7 @@ from hedgeclipper.panel.views import (
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(200, 6))
 TEXT = np.where(RNG.random((150, WIDE + 50)) < 0.02, RNG.random((150, WIDE + 50)), 0.0)
-NAMES = ["scaled", "quantiles", "components", "whitened", "cells", "kernel"]
+NAMES = ["scaled", "quantiles", "components", "cells", "kernel"]
 
 
 def with_missing(rows):
@@ -68,11 +68,6 @@ def test_components_are_few():
         N_COMPONENTS,
     )
     assert views_of(DENSE).components.transform(DENSE).shape == (200, 5)
-
-
-def test_whitened_components_are_of_one_size():
-    found = views_of(DENSE).whitened.transform(DENSE)
-    np.testing.assert_allclose(found.std(axis=0), 1, rtol=0.01)
 
 
 def test_cells_are_one_for_each_tree():

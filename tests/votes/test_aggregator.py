@@ -137,7 +137,11 @@ def test_many_classes():
     votes, y, truth = some(1500, 200, n_classes=7, coverage=0.8)
     model = fitted(votes, y)
     assert model.predict_proba(votes).shape == (1500, 7)
-    assert (model.transduction_ == truth)[200:].mean() > 0.9
+    accuracy = np.linspace(0.6, 0.85, 6)
+    log_odds = np.log(6 * accuracy / (1 - accuracy))  # the best weights, from true accuracies
+    best = (log_odds[:, None] * (votes[:, :, None] == np.arange(7))).sum(axis=1).argmax(axis=1)
+    ours, theirs = ((labels == truth)[200:].mean() for labels in (model.transduction_, best))
+    assert ours > theirs - 0.02
 
 
 def test_a_class_that_nobody_votes_for_may_be_gold():
@@ -150,7 +154,8 @@ def test_a_class_that_nobody_votes_for_may_be_gold():
 
 def test_a_single_voter():
     model = fitted(L[:, 5:], Y)
-    assert (model.transduction_ == TRUTH)[L[:, 5] >= 0].mean() > 0.8
+    voted = np.arange(600)[60:][L[60:, 5] >= 0]
+    np.testing.assert_array_equal(model.transduction_[voted], L[voted, 5])
     votes_for_1 = model.predict_proba([[1]])[0, 1]
     assert 0.6 < votes_for_1 < 0.95  # right 85 % of the time
 
@@ -253,14 +258,14 @@ def test_of_equally_probable_classes_the_more_frequent_one_is_predicted():
 
 
 def test_voters_without_a_labeled_row_are_heard_through_agreement():
-    votes, y, truth = some(1000, 60, accuracy=[0.8] * 6, coverage=0.9)
+    votes, y, _ = some(1000, 60, accuracy=[0.8] * 6, coverage=0.9)
     votes[:60, 3:] = -1
     votes[500:700, :3] = -1
     with pytest.warns(ShiftWarning):
         model = fitted(votes, y)
-    only = np.arange(500, 700)[(votes[500:700] >= 0).any(axis=1)]
-    shares = model.predict_proba(votes[only])
-    assert (shares.argmax(axis=1) == truth[only]).mean() > 0.8
+    balance = (votes == 1).sum(axis=1) - (votes == 0).sum(axis=1)
+    only = np.arange(500, 700)[balance[500:700] != 0]
+    np.testing.assert_array_equal(model.predict(votes[only]), balance[only] > 0)
     for votes_for in (0, 1):
         shares = model.predict_proba([[-1, -1, -1, votes_for, -1, -1]])
         assert shares[0, votes_for] > model.class_balance_[votes_for] + 0.05
@@ -770,7 +775,10 @@ def test_a_million_rows_of_two_thousand_voters_need_no_dense_matrix():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.5e9  # a byte for each place would be 2e9
-    assert (model.transduction_ == truth)[2000:].mean() > 0.8
+    # voters are equally good, so that the majority is the best prediction
+    majority = 2 * (label * first).sum(axis=1) > first.sum(axis=1)
+    lost = (majority == truth)[2000:].mean() - (model.transduction_ == truth)[2000:].mean()
+    assert abs(lost) < 0.01
 
 
 # What is wrong.

@@ -7,13 +7,11 @@ A classifier that derives from this checks its rows with `_check_rows`, and once
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
 from hedgeclipper.base.columns import ColumnEncoder
+from hedgeclipper.base.decisions import decision_costs, never_predicted, warn_of_never_predicted
 from hedgeclipper.base.evaluation import LabeledScoreMixin
 from hedgeclipper.base.held_out import AutoLabelMixin, HeldOutRows, draw_held_out, hold_out_rows
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
@@ -35,42 +34,6 @@ NO_UNLABELED_ROWS = (
 )
 
 
-class GamePredictor(ABC):
-    """Makes scores, probabilities and classes of what the games predict for rows.
-
-    ``raw`` predictions have the shape (n_samples, n_games): there is one game for two classes, or
-    one for each class against the rest.
-    """
-
-    @abstractmethod
-    def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
-        """Return the raw predictions of rows: awake predictions, or log-odds."""
-
-    @abstractmethod
-    def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
-        """Return the probability of each game's class, shape (n_samples, n_games)."""
-
-    def decision(self, raw: np.ndarray) -> np.ndarray:
-        """Return the raw prediction of one game, or each class's log-odds of several."""
-        return raw[:, 0] if raw.shape[1] == 1 else logit(self.game_probabilities(raw))
-
-    def probabilities(self, raw: np.ndarray) -> np.ndarray:
-        """Return the probability of each class, shape (n_samples, n_classes)."""
-        positive = self.game_probabilities(raw)
-        if raw.shape[1] == 1:
-            return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
-        return positive / positive.sum(axis=1, keepdims=True)
-
-    def classes(self, raw: np.ndarray) -> np.ndarray:
-        """Return the number of the predicted class of each row: the most probable, or cheapest."""
-        scores = self.decision(raw)
-        return (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
-
-    def doubts(self, raw: np.ndarray) -> np.ndarray:
-        """Return the probability that each row is not of the class that is predicted for it."""
-        return 1.0 - self.probabilities(raw)[np.arange(raw.shape[0]), self.classes(raw)]
-
-
 class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
@@ -79,6 +42,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
     _labels: np.ndarray | None
     confidence_level: float | None
     holdout: float | None
+    class_weight: Any
     _kept_for_prediction = (
         "classes_",
         "n_features_in_",
@@ -90,7 +54,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
     )
 
     def decision_function(self, X):
-        """Return the score of each row: positive means the second class of two.
+        """Return the score of each row: positive means the second class of two is predicted.
 
         Parameters
         ----------
@@ -100,7 +64,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For more than two classes, the log-odds of each class against the rest.
+            For more than two classes, the log-odds of each class against the rest; with a
+            ``class_weight`` minus the expected cost of predicting it.
         """
         return self._map_rows(X, "decision_function", lambda m: self._predictor.decision(m))
 
@@ -120,7 +85,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         return self._map_rows(X, "predict_proba", lambda m: self._predictor.probabilities(m))
 
     def predict(self, X):
-        """Return the most probable class of each row.
+        """Return the most probable class of each row, with a ``class_weight`` the cheapest one.
 
         Parameters
         ----------
@@ -172,8 +137,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         check_is_fitted(self)
         if self._labels is None:
             raise AttributeError(
-                "Labels of the unlabeled rows are kept only where fit had these in memory, and "
-                "until partial_fit. Use predict, or predict_to, which writes them to a file."
+                "Labels of the unlabeled rows are kept only where fit had these in memory, scored "
+                "all within its time_limit, and until partial_fit. Use predict, or predict_to."
             )
         return self._labels
 
@@ -275,6 +240,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
                 "y must have at least two classes among the labeled rows. Got one class or none, "
                 f"{self.classes_.tolist()}."
             )
+        self._costs = decision_costs(self.class_weight, self.classes_, codes)
         return codes
 
     def _games(self) -> list[int]:
@@ -308,6 +274,15 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
             known["own_doubts"], tested = doubts(tested), scaled
         self._checked = CheckedRule.of(wrong, doubts(tested), doubts(unlabeled), labels, **known)
         self.certificate_ = self._checked.certificate(self.confidence_level)
+        self._n_labels = [int(np.sum(labels == label)) for label in self.classes_]
+        self._store_never_predicted(unlabeled)
+
+    def _store_never_predicted(self, raw: np.ndarray) -> None:
+        """Store classes that are never predicted, given raw predictions of unlabeled rows; warn."""
+        never = never_predicted(self._predictor, raw)
+        pairs = zip(self.classes_.tolist(), self._n_labels, strict=True)
+        self.never_predicted_ = dict(pair for k, pair in enumerate(pairs) if k in never)
+        warn_of_never_predicted(self.never_predicted_, raw.shape[0])
 
     def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
         """Return labels of all rows passed to ``fit``, given those of the unlabeled ones."""
@@ -376,7 +351,15 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
     def _inspection(self, **own: Any) -> Inspection:
         """Return what the classifier shows of itself, given what is its own."""
         options = {"read_rows": self._read_again, "predict_rows": self._predict_checked}
-        return inspection(self, draw_rows=self._draw_rows, **options, **own)
+        own |= {"draw_rows": self._draw_rows, "remarks": self._remarks(), "costs": self._costs}
+        return inspection(self, **options, **own)
+
+    def _remarks(self) -> list[tuple[str, str]]:
+        """Return what a user should know of the fit, as pairs of name and text."""
+        return [
+            ("never predicted", f"{label}, which {count:,} label{'s' * (count != 1)} have")
+            for label, count in self.never_predicted_.items()
+        ]
 
     def _read_again(self, X: Any, y: Any, X_unlabeled: Any) -> SemiSupervisedRows:
         """Return rows like those of ``fit``, checked as these were; X and y may be None."""

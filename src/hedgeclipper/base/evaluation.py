@@ -126,18 +126,10 @@ def evaluate_predictions(
     classes: np.ndarray,
     confidence_level: float = 0.95,
 ) -> Evaluation:
-    """Return how good predictions are.
+    """Return how good predictions of rows with the true classes y are.
 
-    Parameters
-    ----------
-    y, predicted : array-like of shape (n_samples,)
-        True and predicted classes. Classes that the model does not know count as errors.
-    probabilities : ndarray of shape (n_samples, n_classes)
-        Predicted probability of each class.
-    classes : ndarray of shape (n_classes,)
-        Classes of the model, in the order of the probabilities.
-    confidence_level : float
-        Level of the intervals.
+    ``classes`` are those of the model, in the order of the probabilities, which have a column for
+    each; classes that it does not know count as errors.
     """
     if not 0 < confidence_level < 1:
         raise ValueError(

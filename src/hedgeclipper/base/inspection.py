@@ -139,6 +139,10 @@ class Inspection:
     contradicting: Sequence[str] = ()
     # how much the unlabeled rows differ from the labeled ones, if that is significant
     shift_score: float | None = None
+    # costs of errors, as by `decision_costs`, which decisions depend on
+    costs: np.ndarray | None = None
+    # what a user should know of the fit, as pairs of name and text
+    remarks: Sequence[tuple[str, str]] = ()
     # unlabeled votes of the fit, where rows are votes
     votes: Any = None
 
@@ -157,7 +161,7 @@ def store_games(
     estimator: Any,
     games: Sequence[Solution],
     worst_cases: Sequence[float] | None,
-    hedged_ranges: Sequence[tuple[float, float]],
+    hedged_ranges: Sequence[tuple[float, float]] | np.ndarray,
 ) -> None:
     """Store the results that all estimators have, in arrays with an entry for each game.
 
@@ -240,6 +244,7 @@ def main_figures(model: Inspection) -> list[tuple[str, str]]:
         ("classes", ", ".join(classes)),
         (table.plural, f"{len(table.names):,}, largest contribution from {heaviest}"),
         ("error", model.certificate.describe().removeprefix("error ")),
+        *model.remarks,
         (worst, f"at most {largest:.1%}, as far as what is known of the voters holds"),
         ("passes", str(model.n_iter)),
     ]

@@ -2,8 +2,10 @@
 
 Labels are weighted so that both classes weigh the same: b tells how well a member ranks (it is the
 area under the ROC curve minus 1/2 where votes are ranks), and it is lowered by its standard error.
-The anchor is equal weights, or given ones; its ridge falls with the number of labels of the rarer
-class. This b is not a statement about the rows and never enters a certificate.
+The anchor, the weights that the game is pulled to, is exp(-z) for a member whose b is z standard
+errors below the best one, by the paired difference of their votes: with few labels members are
+alike, and those that are clearly behind count for nothing. Its ridge falls with the number of
+labels of the rarer class. This b is not a statement about the rows and never enters a certificate.
 
 How members agree is seen on the unlabeled rows, and on the labeled ones, too, where b comes from,
 so that some of the noise in b cancels: b is corrected by a member's mean agreement with the
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -27,10 +30,11 @@ from sklearn.metrics import roc_auc_score
 
 from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.base.score_votes import Calibration, PanelGame, Scale, VoteScale, make_votes
-from hedgeclipper.game.equations import Game
-from hedgeclipper.game.losses import Loss
+from hedgeclipper.game.equations import Game, WeightTerms
+from hedgeclipper.game.losses import Loss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress
-from hedgeclipper.game.solve import play, set_up_game
+from hedgeclipper.game.solve import play
+from hedgeclipper.game.specialists import VoteArray
 from hedgeclipper.io.progress import warn_user
 
 RIDGE, RIDGE_WITHOUT_LABELS = 80.0, 1e6
@@ -98,7 +102,7 @@ class ScoredVotes(PanelScores):
     """Votes made of such scores; NaN where a voter is asleep.
 
     The first ``n_members`` voters are whole members, the others regions of them. ``prior`` are the
-    weights of members that the game is pulled to, which add up to 1; None for equal ones.
+    weights of members that the game is pulled to, which add up to 1; None for `weights_near_best`.
     """
 
     n_members: int
@@ -109,10 +113,10 @@ class ScoredVotes(PanelScores):
         """The vote of members with their prior weights on the unlabeled rows."""
         return self.unlabeled[:, : self.n_members] @ self.prior_weights
 
-    @property
+    @cached_property
     def prior_weights(self) -> np.ndarray:
         """Weights of the members that the game is pulled to, which add up to 1."""
-        return np.full(self.n_members, 1.0 / self.n_members) if self.prior is None else self.prior
+        return weights_near_best(self) if self.prior is None else self.prior
 
     @property
     def n_rare(self) -> int:
@@ -175,8 +179,8 @@ def aggregate(
     regions, loss, tol, max_iter
         As in `HedgedVotingClassifier`.
     prior : ndarray of shape (n_members,), optional
-        Weight of each member that the game starts from and is pulled to; they add up to 1, and are
-        equal by default.
+        Weight of each member that the game starts from and is pulled to; they add up to 1. By
+        default those of `weights_near_best`.
     ridge : float
         Strength of this pull with one label of each class; it falls with more.
     caution : float
@@ -274,6 +278,22 @@ def balanced_correlations(votes: ScoredVotes) -> tuple[np.ndarray, np.ndarray]:
     return b, np.sqrt(variance)
 
 
+def weights_near_best(votes: ScoredVotes) -> np.ndarray:
+    """Return weights of the members that add up to 1 and fall with how far they are behind.
+
+    A weight is proportional to exp(-z), if b of the member is z standard errors below that of the
+    best one; the error is that of the difference of their votes. Without labels all are equal.
+    """
+    labeled, unlabeled = (own[:, : votes.n_members] for own in (votes.labeled, votes.unlabeled))
+    b, _ = balanced_correlations(replace(votes, labeled=labeled, unlabeled=unlabeled))
+    best = [int(np.argmax(b))]
+    behind, errors = balanced_correlations(
+        replace(votes, labeled=labeled[:, best] - labeled, unlabeled=unlabeled[:, best] - unlabeled)
+    )
+    weights = np.exp(-behind / np.maximum(errors, SMALLEST))
+    return weights / weights.sum()
+
+
 def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss, ridge: float) -> Game:
     """Return the game with its anchor, weights in given parts of the size that suits b."""
     prior, size = votes.prior_weights, float(np.mean(votes.mean_vote**2))
@@ -281,15 +301,15 @@ def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss, ridge: float) -
     anchor = np.zeros(b.size)
     anchor[: prior.size] = scale * prior
     has_free_signs = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
-    return set_up_game(
-        votes.unlabeled,
+    voters = VoteArray(votes.unlabeled)
+    terms = WeightTerms.of(
+        voters.coverage,
         b,
-        loss=loss,
-        cap=None,
-        anchor=anchor,
         ridge=ridge / (2.0 * votes.n_rare) if votes.n_rare else RIDGE_WITHOUT_LABELS,
-        widths=0.0 if has_free_signs else None,
+        anchor=anchor,
+        lower=-np.inf if has_free_signs else 0.0,
     )
+    return Game(voters, terms, resolve_loss(loss))
 
 
 def _correction_weight(votes: ScoredVotes) -> float:
@@ -329,6 +349,9 @@ def calibrate(
     prior_scores, prior_probabilities = prior_scores[thin], prior_probabilities[thin]
     size = float(np.std(prior_scores)) or 1.0
     weights = weights * weights.size / weights.sum()
+    if min(n_positive := np.count_nonzero(is_positive), is_positive.size - n_positive) < 2:
+        # members that have not seen the only label of a class know nothing of the class
+        weights = np.zeros_like(weights)
     each = PRIOR_LABELS / prior_scores.size
     rows = np.concatenate([scores, prior_scores, prior_scores]) / size
     labels = np.repeat([1, 0], [prior_scores.size, prior_scores.size])

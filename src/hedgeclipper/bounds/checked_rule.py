@@ -235,55 +235,43 @@ class CheckedRule:
         return self.n_unlabeled or np.inf
 
     def certificate(self, confidence_level: float | None) -> Certificate:
-        """Return what is known of the error on the unlabeled rows."""
-        if self.caveat:
-            return self._estimate(confidence_level or ESTIMATE_LEVEL)
+        """Return what is known of the error on the unlabeled rows: a guarantee, or an estimate."""
         level = confidence_level or ESTIMATE_LEVEL
         n_errors, n_tested = int(self.wrong.sum()), self.wrong.size
-        lower, upper = proportion_bounds(n_errors, n_tested, self.n_rows, 1.0 - level)
+        if self.caveat and n_tested == 0:
+            reason = "no labeled row is predicted without its own label"
+            nothing = (None, 1.0, 0.0, "void", None, self.n_unlabeled)
+            return Certificate(*nothing, baseline=self.baseline, reason=reason)
+        if self.caveat:
+            error, lower, upper = self._estimate((1.0 - level) / 2.0)
+        else:
+            error = n_errors / n_tested
+            bounds = proportion_bounds(n_errors, n_tested, self.n_rows, 1.0 - level)
+            lower, upper = float(bounds[0]), float(bounds[1])
         return Certificate(
-            error=n_errors / n_tested,
-            error_upper=float(upper),
-            error_lower=float(lower),
-            kind="guarantee",
+            error=error,
+            error_upper=min(upper, 1.0),
+            error_lower=max(lower, 0.0),
+            kind="estimate" if self.caveat else "guarantee",
             confidence_level=level,
             n_unlabeled=self.n_unlabeled,
             n_errors=n_errors,
             n_tested=n_tested,
             baseline=self.baseline,
-        )
-
-    def _estimate(self, level: float) -> Certificate:
-        """Return the error and its interval, made more precise by the doubts on unlabeled rows."""
-        if self.wrong.size == 0:
-            reason = "no labeled row is predicted without its own label"
-            nothing = (None, 1.0, 0.0, "void", None, self.n_unlabeled)
-            return Certificate(*nothing, baseline=self.baseline, reason=reason)
-        error, spread = self._prediction_powered()
-        size = 1.0 / ((1.0 / self.wrong.size + 1.0 / self.n_rows) * max(spread, 1e-3))
-        mean, n_labels = np.array([1.0 - 2.0 * error]), np.array([size / self.extra_spread**2])
-        means = wilson_bounds(mean, n_labels, (1.0 - level) / 2.0)
-        upper, lower = ((1.0 - float(bound[0])) / 2.0 for bound in means)
-        return Certificate(
-            error=error,
-            error_upper=min(upper, 1.0),
-            error_lower=max(lower, 0.0),
-            kind="estimate",
-            confidence_level=level,
-            n_unlabeled=self.n_unlabeled,
-            n_errors=int(self.wrong.sum()),
-            n_tested=self.wrong.size,
-            baseline=self.baseline,
             reason=self.caveat,
         )
 
-    def _prediction_powered(self) -> tuple[float, float]:
-        """Return the mean error, corrected by doubts, and the ratio of variances."""
+    def _estimate(self, delta: float) -> tuple[float, float, float]:
+        """Return the error, made more precise by the doubts on unlabeled rows, and its bounds."""
         q = self.doubts if self.own_doubts is None else self.own_doubts
         center = self.mean_doubt
         if center is None:
             center = float(np.mean(self.unlabeled_doubts)) if self.n_unlabeled else float(q.mean())
-        return prediction_powered(self.wrong.astype(float), q, center)
+        error, spread = prediction_powered(self.wrong.astype(float), q, center)
+        size = 1.0 / ((1.0 / self.wrong.size + 1.0 / self.n_rows) * max(spread, 1e-3))
+        mean, n_labels = np.array([1.0 - 2.0 * error]), np.array([size / self.extra_spread**2])
+        upper, lower = ((1.0 - float(m[0])) / 2.0 for m in wilson_bounds(mean, n_labels, delta))
+        return error, lower, upper
 
     def about(self, doubts: np.ndarray | None) -> tuple[CheckedRule, str]:
         """Return the rule for rows with these doubts, and why it guarantees nothing of them.

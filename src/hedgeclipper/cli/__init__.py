@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,6 +29,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         return 130
+
+
+def import_skops() -> None:
+    """Import skops without its list of scikit-learn's estimators, which takes a second to make.
+
+    `persistence.load` finds out by itself which of these it may trust.
+    """
+    utils: Any = import_module("sklearn.utils")
+    found, utils.all_estimators = utils.all_estimators, list
+    try:
+        import_module("skops.io")
+    finally:
+        utils.all_estimators = found
 
 
 def _open_closed_streams() -> None:

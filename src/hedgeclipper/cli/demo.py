@@ -1,9 +1,9 @@
 """Three methods on bundled real data: ``python -m hedgeclipper.cli.demo``.
 
 100 labels and 32,461 unlabeled rows of the Adult data: AUC and error of a random forest fitted to
-the labels alone, and of HedgeClipper and the hedged panel fitted to all rows; what is known of the
-error without the other labels: an estimate, a guarantee, and which rows can be labeled
-automatically; and a report to open in a browser.
+the labels alone, and of HedgeClipper and the hedged panel fitted to all rows; what the unlabeled
+rows have brought; what is known of the error without the other labels: an estimate, a guarantee,
+and which rows can be labeled automatically; and a report to open in a browser.
 """
 
 from __future__ import annotations
@@ -44,21 +44,25 @@ def main(folder: Path = Path(), random_state: int = 0) -> None:
         for size in (N_LABELED, N_GUARANTEED)
     )
     print(
-        f"a1a: {few.y.size} labels, {few.hidden.size:,} unlabeled rows. "
-        "This takes less than a minute on two free cores.\n"
+        f"Who earns more than $50,000? Of {y.size:,} people (Adult data, a1a) {few.y.size} have a "
+        f"label.\nThis takes less than a minute on two free cores.\n"
     )
-    panel = _compare(few, random_state)
+    models = _compare(few, random_state)
+    forest, panel = models["HedgeClipper"], models["hedged panel"]
     print(
         "AUC: how well the probabilities rank the rows. Error: wrong predictions of the more "
         "probable class.\nThe better ranking need not have the lower error, least of all with few "
         "labels.\n"
     )
-    print(f"Hedged panel, {few.y.size} labels, the estimate:")
+    gain = forest.unlabeled_gain_.describe().removeprefix("unlabeled rows: ")
+    print(f"What the {few.hidden.size:,} unlabeled rows brought to HedgeClipper, by the labels:")
+    _print_indented(gain)
+    print(f"What the hedged panel knows of its error with {few.y.size} labels:")
     _print_indented(panel.certificate_.describe())
     options = {"confidence_level": 0.95, "n_jobs": -1, "random_state": random_state}
     forest = HedgeClipperClassifier(**options)
     forest.fit(more.X, more.y, X_unlabeled=more.X_unlabeled)
-    print(f"HedgeClipper, {more.y.size:,} labels, half of them held out for a guarantee:")
+    print(f"HedgeClipper with {more.y.size:,} labels, half of them held out for a guarantee:")
     _print_indented(forest.certificate_.describe())
     found = forest.auto_label(max_error=0.05)
     _print_indented(found.describe())
@@ -81,17 +85,17 @@ def _print_indented(text: str) -> None:
     print(textwrap.fill(text, 98, initial_indent="  ", subsequent_indent="    "))
 
 
-def _compare(rows: Split, random_state: int) -> HedgedVotingClassifier:
-    """Print the scores of three classifiers on the unlabeled rows, and return the last one."""
+def _compare(rows: Split, random_state: int) -> dict[str, Any]:
+    """Print the scores of three classifiers on the unlabeled rows, and return them by name."""
     options = {"n_jobs": -1, "random_state": random_state}
-    models = {
+    models: dict[str, Any] = {
         "random forest": RandomForestClassifier(**options),
         "HedgeClipper": HedgeClipperClassifier(**options),
         "hedged panel": HedgedVotingClassifier(**options, verbose=1),
     }
     lines = [_line(name, model, rows) for name, model in models.items()]
     Output().table(["on the unlabeled rows", "AUC", "error", "seconds"], lines)
-    return models["hedged panel"]
+    return models
 
 
 def _line(name: str, model: Any, rows: Split) -> list[str]:

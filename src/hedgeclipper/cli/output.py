@@ -239,21 +239,14 @@ def check_needed(option: str, value: Any, other: str, its_value: Any) -> None:
         raise CommandError(f"{option} is given without {other}.", "Pass both.", ExitCode.USAGE)
 
 
-def error_facts(
-    model: Any, output: Output, *, with_worst_case: bool = True
-) -> list[tuple[str, str]]:
+def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
     """Return what is known of a model's error in lines to print, and keep it for the result."""
-    bound, worst = model.certificate_, model.worst_case_error_
+    bound = model.certificate_
     output.result["certificate"] = asdict(bound)
-    output.result["worst_case_error"] = worst
+    output.result["worst_case_error"] = model.worst_case_error_
     if bound.reason and model.confidence_level is not None:
         output.note(f"No guarantee: {bound.reason}.")
-    one_class = f" ({model.classes_[worst.argmax()]} against the rest)" if worst.size > 1 else ""
-    facts = [("Error", bound.describe().removeprefix("error "))]
-    if with_worst_case:
-        text = f"{worst.max():.1%}{one_class}, if voters are as good as estimated"
-        facts.append(("Worst case", text))
-    return facts
+    return [("Error", bound.describe().removeprefix("error "))]
 
 
 def auto_label_facts(found: Any, output: Output) -> list[tuple[str, str]]:

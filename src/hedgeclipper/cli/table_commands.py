@@ -12,12 +12,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.csv
 import pyarrow.parquet
 from rich.filesize import decimal
 from sklearn.pipeline import Pipeline
 
 from hedgeclipper.base.columns import ColumnEncoder
+from hedgeclipper.base.inspection import inspect_estimator
 from hedgeclipper.cli.output import (
     CommandError,
     ExitCode,
@@ -38,6 +40,7 @@ from hedgeclipper.persistence import load, save
 COLUMNS_TO_LIST = 12
 ROWS_IN_REPORT = 50_000
 LEVEL = 0.95
+ROWS_TO_LABEL = 3
 # up to so many it takes a second or two to measure what the unlabeled rows bring
 LABELS_FOR_GAIN = 500
 OTHER_MODELS = (".pkl", ".pickle", ".joblib", ".onnx", ".json", ".csv", ".html")
@@ -53,6 +56,8 @@ def fit(
     key: str | None,
     unlabeled_value: Sequence[str] | None,
     method: str,
+    time_limit: float | None,
+    balanced: bool,
     model: Path,
     report: Path | None,
     drop: Sequence[str] | None,
@@ -69,6 +74,7 @@ def fit(
     """Fit a model to the rows of files, save it, and print what came out."""
     check_needed("--holdout", holdout, "--confidence", confidence_level)
     check_needed("--key", key, "--labels", labels)
+    check_needed("--time-limit", time_limit, "--method voting", method == "voting" or None)
     tables = _find(data, unlabeled, dialect, output)
     labeled_by = None if labels is None else Files.find([labels], dialect)
     read = _paths([*tables, *([] if labeled_by is None else [labeled_by])])
@@ -84,9 +90,11 @@ def fit(
     estimator = _estimator(method)(
         confidence_level=confidence_level,
         holdout=holdout,
+        class_weight="balanced" if balanced else None,
         n_jobs=jobs,
         random_state=seed,
         verbose=output.verbose,
+        **({"time_limit": time_limit} if method == "voting" else {}),
     )
     _fit_to(estimator, rows, output)
     learned = _unlabeled_facts(estimator, rows, output)
@@ -104,7 +112,7 @@ def fit(
         "classes": {str(label): count for label, count in classes.items()},
         "columns": [asdict(plan) for plan in rows.encoder.plans_] if rows.encoder else [],
     }
-    known = error_facts(estimator, output, with_worst_case=confidence_level is not None)
+    known = error_facts(estimator, output)
     if report is not None:
         _write_report(write_report, pipeline, rows, report, force, output)
     output.result["seconds"] = round(output.seconds, 3)
@@ -288,26 +296,31 @@ def _fit_to(estimator: Any, rows: TableRows, output: Output) -> None:
 
 
 def _unlabeled_facts(estimator: Any, rows: TableRows, output: Output) -> list[tuple[str, str]]:
-    """Return what unlabeled rows bring and which classes they never get, in lines to print."""
+    """Return what is known of the unlabeled rows, in lines to print.
+
+    That is what they bring, which classes none of them gets, and which ones to label next.
+    """
     if rows.X_unlabeled is None:
         return []
     facts = []
-    gain = None
-    if rows.y.size <= LABELS_FOR_GAIN:
-        # asked for before the model is saved, which then knows it
-        gain = getattr(estimator, "unlabeled_gain_", None)
-    if gain is not None:
+    if rows.y.size > LABELS_FOR_GAIN:
+        facts.append(("Unlabeled", "--report measures what these rows bring"))
+    # asked for before the model is saved, which then knows it
+    elif (gain := getattr(estimator, "unlabeled_gain_", None)) is not None:
         output.result["unlabeled_gain"] = asdict(gain)
         facts.append(("Unlabeled", gain.describe().removeprefix("unlabeled rows: ")))
-    if rows.in_memory:
-        predicted = estimator.transduction_
-    else:
-        predicted = estimator.predict(rows.first_unlabeled())
-    never = [label for label in estimator.classes_.tolist() if label not in set(predicted.tolist())]
+    never = estimator.never_predicted_
     output.result["never_predicted"] = [str(label) for label in never]
     if never:
-        text = f"{listed(never, 5)}, for none of {len(predicted):,} unlabeled rows"
+        text = f"{listed([*never], 5)}, for none of {estimator.n_unlabeled_:,} unlabeled rows"
         facts.append(("Never", f"predicted: {text}"))
+    doubts = inspect_estimator(estimator, "A summary").checked.unlabeled_doubts
+    # of very many rows only a sample is known
+    if rows.n_unlabeled == doubts.size:
+        least_certain = np.argsort(-doubts, kind="stable")[:ROWS_TO_LABEL]
+        names = rows.names_of(least_certain)
+        output.result["label_next"] = names
+        facts.append(("Label next", f"{', '.join(names)}: the least certain predictions"))
     return facts
 
 

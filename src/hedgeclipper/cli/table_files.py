@@ -18,10 +18,9 @@ import pyarrow.csv
 from hedgeclipper.cli.output import CommandError
 from hedgeclipper.io import as_source, as_text, listed
 from hedgeclipper.io.as_source import find_files
-from hedgeclipper.io.column_values import decoded, holds_numbers
 from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.formats import CODES, FORMATS, CsvFile
-from hedgeclipper.io.frames import index_names
+from hedgeclipper.io.frames import decoded, holds_numbers, index_names
 
 MISSING_STRINGS = [*pa.csv.ConvertOptions().null_values, "?"]
 

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
-from hedgeclipper.cli.id_columns import find_id_columns
 from hedgeclipper.cli.output import CommandError, Output
 from hedgeclipper.cli.table_files import Files, row_names
 from hedgeclipper.cli.table_labels import Roles, as_classes, read_labels
 from hedgeclipper.io import missing_labels
 from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import _safe_indexing
+
+# fewer rows may be numbered by accident
+LEAST_ROWS = 20
+_FIRST_ROWS = 1000
+# how pandas, R and spreadsheets call the index that they have written
+_INDEX = re.compile(r"|unnamed: ?\d+|row_?names?|(row|record)[ _.]?(index|id|number|no|nr)", re.I)
+_ID = re.compile(r"(.*[\W_])?(id|uuid|guid|key)|index|row|.*[a-z\d](Id|ID|Key)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +72,6 @@ class TableRows:
     def _names(self) -> list[str] | None:
         return None if self.encoder is None else self.encoder.names_of("numbers")
 
-    def first_unlabeled(self) -> Any:
-        """Return the first batch of the unlabeled rows, which are not in memory."""
-        return _stacked([next(iter(self.X_unlabeled()))], self._names)
-
     def sample(self, n_rows: int) -> tuple[Any, list[str]]:
         """Return at most so many unlabeled rows, drawn at random, and their names."""
         drawn = sample_without_replacement(
@@ -82,10 +86,18 @@ class TableRows:
             numbers.append(where[picked])
             start = end
         rows = parts[0] if self.in_memory else _stacked(parts, self._names)
+        return rows, self._named(np.concatenate(numbers))
+
+    def names_of(self, which: np.ndarray) -> list[str]:
+        """Return the names of some of the unlabeled rows."""
+        return self._named(np.concatenate([where for _, where in self.numbered()])[which])
+
+    def _named(self, numbers: np.ndarray) -> list[str]:
+        """Return the names of rows with these numbers among all rows of the files."""
         if self.key is None or any(self.key not in files.names for files in self.tables):
-            return rows, row_names(self.tables, np.concatenate(numbers))
+            return row_names(self.tables, numbers)
         keys = np.concatenate([files.keys(self.key) for files in self.tables])
-        return rows, keys[np.concatenate(numbers)].tolist()
+        return keys[numbers].tolist()
 
 
 def read_rows(
@@ -240,3 +252,43 @@ def _in_memory(
         tables=tables,
         key=encoder.key,
     )
+
+
+def find_id_columns(files: Files, names: Sequence[str]) -> dict[str, str]:
+    """Return which of these columns only tell rows apart, and why that seems so.
+
+    These are the index of a frame, numbers that count the rows from 0 or 1, and whole numbers with
+    the name of an id of which none is there twice. Strings are left to the encoder.
+    """
+    reasons = {name: "it is the index of the rows" for name in names if _INDEX.fullmatch(name)}
+    whole = [
+        n for n in names if n not in reasons and pa.types.is_integer(files.schema.field(n).type)
+    ]
+    if not whole:
+        return reasons
+    first = next(files.tables[0].batches(whole, None, _FIRST_ROWS), None)
+    for name in whole:
+        # most columns are known by their first rows to be none
+        if first is not None and _reason(name, [first.column(name)]) is not None:
+            parts = [table.table([name]).column(0) for table in files.tables]
+            reason = _reason(name, parts)
+            if reason is not None:
+                reasons[name] = reason
+    return {name: reasons[name] for name in names if name in reasons}
+
+
+def _reason(name: str, parts: Sequence[pa.Array]) -> str | None:
+    """Return why a column tells rows apart only, given its values in each file; None if not so."""
+    if any(part.null_count for part in parts) or sum(map(len, parts)) < LEAST_ROWS:
+        return None
+    numbers = [part.to_numpy().astype(np.float64) for part in parts if len(part)]
+    if all(_counts(part) for part in numbers) or _counts(np.concatenate(numbers)):
+        return "it numbers the rows"
+    whole = np.concatenate(numbers)
+    if _ID.fullmatch(name) or _ID.fullmatch(name.lower()):
+        return "it is an id, different in each row" if np.unique(whole).size == whole.size else None
+    return None
+
+
+def _counts(numbers: np.ndarray) -> bool:
+    return numbers[0] in (0, 1) and bool(np.all(np.diff(numbers) == 1))

@@ -12,9 +12,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from hedgeclipper.datasets.downloads import located
 from hedgeclipper.datasets.file_formats import Contents, read_files
-from hedgeclipper.datasets.registry import PACKAGE_DATA, Dataset, dataset_names, find_dataset
+from hedgeclipper.datasets.registry import (
+    PACKAGE_DATA,
+    Dataset,
+    dataset_names,
+    find_dataset,
+    located,
+)
 from hedgeclipper.io.extras import import_extra
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,14 +19,14 @@ from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.held_out import ADDED_ROWS, USED_LABELS, HeldOutRows, why_no_guarantee
 from hedgeclipper.base.inspection import store_games
-from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedRows, is_dask, is_in_memory
+from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedRows, is_in_memory
 from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
 from hedgeclipper.forest.groups import GroupStream, ScoredGroups, score_groups
 from hedgeclipper.forest.growing import GrownTrees, draw_some, grow_forest
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
 from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_unlabeled
-from hedgeclipper.forest.streams import Stream, doubts_in, ranked_among, sum_of_doubts
+from hedgeclipper.forest.streams import Stream, ranked_among, sum_of_doubts
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
 from hedgeclipper.io import split_target
@@ -80,8 +79,13 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         Loss that the game minimizes in the worst case. The paper's is "zero_one".
     tol : float, default=1e-3
         Relative duality gap at which the solver stops.
-    max_iter : int, default=100
-        Largest number of passes over the unlabeled rows.
+    class_weight : "balanced", dict, matrix of shape (n_classes, n_classes) or None, default=None
+        What errors cost, for ``predict`` alone: it returns the class of lowest expected cost, by
+        the same calibrated probabilities. "balanced" weighs errors on rows of a class by one over
+        its frequency among the labels, so that rare classes are found; a dictionary has a weight
+        for each class (1 for others); a matrix has the cost of predicting the class of the column
+        for a row of the class of the row, in the order of ``classes_``. If None, all errors cost
+        the same, or what the ``loss`` says.
     game : LeafGame or None, default=None
         The paper's game of leaves, nodes or trees, with settings of its own. If None, the game
         weighs groups of trees, which is faster.
@@ -93,8 +97,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     random_state : int, RandomState or None, default=None
         Seed; pass an int for the same result in every fit.
     verbose : int, default=0
-        1 shows on standard error the rows or partitions that are done, then passes of a `LeafGame`,
-        their slack, gap and time left.
+        1 shows the rows or partitions that are done, then passes of a `LeafGame` and time left.
 
     Attributes
     ----------
@@ -127,7 +130,10 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     worst_case_error_ : ndarray of shape (n_games,)
         Largest error in each game (telling a class from the rest) under any labels that the
         correlations of groups (of whole trees, for a `LeafGame`) allow; an estimate, since these
-        are.
+        are. It is about probabilities above one half, whatever the ``class_weight``.
+    never_predicted_ : dict
+        Classes that no unlabeled row (of a sample, of files) is predicted to be of, though at least
+        one is expected to be, and their numbers of labels.
     n_labeled_, n_unlabeled_ : int
         Number of labeled and of unlabeled rows.
     shift_score_ : float
@@ -148,8 +154,9 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     >>> X, y = fetch_a1a(return_X_y=True)
     >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
     >>> model = HedgeClipperClassifier(random_state=0)
-    >>> model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled]).score(X[3000:], y[3000:]) > 0.8
-    True
+    >>> model = model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
+    >>> round(model.score(X[3000:], y[3000:]), 2)
+    0.83
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -161,7 +168,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
         "game": [LeafGame, None],
         "storage": [LeafStorage, None],
         "n_jobs": [Integral, None],
@@ -180,7 +187,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         confidence_level=None,
         loss="square",
         tol=1e-3,
-        max_iter=100,
+        class_weight=None,
         game=None,
         storage=None,
         n_jobs=None,
@@ -195,7 +202,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         self.confidence_level = confidence_level
         self.loss = loss
         self.tol = tol
-        self.max_iter = max_iter
+        self.class_weight = class_weight
         self.game = game
         self.storage = storage
         self.n_jobs = n_jobs
@@ -262,7 +269,6 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         random_state = check_random_state(self.random_state)
         rows, held = self._hold_out_labels(rows, random_state)
         codes = self._encode(rows.y_labeled)
-
         some = draw_some(self, rows, random_state)
         labeled = replace(rows, X_unlabeled=rows.X_labeled)
         self._grown_from = labeled, codes, deepcopy(random_state)
@@ -318,9 +324,11 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         n_new = stream.reservoir.n_seen - self._stream.reservoir.n_seen
         self._play(stream, kept, prepare)
         self.n_unlabeled_ = self._checked.n_unlabeled + n_new
-        doubts = doubts_in(kept, self._predictor, self.n_jobs)
-        self._checked = self._checked.with_rows(doubts, self.n_unlabeled_, ADDED_ROWS)
+        raw = self._predictor.raw_in(kept, self.n_jobs)
+        more = self._predictor.doubts(raw), self.n_unlabeled_, ADDED_ROWS
+        self._checked = self._checked.with_rows(*more)
         self.certificate_ = self._checked.certificate(self.confidence_level)
+        self._store_never_predicted(raw)
         return self
 
     def for_prediction(self) -> HedgeClipperClassifier:
@@ -330,39 +338,30 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     def __sklearn_tags__(self):
         """Return scikit-learn's tags."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        model = RandomForestClassifier() if self.estimator is None else self.estimator
-        try:
-            tags.input_tags.allow_nan = bool(get_tags(model).input_tags.allow_nan)
-        except (AttributeError, TypeError):
-            tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        if self.estimator is not None:
+            with suppress(AttributeError, TypeError):
+                tags.input_tags.allow_nan = bool(get_tags(self.estimator).input_tags.allow_nan)
         return tags
 
     def _check_settings(self, X_unlabeled: Any, callback: Any) -> LeafStorage:
         """Return the settings of the storage; raise if some are wrong, or do not apply."""
-        storage = LeafStorage() if self.storage is None else self.storage
-        for settings in (self, storage, *([] if self.game is None else [self.game])):
-            settings._validate_params()
-        if callback is not None and self.game is None:
+        self._validate_params()
+        if self.game is not None:
+            self.game._validate_params()
+        elif callback is not None:
             raise ValueError(
                 "A callback watches the passes of a LeafGame. Got game=None, which weighs groups "
                 "of trees in too few passes: pass game=LeafGame(), or leave the callback out."
             )
-        if is_dask(X_unlabeled) and storage.get_params() != LeafStorage().get_params():
-            raise ValueError(
-                "What is kept of a Dask collection is kept by its workers: storage does not "
-                f"apply. Got storage={self.storage!r}. Leave it out, and set the memory of the "
-                "workers in Dask."
-            )
-        return storage
+        return (LeafStorage() if self.storage is None else self.storage).checked_for(X_unlabeled)
 
     def _make_stream(
         self, grown: GrownTrees, groups: ScoredGroups, leaves: np.ndarray, seed: int
     ) -> Stream:
         """Return the games to play, of groups or of leaves; leaves are those of labeled rows."""
         if self.game is None:
-            options = {"loss": self.loss, "tol": self.tol, "max_iter": self.max_iter}
-            return GroupStream(groups, options, seed)
+            return GroupStream(groups, {"loss": self.loss, "tol": self.tol}, seed)
         return LeafStream(leaf_evidence(grown, groups, leaves, LeafGameOptions.of(self, seed)))
 
     def _check_rule(
@@ -441,10 +440,11 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             watchers = [partial(show, target) for target in self.classes_[self._games()]]
         with pass_reporter(self.verbose, self.tol) as report:
             played = stream.play(kept, prepare, report, watchers)
-        self._predictor, self._stream, self._labels = played.predictor, stream, None
-        store_games(self, played.games, played.worst_cases, played.hedged_ranges)
+        self._predictor = replace(played.predictor, costs=self._costs)
+        self._stream, self._labels = stream, None
+        hedged_ranges = np.array(played.hedged_ranges) - self._predictor.threshold
+        store_games(self, played.games, played.worst_cases, hedged_ranges)
         self.unlabeled_weight_ = np.array([game.unlabeled_weight for game in played.games])
         self.specialist_weights_ = played.weights
         self.n_specialists_ = np.array([weights.size for weights in played.weights])
-        self.label_correlations_ = played.label_correlations
-        self.coverage_ = played.coverage
+        self.label_correlations_, self.coverage_ = played.label_correlations, played.coverage

@@ -40,22 +40,10 @@ MANY_COLUMNS, REPEATS = 100, 3
 
 
 def column_contributions(predictor: GroupPredictor, X: Any, game: int) -> np.ndarray | None:
-    """Return what each column adds to the log-odds of a game's class, for each row.
+    """Return what each column adds to the log-odds of a game's class, for rows as trees see them.
 
-    Parameters
-    ----------
-    predictor : GroupPredictor
-        A fitted forest.
-    X : ndarray or CSR matrix of shape (n_samples, n_columns)
-        Rows as trees see them.
-    game : int
-        Number of the game.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_columns + 1) or None
-        The last entry is that of all columns of views together. None for boosters, whose splits
-        are not known.
+    The shape is (n_samples, n_columns + 1); the last entry is that of all columns of views
+    together. None for boosters, whose splits are not known.
     """
     finder, scorer = predictor.finder, predictor.scorer
     views, parts = [None], [finder]
@@ -154,25 +142,10 @@ def permutation_importances(
     columns: Sequence[np.ndarray],
     n_jobs: int | None,
 ) -> np.ndarray:
-    """Return by how much the out-of-bag AUC falls if columns of labeled rows are shuffled.
+    """Return by how much the out-of-bag AUC falls if columns of the labeled rows X are shuffled.
 
-    Parameters
-    ----------
-    groups : ScoredGroups
-        Groups of trees.
-    predict : callable
-        Returns log-odds of scores of shape (n_rows, n_groups, n_games).
-    X : ndarray or CSR matrix of shape (n_labeled, n_columns)
-        The labeled rows.
-    columns : sequence of ndarray of int
-        Columns that are shuffled together, for each entry of the result.
-    n_jobs : int or None
-        Threads that find leaves.
-
-    Returns
-    -------
-    ndarray of shape (len(columns),)
-        The difference in AUC, the mean over classes against the rest.
+    Each entry is for columns that are shuffled together, and is the mean over classes against the
+    rest. ``predict`` makes log-odds of scores of shape (n_rows, n_groups, n_games).
     """
     X = X.toarray() if sparse.issparse(X) else X
     is_positive = groups.codes[:, None] == np.asarray(groups.games)
@@ -348,7 +321,7 @@ class ForestInspectionMixin:
     def feature_importances_(self) -> np.ndarray:
         """How much each column matters: what the out-of-bag AUC loses if it is shuffled.
 
-        The array has the shape (n_features_in_,), in the order of the columns of ``fit``, also
+        The array has the shape ``(n_features_in_,)``, in the order of the columns of ``fit``, also
         where strings were encoded. It is computed when it is first asked for; a saved model has no
         rows to do so, and knows it only if it was asked for before.
         """

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.estimator import GamePredictor
+from hedgeclipper.base.decisions import GamePredictor
 from hedgeclipper.base.inspection import VoterTable, voter_table
 from hedgeclipper.base.score_votes import PanelGame, ProbabilityScale
 from hedgeclipper.base.semi_supervised import BatchCheck
@@ -27,7 +27,7 @@ from hedgeclipper.base.weighing import (
     panel_scores,
     summarize,
 )
-from hedgeclipper.base.worst_case import HardVotes, worst_case_error
+from hedgeclipper.base.worst_case import worst_case_error
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import sum_scores
@@ -132,14 +132,17 @@ class ScoredGroups:
 
 def weigh_groups(scores: PanelScores, **options: Any) -> Aggregate:
     """Return the weights of the groups: equal ones, unless labels show better ones."""
-    mean = scores.unlabeled.mean(axis=1)
+    n_groups = scores.unlabeled.shape[1]
+    equal = np.full(n_groups, 1.0 / n_groups)
+    mean = scores.unlabeled @ equal
     scale = ProbabilityScale(float(mean.mean()))
     n_positive = int(scores.is_positive.sum())
     n_rare = max(1, min(n_positive, scores.is_positive.size - n_positive))
     size = float(np.mean(scale(mean) ** 2)) or 1.0
     return aggregate(
         scores,
-        scales=[scale] * scores.unlabeled.shape[1],
+        scales=[scale] * n_groups,
+        prior=equal,
         ridge=GROUP_RIDGE * size * (1.0 + (FEW_LABELS / n_rare) ** 2),
         caution=0.0,
         **options,
@@ -252,9 +255,13 @@ class GroupPredictor(GamePredictor):
         found = [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
         return np.column_stack(found) + self.offset
 
-    def decision(self, raw: np.ndarray) -> np.ndarray:
-        """Return the raw predictions as they are: of the second of two classes, or of each."""
-        return raw[:, 0] if self.n_games == 1 else raw
+    def log_odds_of(self, raw: np.ndarray) -> np.ndarray:
+        """Return the raw predictions as they are."""
+        return raw
+
+    def raw_at(self, probability: float) -> float:
+        """Return the log-odds of a probability, and the offset."""
+        return float(logit(probability)) + self.offset
 
     def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability of each game's class, shape (n_samples, n_games)."""
@@ -287,13 +294,11 @@ class GroupStream(Stream):
         trees that have not seen them.
         """
         groups, scorer = self.groups, self.groups.scorer
-        if self.reservoir.n_seen:
-            numbers = np.concatenate(list(self.reservoir.leaves.blocks()), axis=1)
-            unlabeled = scorer.by_group(numbers)
-        else:
-            numbers = np.concatenate(list(rows.blocks()), axis=1)
+        sample = self.reservoir.leaves if self.reservoir.n_seen else rows
+        unlabeled = scorer.by_group(np.concatenate(list(sample.blocks()), axis=1))
+        if not self.reservoir.n_seen:
             is_seen = np.isnan(groups.out_of_bag).any(axis=(1, 2), keepdims=True)
-            unlabeled = np.where(is_seen, scorer.by_group(numbers), groups.out_of_bag)
+            unlabeled = np.where(is_seen, unlabeled, groups.out_of_bag)
         scores = panel_scores(
             groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
         )
@@ -309,7 +314,7 @@ class GroupStream(Stream):
         return Played(
             predictor=GroupPredictor(scorer, [one.game for one in found], offset, prepare),
             games=games,
-            worst_cases=[worst_case_error(HardVotes.of(own, one.game)) for own, one in pairs],
+            worst_cases=[worst_case_error(own, one.game.log_odds) for own, one in pairs],
             hedged_ranges=[(low + offset, high + offset) for low, high in ranges],
             weights=[one.solution.weights for one in found],
             label_correlations=[one.solution.label_correlations for one in found],

@@ -160,7 +160,8 @@ def grow_trees(
     for view in views:
         rows = X[is_grown] if view is None else view.transform(X[is_grown])
         fitted = [_fit(one, rows, y[is_grown], weights, random_state) for one in ensembles.values()]
-        suffix = "" if view is None else f" on {_view_name(view)}"
+        kind = "components" if isinstance(view, Components) else type(view).__name__
+        suffix = "" if view is None else f" on {kind}"
         if f"{next(iter(ensembles))}{suffix}" in models:  # another view of the same kind
             suffix += f" {len(finders)}"
         models |= {f"{name}{suffix}": one for name, one in zip(ensembles, fitted, strict=True)}
@@ -171,10 +172,6 @@ def grow_trees(
     bags = np.concatenate(samples)
     source = "oob" if has_bags else "half"
     return GrownTrees(models, finder, groups, bags, bags == 0, source)
-
-
-def _view_name(view: Any) -> str:
-    return "components" if isinstance(view, Components) else type(view).__name__
 
 
 def _bags(model: Any, is_grown: np.ndarray, has_bags: bool) -> np.ndarray:

@@ -86,6 +86,8 @@ class LeafGame(BaseEstimator):
         on each pass.
     batch_size : int, default=1024
         Rows of a stochastic step, for "stream" and "sgd".
+    max_iter : int, default=100
+        Largest number of passes over the unlabeled rows.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class LeafGame(BaseEstimator):
         "min_specialist_size": [Interval(Integral, 1, None, closed="left"), None],
         "method": [StrOptions({"batch", "stream", "sgd"})],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -118,6 +121,7 @@ class LeafGame(BaseEstimator):
         min_specialist_size=None,
         method="batch",
         batch_size=1024,
+        max_iter=100,
     ):
         self.specialists = specialists
         self.votes = votes
@@ -128,6 +132,7 @@ class LeafGame(BaseEstimator):
         self.min_specialist_size = min_specialist_size
         self.method = method
         self.batch_size = batch_size
+        self.max_iter = max_iter
 
 
 @dataclass(frozen=True)
@@ -138,13 +143,12 @@ class LeafGameOptions:
     seed: int
     loss: BinaryLoss
     tol: float
-    max_iter: int
     n_jobs: int | None
 
     @classmethod
     def of(cls, estimator: BaseEstimator, seed: int) -> LeafGameOptions:
         """Return the options of an estimator, which has parameters of the same names."""
-        own = {name: getattr(estimator, name) for name in ("tol", "max_iter", "n_jobs", "game")}
+        own = {name: getattr(estimator, name) for name in ("tol", "n_jobs", "game")}
         return cls(seed=seed, loss=resolve_loss(estimator.loss), **own)
 
 
@@ -231,17 +235,11 @@ def _terms(
     cap, ridge = evidence.options.game.cap, evidence.options.game.ridge
     if not are_known:
         b, ridge = np.zeros_like(b), RIDGE_WITHOUT_LABELS
-    upper = np.full_like(anchor, np.inf if cap is None else 1.0 if cap == "auto" else cap)
+    upper = np.inf if cap is None else 1.0 if cap == "auto" else float(cap)
     if ridge == "auto":
         ridge = RIDGE * evidence.labeled.finder.n_trees / (2.0 * max(evidence.labeled.n_rare, 1))
-    return WeightTerms(
-        edge=coverage * b,
-        width=np.zeros_like(b),
-        curvature=float(ridge) * coverage,
-        anchor=np.minimum(anchor, upper) if ridge > 0 else np.zeros_like(anchor),
-        lower=np.zeros_like(anchor),
-        upper=upper,
-    )
+    center = np.minimum(anchor, upper) if ridge > 0 else 0.0
+    return WeightTerms.of(coverage, b, ridge=float(ridge), anchor=center, upper=upper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +288,8 @@ def play_leaf_game(
         weights = np.where(np.isnan(start[keep]), game.terms.anchor, start[keep])
 
     def solve(game: Game) -> GameSolution:
-        progress, own = Progress(options.tol, options.max_iter, reports), options.game
+        own = options.game
+        progress = Progress(options.tol, own.max_iter, reports)
         return play(game, progress, own.method, options.seed, own.batch_size, weights)
 
     solution = solve(game)

@@ -84,6 +84,17 @@ class LeafStorage(BaseEstimator):
         if self.memory_limit is not None:
             parse_bytes(self.memory_limit)
 
+    def checked_for(self, X: Any) -> LeafStorage:
+        """Return this, or raise an error if it is wrong or does not apply to these rows."""
+        self._validate_params()
+        if is_dask(X) and self.get_params() != LeafStorage().get_params():
+            raise ValueError(
+                "What is kept of a Dask collection is kept by its workers: storage does not "
+                f"apply. Got storage={self!r}. Leave it out, and set the memory of the workers in "
+                "Dask."
+            )
+        return self
+
 
 @dataclass(frozen=True)
 class Runs:

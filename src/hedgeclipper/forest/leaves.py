@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.base.estimator import GamePredictor
+from hedgeclipper.base.decisions import GamePredictor
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.forest.leaf_rows import LeafRows
@@ -283,6 +283,10 @@ class LeafPredictor(GamePredictor):
 
         parts = map_in_threads(awake, blocks, n_jobs)
         return np.concatenate([np.empty((0, self.n_games)), *parts]) + self.offset
+
+    def raw_at(self, probability: float) -> float:
+        """Return the awake prediction of rows whose class has this probability, and the offset."""
+        return float(self.loss.awake_at(2.0 * probability - 1.0, SOFT_EDGE)) + self.offset
 
     def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability of each game's class, shape (n_samples, n_games)."""

@@ -99,15 +99,8 @@ def choose_strength(
 ) -> int:
     """Return the number of the strength whose scores predict labels best, by log loss.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_strengths, n_labeled, n_games)
-        Probabilities of each game's class, by trees that were grown without the row; NaN if there
-        are none.
-    is_positive : ndarray of bool of shape (n_labeled, n_games)
-        Whether rows are of the class.
-    weights : ndarray of shape (n_labeled,), optional
-        Weights of the rows.
+    Scores, of shape (n_strengths, n_labeled, n_games), are probabilities of each game's class, by
+    trees that were grown without the row; NaN if there are none.
     """
     known = ~np.isnan(scores).any(axis=(0, 2))
     if not known.any():

@@ -49,20 +49,11 @@ class Played:
 
 @dataclass(frozen=True, eq=False)
 class OutOfBag:
-    """Predictions of labeled rows without the use of their labels in the trees.
+    """Predictions of labeled rows without the use of their labels in the trees."""
 
-    Parameters
-    ----------
-    rows : ndarray
-        Numbers of the rows that have such predictions.
-    raw : ndarray of shape (n_rows, n_games)
-        Raw predictions.
-    mean_doubt : float or None
-        Mean probability of an error on unlabeled rows by as few trees; None: as by all.
-    """
-
-    rows: np.ndarray
-    raw: np.ndarray
+    rows: np.ndarray  # numbers of the rows that have such predictions
+    raw: np.ndarray  # (n_rows, n_games): raw predictions
+    # mean probability of an error on unlabeled rows by as few trees; None: as by all
     mean_doubt: float | None = None
 
 

@@ -360,14 +360,9 @@ def _spread(values: np.ndarray, trees: np.ndarray, tree_output: np.ndarray) -> n
 
 
 class ViewedTrees(LeafFinder):
-    """Trees on several views of the rows.
+    """Trees on several views of the rows, ``parts`` those on each.
 
-    Parameters
-    ----------
-    views : sequence of transformer or None
-        What makes the columns that trees look at; None leaves them as they are.
-    parts : sequence of LeafFinder
-        The trees on each view.
+    A view is a transformer that makes the columns that trees look at, or None: as they are.
     """
 
     def __init__(self, views: Sequence[Any], parts: Sequence[LeafFinder]):

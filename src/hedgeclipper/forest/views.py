@@ -178,16 +178,8 @@ def fit_views(
 ) -> list[Any]:
     """Return None, for the columns as they are, and fitted transformers that make others of them.
 
-    Parameters
-    ----------
-    views : "auto", transformer, sequence of transformers or None
-        "auto" is `Components`, if there are enough columns.
-    X : ndarray or CSR matrix of shape (n_labeled, n_features)
-        Labeled rows.
-    X_unlabeled : ndarray or CSR matrix, or None
-        Unlabeled rows, or some of them.
-    random_state : RandomState
-        Seed of the components.
+    ``views`` are as in `HedgeClipperClassifier`; "auto" is `Components`, if there are enough
+    columns. They learn from labeled rows X and from unlabeled ones, or some of them.
     """
     if views is None:
         return [None]

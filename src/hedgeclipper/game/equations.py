@@ -52,6 +52,26 @@ class WeightTerms:
     lower: np.ndarray
     upper: np.ndarray
 
+    @classmethod
+    def of(
+        cls,
+        coverage: np.ndarray,
+        b: np.ndarray,
+        *,
+        width: np.ndarray | float = 0.0,
+        ridge: float = 0.0,
+        anchor: np.ndarray | float = 0.0,
+        lower: np.ndarray | float = 0.0,
+        upper: np.ndarray | float = np.inf,
+    ) -> WeightTerms:
+        """Return the terms of voters with this coverage c and these correlations b.
+
+        ``width`` is eps, in the units of b; one number holds for all voters.
+        """
+        zeros = np.zeros(coverage.size)
+        own = (zeros + part for part in (coverage * width, ridge * coverage, anchor, lower, upper))
+        return cls(coverage * b, *own)
+
     def slack(self, theta: np.ndarray) -> float:
         """Return -sum edge theta + sum width abs(theta), the labels' part of the slack."""
         return float(self.width @ np.abs(theta) - self.edge @ theta)

@@ -86,8 +86,10 @@ class BinaryLoss(Loss):
         """Return the link continued beyond [-1, 1], where it is linear and strictly increasing."""
         return (m + self.link_shift) * self.link_scale
 
-    def awake_at(self, g: float) -> float:
-        """Return the m nearest 0 whose link is g; infinite where the link never gets there."""
+    def awake_at(self, g: float, room: float = 0.0) -> float:
+        """Return the m nearest 0 whose link, or `soft_link` with some room, is g."""
+        if abs(g) > 1.0 - room:
+            g = float(np.sign(g)) * (1.0 - 2.0 * room + room * room / (1.0 - abs(g)))
         return g / self.link_scale - self.link_shift
 
     def soft_link(self, m: np.ndarray, room: np.ndarray) -> np.ndarray:
@@ -169,8 +171,8 @@ class LogLoss(BinaryLoss):
 
     unclipped = link
 
-    def awake_at(self, g):
-        """Return 2 artanh(g)."""
+    def awake_at(self, g, room=0.0):
+        """Return 2 artanh(g), infinite for -1 and 1."""
         return 2.0 * float(np.arctanh(g))
 
     def soft_link(self, m, room):

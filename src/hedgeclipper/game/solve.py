@@ -102,8 +102,8 @@ def set_up_game(
         specialists = with_constant_voter(specialists)
         b, eps = np.append(b, 2 * positive - 1), np.append(eps, 2 * width)
         center, lower = np.append(center, 0.0), np.append(lower, -bound)
-    c = specialists.coverage
-    terms = WeightTerms(c * b, c * eps, strength * c, center, lower, np.full(c.size, bound))
+    known: dict[str, Any] = {"width": eps, "anchor": center, "lower": lower, "upper": bound}
+    terms = WeightTerms.of(specialists.coverage, b, ridge=strength, **known)
     return Game(specialists, terms, resolved_loss, alpha, class_balance is not None)
 
 

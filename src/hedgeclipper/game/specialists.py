@@ -1,10 +1,11 @@
 """Voters as the game sees them: which are awake where, and how the awake ones vote.
 
-The game sees votes only through the awake votes v_i(x) h_i(x) and the coverage, so that is what a
-`VoteMatrix` hands out, in blocks that know ``block @ weights`` and ``signs @ block``. Any class
-with the members of `Specialists` can take its place. `ExtendedSpecialists` adds one voter to
-others: one that always votes + (class balance), or a given prediction, whose weight is then fixed
-at 1 (`WeightTerms.and_offset`), so that it is an offset of the scores.
+The game sees votes only through the awake votes v_i(x) h_i(x) and the coverage, so that is what
+voters hand out, in blocks that know ``block @ weights`` and ``signs @ block``. Votes that users
+pass become a `VoteMatrix`, which is checked; those that estimators make of scores are a
+`VoteArray`. Any class with the members of `Specialists` can take their place. `ExtendedSpecialists`
+adds one voter to others: one that always votes + (class balance), or a given prediction, whose
+weight is then fixed at 1 (`WeightTerms.and_offset`), so that it is an offset of the scores.
 """
 
 from __future__ import annotations
@@ -123,6 +124,30 @@ class ExtendedSpecialists:
 def with_constant_voter(specialists: Specialists) -> ExtendedSpecialists:
     """Return the specialists and one that always votes +, through which class balance is known."""
     return ExtendedSpecialists(specialists, lambda block: np.ones(block.shape[0]))
+
+
+class VoteArray:
+    """Votes of one array that need no check: in [-1, 1], NaN where a voter is asleep."""
+
+    in_memory = True
+
+    def __init__(self, votes: np.ndarray, coverage: np.ndarray | None = None):
+        awake = ~np.isnan(votes)
+        self.coverage = awake.sum(axis=0) / len(votes) if coverage is None else coverage
+        self.votes = np.ascontiguousarray(votes if awake.all() else np.nan_to_num(votes), float)
+        self.n_samples, self.n_voters = votes.shape
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the votes in blocks of rows, with 0 where a voter is asleep."""
+        return (self.votes[rows] for rows in cut(self.n_samples, self.votes))
+
+    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
+        """Return the sum of the results of the work on each block, one after the other."""
+        return reduce(operator.iadd, map(work, self.blocks()))
+
+    def thinned(self, stride: int) -> VoteArray:
+        """Return every stride-th row with the coverage of all of them."""
+        return VoteArray(self.votes[::stride], self.coverage)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from hedgeclipper.base.decisions import cheapest
 from hedgeclipper.base.inspection import FoldPredictor, inspect_estimator
 from hedgeclipper.inspection.rendering import count
 from hedgeclipper.inspection.subject import SEED, Subject, size_of, take
@@ -36,6 +37,8 @@ class Comparison:
     probabilities: dict[str, np.ndarray]
     # how labels were held out
     description: str
+    # what errors cost, as far as decisions depend on it
+    costs: np.ndarray | None = None
 
     @property
     def model(self) -> str:
@@ -60,7 +63,7 @@ class Comparison:
 
     def wrong(self, name: str) -> np.ndarray:
         """Return on which rows a method is wrong, shape (n_labeled,)."""
-        return (self.probabilities[name].argmax(axis=1) != self.codes).astype(float)
+        return (cheapest(self.probabilities[name], self.costs) != self.codes).astype(float)
 
     def error(self, name: str) -> tuple[float, float]:
         """Return the error of a method and its standard error over the rows."""
@@ -118,7 +121,8 @@ def compare(subject: Subject) -> Comparison | str:
         f"{len(folds)} stratified folds of {held_out.codes.size:,} labeled rows, shuffled, each "
         f"with {seen}. {held_out.description}"
     )
-    return Comparison(held_out.codes, tests, probabilities, description)
+    costs = subject.model.costs
+    return Comparison(held_out.codes, tests, probabilities, description, costs)
 
 
 def _refits(subject: Subject, unlabeled: Any) -> FoldPredictor:

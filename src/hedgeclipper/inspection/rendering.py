@@ -77,11 +77,11 @@ def plain(value: Any) -> Cell:
 
 
 def whole(value: Any) -> Cell:
-    """Return a value of the data as a cell, whole numbers with all their digits."""
+    """Return a value of the data as a cell: whole numbers with all digits, others with six."""
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if is_number and np.isfinite(value) and value == int(value):
-        return Cell(str(int(value)), int(value))
-    return plain(value)
+    if not is_number or not np.isfinite(value):
+        return plain(value)
+    return Cell(str(int(value)) if value == int(value) else f"{value:.6g}", float(value))
 
 
 def proportion(value: float) -> Cell:
@@ -101,6 +101,7 @@ def template(name: str) -> Any:
     )
     found.filters |= {
         "per_cent": lambda value: per_cent(value).replace(" ", "\N{NO-BREAK SPACE}"),
+        "level": lambda value: f"{100 * value:g}\N{NO-BREAK SPACE}%",
         "grouped": lambda number: f"{number:,}",
         "as_cell": plain,
         "count": count,

@@ -1,6 +1,7 @@
 """`write_report`: one HTML page about a fitted model.
 
-A section of the page is a function here that returns its data, and a template with its text.
+A section of the page is a function that returns its data, here or, for the curious, in
+``details.py``, and a template with its text.
 """
 
 from __future__ import annotations
@@ -13,35 +14,26 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.calibration import CalibrationDisplay
 
 import hedgeclipper
+from hedgeclipper.base.decisions import cheapest
+from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, SureRows
-from hedgeclipper.game.equations import relative_gap
 from hedgeclipper.inspection import rendering
-from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.auto_labels import AutoLabelDisplay, errors_to_try
 from hedgeclipper.inspection.comparison import Comparison, compare
+from hedgeclipper.inspection.details import details
 from hedgeclipper.inspection.display import BLUE
-from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
-from hedgeclipper.inspection.passes import ConvergenceDisplay
 from hedgeclipper.inspection.subject import SEED, Subject, read_subject, take
-from hedgeclipper.inspection.vote_section import panel_section
-from hedgeclipper.inspection.voters import VoterDisplay
 from hedgeclipper.io.atomic import atomic_path, check_output
 from hedgeclipper.io.extras import import_extra
 
-LONGEST_VALUE = 90
 MOST_BARS = 12
 MOST_UNCERTAIN, MOST_COLUMNS = 15, 4
-MOST_VOTERS, MOST_POINTS = 25, 1_000
 MOST_IMPORTANT, MANY_COLUMNS = 15, 500
 FEW_LABELS = 50
 N_SUGGESTED = 10
-CALIBRATION_BINS = 5
 ERRORS_ALLOWED = (0.01, 0.05, 0.1)
-# part of the height that the bars of the counts take
-BAR_HEIGHT = 0.18
 
 
 def write_report(
@@ -61,13 +53,13 @@ def write_report(
 ) -> Path:
     """Write a report of a fitted model: one HTML file that needs no network.
 
-    It has the data and settings, predicted class proportions, a comparison with the members or
-    the forest on labels held out, the distribution of awake predictions, the error with its
-    bounds, the rows that can be labeled automatically, the voters and rows that matter,
-    contradictions, and what to do next. For the comparison a forest or an aggregate of votes is
-    fitted three times more, to two thirds of the labels and at most 4,000 unlabeled rows, and the
-    members of a panel are reweighted. Sections for which rows are missing state so. It needs the
-    extra ``report``.
+    It begins with the expected error beside that of the most frequent class, and goes on with
+    recall and confusion of classes, predicted proportions, columns that matter, what unlabeled
+    rows bring, a comparison with simpler methods on labels held out, the rows that can be labeled
+    automatically, and those to label next. Weights, margins, the solver and settings come last.
+    For recall and comparison a forest or an aggregate of votes is fitted three times more, to two
+    thirds of the labels and at most 4,000 unlabeled rows, and the members of a panel are
+    reweighted. Sections for which rows are missing state so. It needs the extra ``report``.
 
     Parameters
     ----------
@@ -108,7 +100,7 @@ def write_report(
     >>> model = VoteAggregator().fit(votes, [0, 1, -1, -1, -1, -1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = write_report(model, f"{folder}/report.html").read_text(encoding="utf-8")
-    >>> "Bounds on the error" in page
+    >>> "How often it is right" in page
     True
     """
     path = check_output(path, force=force)
@@ -126,20 +118,16 @@ def write_report(
         found=compared,
         no_comparison=found if compared is None else "",
         sections={
-            "data": _data(subject),
+            "classes": _classes(subject, compared),
             "proportions": _proportions(subject),
-            **panel_section(subject),
+            **_rates(subject),
+            **_columns_that_matter(subject),
+            **_gain_of_rows(subject),
             "comparison": compared,
-            "margins": _margins(subject),
-            "error": _error(subject, compared),
             "auto_labels": _auto_labels(subject),
-            "voters": _voters(subject),
-            **_learned(subject),
-            "uncertain": _uncertain(subject),
-            "contradictions": _contradictions(subject),
-            "convergence": _convergence(subject),
             "next": _next(subject),
         },
+        details=details(subject, compared),
         version=hedgeclipper.__version__,
         date=date.today().isoformat(),
     )
@@ -148,113 +136,93 @@ def write_report(
     return path
 
 
-def _data(subject: Subject) -> dict[str, Any]:
-    """Return labels by class, and the parameters that differ from the default."""
-    labels, changed = [], []
-    if subject.y is not None:
-        labels = [f"{np.sum(subject.y == k):,} of class {k}" for k in subject.classes]
-    default = type(subject.estimator)().get_params(deep=False)
-    for name, value in subject.estimator.get_params(deep=False).items():
-        if repr(value) != repr(default[name]):
-            text = " ".join(repr(value).split())
-            is_long = len(text) > LONGEST_VALUE
-            changed.append((name, text[: LONGEST_VALUE - 3] + "..." if is_long else text))
-    n_columns = None if subject.is_votes else subject.estimator.n_features_in_
-    return {"labels": labels, "n_columns": n_columns, "changed": changed}
+def _classes(subject: Subject, found: Comparison | None) -> dict[str, Any] | None:
+    """Return recall of each class and confusion of classes, on labels held out."""
+    if found is None:
+        return None
+    classes, probabilities = subject.classes, found.probabilities[found.model]
+    predicted = classes[cheapest(probabilities, found.costs)]
+    measured = evaluate_predictions(classes[found.codes], predicted, probabilities, classes)
+    counts = measured.confusion.sum(axis=1)
+    order = np.argsort(-counts, kind="stable")[:MOST_BARS]
+    rows = [(str(classes[k]), counts[k], measured.confusion[k, order]) for k in order]
+    return {
+        "auc": measured.auc,
+        "bars": [
+            (str(classes[k]), measured.recall[k], measured.recall_intervals[k]) for k in order
+        ],
+        "heat": [(name, n, [(m, round(80 * m / n)) for m in own]) for name, n, own in rows],
+        "n_left_out": classes.size - order.size,
+    }
 
 
 def _proportions(subject: Subject) -> dict[str, Any] | None:
     """Return the classes with how many rows are predicted to be of each, most frequent first."""
     if subject.probabilities is None:
         return None
-    codes = subject.probabilities.argmax(axis=1)
+    codes = cheapest(subject.probabilities, subject.model.costs)
     predicted = np.bincount(codes, minlength=subject.classes.size) / codes.size
     expected = subject.probabilities.mean(axis=0)
-    order = np.argsort(-predicted, kind="stable")[:MOST_BARS]
-    bars = [(str(subject.classes[k]), float(predicted[k]), float(expected[k])) for k in order]
-    return {"bars": bars, "n_left_out": subject.classes.size - order.size}
+    order = np.argsort(-predicted, kind="stable")
+    bars = [(str(subject.classes[k]), predicted[k], expected[k]) for k in order[:MOST_BARS]]
+    return {"bars": bars, "n_left_out": len(order) - len(bars)}
 
 
-def _margins(subject: Subject) -> dict[str, Any] | None:
-    """Return the histogram of awake predictions, or with many classes of the best probability."""
-    if subject.probabilities is None:
-        return None
-    values, clip_at = subject.awake, hedged_range_of(subject.estimator)
-    label = "Histogram of the awake predictions"
-    name = "twice the probability, less one" if subject.is_votes else "awake prediction"
-    if values is None:
-        values, clip_at = subject.probabilities.max(axis=1), None
-        name = "probability of the most probable class"
-        label = f"Histogram of the {name}"
-    return {
-        "figure": rendering.figure(label, _draw_histogram, values, clip_at, name),
-        "clipped": None if clip_at is None else count_clipped(values, clip_at) / values.size,
-    }
-
-
-def _draw_histogram(values: np.ndarray, clip_at: Any, name: str, *, ax: Any) -> None:
-    MarginDisplay.from_predictions(None, values, clip_at=clip_at, bins=40, legend=False, ax=ax)
-    ax.set_xlabel(name)
-
-
-def _voters(subject: Subject) -> dict[str, Any]:
-    """Return which voters matter: a figure, and a table that can be sorted."""
-    voters = subject.model.voters
-    order = np.argsort(-voters.contributions, kind="stable")
-    heaviest = np.cumsum(voters.contributions[order])
-    plotted = voters.take(order[:MOST_POINTS])
-    label = f"Weight of each {voters.kind} against its correlation with labels"
-    return {
-        "n_with_weight": int(np.sum(voters.weights != 0)),
-        "n_half": int(np.searchsorted(heaviest, heaviest[-1] / 2)) + 1 if heaviest.size else 0,
-        # thousands of points would only make the page slow
-        "n_plotted": len(plotted.names),
-        "figure": rendering.figure(label, VoterDisplay.from_table, plotted),
-        "columns": _voter_columns(subject, order[:MOST_VOTERS]),
-    }
-
-
-def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]:
-    """Return the columns of the table of these voters, by name."""
-    shown = subject.model.voters.take(order)
-    columns: list[tuple[str, Any]] = [(shown.kind, shown.names)]
-    if shown.targets is not None:
-        columns.append(("class", [str(target) for target in shown.targets]))
-    columns += [
-        ("contribution", [rendering.proportion(value) for value in shown.contributions]),
-        ("weight", shown.weights),
-        ("correlation", shown.correlations),
-    ]
-    if shown.errors is not None:
-        columns.append(("± standard error", shown.errors))
-    if shown.coverage is not None:
-        columns.append(("awake on", [rendering.proportion(value) for value in shown.coverage]))
-    return [*columns, *shown.more.items(), *subject.model.describe_voters(order).items()]
-
-
-def _learned(subject: Subject) -> dict[str, Any]:
-    """Return the section on what unlabeled rows and columns bring; none if that is not measured."""
-    model = subject.model
-    if model.importances is None or model.describe_gain is None:
+def _rates(subject: Subject) -> dict[str, Any]:
+    """Return how frequent classes are by votes, how many voters are needed, and who agrees."""
+    if subject.model.describe_panel is None:
         return {}
-    gain, importances = "", None
-    with suppress(AttributeError):  # a saved model has no rows to measure it on
-        if subject.estimator.n_features_in_ <= MANY_COLUMNS:
-            importances = model.importances()
-        gain = model.describe_gain()
+    panel, rates = subject.model.describe_panel(), subject.estimator.class_rates()
+    order = np.argsort(-rates.rates, kind="stable")[:MOST_BARS]
+    bars = [
+        (str(rates.classes[k]), rates.rates[k], (rates.lower[k], rates.upper[k])) for k in order
+    ]
+    label = "Estimated accuracy by number of voters"
+    heat = [
+        (name, [("-", 0) if np.isnan(v) else (f"{100 * v:.0f}", round(90 * v**2)) for v in row])
+        for name, row in zip(panel.names, panel.agreement, strict=True)
+    ]
+    figure = rendering.figure(label, _draw_best, panel.n_best, panel.accuracies)
+    return {"rates": {"rates": rates, "bars": bars, "panel": panel, "heat": heat, "figure": figure}}
+
+
+def _draw_best(n_best: list[int], accuracies: list[float], *, ax: Any) -> None:
+    ax.plot(n_best, 100 * np.array(accuracies), marker="o", color=BLUE)
+    if n_best[-1] > 10:
+        ax.set_xscale("log")
+    ax.set_xticks(n_best, [f"{k:,}" for k in n_best])
+    ax.minorticks_off()
+    ax.set_xlabel("voters with the largest weights")
+    ax.set_ylabel("estimated accuracy, %")
+
+
+def _columns_that_matter(subject: Subject) -> dict[str, Any]:
+    """Return the most important columns; no section for models that do not measure them."""
+    if subject.model.importances is None:
+        return {}
+    importances = None
+    if subject.estimator.n_features_in_ <= MANY_COLUMNS:
+        with suppress(AttributeError):  # a saved model has no rows to measure them on
+            importances = subject.model.importances()
     if importances is None:
-        return {"learned": {"gain": gain, "columns": None}}
+        return {"columns": None}
     order = np.argsort(-importances, kind="stable")[:MOST_IMPORTANT]
     known = getattr(subject.estimator, "feature_names_in_", None)
     names = [f"x{k}" if known is None else str(known[k]) for k in order]
-    many = importances.size > order.size
-    return {
-        "learned": {
-            "gain": gain,
-            "columns": [("column", names), ("importance", importances[order])],
-            "caption": f"The {order.size} most important columns" if many else "All columns",
-        }
-    }
+    most = max(float(importances.max()), 1e-9)
+    bars = [
+        (name, max(lost, 0.0) / most, f"{lost:.3f}")
+        for name, lost in zip(names, importances[order].tolist(), strict=True)
+    ]
+    return {"columns": {"bars": bars, "n_left_out": importances.size - order.size}}
+
+
+def _gain_of_rows(subject: Subject) -> dict[str, Any]:
+    """Return what unlabeled rows bring, in words; no section where that cannot be measured."""
+    if subject.model.describe_gain is not None and subject.model.n_unlabeled:
+        with suppress(AttributeError):
+            return {"gain": subject.model.describe_gain()}
+    return {}
 
 
 def _uncertain(subject: Subject) -> dict[str, Any] | None:
@@ -267,7 +235,7 @@ def _uncertain(subject: Subject) -> dict[str, Any] | None:
     if subject.is_votes:
         covered = np.flatnonzero(subject.unlabeled.counts().sum(axis=1) > 0)
     rows = covered[np.argsort(margins[covered], kind="stable")[:MOST_UNCERTAIN]]
-    predicted = subject.classes[subject.probabilities[rows].argmax(axis=1)]
+    predicted = subject.classes[cheapest(subject.probabilities[rows], subject.model.costs)]
     which = [rendering.NOT_KNOWN] * rows.size
     if subject.row_names is not None:
         which = [rendering.plain(name) for name in subject.row_names[rows]]
@@ -277,11 +245,11 @@ def _uncertain(subject: Subject) -> dict[str, Any] | None:
         ("row", which),
         ("prediction", [str(label) for label in predicted]),
         ("its probability", [rendering.proportion(value) for value in best_two[rows, 0]]),
-        *_values(subject, rows),
     ]
     if subject.model.reasons is not None:
         reasons = subject.model.reasons(take(subject.unlabeled, rows))
         columns += [] if reasons is None else [("columns that matter most here", reasons)]
+    columns += _values(subject, rows)
     return {
         "columns": columns,
         "n_shown": rows.size,
@@ -306,25 +274,6 @@ def _values(subject: Subject, rows: np.ndarray) -> list[tuple[str, list[renderin
         return []
     shown = range(min(MOST_COLUMNS, len(names)))
     return [(str(names[k]), [rendering.whole(value) for value in part[:, k]]) for k in shown]
-
-
-def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
-    """Return worst cases by class, and figures of predictions while labels were held out."""
-    figures, classes, worst = {}, subject.classes, subject.model.worst_cases
-    if found is not None:
-        y, probabilities = classes[found.codes], found.probabilities[found.model]
-        label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
-        svg = rendering.figure(label, draw.from_predictions, y, probabilities, classes=classes)
-        figures["abstention"] = svg
-        if classes.size == 2:
-            label, own = "Observed frequency against predicted probability", probabilities[:, 1]
-            svg = rendering.figure(label, _draw_calibration, y, own, classes[1])
-            figures["calibration"] = svg
-    return {
-        # the largest first
-        "worst_cases": [(k, float(worst[k])) for k in np.argsort(-worst, kind="stable")],
-        "figures": figures,
-    }
 
 
 def _auto_labels(subject: Subject) -> dict[str, Any]:
@@ -360,61 +309,6 @@ def _gain(found: SureRows, n_unlabeled: int) -> str:
     return f"about {rows:,.1f} more rows" if n_unlabeled else f"{found.gain_per_label:.2%} more"
 
 
-def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
-    """Draw scikit-learn's calibration curve of a class, and how many rows are in each bin."""
-    options = {"n_bins": CALIBRATION_BINS, "pos_label": label, "ax": ax, "color": BLUE}
-    CalibrationDisplay.from_predictions(y, probabilities, **options)
-    ax.get_legend().remove()
-    counts, edges = np.histogram(probabilities, CALIBRATION_BINS, (0.0, 1.0))
-    middles, heights = (edges[:-1] + edges[1:]) / 2, BAR_HEIGHT * counts / counts.max()
-    bars = ax.bar(middles, heights, 0.03, color=BLUE, alpha=0.3)
-    # one number is enough to read all bars by
-    labels = [""] * counts.size
-    labels[counts.argmax()] = f"{counts.max():,} rows"
-    ax.bar_label(bars, labels, padding=2, fontsize="small")
-    ax.set(
-        xlabel=f"predicted probability of class {label}",
-        ylabel=f"observed frequency of class {label}",
-        xlim=(-0.02, 1.02),
-        ylim=(0.0, 1.02),
-    )
-
-
-def _contradictions(subject: Subject) -> dict[str, Any]:
-    """Return worst cases of 100 %, relaxed voters, voters against labels or others, and a shift."""
-    model, voters = subject.model, subject.model.voters
-    against, apart = [], []
-    if model.kind != "forest":
-        errors = voters.errors if voters.errors is not None else 0.0
-        against = np.flatnonzero(voters.correlations + errors < 0).tolist()
-        agreement = np.array(voters.more.get("agreement", []), dtype=float)
-        apart = np.flatnonzero(agreement < 0).tolist()
-    return {
-        "void": np.flatnonzero(model.worst_cases >= 1.0).tolist(),
-        "relaxed": model.contradicting,
-        "against_labels": [voters.names[k] for k in against],
-        "against_others": [voters.names[k] for k in apart],
-        "shift_score": model.shift_score,
-    }
-
-
-def _convergence(subject: Subject) -> dict[str, Any]:
-    """Return how the solver stopped, and a figure of its passes."""
-    model = subject.model
-    games = zip(model.histories, model.stop_reasons, strict=True)
-    last = [history[-1] for history, reason in games if reason == "converged" and len(history)]
-    gaps = [relative_gap(max(one.primal - one.dual, 0.0), one.primal) for one in last]
-    svg = None
-    if model.n_iter > 1:
-        draw = ConvergenceDisplay.from_estimator
-        svg = rendering.figure("Slack and gap after each pass", draw, subject.estimator, name="")
-    return {
-        "stop_reasons": sorted(set(model.stop_reasons)),
-        "gap": max(gaps) if gaps and np.isfinite(gaps).all() else None,
-        "figure": svg,
-    }
-
-
 def _next(subject: Subject) -> dict[str, Any]:
     """Return what decides which advice is given."""
     model = subject.model
@@ -426,6 +320,7 @@ def _next(subject: Subject) -> dict[str, Any]:
     is_sgd = getattr(getattr(subject.estimator, "game", None), "method", "") == "sgd"
     has_rows = subject.has_own_unlabeled and subject.probabilities is not None
     return {
+        "rows": _uncertain(subject),
         "rarest": rarest if rarest is None or rarest < FEW_LABELS else None,
         "has_rows": has_rows,
         "suggested": _suggested(subject) if has_rows and subject.is_votes else None,

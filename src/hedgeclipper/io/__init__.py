@@ -10,9 +10,10 @@ are for the rest of the package.
 from hedgeclipper.io.arrays import ArraySource, BatchSource, cut, row_slice
 from hedgeclipper.io.as_source import as_source, is_batched
 from hedgeclipper.io.atomic import parquet_writer
-from hedgeclipper.io.column_values import as_classes, as_plain_array, is_missing, missing_labels
 from hedgeclipper.io.frames import (
+    as_classes,
     as_frame,
+    as_plain_array,
     as_table,
     as_text,
     frame_arrays,
@@ -20,8 +21,10 @@ from hedgeclipper.io.frames import (
     frame_names,
     frame_with,
     is_frame,
+    is_missing,
     is_pandas,
     listed,
+    missing_labels,
     positions_of,
     split_target,
 )

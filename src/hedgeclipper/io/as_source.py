@@ -16,17 +16,21 @@ import numpy as np
 from scipy import sparse
 
 from hedgeclipper.io.arrays import ArraySource, BatchSource, MappedSource, as_block
-from hedgeclipper.io.column_values import (
+from hedgeclipper.io.formats import FORMATS, CsvFile, DatasetTable, TableFile, is_dataset
+from hedgeclipper.io.frames import (
     TextLabels,
     fits_float32,
+    frame_block,
     holds_numbers,
     holds_strings,
+    index_names,
+    is_frame,
+    listed,
     not_labels,
     not_numbers,
+    positions_of,
     pyarrow,
 )
-from hedgeclipper.io.formats import FORMATS, CsvFile, DatasetTable, TableFile, is_dataset
-from hedgeclipper.io.frames import frame_block, index_names, is_frame, listed, positions_of
 from hedgeclipper.io.libsvm import PACKED, libsvm_source
 from hedgeclipper.io.source import Request, Source, check_count, rows_per_batch
 

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from hedgeclipper.io.column_values import pyarrow
+from hedgeclipper.io.frames import pyarrow
 
 ROWS_PER_GROUP = 1 << 16
 TABLES_TO_GATHER = 256

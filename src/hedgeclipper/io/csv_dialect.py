@@ -14,24 +14,12 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """How a CSV file is written; what is None is found in its first lines.
+    """How a CSV file is written; what is None is found in its first lines."""
 
-    Parameters
-    ----------
-    separator : str or None
-        Between values: one character.
-    decimal : str or None
-        Point or comma in numbers.
-    encoding : str or None
-        Of the text; without one it is UTF-8, or UTF-16 if the file begins with its mark.
-    n_comments : int
-        Number of lines before the heading, which are comments.
-    """
-
-    separator: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    n_comments: int = 0
+    separator: str | None = None  # between values: one character
+    decimal: str | None = None  # point or comma in numbers
+    encoding: str | None = None  # UTF-8 if not found, or UTF-16 if the file begins with its mark
+    n_comments: int = 0  # number of lines before the heading, which are comments
 
     def found_in(self, start: bytes, is_tsv: bool = False) -> CsvDialect:
         """Return the same with all that the first bytes of a file tell of what is not given."""

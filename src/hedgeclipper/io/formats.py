@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from hedgeclipper.io.column_values import holds_numbers, holds_strings, pyarrow
 from hedgeclipper.io.csv_dialect import COMMENT, UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.io.frames import positions_of
+from hedgeclipper.io.frames import holds_numbers, holds_strings, positions_of, pyarrow
 from hedgeclipper.io.libsvm import open_packed
 from hedgeclipper.io.source import naming_damaged_file
 

@@ -119,11 +119,10 @@ class MemberReporter(Reporter):
 
     def __call__(self, name: str, n_done: int, n_all: int) -> None:
         """Show that a fit of a member is done."""
-        seconds = time.perf_counter() - self.started
-        text = f"fitting members  {n_done} of {n_all}, last {name}  {seconds:.1f} s"
+        seconds, is_last = time.perf_counter() - self.started, n_done == n_all
         left = f"{seconds * (n_all - n_done) / n_done:.0f} s left"
-        is_last = n_done == n_all
-        self.show(n_done / n_all, text, "done" if is_last else left, at_once=is_last)
+        text = f"fitting members {n_done} of {n_all}, {'done' if is_last else left}"
+        self.show(n_done / n_all, text, f"(last {name})", at_once=is_last)
 
 
 def pass_reporter(verbose: int, tol: float) -> AbstractContextManager:

@@ -5,46 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.columns import needs_encoding
-from hedgeclipper.base.estimator import NO_UNLABELED_ROWS, SemiSupervisedClassifier
+from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.held_out import USED_LABELS, HeldOutRows, why_no_guarantee
-from hedgeclipper.base.inspection import Inspection, store_games, voter_table
+from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.score_votes import REGIONS
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_in_memory
 from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summarize
-from hedgeclipper.base.worst_case import HardVotes, worst_case_error
+from hedgeclipper.base.worst_case import worst_case_error
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame, split_target
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.panel.defaults import default_members
 from hedgeclipper.panel.members import (
     ROWS_FOR_VIEWS,
     Member,
     check_estimators,
     fit_and_score,
+    has_defaults,
 )
-from hedgeclipper.panel.panel_inspection import hold_out
+from hedgeclipper.panel.panel_inspection import PanelInspectionMixin
 from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
+from hedgeclipper.panel.time_limit import TimeLimit
 from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions, _BaseComposition
 
 ROWS_IN_GAME, ENTRIES_IN_GAME = 200_000, 10**8
 
 
-class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
+class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
     """Semi-supervised vote of different classifiers.
 
     Labeled rows that a member has not seen show how well it ranks, unlabeled rows where members
-    agree, and a zero-sum game against an adversary who picks the labels gives each its weight. The
-    weighted vote is then calibrated.
+    agree, and a zero-sum game against an adversary who picks the labels gives each its weight. With
+    few labels the weights stay near the anchor, in which a member counts the less the more standard
+    errors it is behind the best one. The weighted vote is then calibrated.
 
     Parameters
     ----------
@@ -52,13 +53,15 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         Names and classifiers, as for scikit-learn's ``VotingClassifier``; "drop" in place of a
         classifier leaves it out. Those whose ``fit`` takes ``X_unlabeled``, and scikit-learn's
         semi-supervised ones, learn from unlabeled rows too. Where X is a frame, they get frames.
-        None is a varied panel that suits the rows; strings, categories and dates in a frame are
-        encoded. In a pipeline that ends in one of scikit-learn's semi-supervised classifiers, all
-        steps get the unlabeled rows, marked by -1.
+        None is a varied panel that suits the rows, and `default_members` lists it, to add others;
+        strings, categories and dates in a frame are then encoded for all. In a pipeline that ends
+        in one of scikit-learn's semi-supervised classifiers, all steps get the unlabeled rows,
+        marked by -1.
     cv : int, splitter, list of splits or "prefit", default=5
         How labeled rows are held out to score a member on: a number of stratified folds, or
         splits of the labeled rows alone. There are no more folds than the smallest class of two
-        labels or more has labels. The members are then fitted to all labels. "prefit": the
+        labels or more has labels. The members are then fitted to all labels. With a number, and no
+        weights, a `HedgeClipperClassifier` is fitted once and scored out of bag. "prefit": the
         classifiers are fitted and stay as they are; the labeled rows must be new to them. Take
         fewer folds if members are slow to fit.
     holdout : float or None, default=None
@@ -79,6 +82,18 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         Relative duality gap at which the game counts as solved.
     max_iter : int, default=200
         Passes over the unlabeled rows at most, in each of three games.
+    class_weight : "balanced", dict, matrix of shape (n_classes, n_classes) or None, default=None
+        What errors cost, for ``predict`` alone: it returns the class of lowest expected cost, by
+        the same calibrated probabilities. "balanced" weighs errors on rows of a class by one over
+        its frequency among the labels, so that rare classes are found; a dictionary has a weight
+        for each class (1 for others); a matrix has the cost of predicting the class of the column
+        for a row of the class of the row, in the order of ``classes_``. If None, all errors
+        cost the same.
+    time_limit : float or None, default=None
+        Seconds that ``fit`` may take, about: members are fitted in their order while there is time,
+        at least one, and those left out are named in a `TimeLimitWarning` and in ``left_out_``. A
+        fit that has begun is not broken off. Where scoring all unlabeled rows would take too long,
+        members are weighed by some that are drawn at random, and there is no ``transduction_``.
     n_jobs : int or None, default=None
         Members fitted, or scoring rows, at a time, each in one thread; None is 1 and -1 as many as
         there are cores. BLAS and OpenMP have one thread each meanwhile, and with more than one job
@@ -97,6 +112,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         ``classes_``.
     member_names_ : ndarray of shape (n_members,)
         Names of the members.
+    left_out_ : list of str
+        Names of members that the ``time_limit`` left out.
     weights_ : ndarray of shape (n_games, n_members)
         Weight of each member, regions included; there is one game for two classes, or one for each
         class against the rest.
@@ -106,7 +123,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         predictions.
     worst_case_error_ : ndarray of shape (n_games,)
         Largest error in each game (telling a class from the rest) under any labels that the
-        accuracies of the members allow; an estimate, since these are.
+        accuracies of the members allow; an estimate, since these are. It is about probabilities
+        above one half, whatever the ``class_weight``.
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Objective and duality gap of the last game, its passes, and why the solver stopped.
     history_ : list of tuple of PassRecord
@@ -118,6 +136,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     out_of_fold_ : ndarray of shape (n_labeled, n_members, n_games)
         Each member's score of each labeled row, by a fit without the row: from 0 to 1, for the
         second class of two or for each of more. NaN where no fit has scored the row.
+    never_predicted_ : dict
+        Classes that are predicted for none of the unlabeled rows, though at least one row is
+        expected to be of each, and their numbers of labels.
     n_labeled_, n_unlabeled_ : int
         Number of labeled rows, and of unlabeled rows in the game.
 
@@ -127,11 +148,12 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
     >>> from sklearn.naive_bayes import BernoulliNB
     >>> from hedgeclipper.datasets import fetch_a1a
     >>> X, y = fetch_a1a(return_X_y=True)
-    >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
+    >>> labeled, unlabeled = slice(0, 200), slice(200, 2000)
     >>> members = [("linear", LogisticRegression()), ("bayes", BernoulliNB())]
     >>> model = HedgedVotingClassifier(members, random_state=0)
-    >>> model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled]).score(X[3000:], y[3000:]) > 0.8
-    True
+    >>> model = model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
+    >>> round(model.score(X[2000:], y[2000:]), 2)
+    0.83
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -149,6 +171,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -166,6 +190,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         loss="square",
         tol=1e-3,
         max_iter=200,
+        class_weight=None,
+        time_limit=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -178,6 +204,8 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self.loss = loss
         self.tol = tol
         self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -228,9 +256,10 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         """
         self._validate_params()
         self.__dict__.pop("_predictor", None)
-        estimators = self._check_estimators()
+        estimators, limit = self._check_estimators(), TimeLimit(self.time_limit)
         X, y = split_target(X, y)
-        self._keeps_frames = is_frame(X) if estimators is not None else needs_encoding(X)
+        self._has_defaults = has_defaults(estimators)
+        self._keeps_frames = needs_encoding(X) if self._has_defaults else is_frame(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         random_state = check_random_state(self.random_state)
         seed = random_state.randint(np.iinfo(np.int32).max)
@@ -238,7 +267,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         rows, prepare = self._encode_columns(drawn)
         rows, held = self._hold_out_labels(rows, random_state)
         codes = self._encode(rows.y_labeled)
-        members, unlabeled = fit_and_score(self, estimators, rows, codes, seed, random_state)
+        n_held = 0 if held is None else held.y.size
+        options = (codes, seed, random_state, n_held, limit)
+        members, unlabeled = fit_and_score(self, estimators, rows, *options)
         self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
         if not rows.has_unlabeled:
             unlabeled = np.where(np.isnan(self.out_of_fold_), unlabeled, self.out_of_fold_)
@@ -246,41 +277,15 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         scores = panel_scores(self.out_of_fold_, unlabeled, *self._labeled, self._games())
         found = [aggregate(own, **self._game_options()) for own in scores]
         pairs = list(zip(scores, found, strict=True))
-        worst_cases = [worst_case_error(HardVotes.of(own, one.game)) for own, one in pairs]
+        worst_cases = [worst_case_error(own, one.game.log_odds) for own, one in pairs]
         names = [member.name for member in members]
-        self._summaries = [summarize(names, *pair) for pair in pairs]
+        seconds = [member.seconds for member in members]
+        self._summaries = [summarize(names, *pair) | {"seconds": seconds} for pair in pairs]
+        self.left_out_ = limit.left_out
         self._store(members, found, worst_cases, prepare)
         self._check_rule(given, held, unlabeled)
+        limit.warn()
         return self
-
-    @property
-    def members_(self) -> dict[str, Any]:
-        """Fitted members by name."""
-        check_is_fitted(self)
-        return dict(self._predictor.members)
-
-    def member_summary(self):
-        """Return a frame that describes the members, one row each.
-
-        Columns: ``weight`` (regions included), ``correlation`` (b with both classes weighing the
-        same, out of fold) and its ``standard_error``, ``auc`` (out of fold), ``agreement``
-        (correlation of its votes with the mean vote of the others on unlabeled rows) and
-        ``contribution`` (proportion of the spread of the result that comes from it). With more than
-        two classes there is a row for each member and class, and a column ``class``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The summary, largest contribution first.
-        """
-        check_is_fitted(self)
-        pandas = import_extra("pandas", "io", "member_summary")
-        parts = [pandas.DataFrame(columns) for columns in self._summaries]
-        if len(parts) > 1:
-            for part, label in zip(parts, self.classes_, strict=True):
-                part.insert(1, "class", label)
-        frame = pandas.concat(parts, ignore_index=True)
-        return frame.sort_values("contribution", ascending=False, ignore_index=True)
 
     def for_prediction(self) -> HedgedVotingClassifier:
         """Return a light copy that can only predict: one thread, no rows, no labels."""
@@ -290,9 +295,9 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         """Return scikit-learn's tags."""
         tags = super().__sklearn_tags__()
         models: list[Any] = []
-        if self.estimators is not None:
-            with suppress(TypeError, ValueError):  # fit will raise it
-                models = [model for _, model in check_estimators(self.estimators)]
+        with suppress(TypeError, ValueError):  # fit will raise it
+            members = check_estimators(self.estimators or default_members())
+            models = [model for _, model in members if not isinstance(model, str)]
         tags.input_tags.sparse = all(get_tags(model).input_tags.sparse for model in models)
         tags.input_tags.allow_nan = all(
             # a pipeline may take missing values, and will fail if it does not
@@ -301,36 +306,25 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         )
         return tags
 
-    def _inspect(self) -> Inspection:
-        """Return what summaries, displays and the report need."""
-        n_members = len(self.members_)
-        return self._inspection(
-            kind="panel",
-            description=f"panel of {n_members:,} classifier{'s' * (n_members != 1)}",
-            make_voters=lambda: voter_table("member", self._summaries, self.classes_),
-            hold_out=partial(hold_out, self),
-        )
-
     def _game_options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("regions", "loss", "tol", "max_iter")}
 
-    def _check_estimators(self) -> list[tuple[str, Any]] | None:
-        """Return the classifiers that are not dropped, None for the default panel."""
+    def _check_estimators(self) -> list[tuple[str, Any]]:
+        """Return the members that are not dropped."""
         if self.confidence_level is not None and isinstance(self.cv, (list, tuple)):
             raise ValueError(
                 "cv is a list of splits of all labels, some of which a confidence_level holds out. "
                 "Pass a number of folds or a splitter as cv."
             )
-        if self.estimators is not None:
-            estimators = check_estimators(self.estimators)
-            self._validate_names([name for name, _ in self.estimators])
-            return estimators
-        if self._is_prefit:
+        given = default_members() if self.estimators is None else self.estimators
+        estimators = check_estimators(given)
+        self._validate_names([name for name, _ in given])
+        if self._is_prefit and has_defaults(estimators):
             raise ValueError(
-                "cv='prefit' needs classifiers that are fitted. Got estimators=None: pass them, or "
-                "another cv."
+                "cv='prefit' needs classifiers that are fitted. Got estimators="
+                f"{self.estimators}: pass none that are 'default', or another cv."
             )
-        return None
+        return estimators
 
     def _draw_unlabeled(self, rows: SemiSupervisedRows, seed: int) -> SemiSupervisedRows:
         """Return the rows with a sample of the unlabeled ones, or labeled ones in their place."""
@@ -344,7 +338,7 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
 
     def _encode_columns(self, rows: SemiSupervisedRows) -> tuple[SemiSupervisedRows, Any]:
         """Return rows as members want them, and what makes such rows of others."""
-        if self.estimators is None or not self._keeps_frames:
+        if self._has_defaults or not self._keeps_frames:
             return super()._encode_columns(rows)
         prepare = NamedColumns(list(rows.X_labeled.columns))
         return replace(rows, X_unlabeled=prepare(rows.X_unlabeled)), prepare
@@ -366,11 +360,13 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
             labels=self.classes_ if self._is_prefit else None,  # by default codes
             games=[one.game for one in found],
             prepare=prepare,
+            costs=self._costs,
         )
         self.member_names_ = np.array([member.name for member in members], dtype=object)
         self.weights_ = np.array([summary["weight"] for summary in self._summaries])
-        hedged_ranges = [one.game.hedged_range(one.solution.game.loss) for one in found]
-        store_games(self, [one.solution.game for one in found], worst_cases, hedged_ranges)
+        games = [one.solution.game for one in found]
+        hedged_ranges = np.array([one.game.hedged_range(one.solution.game.loss) for one in found])
+        store_games(self, games, worst_cases, hedged_ranges - self._predictor.threshold)
 
     def _check_rule(
         self, given: SemiSupervisedRows, held: HeldOutRows | None, unlabeled: np.ndarray
@@ -385,8 +381,11 @@ class HedgedVotingClassifier(_BaseComposition, SemiSupervisedClassifier):
         self.n_labeled_, self.n_unlabeled_ = self._labeled[0].size + n_held, n_rows
         if is_in_memory(given.X_unlabeled):
             is_sample = given.has_unlabeled and given.X_unlabeled.shape[0] != n_rows
-            every = predictor.raw_predictions(given.X_unlabeled, self.n_jobs) if is_sample else raw
-            self._labels = self._all_labels(given, self._classes_of(every))
+            if is_sample and self.time_limit is None:
+                raw_of_all = predictor.raw_predictions(given.X_unlabeled, self.n_jobs)
+                self._labels = self._all_labels(given, self._classes_of(raw_of_all))
+            elif not is_sample:
+                self._labels = self._all_labels(given, self._classes_of(raw))
         raw = raw if given.has_unlabeled else raw[:0]
         if held is None:
             scored = np.flatnonzero(~np.isnan(self.out_of_fold_).any(axis=(1, 2)))

@@ -12,70 +12,92 @@ from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
-    RandomForestClassifier,
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
-from sklearn.svm import SVC
+from sklearn.semi_supervised import LabelSpreading
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
 from hedgeclipper.panel.views import filler, fit_views
 
-MANY_LABELS, TOO_MANY_LABELS = 1_000, 5_000
-TOO_MANY_TO_SORT = 20_000
+MANY_LABELS = 1_000
+# in the order in which they are fitted, as far as a time limit allows
+DEFAULT_MEMBERS = (
+    "hedgeclipper",
+    "linear_quantile",
+    "linear",
+    "components",
+    "extra_trees",
+    "class_means",
+    "kernel",
+    "boosting",
+    "cells",
+    "spreading",
+    "boosted_stumps",
+    "boosting_large",
+)
+
+
+def default_members() -> list[tuple[str, str]]:
+    """Return the default members of `HedgedVotingClassifier`, to add others to or take some away.
+
+    Each is a name and the word "default". What it stands for depends on the rows: ``fit`` puts a
+    classifier in its place, on views that it learns from labeled and unlabeled rows, and leaves out
+    members that do not suit these (some are for many labels, others for few).
+
+    Returns
+    -------
+    list of (str, str)
+        Names, those first that a ``time_limit`` begins with, each with "default".
+
+    Examples
+    --------
+    >>> from sklearn.neural_network import MLPClassifier
+    >>> from hedgeclipper import HedgedVotingClassifier, default_members
+    >>> default_members()[0]
+    ('hedgeclipper', 'default')
+    >>> few = [member for member in default_members() if member[0] not in ("kernel", "cells")]
+    >>> panel = HedgedVotingClassifier([*few, ("network", MLPClassifier())])
+    """
+    return [(name, "default") for name in DEFAULT_MEMBERS]
 
 
 def default_panel(
-    X: Any, n_labels: int, random_state: np.random.RandomState, *, n_classes: int = 2
+    X: Any, n_labels: int, random_state: np.random.RandomState
 ) -> list[tuple[str, Any]]:
-    """Return named classifiers that suit rows like these: labeled and unlabeled, or a sample."""
+    """Return named classifiers that suit rows like these: labeled and unlabeled, or a sample.
+
+    docs/panel.md tells how they were chosen, and which were left out.
+    """
     views = fit_views(X, random_state)
     seed = random_state.randint(np.iinfo(np.int32).max)
     has_many_labels = n_labels >= MANY_LABELS
     smooth = {"min_samples_leaf": 10 if has_many_labels else 4, "max_features": 0.3}
     stochastic = {"subsample": 0.7, "max_features": "sqrt"}
     large = {"learning_rate": 0.05, "max_iter": 200, "l2_regularization": 1.0}
-    n_neighbors = min(30, max(3, n_labels // 7))
 
     def linear(strength: float) -> LogisticRegression:
         return LogisticRegression(C=strength, max_iter=1000)
 
     steps: dict[str, tuple[Any, ...]] = {
-        "linear": (views.scaled, linear(1.0)),
-        "linear_shrunk": (views.scaled, linear(0.02)),
+        "linear": (views.scaled, linear(0.02)),
         "linear_quantile": (views.quantiles, linear(0.1)),
-        "linear_quantile_shrunk": (views.quantiles, linear(0.005)),
         "components": (views.components, linear(0.1)),
-        "components_whitened": (views.whitened, linear(0.02)),
+        "class_means": (views.components, NearestCentroid()),
         "cells": (views.cells, linear(0.02)),
         "kernel": (views.kernel, linear(10.0)),
-        "forest": (filler(), RandomForestClassifier(200, random_state=seed)),
-        "extra_trees": (filler(), ExtraTreesClassifier(200, random_state=seed)),
-        "extra_trees_smooth": (filler(), ExtraTreesClassifier(200, **smooth, random_state=seed)),
+        "hedgeclipper": (HedgeClipperClassifier(n_estimators=100, random_state=seed),),
+        "extra_trees": (filler(), ExtraTreesClassifier(100, **smooth, random_state=seed)),
         "boosting": (filler(), GradientBoostingClassifier(**stochastic, random_state=seed)),
-        "boosting_plain": (filler(), GradientBoostingClassifier(random_state=seed)),
         "boosted_stumps": (filler(), AdaBoostClassifier(n_estimators=100, random_state=seed)),
-        "boosting_large": (HistGradientBoostingClassifier(**large, random_state=seed),),
-        "neighbors": (views.components, KNeighborsClassifier(n_neighbors, weights="distance")),
-        "support_vectors": (views.quantiles, SVC(random_state=seed)),
-        "self_trained": (views.components, SelfTrainingClassifier(linear(0.1), threshold=0.9)),
         "spreading": (views.components, SmoothSpreading("knn", n_neighbors=10, alpha=0.8)),
-        "hedgeclipper": (HedgeClipperClassifier(n_estimators=50, random_state=seed),),
     }
-    suits = {
-        "boosting_plain": n_labels * n_classes <= TOO_MANY_TO_SORT,
-        "boosting_large": has_many_labels and not sparse.issparse(X),
-        "support_vectors": n_labels <= TOO_MANY_LABELS,
-    }
-    return [
-        (name, make_pipeline(*own) if len(own) > 1 else own[0])
-        for name, own in steps.items()
-        if suits.get(name, True)
-    ]
+    if has_many_labels and not sparse.issparse(X):
+        steps["boosting_large"] = (HistGradientBoostingClassifier(**large, random_state=seed),)
+    return [(name, make_pipeline(*own) if len(own) > 1 else own[0]) for name, own in steps.items()]
 
 
 class SmoothSpreading(LabelSpreading):

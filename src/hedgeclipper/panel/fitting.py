@@ -89,6 +89,35 @@ def fit_member(model: Any, rows: MemberRows, train: np.ndarray) -> np.ndarray:
     return codes
 
 
+def scores_out_of_bag(estimator: Any) -> bool:
+    """Return whether one fit also scores the labeled rows, each by trees grown without it."""
+    return (
+        isinstance(estimator, HedgeClipperClassifier)
+        and estimator.estimator is None
+        and estimator.game is None
+        and estimator.confidence_level is None
+    )
+
+
+def out_of_bag_scores(model: HedgeClipperClassifier, n_classes: int) -> np.ndarray:
+    """Return its scores of the labeled rows as ``member_scores`` does, each by unseen trees.
+
+    Trees grown without a row have seen fewer rows of its class. Where that class is rare, its rows
+    would score too low, so that the proportions of the classes in the samples of these trees are
+    replaced by those in the samples of all trees.
+    """
+    groups, predictor = model._stream.groups, model._predictor
+    trees = [tree for ensemble in model.estimators_.values() for tree in ensemble.estimators_]
+    proportions = np.array([tree.tree_.value[0, 0] for tree in trees])[:, groups.games]
+    scores = groups.out_of_bag.copy()
+    for group in range(scores.shape[1]):
+        own = groups.scorer.groups == group
+        unseen = groups.unseen[own].T / np.maximum(groups.unseen[own].sum(axis=0), 1)[:, None]
+        scores[:, group] += proportions[own].mean(axis=0) - unseen @ proportions[own]
+    scores = predictor.probabilities(predictor.raw_of(scores))
+    return scores[:, 1:] if n_classes == 2 else scores
+
+
 def member_scores(
     estimator: Any,
     X: Any,

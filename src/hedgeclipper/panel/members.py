@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -13,12 +15,21 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.decisions import NeverPredictedWarning
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.base.threads import own_jobs, run_jobs
+from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
 from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.progress import member_reporter, warn_user
-from hedgeclipper.panel.defaults import default_panel
-from hedgeclipper.panel.fitting import MemberRows, find_classes, fit_member, member_scores
+from hedgeclipper.panel.defaults import DEFAULT_MEMBERS, default_panel
+from hedgeclipper.panel.fitting import (
+    MemberRows,
+    find_classes,
+    fit_member,
+    member_scores,
+    out_of_bag_scores,
+    scores_out_of_bag,
+)
+from hedgeclipper.panel.time_limit import TimeLimit
 from hedgeclipper.sklearn_private import _safe_indexing
 
 Fold = tuple[np.ndarray, np.ndarray]
@@ -38,11 +49,13 @@ class Member:
 
     ``out_of_fold`` has its scores of the labeled rows, each by a fit without the row, as by
     ``member_scores``; the mean where a row is in several folds, NaN for rows without such a fit.
+    ``seconds`` is the time of its fits and of scoring rows.
     """
 
     name: str
     estimator: Any
     out_of_fold: np.ndarray
+    seconds: float = 0.0
 
 
 def check_estimators(estimators: Any) -> list[tuple[str, Any]]:
@@ -64,6 +77,13 @@ def check_estimators(estimators: Any) -> list[tuple[str, Any]]:
     if not kept:
         raise ValueError("All estimators are 'drop'. Leave at least one in.")
     for name, model in kept:
+        if isinstance(model, str) and model == "default":
+            if name not in DEFAULT_MEMBERS:
+                raise ValueError(
+                    f"{name!r} is no default member. Choose from {', '.join(DEFAULT_MEMBERS)}, or "
+                    "give a classifier in place of 'default'."
+                )
+            continue
         if isinstance(model, type):
             raise TypeError(
                 f"Estimator {name!r} must be an instance. Got a class: use {model.__name__}()."
@@ -73,7 +93,9 @@ def check_estimators(estimators: Any) -> list[tuple[str, Any]]:
         except AttributeError:  # no estimator at all
             is_known = False
         if not is_known:
-            raise ValueError(f"Estimator {name!r} must be a classifier or 'drop'. Got {model!r}.")
+            raise ValueError(
+                f"Estimator {name!r} must be a classifier, 'default' or 'drop'. Got {model!r}."
+            )
     return [(name, model) for name, model in kept]
 
 
@@ -125,24 +147,28 @@ def _checked_split(train: Any, test: Any, n_labeled: int) -> Fold:
 
 def fit_and_score(
     model: Any,
-    estimators: list[tuple[str, Any]] | None,
+    estimators: list[tuple[str, Any]],
     rows: SemiSupervisedRows,
     codes: np.ndarray,
     seed: int,
     random_state: np.random.RandomState,
+    n_held: int,
+    limit: TimeLimit,
 ) -> tuple[list[Member], np.ndarray]:
     """Return fitted members, and their scores of unlabeled rows as by ``score_members``.
 
     ``model`` is a `HedgedVotingClassifier` whose parameters tell how to score members, and
-    ``estimators`` are its classifiers, None for the default panel.
+    ``estimators`` are its classifiers. The last ``n_held`` unlabeled rows are held-out ones, which
+    are scored in any case.
     """
     n_classes, is_prefit = model.classes_.size, isinstance(model.cv, str)
     to_learn_from = draw_rows(rows.X_unlabeled, ROWS_TO_LEARN_FROM, random_state)
     given = MemberRows(rows.X_labeled, codes, n_classes, rows.weight_labeled, to_learn_from)
-    if estimators is None:
+    if has_defaults(estimators):
         some = draw_rows(rows.X_unlabeled, ROWS_FOR_VIEWS, random_state)
         sample = stack_rows(rows.X_labeled, some)
-        estimators = default_panel(sample, codes.size, random_state, n_classes=n_classes)
+        suited = default_panel(sample, codes.size, random_state)
+        estimators = fill_in_defaults(estimators, dict(suited))
     labels = model.classes_ if is_prefit else None  # by default codes
     with member_reporter(model.verbose) as report:
         options: dict[str, Any] = {"n_jobs": model.n_jobs, "report": report}
@@ -150,8 +176,34 @@ def fit_and_score(
             members = prefit_members(estimators, model.classes_)
             members = score_labeled(members, given, model.classes_, **options)
         else:
-            members = cross_fit(estimators, given, choose_folds(codes, model.cv, seed), **options)
-    return score_members(members, rows.X_unlabeled, n_classes, labels, n_jobs=model.n_jobs)
+            # splits that were given may keep rows apart that a bootstrap mixes
+            options["out_of_bag"] = isinstance(model.cv, Integral) and given.weights is None
+            folds = choose_folds(codes, model.cv, seed)
+            members = cross_fit(estimators, given, folds, limit=limit, **options)
+
+    def score(X: Any) -> tuple[list[Member], np.ndarray]:
+        return score_members(members, X, n_classes, labels, n_jobs=model.n_jobs)
+
+    if not rows.has_unlabeled:  # labeled rows reused, all of them
+        return score(rows.X_unlabeled)
+    return limit.score_rows(rows.X_unlabeled, n_held, score, random_state)
+
+
+def has_defaults(estimators: Iterable[tuple[str, Any]]) -> bool:
+    """Return whether some of the members are default ones."""
+    return any(isinstance(model, str) and model == "default" for _, model in estimators)
+
+
+def fill_in_defaults(
+    estimators: Iterable[tuple[str, Any]], suited: dict[str, Any]
+) -> list[tuple[str, Any]]:
+    """Return the members with classifiers for "default"; without those that do not suit rows."""
+    is_default = {name: isinstance(model, str) for name, model in estimators}
+    return [
+        (name, suited[name] if is_default[name] else model)
+        for name, model in estimators
+        if not is_default[name] or name in suited
+    ]
 
 
 def _no_report(name: str, n_done: int, n_all: int) -> None:
@@ -163,40 +215,64 @@ def cross_fit(
     rows: MemberRows,
     folds: Sequence[Fold],
     *,
+    out_of_bag: bool = False,
     n_jobs: int | None = None,
     report: Report = _no_report,
+    limit: TimeLimit | None = None,
 ) -> list[Member]:
     """Return the members, fitted to all labels and scored out of fold, in the order given.
 
     Members learn the codes of the classes, so that these are their ``classes_``. One that fails is
     left out with a ``MemberFailedWarning``, unless it fails only in folds that lack a class. Folds
-    with labels of one class alone are passed over. ``report`` gets the name of a member that has
-    been fitted, and how many fits are done, of how many.
+    with labels of one class alone are passed over. With ``out_of_bag``, members that score labeled
+    rows by trees grown without them are fitted once, and in no fold. ``report`` gets the name of a
+    member that has been fitted, and how many fits are done, of how many. What the ``limit`` does
+    not begin is left out.
     """
+    limit = limit or TimeLimit()
     everything = np.arange(rows.codes.size)
     splits = [fold for fold in folds if np.unique(rows.codes[fold[0]]).size > 1]
     has_all = [np.unique(rows.codes[train]).size == rows.n_classes for train, _ in splits] + [True]
     splits.append((everything, everything))
-    numbers = range(len(splits))
-    calls = [
-        ((name, k), _fit_and_score, name, estimator, rows, *splits[k], k == numbers[-1])
-        for name, estimator in estimators
-        for k in numbers
-    ]
-    outcomes = {}
-    done = run_jobs(_attempt, calls, n_jobs, return_as="generator_unordered")
+    last = len(splits) - 1
+    is_bagged = {name: out_of_bag and scores_out_of_bag(model) for name, model in estimators}
+    numbers = {name: [last] if is_bagged[name] else range(len(splits)) for name, _ in estimators}
+    outcomes: dict[tuple[str, int], list[Any]] = {}
+    failed: set[str] = set()
+
+    def calls() -> Iterator[tuple[Any, ...]]:
+        """Yield fits while there is time for them: joblib asks for the next when one is done."""
+        for name, estimator in estimators:
+            fit = _fit_and_score, name, estimator, rows
+            for n_begun, k in enumerate(numbers[name]):
+                took = [outcomes[name, j][-1] for j in numbers[name] if (name, j) in outcomes]
+                n_left = len(numbers[name]) - n_begun
+                if not limit.begins(name, took, n_left, failed, n_workers(n_jobs)):
+                    break
+                yield (name, k), *fit, *splits[k], k == last, is_bagged[name]
+
+    n_all = sum(map(len, numbers.values()))
+    done = run_jobs(_attempt, calls(), n_jobs, return_as="generator_unordered")
     for n_done, (key, *outcome) in enumerate(done, start=1):
         outcomes[key] = outcome
-        report(key[0], n_done, len(calls))
+        if outcome[1] and has_all[key[1]]:
+            failed.add(key[0])
+        report(key[0], n_done, n_all)
     members, errors = [], {}
     for name, _ in estimators:
-        results, failures = zip(*[outcomes[name, k] for k in numbers], strict=True)
-        fatal = [error for error, whole in zip(failures, has_all, strict=True) if error and whole]
+        if name in limit.left_out:
+            continue
+        found = {k: outcomes[name, k] for k in numbers[name]}
+        fatal = [error for k, (_, error, _) in found.items() if error and has_all[k]]
         if fatal:
             errors[name] = fatal[0]
             continue
-        out_of_fold = _join_folds(results[:-1], splits[:-1], (everything.size, rows.n_columns))
-        members.append(Member(name, results[-1][0], out_of_fold))
+        seconds = sum(took for *_, took in found.values())
+        model, out_of_fold = found.pop(last)[0]
+        if not is_bagged[name]:
+            parts = [(splits[k][1], result[1]) for k, (result, *_) in found.items() if result]
+            out_of_fold = _join_folds(parts, (everything.size, rows.n_columns))
+        members.append(Member(name, model, out_of_fold, seconds))
     _warn_of_failed(errors, len(members))
     return members
 
@@ -260,23 +336,27 @@ def score_members(
     calls = [(m, member_scores, m.estimator, X, n_classes, labels, m.name) for m in members]
     left, scores, errors = [], [], {}
     done = run_jobs(_attempt, calls, n_jobs, prefer="threads")
-    for n_done, (member, own, error) in enumerate(done, start=1):
+    for n_done, (member, own, error, seconds) in enumerate(done, start=1):
         if error:
             errors[member.name] = error
         else:
-            left.append(member)
+            left.append(replace(member, seconds=member.seconds + seconds))
             scores.append(own)
         report(member.name, n_done, len(calls))
     _warn_of_failed(errors, len(left))
     return left, np.stack(scores, axis=1)
 
 
-def _attempt(key: Any, action: Callable, *arguments: Any, **options: Any) -> tuple[Any, Any, str]:
-    """Return the key, what an action returns, and no error; or else None and its error."""
+def _attempt(
+    key: Any, action: Callable, *arguments: Any, **options: Any
+) -> tuple[Any, Any, str, float]:
+    """Return the key, what an action returns or None, its error or "", and the seconds it took."""
+    result, message, started = None, "", time.perf_counter()
     try:
-        return key, action(*arguments, **options), ""
+        result = action(*arguments, **options)
     except Exception as error:
-        return key, None, f"{type(error).__name__}: {error}"
+        message = f"{type(error).__name__}: {error}"
+    return key, result, message, time.perf_counter() - started
 
 
 def _fit_and_score(
@@ -286,29 +366,37 @@ def _fit_and_score(
     train: np.ndarray,
     test: np.ndarray,
     is_final: bool,
+    is_bagged: bool,
     shares_cores: bool,
 ) -> tuple[Any, np.ndarray]:
     """Return the final model, None for that of a fold, and scores of the rows to score.
 
-    The final model's scores of rows it has seen only show whether it can score at all.
+    The final model's scores of rows it has seen only show whether it can score at all, unless they
+    are out of bag.
     """
     model = clone(estimator)
-    with own_jobs(model, shares_cores):
+    with own_jobs(model, shares_cores), warnings.catch_warnings():
+        # the panel decides, whatever a member of ours would
+        warnings.simplefilter("ignore", NeverPredictedWarning)
         codes = fit_member(model, rows, train)
+        if is_bagged:
+            return model, out_of_bag_scores(model, rows.n_classes)
         X, own = _safe_indexing(rows.X_labeled, test), np.arange(codes.size)
         scores = member_scores(model, X, rows.n_classes, own, name, codes=codes)
     return model if is_final else None, scores
 
 
 def _join_folds(
-    results: Sequence[tuple[Any, np.ndarray] | None], folds: Sequence[Fold], shape: tuple[int, int]
+    parts: Sequence[tuple[np.ndarray, np.ndarray]], shape: tuple[int, int]
 ) -> np.ndarray:
-    """Return the mean score of each labeled row over the folds that scored it, NaN without any."""
+    """Return the mean score of each labeled row over the folds that scored it, NaN without any.
+
+    A part has the numbers of the rows in a fold, and their scores.
+    """
     total, count = np.zeros(shape), np.zeros((shape[0], 1))
-    for result, (_, test) in zip(results, folds, strict=True):
-        if result is not None:
-            np.add.at(total, test, result[1])
-            np.add.at(count, test, 1.0)
+    for test, scores in parts:
+        np.add.at(total, test, scores)
+        np.add.at(count, test, 1.0)
     return np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
 
 

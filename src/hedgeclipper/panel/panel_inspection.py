@@ -1,13 +1,20 @@
-"""How a panel predicts held-out labels without a new fit of its members."""
+"""What a panel and its members are worth: on held-out labels without a new fit, and on new rows."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.inspection import FoldPredictor
+from hedgeclipper.base.estimator import SemiSupervisedClassifier
+from hedgeclipper.base.evaluation import evaluate_predictions
+from hedgeclipper.base.inspection import FoldPredictor, Inspection, voter_table
 from hedgeclipper.base.weighing import aggregate, panel_scores
+from hedgeclipper.io import split_target
+from hedgeclipper.io.extras import import_extra
+from hedgeclipper.sklearn_private import _safe_indexing
 
 N_FOLDS = 5
 HOW_HELD_OUT = (
@@ -15,6 +22,78 @@ HOW_HELD_OUT = (
     "calibration of the panel were found again without the labels of the fold. These labels have "
     "helped to fit the members that scored the other rows, which may flatter the panel a little."
 )
+
+
+class PanelInspectionMixin(SemiSupervisedClassifier):
+    """Adds to a panel what it shows of its members and of itself."""
+
+    _summaries: list[dict[str, list]]
+    left_out_: list[str]
+
+    @property
+    def members_(self) -> dict[str, Any]:
+        """Fitted members by name."""
+        check_is_fitted(self)
+        return dict(self._predictor.members)
+
+    def member_summary(self):
+        """Return a frame that describes the members, one row each.
+
+        Columns: ``weight`` (regions included), ``correlation`` (b with both classes weighing the
+        same, out of fold) and its ``standard_error``, ``auc`` (out of fold), ``agreement``
+        (correlation of its votes with the mean vote of the others on unlabeled rows),
+        ``contribution`` (proportion of the spread of the result that comes from it) and ``seconds``
+        (time of all its fits, and of scoring the unlabeled rows). With more than two classes there
+        is a row for each member and class, and a column ``class``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The summary, largest contribution first.
+        """
+        check_is_fitted(self)
+        pandas = import_extra("pandas", "io", "member_summary")
+        parts = [pandas.DataFrame(columns) for columns in self._summaries]
+        if len(parts) > 1:
+            for part, label in zip(parts, self.classes_, strict=True):
+                part.insert(1, "class", label)
+        frame = pandas.concat(parts, ignore_index=True)
+        return frame.sort_values("contribution", ascending=False, ignore_index=True)
+
+    def leaderboard(self, X, y):
+        """Return a frame that compares the panel with its members on new labeled rows.
+
+        Columns: ``member`` ("panel" for the panel itself), ``auc``, ``accuracy`` and ``log_loss``
+        as in ``evaluate``, and ``seconds`` as in ``member_summary``, their sum for the panel.
+        Members without probabilities have a squashed decision function in their place.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix
+            Rows, as in ``fit``. They should be new to the model.
+        y : array-like of shape (n_samples,), or str
+            Labels, as in ``evaluate``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The comparison, largest AUC first.
+        """
+        return _leaderboard(self, X, y)
+
+    def _inspect(self) -> Inspection:
+        """Return what summaries, displays and the report need."""
+        n_members = len(self.members_)
+        return self._inspection(
+            kind="panel",
+            description=f"panel of {n_members:,} classifier{'s' * (n_members != 1)}",
+            make_voters=lambda: voter_table("member", self._summaries, self.classes_),
+            hold_out=partial(hold_out, self),
+        )
+
+    def _remarks(self) -> list[tuple[str, str]]:
+        left_out = [("left out", f"{', '.join(self.left_out_)}, by the time limit")]
+        return super()._remarks() + (left_out if self.left_out_ else [])
 
 
 def hold_out(model: Any, X_unlabeled: Any) -> FoldPredictor:
@@ -39,9 +118,7 @@ def hold_out(model: Any, X_unlabeled: Any) -> FoldPredictor:
         scores = panel_scores(labeled[train], unlabeled, codes[train], weights[train], games)
         found = [aggregate(own, **model._game_options()).game for own in scores]
         log_odds = [game.log_odds(labeled[test, :, k]) for k, game in enumerate(found)]
-        members = np.moveaxis(labeled[test], 1, 0)
-        if members.shape[2] == 1:
-            members = np.concatenate([1.0 - members, members], axis=2)
+        members = _member_probabilities(labeled[test])
         return {
             "this model": predictor.probabilities(np.column_stack(log_odds)),
             "mean of all members": members.mean(axis=0),
@@ -49,3 +126,36 @@ def hold_out(model: Any, X_unlabeled: Any) -> FoldPredictor:
         }
 
     return FoldPredictor(codes, N_FOLDS, predict, HOW_HELD_OUT)
+
+
+def _leaderboard(model: Any, X: Any, y: Any) -> Any:
+    """Return the frame of `HedgedVotingClassifier.leaderboard`."""
+    pandas = import_extra("pandas", "io", "leaderboard")
+    X, y = split_target(X, y)
+    known, true = model._labels_to_score(y)
+    rows = _safe_indexing(model._check_more(X, "X"), np.flatnonzero(known))
+    predictor, classes = model._predictor, model.classes_
+    scores = predictor.scores(rows, model.n_jobs)
+    raw = predictor.log_odds(scores)
+    seconds = model._summaries[0]["seconds"]
+    lines = [("panel", predictor.classes(raw), predictor.probabilities(raw), sum(seconds))]
+    for name, own, took in zip(
+        predictor.members, _member_probabilities(scores), seconds, strict=True
+    ):
+        sums = own.sum(axis=1, keepdims=True)
+        own = np.divide(own, sums, out=np.full_like(own, 1.0 / classes.size), where=sums > 0)
+        lines.append((name, own.argmax(axis=1), own, took))
+    table: dict[str, list] = {"member": [], "auc": [], "accuracy": [], "log_loss": []}
+    for name, codes, probabilities, _ in lines:
+        found = evaluate_predictions(true, classes[codes], probabilities, classes)
+        row = (name, found.auc, found.accuracy, found.log_loss)
+        for column, value in zip(table.values(), row, strict=True):
+            column.append(value)
+    table["seconds"] = [took for *_, took in lines]
+    return pandas.DataFrame(table).sort_values("auc", ascending=False, ignore_index=True)
+
+
+def _member_probabilities(scores: np.ndarray) -> np.ndarray:
+    """Return scores of shape (n_rows, n_members, n_games) by member, with a column per class."""
+    members = np.moveaxis(scores, 1, 0)
+    return np.concatenate([1.0 - members, members], axis=2) if members.shape[2] == 1 else members

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
-from hedgeclipper.base.estimator import GamePredictor
+from hedgeclipper.base.decisions import GamePredictor
 from hedgeclipper.base.score_votes import PanelGame
 from hedgeclipper.base.threads import run_jobs
 from hedgeclipper.io.extras import import_extra
@@ -57,9 +57,13 @@ class PanelPredictor(GamePredictor):
             [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
         )
 
-    def decision(self, raw: np.ndarray) -> np.ndarray:
-        """Return the log-odds as they are: of the second of two classes, or of each."""
-        return raw[:, 0] if self.n_games == 1 else raw
+    def log_odds_of(self, raw: np.ndarray) -> np.ndarray:
+        """Return the raw predictions as they are."""
+        return raw
+
+    def raw_at(self, probability: float) -> float:
+        """Return the log-odds of a probability."""
+        return float(logit(probability))
 
     def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability of each game's class, shape (n_samples, n_games)."""

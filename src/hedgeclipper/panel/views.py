@@ -104,15 +104,14 @@ class Views:
     """Transformers that are fitted and frozen, each from the rows as they are.
 
     ``scaled`` has columns of unit size, without tails, ``quantiles`` quantile-normalized ones (the
-    same as ``scaled`` for sparse rows). ``components`` and ``whitened`` are the leading directions
-    of all rows, in their own size and in the same size, ``cells`` the leaves of random trees that
-    look at no label, and ``kernel`` is the similarity to some of the rows.
+    same as ``scaled`` for sparse rows). ``components`` are the leading directions of all rows,
+    ``cells`` the leaves of random trees that look at no label, and ``kernel`` is the similarity to
+    some of the rows.
     """
 
     scaled: FrozenEstimator
     quantiles: FrozenEstimator
     components: FrozenEstimator
-    whitened: FrozenEstimator
     cells: FrozenEstimator
     kernel: FrozenEstimator
 
@@ -130,7 +129,6 @@ def fit_views(X: Any, random_state: np.random.RandomState) -> Views:
     quantiles = scaled if is_sparse else QuantileColumns().fit(X)
     components = _components(X, quantiles, seed)
     reduced = components.transform(X)
-    whitened = PCA(whiten=True, random_state=seed).fit(reduced)
     cells = RandomTreesEmbedding(N_EMBEDDING_TREES, max_depth=EMBEDDING_DEPTH, random_state=seed)
     cells.fit(quantiles.transform(X))
     distances = pairwise_distances(reduced[:ROWS_FOR_DISTANCE], metric="sqeuclidean")
@@ -140,7 +138,6 @@ def fit_views(X: Any, random_state: np.random.RandomState) -> Views:
         scaled=FrozenEstimator(scaled),
         quantiles=FrozenEstimator(quantiles),
         components=FrozenEstimator(components),
-        whitened=_frozen(components, whitened),
         cells=_frozen(quantiles, cells),
         kernel=_frozen(components, kernel.fit(reduced)),
     )

@@ -1,0 +1,182 @@
+"""Sections of the report for the curious: how the error is measured, margins, weights, solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.calibration import CalibrationDisplay
+
+from hedgeclipper.game.equations import relative_gap
+from hedgeclipper.inspection import rendering
+from hedgeclipper.inspection.abstention import AbstentionDisplay
+from hedgeclipper.inspection.comparison import Comparison
+from hedgeclipper.inspection.display import BLUE
+from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
+from hedgeclipper.inspection.passes import ConvergenceDisplay
+from hedgeclipper.inspection.subject import Subject
+from hedgeclipper.inspection.voters import VoterDisplay
+
+LONGEST_VALUE = 90
+MOST_VOTERS, MOST_POINTS = 25, 1_000
+CALIBRATION_BINS = 5
+# part of the height that the bars of the counts take
+BAR_HEIGHT = 0.18
+
+
+def details(subject: Subject, found: Comparison | None) -> dict[str, Any]:
+    """Return the data of these sections, in the order of the page."""
+    return {
+        "error": _error(subject, found),
+        "margins": _margins(subject),
+        "voters": _voters(subject),
+        "contradictions": _contradictions(subject),
+        "convergence": _convergence(subject),
+        "data": _data(subject),
+    }
+
+
+def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
+    """Return worst cases by class, and figures of predictions while labels were held out."""
+    figures, classes, worst = {}, subject.classes, subject.model.worst_cases
+    if found is not None:
+        y, probabilities = classes[found.codes], found.probabilities[found.model]
+        label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
+        svg = rendering.figure(label, draw.from_predictions, y, probabilities, classes=classes)
+        figures["abstention"] = svg
+        if classes.size == 2:
+            label, own = "Observed frequency against predicted probability", probabilities[:, 1]
+            svg = rendering.figure(label, _draw_calibration, y, own, classes[1])
+            figures["calibration"] = svg
+    return {
+        # the largest first
+        "worst_cases": [(k, float(worst[k])) for k in np.argsort(-worst, kind="stable")],
+        "figures": figures,
+    }
+
+
+def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
+    """Draw scikit-learn's calibration curve of a class, and how many rows are in each bin."""
+    options = {"n_bins": CALIBRATION_BINS, "pos_label": label, "ax": ax, "color": BLUE}
+    CalibrationDisplay.from_predictions(y, probabilities, **options)
+    ax.get_legend().remove()
+    counts, edges = np.histogram(probabilities, CALIBRATION_BINS, (0.0, 1.0))
+    middles, heights = (edges[:-1] + edges[1:]) / 2, BAR_HEIGHT * counts / counts.max()
+    bars = ax.bar(middles, heights, 0.03, color=BLUE, alpha=0.3)
+    # one number is enough to read all bars by
+    labels = [""] * counts.size
+    labels[counts.argmax()] = f"{counts.max():,} rows"
+    ax.bar_label(bars, labels, padding=2, fontsize="small")
+    ax.set(
+        xlabel=f"predicted probability of class {label}",
+        ylabel=f"observed frequency of class {label}",
+        xlim=(-0.02, 1.02),
+        ylim=(0.0, 1.02),
+    )
+
+
+def _margins(subject: Subject) -> dict[str, Any] | None:
+    """Return the histogram of awake predictions, or with many classes of the best probability."""
+    if subject.probabilities is None:
+        return None
+    values, clip_at = subject.awake, hedged_range_of(subject.estimator)
+    label = "Histogram of the awake predictions"
+    name = "twice the probability, less one" if subject.is_votes else "awake prediction"
+    if values is None:
+        values, clip_at = subject.probabilities.max(axis=1), None
+        name = "probability of the most probable class"
+        label = f"Histogram of the {name}"
+    return {
+        "figure": rendering.figure(label, _draw_histogram, values, clip_at, name),
+        "clipped": None if clip_at is None else count_clipped(values, clip_at) / values.size,
+    }
+
+
+def _draw_histogram(values: np.ndarray, clip_at: Any, name: str, *, ax: Any) -> None:
+    MarginDisplay.from_predictions(None, values, clip_at=clip_at, bins=40, legend=False, ax=ax)
+    ax.set_xlabel(name)
+
+
+def _voters(subject: Subject) -> dict[str, Any]:
+    """Return which voters matter: a figure, and a table that can be sorted."""
+    voters = subject.model.voters
+    order = np.argsort(-voters.contributions, kind="stable")
+    heaviest = np.cumsum(voters.contributions[order])
+    plotted = voters.take(order[:MOST_POINTS])
+    label = f"Weight of each {voters.kind} against its correlation with labels"
+    return {
+        "n_with_weight": int(np.sum(voters.weights != 0)),
+        "n_half": int(np.searchsorted(heaviest, heaviest[-1] / 2)) + 1 if heaviest.size else 0,
+        # thousands of points would only make the page slow
+        "n_plotted": len(plotted.names),
+        "figure": rendering.figure(label, VoterDisplay.from_table, plotted),
+        "columns": _voter_columns(subject, order[:MOST_VOTERS]),
+    }
+
+
+def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]:
+    """Return the columns of the table of these voters, by name."""
+    shown = subject.model.voters.take(order)
+    columns: list[tuple[str, Any]] = [(shown.kind, shown.names)]
+    if shown.targets is not None:
+        columns.append(("class", [str(target) for target in shown.targets]))
+    columns += [
+        ("contribution", [rendering.proportion(value) for value in shown.contributions]),
+        ("weight", shown.weights),
+        ("correlation", shown.correlations),
+    ]
+    if shown.errors is not None:
+        columns.append(("± standard error", shown.errors))
+    if shown.coverage is not None:
+        columns.append(("awake on", [rendering.proportion(value) for value in shown.coverage]))
+    return [*columns, *shown.more.items(), *subject.model.describe_voters(order).items()]
+
+
+def _contradictions(subject: Subject) -> dict[str, Any]:
+    """Return worst cases of 100 %, relaxed voters, voters against labels or others, and a shift."""
+    model, voters = subject.model, subject.model.voters
+    against, apart = [], []
+    if model.kind != "forest":
+        errors = voters.errors if voters.errors is not None else 0.0
+        against = np.flatnonzero(voters.correlations + errors < 0).tolist()
+        agreement = np.array(voters.more.get("agreement", []), dtype=float)
+        apart = np.flatnonzero(agreement < 0).tolist()
+    return {
+        "void": np.flatnonzero(model.worst_cases >= 1.0).tolist(),
+        "relaxed": model.contradicting,
+        "against_labels": [voters.names[k] for k in against],
+        "against_others": [voters.names[k] for k in apart],
+        "shift_score": model.shift_score,
+    }
+
+
+def _convergence(subject: Subject) -> dict[str, Any]:
+    """Return how the solver stopped, and a figure of its passes."""
+    model = subject.model
+    games = zip(model.histories, model.stop_reasons, strict=True)
+    last = [history[-1] for history, reason in games if reason == "converged" and len(history)]
+    gaps = [relative_gap(max(one.primal - one.dual, 0.0), one.primal) for one in last]
+    svg = None
+    if model.n_iter > 1:
+        draw = ConvergenceDisplay.from_estimator
+        svg = rendering.figure("Slack and gap after each pass", draw, subject.estimator, name="")
+    return {
+        "stop_reasons": sorted(set(model.stop_reasons)),
+        "gap": max(gaps) if gaps and np.isfinite(gaps).all() else None,
+        "figure": svg,
+    }
+
+
+def _data(subject: Subject) -> dict[str, Any]:
+    """Return labels by class, and the parameters that differ from the default."""
+    labels, changed = [], []
+    if subject.y is not None:
+        labels = [f"{np.sum(subject.y == k):,} of class {k}" for k in subject.classes]
+    default = type(subject.estimator)().get_params(deep=False)
+    for name, value in subject.estimator.get_params(deep=False).items():
+        if repr(value) != repr(default[name]):
+            text = " ".join(repr(value).split())
+            is_long = len(text) > LONGEST_VALUE
+            changed.append((name, text[: LONGEST_VALUE - 3] + "..." if is_long else text))
+    n_columns = None if subject.is_votes else subject.estimator.n_features_in_
+    return {"labels": labels, "n_columns": n_columns, "changed": changed}

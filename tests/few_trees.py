@@ -1,0 +1,11 @@
+"""The default panel with few trees in each member, for speed."""
+
+from hedgeclipper.panel.defaults import default_panel
+
+
+def panel_of_few_trees(*arguments, **options):
+    panel = default_panel(*arguments, **options)
+    for _, member in panel:
+        trees = [name for name in member.get_params() if name.endswith("n_estimators")]
+        member.set_params(**dict.fromkeys(trees, 10))
+    return panel
