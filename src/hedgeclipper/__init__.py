@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     from hedgeclipper.panel.time_limit import TimeLimitWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
-    from hedgeclipper.votes.agreement import AgreementWarning
+    from hedgeclipper.votes.initial_model import AgreementWarning
     from hedgeclipper.votes.matrix import Votes
     from hedgeclipper.votes.worst_case import ContradictionWarning
 
 __version__ = "0.2.0"
 
 _HOME = {
-    "AgreementWarning": "votes.agreement",
+    "AgreementWarning": "votes.initial_model",
     "ClassRates": "bounds.class_rates",
     "Evaluation": "base.evaluation",
     "ContradictionWarning": "votes.worst_case",

@@ -34,7 +34,7 @@ from hedgeclipper.panel.defaults import SmoothSpreading
 from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
 from hedgeclipper.panel.views import CutColumns, QuantileColumns
 from hedgeclipper.votes.aggregator import VoteAggregator
-from hedgeclipper.votes.dawid_skene import AuxiliaryVoters, DawidSkene
+from hedgeclipper.votes.component_models import AuxiliaryVoters, ComponentModel
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.initial_model import InitialModel
 from hedgeclipper.votes.matrix import Votes

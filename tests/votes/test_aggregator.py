@@ -21,7 +21,7 @@ from hedgeclipper import (
 )
 from hedgeclipper.base.held_out import SHIFTED_LABELS
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.shift import shift_of_votes
+from hedgeclipper.votes.evidence import shift_of_votes
 
 LOSSES = ["log", "square", "zero_one"]
 

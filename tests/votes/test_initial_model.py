@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
+from hedgeclipper.votes.component_models import ComponentModel
 from hedgeclipper.votes.evidence import gather_evidence
 from hedgeclipper.votes.gold import GoldRows, split_votes
 from hedgeclipper.votes.initial_model import (
-    BIAS_VARIANCE,
+    COMPONENTS,
     MEAN_SIZE,
     PRIOR_VARIANCE,
-    PRIOR_WEIGHTS,
-    ComponentModel,
     _fit_components,
     _fit_weights,
+    _prior_weights,
     fit_initial_model,
 )
 from hedgeclipper.votes.matrix import Votes
@@ -55,7 +55,7 @@ def test_log_odds_of_a_component_are_centered_and_their_mean_size_is_limited():
     _, table = some_votes(rng, 50, 4, 3)
     ballots = ballots_of(table, 3)
     large = ComponentModel(rng.normal(size=3), 9 * rng.normal(size=(4, 3, 3)), rng.random((2, 3)))
-    ours = large.scaled(ballots)
+    ours = large.scaled(ballots, MEAN_SIZE)
     odds = ours.classes + ballots.scores(ours.votes)
     assert odds.mean(axis=1) == pytest.approx(np.zeros(50), abs=1e-12)
     assert np.sqrt(np.mean(odds**2)) == pytest.approx(MEAN_SIZE)
@@ -64,7 +64,7 @@ def test_log_odds_of_a_component_are_centered_and_their_mean_size_is_limited():
     assert ratio == pytest.approx(np.full(3, ratio[0]))
     small = ComponentModel(0.01 * large.classes, 0.001 * large.votes, large.without_own)
     same = 0.001 * (large.votes - large.votes.mean(axis=2, keepdims=True))
-    assert small.scaled(ballots).votes == pytest.approx(same)
+    assert small.scaled(ballots, MEAN_SIZE).votes == pytest.approx(same)
 
 
 @pytest.mark.parametrize("n_labeled", [4, 40])
@@ -75,19 +75,17 @@ def test_mixture_weights_have_the_largest_posterior(n_labeled):
     parts = rng.normal(size=(4, n_labeled, 3))
     parts[0] += 2 * np.eye(3)[codes]
     parts[1] -= np.eye(3)[codes]
-    start = np.array([*PRIOR_WEIGHTS.values()])
-    weights, bias = _fit_weights(parts, codes, start)
+    start = np.array([0.5, 0.0, 0.25, 0.25])
+    weights = _fit_weights(parts, codes, start)
 
     def posterior(values):
-        mixed = np.tensordot(values[:4], parts, axes=1) + values[4:]
+        mixed = np.tensordot(values, parts, axes=1)
         likelihood = log_softmax(mixed, axis=1)[np.arange(codes.size), codes].sum()
-        prior = np.sum((values[:4] - start) ** 2) / PRIOR_VARIANCE
-        return likelihood - (prior + values[4:] @ values[4:] / BIAS_VARIANCE) / 2
+        return likelihood - np.sum((values - start) ** 2) / (2 * PRIOR_VARIANCE)
 
-    best = np.append(weights, bias)
-    slopes = [(posterior(best + step) - posterior(best - step)) / 2e-5 for step in np.eye(7) * 1e-5]
-    slopes = np.array(slopes)
-    at_limit = np.append(weights == 0, np.zeros(3, bool))
+    steps = np.eye(4) * 1e-5
+    slopes = [(posterior(weights + step) - posterior(weights - step)) / 2e-5 for step in steps]
+    slopes, at_limit = np.array(slopes), weights == 0
     assert slopes[~at_limit] == pytest.approx(np.zeros((~at_limit).sum()), abs=1e-3)
     assert np.all(slopes[at_limit] <= 1e-3)
     assert weights.min() >= 0
@@ -97,14 +95,20 @@ def test_mixture_weights_have_the_largest_posterior(n_labeled):
 def test_a_mixture_is_the_weighted_sum_of_its_components():
     found = evidence_of()
     model, _ = fit_initial_model("mixture", found)
-    assert list(model.weights) == list(PRIOR_WEIGHTS)
-    parts = [part.scaled(found.unlabeled) for part in _fit_components(found)]
+    assert list(model.weights) == list(COMPONENTS)
+    parts = [part.scaled(found.unlabeled, MEAN_SIZE) for part in _fit_components("mixture", found)]
     weights = [*model.weights.values()]
     votes = sum(w * part.votes for w, part in zip(weights, parts, strict=True))
     assert model.vote_weights(found.unlabeled.shape) == pytest.approx(votes)
     theirs = log_softmax(model.class_scores() + found.unlabeled.scores(votes), axis=1)
     voted = found.unlabeled.n_votes > 0
     assert model.log_probabilities(found.unlabeled)[voted] == pytest.approx(theirs[voted])
+
+
+def test_the_prior_trusts_labels_as_far_as_voters_have_labels():
+    """With five labels of each voter half of it, divided among the models of labels."""
+    assert [*_prior_weights(0.0).values()] == [1, 0, 0, 0]
+    assert [*_prior_weights(5.0).values()] == [0.5, 0, 0.25, 0.25]
 
 
 def test_the_majority_vote_counts_every_vote_alike():

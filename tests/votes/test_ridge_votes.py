@@ -50,7 +50,7 @@ def test_scores_without_the_own_label_are_close_to_those_of_fits_without_it(monk
         model = LogisticRegression(C=1 / 0.3, fit_intercept=False, tol=1e-8, max_iter=10_000)
         model.fit(columns[rest], codes[rest] == 1)
         exact[row] = model.decision_function(columns[[row]])[0]
-    ours, with_own = 2 * found.scores_without_own[:, 1], 2 * fitted[:, 1]
+    ours, with_own = 2 * found.without_own[:, 1], 2 * fitted[:, 1]
     assert np.abs(ours - exact).max() < 0.2 * np.abs(with_own - exact).max()
 
 
@@ -71,4 +71,4 @@ def test_of_many_labels_some_are_fitted_and_the_others_predicted(monkeypatch):
     ballots = ballots_of(table, 2)
     found = fit_ridge(ballots, codes)
     fitted = found.classes + ballots.scores(found.votes)
-    assert np.isclose(found.scores_without_own, fitted).all(axis=1).sum() == 30
+    assert np.isclose(found.without_own, fitted).all(axis=1).sum() == 30

@@ -16,14 +16,11 @@ from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
-from hedgeclipper.votes.agreement import labels_by_agreement
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.bound_methods import VoteBoundsMixin
-from hedgeclipper.votes.evidence import gather_evidence
+from hedgeclipper.votes.bound_methods import VoteBoundsMixin, check_rule
+from hedgeclipper.votes.evidence import gather_evidence, leads_differ, warn_of_shift
 from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes
-from hedgeclipper.votes.initial_model import KINDS, fit_initial_model
-from hedgeclipper.votes.rule_check import check_rule
-from hedgeclipper.votes.shift import leads_differ, warn_of_shift
+from hedgeclipper.votes.initial_model import KINDS, fit_initial_model, labels_by_agreement
 from hedgeclipper.votes.vote_game import (
     VotePredictor,
     most_probable,

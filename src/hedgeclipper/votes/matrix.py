@@ -10,8 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from hedgeclipper.io import is_frame
-from hedgeclipper.votes.code_matrix import with_codes, with_columns
-from hedgeclipper.votes.judges import judged_table
 from hedgeclipper.votes.label_codes import (
     LabelNumbers,
     VoterNames,
@@ -19,11 +17,14 @@ from hedgeclipper.votes.label_codes import (
     class_codes,
     given_classes,
     seen_classes,
+    with_codes,
+    with_columns,
 )
 from hedgeclipper.votes.readers import (
     Reading,
     check_snorkel,
     count_classes,
+    judged_table,
     read_batches,
     read_long,
     read_wide,

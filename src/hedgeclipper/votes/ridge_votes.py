@@ -9,8 +9,6 @@ fitted twice.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
@@ -18,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.game.multiclass_losses import soft_maximum
 from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.votes.component_models import ComponentModel
 
 # relative to the mean number of votes on a row
 RIDGES = (0.5, 0.1, 0.02)
@@ -26,17 +25,9 @@ MAX_STEPS, TOL = 10, 0.02
 RANK_TOL, LEAST_SLOPE = 1e-9, 1e-3
 
 
-class RidgeVotes(NamedTuple):
-    """Weights of classes and of votes, and scores of labeled rows without their own labels."""
-
-    classes: np.ndarray
-    votes: np.ndarray
-    scores_without_own: np.ndarray
-
-
 # threads of BLAS wait for each other in matrices as small as these
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def fit_ridge(labeled: Ballots, codes: np.ndarray) -> RidgeVotes:
+def fit_ridge(labeled: Ballots, codes: np.ndarray) -> ComponentModel:
     """Return the regression with the best ridge, fitted to at most ``MAX_LABELS`` labels."""
     n_voters, n_classes, _ = labeled.shape
     chosen = np.unique(np.linspace(0, codes.size - 1, MAX_LABELS).astype(np.intp))
@@ -58,7 +49,7 @@ def fit_ridge(labeled: Ballots, codes: np.ndarray) -> RidgeVotes:
     scores = np.asarray(columns @ table)
     scores[chosen] = best_scores
     votes = table[:-1].reshape(n_voters, n_classes, n_classes) * scale
-    return RidgeVotes(table[-1], votes, scores)
+    return ComponentModel(table[-1], votes, scores)
 
 
 def _columns(labeled: Ballots) -> tuple[sparse.csr_array, float]:
