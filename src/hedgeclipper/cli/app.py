@@ -58,12 +58,6 @@ def _check_jobs(jobs: int) -> int:
     return jobs
 
 
-def _check_seconds(seconds: float | None) -> float | None:
-    if seconds is not None and seconds < 1:
-        raise typer.BadParameter(f"must be 1 second or more. Got {seconds:g}.")
-    return seconds
-
-
 def _check_separator(sign: str | None) -> str | None:
     sign = {"tab": "\t", "\\t": "\t", "space": " "}.get(sign or "", sign)
     if sign is not None and len(sign) != 1:
@@ -211,7 +205,6 @@ def fit(
             "SECONDS",
             "With --method voting: about how long the fit may take. Classifiers that do not fit in "
             "are left out, and named.",
-            callback=_check_seconds,
         ),
     ] = None,
     balanced: Annotated[

@@ -75,6 +75,8 @@ def fit(
     check_needed("--holdout", holdout, "--confidence", confidence_level)
     check_needed("--key", key, "--labels", labels)
     check_needed("--time-limit", time_limit, "--method voting", method == "voting" or None)
+    if time_limit is not None and time_limit <= 0:
+        raise CommandError("--time-limit must be positive.", f"Got {time_limit:g}.", ExitCode.USAGE)
     tables = _find(data, unlabeled, dialect, output)
     labeled_by = None if labels is None else Files.find([labels], dialect)
     read = _paths([*tables, *([] if labeled_by is None else [labeled_by])])

@@ -438,10 +438,8 @@ class Votes:
         return replace(parts[0], matrix=matrix, rows=rows)
 
     def __repr__(self) -> str:
-        return (
-            f"Votes({self.n_rows} rows, {self.n_voters} voters, {self.n_classes} classes, "
-            f"{self.n_votes} votes)"
-        )
+        sizes = f"{self.n_rows} rows, {self.n_voters} voters, {self.n_classes} classes"
+        return f"Votes({sizes}, {self.n_votes} votes)"
 
 
 def align_all(votes: Sequence[Votes], classes: np.ndarray) -> list[Votes]:
