@@ -199,5 +199,5 @@ def labels_by_agreement(votes: Votes) -> np.ndarray:
     if n_classes < 2:
         raise ValueError("The votes must have at least two classes.")
     parts = majority_vote(ballots, np.ones(n_classes)), AuxiliaryVoters.fit(ballots).model
-    scores = sum(part.scaled(ballots, MEAN_SIZE).scores(ballots) for part in parts)
-    return votes.classes[most_probable(scores, ballots.votes_cast.sum(axis=0) + 1.0)]
+    majority, agreement = (part.scaled(ballots, MEAN_SIZE).scores(ballots) for part in parts)
+    return votes.classes[most_probable(majority + agreement, ballots.votes_cast.sum(axis=0) + 1.0)]
