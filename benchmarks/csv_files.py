@@ -145,6 +145,9 @@ def findings(results: list[CsvResult]) -> str:
     """Return the table of mean AUCs, and what it shows."""
     found = pd.DataFrame([vars(result) for result in results])
     by_draw = found.pivot(index=["file", "draw"], columns="method", values="auc").dropna()
+    # draws that all files have
+    n_files = by_draw.groupby("draw").size()
+    by_draw = by_draw[by_draw.index.isin(n_files.index[n_files == n_files.max()], level="draw")]
     means = by_draw.groupby("file", sort=False)[[OURS, FOREST, LINEAR]].mean()
     # the better of the two on average, as who has tried both would take it
     better = means[[FOREST, LINEAR]].idxmax(axis=1)
