@@ -69,6 +69,7 @@ def test_a_forest_of_as_many_trees_has_as_many_trees(draw):
 @pytest.mark.parametrize("name", CONTROLS)
 def test_a_control_differs_from_hedgeclipper_and_has_as_many_trees(name, draw, usual, monkeypatch):
     fits = []
+    hedgeclipper.fitted.cache_clear()
     fit = hedgeclipper.HedgeClipperClassifier.fit
     monkeypatch.setattr(
         hedgeclipper.HedgeClipperClassifier,

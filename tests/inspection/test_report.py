@@ -246,7 +246,7 @@ def test_recall_and_confusion_are_those_of_predictions_without_the_label(request
 
 
 def test_classes_that_are_never_predicted_are_named(tmp_path):
-    rows = np.random.default_rng(0).normal(size=(300, 3))
+    rows = np.random.default_rng(0).normal(size=(600, 3))
     y = np.array(["often"] * 190 + ["rare"] * 10)
     model = HedgedVotingClassifier([("linear", LogisticRegression(C=1e-6))], random_state=0)
     given = {"X": rows[:200], "y": y, "X_unlabeled": rows[200:]}

@@ -650,7 +650,7 @@ def test_passes_are_not_more_than_allowed_and_the_model_says_so():
     assert fitted(initial_model=None).stop_reason_ == "converged"
 
 
-@pytest.mark.parametrize("initial_model", ["mixture", "majority", None])
+@pytest.mark.parametrize("initial_model", ["mixture", None])
 def test_class_weights_are_the_scores_before_a_vote(initial_model):
     """A vote of no weight leaves nothing else."""
     votes, y, _ = some(600, 200, accuracy=[0.5] * 3, coverage=0.1, rare=0.2)
