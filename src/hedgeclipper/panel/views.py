@@ -23,9 +23,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.forest.views import reach
+
 N_COMPONENTS, N_LANDMARKS = 50, 300
 N_EMBEDDING_TREES, EMBEDDING_DEPTH = 200, 5
-TAIL, TAIL_OF_OTHERS = 0.01, 0.05
 MOST_KNOTS = 200
 ROWS_FOR_DISTANCE = 500
 WIDE, MOSTLY_ZERO = 500, 0.9
@@ -55,7 +56,7 @@ class CutColumns(_FilledColumns):
     """
 
     def _learn(self, X):
-        self.lowest_, self.highest_ = np.array([_reach(column) for column in X.T]).T
+        self.lowest_, self.highest_ = np.array([reach(column) for column in X.T]).T
         self.scale_ = StandardScaler().fit(np.clip(X, self.lowest_, self.highest_))
 
     def _apply(self, X):
@@ -75,16 +76,6 @@ class QuantileColumns(_FilledColumns):
     def _apply(self, X):
         columns = [np.interp(x, *knots) for x, knots in zip(X.T, self.knots_, strict=True)]
         return np.stack(columns, axis=1)
-
-
-def _reach(column: np.ndarray) -> tuple[float, float]:
-    """Return where a column is cut off."""
-    values, counts = np.unique(column, return_counts=True)
-    ends = [*np.quantile(column, (TAIL, 1.0 - TAIL))]
-    others = column[column != values[counts.argmax()]]
-    if others.size:
-        ends += [*np.quantile(others, (TAIL_OF_OTHERS, 1.0 - TAIL_OF_OTHERS))]
-    return min(ends), max(ends)
 
 
 def _normal_scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
