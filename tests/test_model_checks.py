@@ -501,3 +501,14 @@ def test_a_boosted_tree_without_a_node():
     tree.nodes = tree.nodes[:0]
     with pytest.raises(ValueError, match="that does not exist"):
         check_model(model)
+
+
+@pytest.mark.parametrize(
+    "costs",
+    ["x", np.zeros((1, 1)), np.ones((3, 3)), np.full((2, 2), np.nan), -np.ones((2, 2))],
+    ids=["a string", "too small", "too large", "NaN", "negative"],
+)
+def test_costs_of_errors_are_those_of_the_classes(small_forest, costs):
+    object.__setattr__(small_forest._predictor, "costs", costs)
+    with pytest.raises(ValueError, match="out of range|does not exist"):
+        check_model(small_forest)

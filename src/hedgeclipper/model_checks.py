@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.neighbors import KDTree
 from sklearn.preprocessing import FunctionTransformer
 
+from hedgeclipper.base.decisions import GamePredictor
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.score_votes import PanelGame
 from hedgeclipper.base.semi_supervised import BatchCheck
@@ -391,7 +392,16 @@ def _tried_scores(predictor: PanelPredictor, rows: np.ndarray) -> np.ndarray:
     return np.full((len(rows), len(predictor.members), predictor.n_games), 0.5)
 
 
+def _check_costs(predictor: Any) -> None:
+    """Raise unless the costs of errors are those of the classes that there are games for."""
+    if predictor.costs is not None:
+        n_classes = max(2, predictor.n_games)
+        _check_array(predictor.costs, "f", (n_classes, n_classes), 0)
+        _require(np.all(predictor.costs[~np.eye(n_classes, dtype=bool)] > 0))
+
+
 _OUR_CHECKS: dict[Any, Callable[[Any], None]] = {
+    GamePredictor: _check_costs,
     PackedTrees: _check_packed,
     ViewedTrees: _check_viewed,
     Components: _check_components,

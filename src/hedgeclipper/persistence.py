@@ -36,7 +36,7 @@ from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.model_checks import TYPES_OF_OTHERS, check_model, parts_of
 
-FORMAT = 3
+FORMAT = 4
 HEADER = "hedgeclipper.json"
 _SCHEMA = "schema.json"
 _ZIP_MAGIC = b"PK\x03\x04"
@@ -176,7 +176,7 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
         check_model(model)
     except import_extra("skops.io.exceptions", "cli", "A model").UntrustedTypesFoundException:
         found = set(skops.get_untrusted_types(data=content)) - {*TRUSTED, *trusted}
-        if found <= {f"{type_.__module__}.{name}" for name, type_ in all_estimators()}:
+        if found and found <= {f"{type_.__module__}.{name}" for name, type_ in all_estimators()}:
             # as skops trusts by itself, unless it was imported without their list
             return load(path, trusted=[*trusted, *found])
         raise ModelFileError(

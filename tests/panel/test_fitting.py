@@ -126,6 +126,13 @@ def test_out_of_bag_scores_have_the_columns_of_scores():
         assert np.all((scores > 0) & (scores < 1))
 
 
+def test_rows_that_all_trees_have_seen_have_no_out_of_bag_score():
+    model = HedgeClipperClassifier(n_estimators=2, random_state=0).fit(X, TWO, X_unlabeled=X)
+    is_seen = np.isnan(model._stream.groups.out_of_bag).any(axis=(1, 2))
+    assert 0 < is_seen.sum() < 60
+    np.testing.assert_array_equal(np.isnan(out_of_bag_scores(model, 2)[:, 0]), is_seen)
+
+
 def test_a_rare_class_is_not_scored_low_out_of_bag():
     """Columns that know nothing of 4 labels in 60 rank them at one half, on average."""
     plain, ours = [], []

@@ -106,8 +106,8 @@ def decision_costs(class_weight: Any, classes: np.ndarray, codes: np.ndarray) ->
         unknown = [label for label in class_weight if label not in known]
         if unknown:
             raise ValueError(
-                f"class_weight has weights for {unknown}, which are no classes of the labels. Got "
-                f"labels of {known}."
+                f"class_weight has weights for {unknown}, which are no classes of the labels that "
+                f"are fitted to (a confidence_level holds some out). Got labels of {known}."
             )
         weights = np.array([class_weight.get(label, 1.0) for label in known], dtype=float)
     else:
@@ -140,7 +140,7 @@ def cheapest(probabilities: np.ndarray, costs: np.ndarray | None) -> np.ndarray:
 
 
 def never_predicted(predictor: GamePredictor, raw: np.ndarray) -> np.ndarray:
-    """Return the classes predicted for none of these rows, though one is expected among them."""
+    """Return the classes predicted for none of these rows, though ten are expected among them."""
     expected = predictor.probabilities(raw).sum(axis=0)
     counts = np.bincount(predictor.classes(raw), minlength=expected.size)
     return np.flatnonzero((counts == 0) & (expected >= FEWEST_EXPECTED))

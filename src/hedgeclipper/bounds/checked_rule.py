@@ -185,8 +185,6 @@ class CheckedRule:
         Why what these labels show is no guarantee; "" if it is one.
     mean_of_all : float or None
         Mean doubt on all unlabeled rows, where ``unlabeled_doubts`` are some of them.
-    extra_spread : float
-        By how much the errors vary more than those of a fixed rule, in standard deviations.
     """
 
     wrong: np.ndarray
@@ -198,7 +196,6 @@ class CheckedRule:
     mean_doubt: float | None = None
     caveat: str = ""
     mean_of_all: float | None = None
-    extra_spread: float = EXTRA_SPREAD
 
     @classmethod
     def of(
@@ -269,7 +266,7 @@ class CheckedRule:
             center = float(np.mean(self.unlabeled_doubts)) if self.n_unlabeled else float(q.mean())
         error, spread = prediction_powered(self.wrong.astype(float), q, center)
         size = 1.0 / ((1.0 / self.wrong.size + 1.0 / self.n_rows) * max(spread, 1e-3))
-        mean, n_labels = np.array([1.0 - 2.0 * error]), np.array([size / self.extra_spread**2])
+        mean, n_labels = np.array([1.0 - 2.0 * error]), np.array([size / EXTRA_SPREAD**2])
         upper, lower = ((1.0 - float(m[0])) / 2.0 for m in wilson_bounds(mean, n_labels, delta))
         return error, lower, upper
 

@@ -408,9 +408,11 @@ def _run(
                 )
             options["dialect"] = dialect(*written)
         gc.disable()  # imports leave nothing to collect
-        import_skops()
-        work = getattr(import_module(f"hedgeclipper.cli.{module}"), function)
-        gc.enable()
+        try:
+            import_skops()
+            work = getattr(import_module(f"hedgeclipper.cli.{module}"), function)
+        finally:
+            gc.enable()
         work(**options, output=output)
     return output.code
 

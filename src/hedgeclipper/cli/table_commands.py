@@ -305,19 +305,20 @@ def _unlabeled_facts(estimator: Any, rows: TableRows, output: Output) -> list[tu
     if rows.X_unlabeled is None:
         return []
     facts = []
+    inspected = inspect_estimator(estimator, "A summary")
     if rows.y.size > LABELS_FOR_GAIN:
-        facts.append(("Unlabeled", "--report measures what these rows bring"))
+        if inspected.describe_gain is not None:
+            facts.append(("Unlabeled", "--report measures what these rows bring"))
     # asked for before the model is saved, which then knows it
     elif (gain := getattr(estimator, "unlabeled_gain_", None)) is not None:
         output.result["unlabeled_gain"] = asdict(gain)
         facts.append(("Unlabeled", gain.describe().removeprefix("unlabeled rows: ")))
-    never = estimator.never_predicted_
+    # of very many rows only a sample is known
+    never, doubts = estimator.never_predicted_, inspected.checked.unlabeled_doubts
     output.result["never_predicted"] = [str(label) for label in never]
     if never:
-        text = f"{listed([*never], 5)}, for none of {estimator.n_unlabeled_:,} unlabeled rows"
+        text = f"{listed([*never], 5)}, for none of {doubts.size:,} unlabeled rows"
         facts.append(("Never", f"predicted: {text}"))
-    doubts = inspect_estimator(estimator, "A summary").checked.unlabeled_doubts
-    # of very many rows only a sample is known
     if rows.n_unlabeled == doubts.size:
         least_certain = np.argsort(-doubts, kind="stable")[:ROWS_TO_LABEL]
         names = rows.names_of(least_certain)

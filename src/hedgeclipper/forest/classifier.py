@@ -133,7 +133,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         are. It is about probabilities above one half, whatever the ``class_weight``.
     never_predicted_ : dict
         Classes that no unlabeled row (of a sample, of files) is predicted to be of, though at least
-        one is expected to be, and their numbers of labels.
+        ten are expected to be, and their numbers of labels.
     n_labeled_, n_unlabeled_ : int
         Number of labeled and of unlabeled rows.
     shift_score_ : float

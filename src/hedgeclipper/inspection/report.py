@@ -235,7 +235,7 @@ def _uncertain(subject: Subject) -> dict[str, Any] | None:
     if subject.is_votes:
         covered = np.flatnonzero(subject.unlabeled.counts().sum(axis=1) > 0)
     rows = covered[np.argsort(margins[covered], kind="stable")[:MOST_UNCERTAIN]]
-    predicted = subject.classes[cheapest(subject.probabilities[rows], subject.model.costs)]
+    codes = cheapest(subject.probabilities[rows], subject.model.costs)
     which = [rendering.NOT_KNOWN] * rows.size
     if subject.row_names is not None:
         which = [rendering.plain(name) for name in subject.row_names[rows]]
@@ -243,8 +243,8 @@ def _uncertain(subject: Subject) -> dict[str, Any] | None:
         which = [rendering.whole(number) for number in subject.numbers[rows]]
     columns = [
         ("row", which),
-        ("prediction", [str(label) for label in predicted]),
-        ("its probability", [rendering.proportion(value) for value in best_two[rows, 0]]),
+        ("prediction", [str(label) for label in subject.classes[codes]]),
+        ("its probability", [rendering.proportion(p) for p in subject.probabilities[rows, codes]]),
     ]
     if subject.model.reasons is not None:
         reasons = subject.model.reasons(take(subject.unlabeled, rows))

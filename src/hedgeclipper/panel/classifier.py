@@ -137,7 +137,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         Each member's score of each labeled row, by a fit without the row: from 0 to 1, for the
         second class of two or for each of more. NaN where no fit has scored the row.
     never_predicted_ : dict
-        Classes that are predicted for none of the unlabeled rows, though at least one row is
+        Classes that are predicted for none of the unlabeled rows, though at least ten rows are
         expected to be of each, and their numbers of labels.
     n_labeled_, n_unlabeled_ : int
         Number of labeled rows, and of unlabeled rows in the game.

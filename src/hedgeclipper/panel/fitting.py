@@ -104,7 +104,7 @@ def out_of_bag_scores(model: HedgeClipperClassifier, n_classes: int) -> np.ndarr
 
     Trees grown without a row have seen fewer rows of its class. Where that class is rare, its rows
     would score too low, so that the proportions of the classes in the samples of these trees are
-    replaced by those in the samples of all trees.
+    replaced by those in the samples of all trees. NaN where a group has no unseen tree.
     """
     groups, predictor = model._stream.groups, model._predictor
     trees = [tree for ensemble in model.estimators_.values() for tree in ensemble.estimators_]
@@ -115,6 +115,7 @@ def out_of_bag_scores(model: HedgeClipperClassifier, n_classes: int) -> np.ndarr
         unseen = groups.unseen[own].T / np.maximum(groups.unseen[own].sum(axis=0), 1)[:, None]
         scores[:, group] += proportions[own].mean(axis=0) - unseen @ proportions[own]
     scores = predictor.probabilities(predictor.raw_of(scores))
+    scores[np.isnan(groups.out_of_bag).any(axis=(1, 2))] = np.nan
     return scores[:, 1:] if n_classes == 2 else scores
 
 

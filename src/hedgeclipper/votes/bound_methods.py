@@ -206,6 +206,5 @@ def check_rule(
         is_guarantee=held is not None and not is_shifted,
     )
     doubts, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
-    # no label is predicted by another model than the rule: only its own votes are not counted
-    checked = CheckedRule.of(wrong, doubts, others, gold.codes, caveat=caveat, extra_spread=1.0)
+    checked = CheckedRule.of(wrong, doubts, others, gold.codes, caveat=caveat)
     return checked, rates
