@@ -510,5 +510,5 @@ def test_a_boosted_tree_without_a_node():
 )
 def test_costs_of_errors_are_those_of_the_classes(small_forest, costs):
     object.__setattr__(small_forest._predictor, "costs", costs)
-    with pytest.raises(ValueError, match="out of range|does not exist"):
+    with pytest.raises(ValueError, match="out of range"):
         check_model(small_forest)

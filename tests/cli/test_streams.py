@@ -32,7 +32,11 @@ def shell(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "streams",
-    [">&- 2>&-", "2>&1 >/dev/null | head -c 1; exit ${PIPESTATUS[0]}", "2>/dev/full"],
+    [
+        pytest.param(">&- 2>&-", marks=pytest.mark.slow),
+        "2>&1 >/dev/null | head -c 1; exit ${PIPESTATUS[0]}",
+        pytest.param("2>/dev/full", marks=pytest.mark.slow),
+    ],
 )
 def test_a_fit_outlives_its_standard_error(shell, streams):
     code, error = shell(f"./H {FIT} {streams}")

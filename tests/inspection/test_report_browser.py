@@ -105,8 +105,8 @@ class Visit:
 
 
 @pytest.mark.parametrize("name", VOTERS)
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, pytest.param(1280, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_it_opens_alone_without_a_complaint_and_fits(browser, reports, name, width, scheme):
     with Visit(browser, reports[name], width, scheme) as visit:
         titles = visit.page.locator("h2").all_inner_texts()
@@ -120,7 +120,7 @@ def test_it_opens_alone_without_a_complaint_and_fits(browser, reports, name, wid
 
 
 @pytest.mark.parametrize("name", ["forest", "panel"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width", [360, pytest.param(1280, marks=pytest.mark.slow)])
 def test_no_picture_is_wider_than_the_screen(browser, reports, name, width):
     with Visit(browser, reports[name], width) as visit:
         right = visit.page.eval_on_selector_all(
@@ -187,7 +187,7 @@ def test_what_is_not_known_goes_last(browser, tmp_path):
         assert table.locator("tbody tr").last.inner_text().count("n/a") >= 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_it_prints_in_light_without_links_and_nothing_cut_off(browser, reports, scheme):
     with Visit(browser, reports["forest"], scheme=scheme) as visit:
         visit.page.emulate_media(media="print")
