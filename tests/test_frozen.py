@@ -177,7 +177,8 @@ def assert_close(ours, theirs):
         for one, other in zip(ours, theirs, strict=True):
             assert_close(one, other)
     elif isinstance(theirs, float):
-        assert ours == pytest.approx(theirs, abs=1e-2, rel=1e-2)
+        # large log-odds differ a little between versions of scikit-learn
+        assert ours == pytest.approx(theirs, abs=1e-2, rel=3e-2)
     elif isinstance(theirs, int) and not isinstance(theirs, bool):
         assert ours == pytest.approx(theirs, abs=2)
     else:
