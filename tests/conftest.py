@@ -12,7 +12,7 @@ if Path(os.environ.get("NUMBA_CACHE_DIR", CACHES / "alone")).parent == CACHES:
     worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
     os.environ["NUMBA_CACHE_DIR"] = str(CACHES / worker)
 
-for name, max_examples in {"default": 30, "thorough": 500}.items():
+for name, max_examples in {"default": 20, "thorough": 500}.items():
     settings.register_profile(
         name,
         max_examples=max_examples,
