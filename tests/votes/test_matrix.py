@@ -795,3 +795,9 @@ def test_labels_that_do_not_fit_into_64_bits(label):
     table = np.array([[0, label]], dtype=np.uint64 if label < 2**64 else object)
     with pytest.raises(ValueError, match="fit into 64 bits"):
         Votes.of(table)
+
+
+def test_one_label_that_does_not_fit_into_64_bits():
+    """Found by generated input: a table of this label alone was an OverflowError."""
+    table = np.array([[2**64 - 1], [2**64 - 1]], dtype=np.uint64)
+    assert Votes.of(table).classes.tolist() == [2**64 - 1]

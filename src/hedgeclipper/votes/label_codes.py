@@ -279,7 +279,7 @@ def _distinct_integers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if values.size == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.intp)
     low, high = int(values.min()), int(values.max())
-    if high - low >= max(_SHORT_TABLE, values.size):
+    if high > np.iinfo(np.int64).max or high - low >= max(_SHORT_TABLE, values.size):
         return np.unique(values, return_inverse=True)
     offsets = values.astype(np.int64) - low
     seen = np.zeros(high - low + 1, dtype=bool)
