@@ -167,15 +167,15 @@ def computed(name):
         return CASES[name]()
 
 
-# versions of scikit-learn differ a little in members, and so in weights and large log-odds
-LOOSE = {"decisions": 0.1, "weights": 0.1}
+# with the lowest versions of the libraries, weights of this panel differ by up to 6 per cent
+LOOSE = {"panel, three classes": {"decisions": 0.1, "weights": 0.1}}
 
 
-def assert_close(ours, theirs, tolerance=1e-2):
+def assert_close(ours, theirs, tolerance=1e-2, loose=()):
     if isinstance(theirs, dict):
         assert ours.keys() == theirs.keys()
         for key in theirs:
-            assert_close(ours[key], theirs[key], LOOSE.get(key, tolerance))
+            assert_close(ours[key], theirs[key], dict(loose).get(key, tolerance))
     elif isinstance(theirs, list):
         assert len(ours) == len(theirs)
         for one, other in zip(ours, theirs, strict=True):
@@ -190,7 +190,8 @@ def assert_close(ours, theirs, tolerance=1e-2):
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_was_so_before(name):
-    assert_close(computed(name), json.loads(FIGURES.read_text())[name])
+    theirs = json.loads(FIGURES.read_text())[name]
+    assert_close(computed(name), theirs, loose=LOOSE.get(name, {}))
 
 
 if __name__ == "__main__":
