@@ -47,6 +47,14 @@ def test_comments_further_down_are_left_out(tmp_path):
     assert CsvFile(path).table(["a"]).num_rows == 1
 
 
+def test_a_wrong_line_that_is_not_text_is_an_error_and_nothing_more(tmp_path):
+    # an exception that Arrow can only print would be PytestUnraisableExceptionWarning, an error
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a,b\n1,2\n3,\xff\xfe,4\n")
+    with pytest.raises(OSError, match="Expected 2 columns, got 3"):
+        CsvFile(path).table(["a"])
+
+
 def test_digits_that_begin_with_0_are_strings_where_zeros_are_kept(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"code,n,f\n10115,0,0.5\n01067,10,0.1\n")

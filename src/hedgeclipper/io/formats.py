@@ -287,10 +287,15 @@ class CsvFile(_File):
         )
 
     def _parse_options(self) -> Any:
+        def skip_comments(row: Any) -> str:
+            return "skip" if row.text.startswith(COMMENT) else "error"
+
+        # Arrow prints a traceback if it cannot decode a row for the handler
+        has_comments = re.search(rb"^\0?#", self._start(_HEADING_BYTES), re.MULTILINE)
         return pyarrow("pyarrow.csv").ParseOptions(
             delimiter=self.dialect.separator,
             newlines_in_values=True,
-            invalid_row_handler=lambda row: "skip" if row.text.startswith(COMMENT) else "error",
+            invalid_row_handler=skip_comments if has_comments else None,
         )
 
     def _block_bytes(self) -> int:
