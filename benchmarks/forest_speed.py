@@ -27,8 +27,6 @@ from sklearn.linear_model import SGDClassifier
 
 import hedgeclipper.forest.growing
 from benchmarks.methods.equal_forest import N_TREES
-from benchmarks.methods.hedgeclipper_no_extra import N_KINDS
-from benchmarks.methods.hedgeclipper_no_views import N_VIEWS
 from benchmarks.timing import calls_timed, interleaved, median_of_rounds, print_rows
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.forest.leaf_rows import LeafArray
@@ -57,10 +55,7 @@ def forest(n_trees: int = N_TREES, **options: Any) -> RandomForestClassifier:
 
 def classifier(n_trees: int = N_TREES, views: Any = "auto") -> HedgeClipperClassifier:
     """Return the classifier with so many trees in all its groups."""
-    n_groups = N_KINDS * (1 if views is None else N_VIEWS)
-    return HedgeClipperClassifier(
-        n_estimators=n_trees // n_groups, views=views, n_jobs=N_JOBS, random_state=0
-    )
+    return HedgeClipperClassifier(n_estimators=n_trees, views=views, n_jobs=N_JOBS, random_state=0)
 
 
 def seconds_of(run: Callable[[], Any]) -> float:

@@ -90,7 +90,7 @@ def warm_up(X: np.ndarray, y: np.ndarray, path: str | Path) -> None:
     """Load what is imported on first use, and what is compiled."""
     first = next(iter(as_source(path, name="rows", dtype=np.float32)))[:1000]
     for rows in (first, [first, first]):
-        HedgeClipperClassifier(n_estimators=2, random_state=0).fit(
+        HedgeClipperClassifier(n_estimators=8, random_state=0).fit(
             X[:500], y[:500], X_unlabeled=rows
         )
 

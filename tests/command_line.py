@@ -15,7 +15,7 @@ from hedgeclipper.cli import main
 FEW_TREES = (
     "import sys; from hedgeclipper import cli; cli._open_closed_streams(); "
     "from hedgeclipper import HedgeClipperClassifier as C; "
-    "C.__init__.__kwdefaults__['n_estimators'] = 5; sys.exit(cli.main())"
+    "C.__init__.__kwdefaults__['n_estimators'] = 20; sys.exit(cli.main())"
 )
 
 
@@ -37,7 +37,7 @@ def _run_command(words, folder, stream, largest_file):
     stream = os.open(stream, os.O_WRONLY | os.O_CREAT)
     os.dup2(stream, 1)
     os.dup2(stream, 2)
-    HedgeClipperClassifier.__init__.__kwdefaults__["n_estimators"] = 5
+    HedgeClipperClassifier.__init__.__kwdefaults__["n_estimators"] = 20
     if largest_file is not None:
         import resource
 

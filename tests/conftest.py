@@ -30,7 +30,7 @@ def command(capsys, tmp_path, monkeypatch):
     from tests.command_line import Command
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(HedgeClipperClassifier.__init__.__kwdefaults__, "n_estimators", 3)
+    monkeypatch.setitem(HedgeClipperClassifier.__init__.__kwdefaults__, "n_estimators", 12)
     return Command(capsys)
 
 

@@ -5,7 +5,7 @@ from hedgeclipper.panel.defaults import default_panel
 
 def panel_of_few_trees(*arguments, **options):
     panel = default_panel(*arguments, **options)
-    for _, member in panel:
+    for name, member in panel:
         trees = [name for name in member.get_params() if name.endswith("n_estimators")]
-        member.set_params(**dict.fromkeys(trees, 10))
+        member.set_params(**dict.fromkeys(trees, 40 if name == "hedgeclipper" else 10))
     return panel

@@ -54,7 +54,7 @@ def figures_of(model, rows=X):
 
 
 def forest(y=Y, **parameters):
-    model = HedgeClipperClassifier(**{"n_estimators": 20, "random_state": 0, **parameters})
+    model = HedgeClipperClassifier(**{"n_estimators": 80, "random_state": 0, **parameters})
     return figures_of(model.fit(X[L], y[L], X_unlabeled=X[U]))
 
 

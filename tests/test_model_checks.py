@@ -55,12 +55,12 @@ def fixture_of_copies(fit):
 
 @fixture_of_copies
 def small_forest():
-    return HedgeClipperClassifier(n_estimators=4, random_state=0).fit(*some_labels())
+    return HedgeClipperClassifier(n_estimators=16, random_state=0).fit(*some_labels())
 
 
 @fixture_of_copies
 def leaf_forest():
-    model = HedgeClipperClassifier(n_estimators=4, game=LeafGame(), random_state=0)
+    model = HedgeClipperClassifier(n_estimators=16, game=LeafGame(), random_state=0)
     return model.fit(*some_labels())
 
 
@@ -202,7 +202,7 @@ def test_members_that_refuse_the_rows_that_are_tried(tmp_path):
     """A ValueError is what a user would get for such rows, and no sign of damage."""
     X, y = some_labels()
     view = FunctionTransformer(np.sqrt)
-    model = HedgeClipperClassifier(n_estimators=4, views=[view], random_state=0)
+    model = HedgeClipperClassifier(n_estimators=16, views=[view], random_state=0)
     model.fit(np.abs(X) + 1.0, y)
     again = load(save(model, tmp_path / "model.skops"))
     np.testing.assert_array_equal(again.predict(np.abs(X) + 1), model.predict(np.abs(X) + 1))
@@ -292,7 +292,7 @@ def test_packed_trees_with_a_broken_reference(small_forest, field, value):
 def test_leaves_without_a_score():
     X, y = rows()
     y[::2] = -1
-    model = HedgeClipperClassifier(n_estimators=4, game=LeafGame(), random_state=0).fit(X, y)
+    model = HedgeClipperClassifier(n_estimators=16, game=LeafGame(), random_state=0).fit(X, y)
     check_model(model)
     object.__setattr__(model._predictor, "leaf_scores", model._predictor.leaf_scores[:-1])
     with pytest.raises(ValueError, match="that does not exist"):
@@ -303,7 +303,7 @@ def test_rows_to_go_on_with_in_leaves_that_do_not_exist():
     """A game of leaves adds up in places that it does not check."""
     X, y = rows()
     y[::2] = -1
-    model = HedgeClipperClassifier(n_estimators=4, game=LeafGame(), random_state=0).fit(X, y)
+    model = HedgeClipperClassifier(n_estimators=16, game=LeafGame(), random_state=0).fit(X, y)
     sample = model._stream.reservoir._sample
     for broken in (sample[:-1], sample + np.uint16(1000), sample.astype(np.int64) - 1):
         model._stream.reservoir._sample = broken

@@ -60,7 +60,7 @@ def rows_of_blobs(n_classes=2, n_rows=90):
 
 @pytest.fixture(scope="module")
 def forest():
-    return HedgeClipperClassifier(n_estimators=10, random_state=0).fit(*rows_of_blobs())
+    return HedgeClipperClassifier(n_estimators=40, random_state=0).fit(*rows_of_blobs())
 
 
 def reloaded(model, tmp_path):
@@ -94,7 +94,7 @@ def test_forests_predict_the_same(tmp_path, options):
     X, y = rows_of_blobs()
     if isinstance(options.get("estimator"), FrozenEstimator):
         options["estimator"].estimator.fit(X[y >= 0], y[y >= 0])
-    model = HedgeClipperClassifier(**{"n_estimators": 5, "random_state": 0, **options})
+    model = HedgeClipperClassifier(**{"n_estimators": 20, "random_state": 0, **options})
     assert_same(model.fit(X, y), reloaded(model, tmp_path), X)
 
 
@@ -102,7 +102,7 @@ def test_many_classes_with_names_and_frames(tmp_path):
     X, codes = rows_of_blobs(3)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     y = np.array(["no", "perhaps", "yes"])[codes[codes >= 0]]
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     model.fit(frame[codes >= 0], y, X_unlabeled=frame[codes < 0])
     again = reloaded(model, tmp_path)
     assert_same(model, again, frame)
@@ -117,7 +117,7 @@ def test_a_loaded_forest_can_go_on(tmp_path, forest):
 
 def test_what_was_measured_is_saved_and_what_was_not_is_not_known(tmp_path):
     X, y = rows_of_blobs()
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0).fit(X, y)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0).fit(X, y)
     gain = model.unlabeled_gain_
     again = reloaded(model, tmp_path)
     assert again.unlabeled_gain_ == gain

@@ -4,12 +4,10 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.draws import Draw
-from benchmarks.methods.hedgeclipper_no_extra import N_KINDS
-from benchmarks.methods.hedgeclipper_no_views import N_VIEWS
 from benchmarks.methods.method import Method, probability
 from hedgeclipper import HedgeClipperClassifier
 
-N_TREES = N_KINDS * N_VIEWS * HedgeClipperClassifier().n_estimators
+N_TREES = HedgeClipperClassifier().n_estimators
 
 
 def scores(draw: Draw) -> np.ndarray:

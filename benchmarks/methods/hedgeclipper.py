@@ -1,4 +1,4 @@
-"""HedgeClipperClassifier with its defaults, and without the game: equal weights of its groups.
+"""HedgeClipperClassifier with its defaults, and without the game: equal weights of its trees.
 
 Both come from one fit.
 """
@@ -28,7 +28,8 @@ def scores(draw: Draw) -> np.ndarray:
 
 
 def mean_scores(draw: Draw) -> np.ndarray:
-    return fitted(draw)._stream.groups.scorer.find(draw.X_scored).mean(axis=0)
+    scorer = fitted(draw)._stream.groups.scorer
+    return scorer.n_trees @ scorer.find(draw.X_scored) / scorer.n_trees.sum()
 
 
 METHOD = Method("hedgeclipper", "HedgeClipper", scores, uses_unlabeled=True)

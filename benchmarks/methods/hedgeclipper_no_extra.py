@@ -9,11 +9,11 @@ from benchmarks.methods.method import Method, probability
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.forest.views import Components
 
-N_KINDS = 2  # random forest and extra trees
+N_VIEWS = 2  # raw columns and components
 
 
 def scores(draw: Draw) -> np.ndarray:
-    forest = RandomForestClassifier(N_KINDS * HedgeClipperClassifier().n_estimators)
+    forest = RandomForestClassifier(HedgeClipperClassifier().n_estimators // N_VIEWS)
     view = Components(random_state=draw.seed)
     model = fit(HedgeClipperClassifier(forest, views=view, random_state=draw.seed), draw)
     return probability(model, draw.X_scored)

@@ -7,13 +7,10 @@ from benchmarks.methods.hedgeclipper import fit
 from benchmarks.methods.method import Method, probability
 from hedgeclipper import HedgeClipperClassifier
 
-N_VIEWS = 2  # raw columns and components
-
 
 def scores(draw: Draw) -> np.ndarray:
-    n_trees = N_VIEWS * HedgeClipperClassifier().n_estimators
-    model = HedgeClipperClassifier(n_estimators=n_trees, views=None, random_state=draw.seed)
-    return probability(fit(model, draw), draw.X_scored)
+    model = fit(HedgeClipperClassifier(views=None, random_state=draw.seed), draw)
+    return probability(model, draw.X_scored)
 
 
 METHOD = Method(

@@ -223,7 +223,11 @@ def _check_parents(trees: PackedTrees, inner: np.ndarray) -> None:
 
 def _check_viewed(trees: ViewedTrees) -> None:
     """Raise unless trees on each view are there, and their leaves are those of all together."""
-    _require(len(trees.views) == len(trees.parts) > 0)
+    _require(len(trees.looks) == len(trees.parts) > 0)
+    _require(isinstance(trees.n_columns, int) and trees.n_columns > 0)
+    for look in trees.looks:
+        _require(isinstance(look, tuple) and len(look) > 0)
+        _check_array(np.array(look), INTEGERS, (len(look),), 0, len(trees.views) + 1)
     _require(all(isinstance(part, LeafFinder) and part is not trees for part in trees.parts))
     counts = np.concatenate([part.n_leaves for part in trees.parts])
     _check_array(trees.n_leaves, INTEGERS, counts.shape)
@@ -372,7 +376,7 @@ def _tried_rows(model: SemiSupervisedClassifier) -> np.ndarray | None:
             return model.predict_proba(rows)
         return predictor.probabilities(replace(predictor, prepare=None).raw_predictions(rows, 1))
     except ValueError:
-        if all(view is None or isinstance(view, Components) for view in views):
+        if all(isinstance(view, Components) for view in views):
             raise
     return None
 

@@ -40,7 +40,7 @@ def make(kind, **parameters):
     if kind == "panel":
         return HedgedVotingClassifier(members, cv=2, random_state=0, **parameters)
     game = LeafGame() if kind == "leaves" else None
-    return HedgeClipperClassifier(n_estimators=10, game=game, random_state=0, **parameters)
+    return HedgeClipperClassifier(n_estimators=40, game=game, random_state=0, **parameters)
 
 
 def fit(kind, y, **parameters):

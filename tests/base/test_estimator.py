@@ -19,7 +19,7 @@ METHODS = ("predict", "predict_proba", "decision_function")
 
 def new(kind):
     if kind == "forest":
-        return HedgeClipperClassifier(n_estimators=5, random_state=0)
+        return HedgeClipperClassifier(n_estimators=20, random_state=0)
     return HedgedVotingClassifier(MEMBERS, cv=2, random_state=0)
 
 

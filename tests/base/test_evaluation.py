@@ -14,7 +14,7 @@ from hedgeclipper.base.evaluation import evaluate_predictions
 
 
 def small(**more):
-    return HedgeClipperClassifier(n_estimators=5, random_state=0, **more)
+    return HedgeClipperClassifier(n_estimators=20, random_state=0, **more)
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris])

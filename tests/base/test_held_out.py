@@ -52,7 +52,7 @@ def problem(kind, n_classes, seed=0):
 def estimator(kind, **options):
     options = {"random_state": 0, **options}
     if kind == "forest":
-        return HedgeClipperClassifier(n_estimators=5, **options)
+        return HedgeClipperClassifier(n_estimators=20, **options)
     if kind == "votes":
         return VoteAggregator(**options)
     members = [("linear", LinearDiscriminantAnalysis()), ("bayes", GaussianNB())]

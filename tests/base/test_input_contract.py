@@ -38,7 +38,7 @@ PLAIN = np.where(KNOWN, TRUTH, -1)
 
 
 def forest(**options):
-    return HedgeClipperClassifier(n_estimators=3, random_state=0, **options)
+    return HedgeClipperClassifier(n_estimators=12, random_state=0, **options)
 
 
 def panel():

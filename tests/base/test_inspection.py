@@ -34,7 +34,7 @@ MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 
 def unfitted():
     return {
-        "forest": HedgeClipperClassifier(n_estimators=5, random_state=0),
+        "forest": HedgeClipperClassifier(n_estimators=20, random_state=0),
         "panel": HedgedVotingClassifier(MEMBERS, random_state=0),
         "votes": VoteAggregator(),
     }
@@ -103,7 +103,7 @@ def test_contributions_add_up_to_one(models, kind):
 
 def leaf_game(y=Y, **settings):
     game = LeafGame(**settings)
-    model = HedgeClipperClassifier(n_estimators=3, views=None, game=game, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=6, views=None, game=game, random_state=0)
     return model.set_params(shrinkage=None).fit(X[:100], y[:100], X_unlabeled=X[100:])
 
 
@@ -147,7 +147,7 @@ def test_inner_nodes_and_trees_have_names_but_no_rule():
 @pytest.mark.parametrize("game", [None, LeafGame()])
 def test_with_more_classes_each_voter_has_the_class_of_its_game(game):
     three = np.arange(400) % 3
-    model = HedgeClipperClassifier(n_estimators=3, game=game, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=12, game=game, random_state=0)
     model.fit(X[:100], three[:100], X_unlabeled=X[100:])
     assert "worst class against the rest" in dict_of(model)
     table = model._inspect().voters
@@ -182,7 +182,7 @@ def fitted(kind, n_classes):
             np.minimum(THREE_VOTES, n_classes - 1), np.where(THREE_X[:, 0] > 0, y, -1)
         )
     model = {
-        "forest": HedgeClipperClassifier(n_estimators=5, random_state=0),
+        "forest": HedgeClipperClassifier(n_estimators=20, random_state=0),
         "panel": HedgedVotingClassifier(MEMBERS, random_state=0),
     }[kind]
     return model.fit(THREE_X[:150], y[:150], X_unlabeled=THREE_X[150:])

@@ -88,14 +88,14 @@ def test_grid_search_with_unlabeled_rows():
     rows = rng.normal(size=(200, 3))
     y = np.where(np.arange(200) < 60, (rows[:, 0] > 0).astype(int), -1)
     search = GridSearchCV(
-        HedgeClipperClassifier(n_estimators=5, game=LeafGame(), random_state=0),
+        HedgeClipperClassifier(n_estimators=20, game=LeafGame(), random_state=0),
         {"game__ridge": [1.0, 100.0]},
         cv=SemiSupervisedSplit(3, random_state=0),
         scoring="roc_auc",
     ).fit(rows, y)
     assert search.best_score_ > 0.8
     scores = cross_val_score(
-        HedgeClipperClassifier(n_estimators=5, random_state=0),
+        HedgeClipperClassifier(n_estimators=20, random_state=0),
         rows,
         y,
         cv=SemiSupervisedSplit(3, random_state=0),
@@ -103,7 +103,7 @@ def test_grid_search_with_unlabeled_rows():
     assert scores.min() > 0.6
 
 
-@pytest.mark.parametrize("model", [HedgeClipperClassifier(n_estimators=5), VoteAggregator()])
+@pytest.mark.parametrize("model", [HedgeClipperClassifier(n_estimators=20), VoteAggregator()])
 def test_a_warning_names_the_line_that_called_fit(model):
     y = np.arange(40) % 2
     with pytest.warns(NoUnlabeledRowsWarning) as caught:
@@ -154,4 +154,4 @@ def test_a_fit_to_rows_that_change_after_the_views_were_learned_is_told():
         return [X[:50], X[50:] + (next(passes) > 1)]
 
     with pytest.raises(ValueError, match="The rows changed between passes"):
-        HedgeClipperClassifier(n_estimators=2).fit(X[:40], X[:40, 0] > 0, X_unlabeled=batches)
+        HedgeClipperClassifier(n_estimators=8).fit(X[:40], X[:40, 0] > 0, X_unlabeled=batches)

@@ -66,7 +66,7 @@ def files(tmp_path_factory):
     write(folder, amounts=rows.assign(rent=["$1,000", "$700"] * 30))
     write(folder, dates=rows.assign(since=["01/02/2020", "03/04/2021"] * 30))
     defaults = HedgeClipperClassifier.__init__.__kwdefaults__
-    n_estimators, defaults["n_estimators"] = defaults["n_estimators"], 3
+    n_estimators, defaults["n_estimators"] = defaults["n_estimators"], 12
     words = ["-t", "income", "-m", str(folder / "model.skops"), "-q"]
     assert main(["fit", str(folder / "rows.csv"), *words]) == 0
     defaults["n_estimators"] = n_estimators

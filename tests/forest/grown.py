@@ -3,13 +3,13 @@
 import numpy as np
 
 from hedgeclipper.forest.groups import score_groups
-from hedgeclipper.forest.growing import grow_trees
+from hedgeclipper.forest.growing import Ensemble, grow_trees
 from hedgeclipper.forest.leaf_correlations import labeled_in_leaves
 
 
-def grow(ensembles, X, y, sample_weight=None, views=(None,), **options):
-    """Return trees of these ensembles, one or several by name, on these views."""
-    ensembles = ensembles if isinstance(ensembles, dict) else {"forest": ensembles}
+def grow(ensembles, X, y, sample_weight=None, views=(), **options):
+    """Return trees of one ensemble on the columns, or of several `Ensemble` on these views."""
+    ensembles = ensembles if isinstance(ensembles, list) else [Ensemble("forest", ensembles)]
     random_state = np.random.RandomState(0)
     return grow_trees(ensembles, views, X, y, sample_weight, random_state=random_state, **options)
 

@@ -42,7 +42,7 @@ L, U, T = slice(0, 300), slice(300, 2000), slice(2000, 3000)
 
 
 def fitted(y=Y, rows=X, **parameters):
-    model = HedgeClipperClassifier(**{"n_estimators": 8, "random_state": 0, **parameters})
+    model = HedgeClipperClassifier(**{"n_estimators": 32, "random_state": 0, **parameters})
     return model.fit(rows[L], y[L], X_unlabeled=rows[U])
 
 
@@ -101,7 +101,7 @@ EXPECTED = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
 @parametrize_with_checks(
-    [HedgeClipperClassifier(n_estimators=3)], expected_failed_checks=lambda estimator: EXPECTED
+    [HedgeClipperClassifier(n_estimators=12)], expected_failed_checks=lambda estimator: EXPECTED
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
@@ -120,7 +120,7 @@ def test_there_are_four_groups_of_trees_on_two_views():
 
 def test_it_is_as_good_as_a_forest_of_as_many_trees():
     forest = RandomForestClassifier(100, random_state=0).fit(X[L], Y[L])
-    ours = roc_auc_score(Y[T], fitted(n_estimators=25).decision_function(X[T]))
+    ours = roc_auc_score(Y[T], fitted(n_estimators=100).decision_function(X[T]))
     assert ours > roc_auc_score(Y[T], forest.predict_proba(X[T])[:, 1])
 
 
@@ -138,7 +138,7 @@ def test_probabilities_decisions_and_predictions_agree():
 def test_transduction_has_given_and_predicted_labels():
     y = Y[:2000].copy()
     y[300:] = -1
-    model = HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X[:2000], y)
+    model = HedgeClipperClassifier(n_estimators=32, random_state=0).fit(X[:2000], y)
     np.testing.assert_array_equal(model.transduction_[:300], Y[:300])
     np.testing.assert_array_equal(model.transduction_[300:], model.predict(X[U]))
     np.testing.assert_array_equal(usual().transduction_, usual().predict(X[U]))
@@ -157,7 +157,7 @@ def test_any_labels_with_unlabeled_rows_of_their_own(names):
 def test_threads_do_not_change_the_result(game):
     many = np.tile(X, (15, 1)) + np.linspace(0, 0.01, 45_000, dtype=np.float32)[:, None]
     one, two = (
-        HedgeClipperClassifier(n_estimators=4, game=game, n_jobs=n_jobs, random_state=0).fit(
+        HedgeClipperClassifier(n_estimators=16, game=game, n_jobs=n_jobs, random_state=0).fit(
             X[L], Y[L], X_unlabeled=many
         )
         for n_jobs in (1, 2)
@@ -171,7 +171,7 @@ def test_the_way_of_passing_unlabeled_rows_does_not_change_the_result_and_seeds_
     one = usual()
     y = Y[:2000].copy()
     y[300:] = -1
-    marked = HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X[:2000], y)
+    marked = HedgeClipperClassifier(n_estimators=32, random_state=0).fit(X[:2000], y)
     np.testing.assert_array_equal(one.decision_function(X[T]), marked.decision_function(X[T]))
     assert not np.array_equal(fitted(random_state=1).predict_proba(X[T]), one.predict_proba(X[T]))
 
@@ -181,7 +181,7 @@ def test_sparse_and_frames_give_the_same():
     ours = fitted(rows=sparse.csr_array(dense)).decision_function(sparse.csr_array(dense[T]))
     np.testing.assert_allclose(ours, fitted(rows=dense).decision_function(dense[T]), rtol=1e-6)
     frame = pd.DataFrame(X, columns=[f"x{number}" for number in range(8)])
-    model = HedgeClipperClassifier(n_estimators=8, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=32, random_state=0)
     model.fit(frame[L], Y[L], X_unlabeled=frame[U])
     assert model.feature_names_in_.tolist() == list(frame.columns)
     np.testing.assert_array_equal(model.predict(frame[T]), usual().predict(X[T]))
@@ -192,7 +192,7 @@ def test_sparse_and_frames_give_the_same():
 def test_polars_frame():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(X, schema=[f"x{number}" for number in range(8)])
-    model = HedgeClipperClassifier(n_estimators=8, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=32, random_state=0)
     model.fit(frame[:300], Y[L], X_unlabeled=frame[300:2000])
     np.testing.assert_array_equal(model.predict(frame[2000:]), usual().predict(X[T]))
 
@@ -272,7 +272,7 @@ def test_views_of_another_ensemble_are_only_those_that_are_given():
 def test_components_are_learned_from_unlabeled_rows_too():
     """Other unlabeled rows, other directions; other labels, the same."""
     model, again = usual(), fitted(1 - Y)
-    other = HedgeClipperClassifier(n_estimators=8, random_state=0)
+    other = HedgeClipperClassifier(n_estimators=32, random_state=0)
     other.fit(X[L], Y[L], X_unlabeled=X[T])
     directions, same, others = (
         one._predictor.finder.views[1].directions_ for one in (model, again, other)
@@ -300,12 +300,12 @@ def test_string_columns_missing_values_and_dates_in_all_groups(game):
     frame["word"] = np.array(["red", "green", "blue"])[np.digitize(X[:, 4], [-1, 1])]
     frame["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(X[:, 5] * 100, unit="D")
     frame.loc[::7, ["a", "word"]] = None
-    model = HedgeClipperClassifier(n_estimators=8, game=game, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=32, game=game, random_state=0)
     model.fit(frame[L], Y[L], X_unlabeled=frame[U])
     assert len(model.estimators_) == 4
     np.testing.assert_array_equal(model.transduction_, model.predict(frame[U]))
     numbers = model._predictor.prepare(frame)
-    plain = HedgeClipperClassifier(n_estimators=8, game=game, random_state=0)
+    plain = HedgeClipperClassifier(n_estimators=32, game=game, random_state=0)
     plain.fit(numbers[L], Y[L], X_unlabeled=numbers[U])
     ours, theirs = model.decision_function(frame[T]), plain.decision_function(numbers[T])
     np.testing.assert_allclose(ours, theirs)
@@ -350,9 +350,9 @@ def test_class_weights_come_as_weights_of_rows():
     score = X[:, 0] + 2.0 * np.random.default_rng(0).normal(size=3000)
     rare = (score > np.quantile(score, 0.9)).astype(int)
     weights = np.where(rare[L] == 1, 3.0, 1.0)
-    model = HedgeClipperClassifier(n_estimators=30, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=120, random_state=0)
     heavy = model.fit(X[L], rare[L], X_unlabeled=X[U], sample_weight=weights).predict_proba(X[T])
-    plain = fitted(rare, n_estimators=30).predict_proba(X[T])
+    plain = fitted(rare, n_estimators=120).predict_proba(X[T])
     assert heavy[:, 1].mean() > 1.5 * plain[:, 1].mean()
     roots = [tree.tree_.value[0, 0, 1] for tree in first_forest(model).estimators_]
     assert np.mean(roots) == pytest.approx(np.average(rare[L], weights=weights), abs=0.03)
@@ -363,7 +363,7 @@ def test_clone_pickle_and_text():
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X[T]), model.predict_proba(X[T]))
     assert not hasattr(clone(model), "estimators_")
-    assert "n_estimators=8" in repr(model)
+    assert "n_estimators=32" in repr(model)
 
 
 MODELS = {
@@ -395,7 +395,7 @@ def test_boosters_of_other_libraries(library, n_classes):
     """Without shrinkage a group's score is the sigmoid of the booster's margin."""
     module = pytest.importorskip(library)
     y = np.array(["a", "b", "c"])[np.where((n_classes == 3) & (X[:, 0] > 1), 2, Y)]
-    options = {"n_estimators": 20, "n_jobs": 1}
+    options = {"n_estimators": 80, "n_jobs": 1}
     model = (
         module.LGBMClassifier(verbose=-1, **options)
         if library == "lightgbm"
@@ -481,7 +481,7 @@ def test_leaf_size_without_shrinkage_follows_the_number_of_labels():
 
 def test_many_classes():
     y = Y + 2 * (X[:, 0] > 0.5)
-    model = fitted(y, n_estimators=20)
+    model = fitted(y, n_estimators=80)
     proba = model.predict_proba(X[T])
     assert proba.shape == (1000, 4)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
@@ -502,7 +502,7 @@ def test_guarantee_only_with_a_confidence_level():
 
 
 def test_labels_that_are_no_random_sample_make_no_guarantee():
-    model = HedgeClipperClassifier(n_estimators=20, confidence_level=0.95, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=80, confidence_level=0.95, random_state=0)
     model.fit(X[L], Y[L], X[U], np.linspace(1, 2, 300))
     assert model.certificate_.kind == "estimate"
     assert "sample weights" in model.certificate_.reason
@@ -514,7 +514,7 @@ def test_labels_that_are_no_random_sample_make_no_guarantee():
 
 def test_certificate_of_noise_does_not_flatter_the_trees():
     noise = np.random.default_rng(1).integers(0, 2, 3000)
-    model = fitted(noise, n_estimators=20)
+    model = fitted(noise, n_estimators=80)
     assert model.certificate_.error_lower < 0.5 < model.certificate_.error_upper
     assert model.worst_case_error_.shape == (1,)
     assert model.worst_case_error_[0] > 0.42
@@ -562,7 +562,7 @@ def test_frozen_models_stay_fitted_in_a_clone():
 def test_names_beside_minus_one_marks():
     y = np.array(["no", "yes"], dtype=object)[Y[:1000]]
     y[300:] = -1
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0).fit(X[:1000], y)
+    model = HedgeClipperClassifier(n_estimators=40, random_state=0).fit(X[:1000], y)
     assert model.classes_.tolist() == ["no", "yes"]
 
 
@@ -570,7 +570,7 @@ def test_shift_is_noticed_and_its_absence_too():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ShiftWarning)
         fitted()
-        HedgeClipperClassifier(n_estimators=8, random_state=0).fit(
+        HedgeClipperClassifier(n_estimators=32, random_state=0).fit(
             X[:2000], Y[:2000], X_unlabeled=X[2000:2100]
         )
     shifted = X.copy()
@@ -591,7 +591,7 @@ def test_imbalance_keeps_the_predicted_share_sensible():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(4000, 4)).astype(np.float32)
     y = (rows[:, 0] + 0.5 * rng.normal(size=4000) > 1.8).astype(int)
-    model = HedgeClipperClassifier(n_estimators=25, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=100, random_state=0)
     model.fit(rows[:500], y[:500], X_unlabeled=rows[500:])
     predicted = model.predict(rows[500:]).mean()
     assert 0.3 * y.mean() < predicted < 2 * y.mean()
@@ -631,7 +631,7 @@ def test_batch_size_is_that_of_the_stochastic_steps(method):
 
 def test_sample_weight_reaches_trees_and_correlations():
     weights = np.where(X[L, 0] > 0, 3.0, 1.0)
-    model = HedgeClipperClassifier(n_estimators=8, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=32, random_state=0)
     model.fit(X[L], Y[L], X_unlabeled=X[U], sample_weight=weights)
     assert not np.array_equal(model.predict_proba(X[T]), usual().predict_proba(X[T]))
     doubled = clone(model).fit(X[L], Y[L], X_unlabeled=X[U], sample_weight=2 * weights)
@@ -640,12 +640,12 @@ def test_sample_weight_reaches_trees_and_correlations():
 
 def test_unlabeled_rows_in_a_pipeline_are_transformed():
     with sklearn.config_context(enable_metadata_routing=True):
-        classifier = HedgeClipperClassifier(n_estimators=8, random_state=0)
+        classifier = HedgeClipperClassifier(n_estimators=32, random_state=0)
         classifier.set_fit_request(X_unlabeled=True)
         pipeline = make_pipeline(StandardScaler(), classifier, transform_input=["X_unlabeled"])
         pipeline.fit(100 * X[L], Y[L], X_unlabeled=100 * X[U])
     scaler = StandardScaler().fit(100 * X[L])
-    direct = HedgeClipperClassifier(n_estimators=8, random_state=0).fit(
+    direct = HedgeClipperClassifier(n_estimators=32, random_state=0).fit(
         scaler.transform(100 * X[L]), Y[L], X_unlabeled=scaler.transform(100 * X[U])
     )
     theirs = direct.predict(scaler.transform(100 * X[T]))
@@ -700,7 +700,7 @@ def test_bad_calls():
 def test_ten_labels_and_no_unlabeled_rows():
     easy = X + 3 * Y[:, None]
     rows = np.r_[np.flatnonzero(Y == 0)[:5], np.flatnonzero(Y == 1)[:5]]
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=80, random_state=0)
     assert_as_good_as_its_ensemble(model.fit(easy[rows], Y[rows], X_unlabeled=easy[U]), easy)
     with pytest.warns(NoUnlabeledRowsWarning):
         model.fit(X[L], Y[L])

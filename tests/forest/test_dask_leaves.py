@@ -66,7 +66,7 @@ def test_what_is_sent_for_a_class_is_forgotten_after_its_game(monkeypatch):
     most = {}
     for n_classes in (2, 5):
         classes = np.digitize(LABELED[:, 0], np.linspace(-1, 1, n_classes - 1))
-        model = HedgeClipperClassifier(n_estimators=3, game=LeafGame(), random_state=0)
+        model = HedgeClipperClassifier(n_estimators=12, game=LeafGame(), random_state=0)
         model.fit(LABELED, classes, X_unlabeled=da.from_array(UNLABELED, chunks=(6_000, 4)))
         most[n_classes] = max(held)
         held.clear()

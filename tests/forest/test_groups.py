@@ -210,7 +210,7 @@ def test_log_odds_are_a_logistic_curve_through_the_weighted_probabilities():
 def test_costs_of_errors_move_the_threshold_and_not_the_probabilities(costs, odds):
     rows, y = make_classification(600, 6, flip_y=0.2, random_state=0)
     loss = cost_weighted_loss(*costs)
-    model = HedgeClipperClassifier(n_estimators=10, loss=loss, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=40, loss=loss, random_state=0)
     model.fit(rows[:200], y[:200], X_unlabeled=rows[200:])
     positive = model.predict_proba(rows[200:])[:, 1]
     np.testing.assert_allclose(

@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.decomposition import PCA
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
-from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.forest.growing import default_ensembles
-from hedgeclipper.forest.trees import ViewedTrees
+from hedgeclipper import HedgeClipperClassifier, LeafGame
+from hedgeclipper.forest.growing import Ensemble, plan_ensembles
+from hedgeclipper.forest.trees import ViewedTrees, leaf_finder
+from hedgeclipper.forest.views import Components
 from tests.forest.grown import grow
 
 RNG = np.random.default_rng(0)
@@ -13,28 +16,47 @@ X = RNG.normal(size=(200, 4)).astype(np.float32)
 Y = (X[:, 0] > 0).astype(int)
 
 
-def ensembles(n_labeled=200, **options):
-    options = {"is_shrunk": True, "has_least_leaf": True, **options}
-    state = np.random.RandomState(0)
-    return default_ensembles(7, n_labeled, n_jobs=None, random_state=state, **options)
+def plan(n_labeled=200, views=(), **options):
+    model = HedgeClipperClassifier(**{"n_estimators": 14, **options})
+    return plan_ensembles(model, n_labeled, views)
+
+
+@pytest.mark.parametrize(("n_labeled", "least"), [(999, 4), (1000, 10)])
+@pytest.mark.parametrize("game", [None, LeafGame()])
+def test_without_shrinkage_it_is_the_papers_forest(game, n_labeled, least):
+    (found,) = plan(n_labeled, shrinkage=None, game=game)
+    assert (found.name, found.look) == ("random forest", (0,))
+    assert (found.model.n_estimators, found.model.min_samples_leaf) == (14, least)
+
+
+def test_leaves_of_any_size_where_small_ones_are_left_out_later():
+    (found,) = plan(1000, shrinkage=None, game=LeafGame(min_specialist_size=5))
+    assert found.model.min_samples_leaf == 1
+
+
+def test_half_of_the_trees_are_a_forest_and_the_others_extra_trees():
+    forest, extra = plan()
+    assert (forest.name, extra.name) == ("random forest", "extra trees")
+    assert (type(forest.model), type(extra.model)) == (RandomForestClassifier, ExtraTreesClassifier)
+    for one in (forest, extra):
+        found = one.model.n_estimators, one.model.bootstrap, one.model.min_samples_leaf, one.look
+        assert found == (7, True, 1, (0,))
 
 
 @pytest.mark.parametrize(
-    ("has_least_leaf", "n_labeled", "least"), [(True, 999, 4), (True, 1000, 10), (False, 1000, 1)]
+    ("views", "names"),
+    [
+        ([Components()], ["components", "columns and components"]),
+        ([PCA(2), PCA(3)], ["PCA", "PCA 2", "columns and views"]),
+    ],
 )
-def test_without_shrinkage_it_is_the_papers_forest(has_least_leaf, n_labeled, least):
-    found = ensembles(n_labeled, is_shrunk=False, has_least_leaf=has_least_leaf)
-    assert list(found) == ["random forest"]
-    forest = found["random forest"]
-    assert (forest.n_estimators, forest.min_samples_leaf) == (7, least)
-
-
-def test_with_shrinkage_both_kinds_are_bootstrapped_and_grown_freely():
-    forest, extra = ensembles().values()
-    assert (type(forest), type(extra)) == (RandomForestClassifier, ExtraTreesClassifier)
-    for model in (forest, extra):
-        assert (model.n_estimators, model.bootstrap, model.min_samples_leaf) == (7, True, 1)
-    assert forest.random_state != extra.random_state
+def test_extra_trees_look_at_each_view_and_at_all_together(views, names):
+    forest, *extra = plan(views=views)
+    assert forest.look == (0,)
+    assert [one.name for one in extra] == [f"extra trees on {name}" for name in names]
+    each = [(number,) for number in range(1, len(views) + 1)]
+    assert [one.look for one in extra] == [*each, tuple(range(len(views) + 1))]
+    assert {one.model.n_estimators for one in extra} == {7 // len(extra)}
 
 
 def test_out_of_bag_rows_are_those_not_drawn():
@@ -71,21 +93,42 @@ def test_leaf_values_are_the_trees_own_proportions(weighted):
     np.testing.assert_allclose(grown.finder.leaf_values[places].mean(axis=0), theirs)
 
 
-def test_every_ensemble_is_grown_on_every_view():
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_every_ensemble_is_grown_on_what_it_looks_at(make):
     """Groups are in the order of their names, and each one's trees find the leaves of its model."""
     view = PCA(2).fit(X)
-    kinds = {"a": RandomForestClassifier(3), "b": ExtraTreesClassifier(2, bootstrap=True)}
-    grown = grow(kinds, X, Y, views=[None, view])
-    assert list(grown.models) == ["a", "b", "a on PCA", "b on PCA"]
-    assert grown.groups.tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 3, 3]
+    looks = {
+        "a": (RandomForestClassifier(3), (0,)),
+        "b": (ExtraTreesClassifier(2, bootstrap=True), (1,)),
+        "c": (ExtraTreesClassifier(2, bootstrap=True), (0, 1)),
+    }
+    grown = grow([Ensemble(name, *own) for name, own in looks.items()], make(X), Y, views=[view])
+    assert list(grown.models) == ["a", "b", "c"]
+    assert grown.groups.tolist() == [0, 0, 0, 1, 1, 2, 2]
     assert isinstance(grown.finder, ViewedTrees)
-    places = grown.finder.offsets[:, None] + grown.finder.find(X)
+    places = grown.finder.offsets[:, None] + grown.finder.find(make(X))
+    seen = {"a": X, "b": view.transform(X), "c": np.hstack([X, view.transform(X)])}
     for group, (name, model) in enumerate(grown.models.items()):
-        rows = view.transform(X) if name.endswith("PCA") else X
         own = grown.finder.leaf_values[places[grown.groups == group]].mean(axis=0)
-        np.testing.assert_allclose(own, model.predict_proba(rows))
+        np.testing.assert_allclose(own, model.predict_proba(seen[name]))
         drawn = [np.bincount(bag, minlength=200) for bag in model.estimators_samples_]
         np.testing.assert_array_equal(grown.bags[grown.groups == group], drawn)
+
+
+def test_leaves_are_described_by_columns_and_components():
+    view = PCA(2).fit(X)
+    trees = [DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=1)]
+    columns = [np.hstack([X[:, :1] * 0, X[:, 1:] * 0, view.transform(X)]), view.transform(X)]
+    parts = [
+        leaf_finder(
+            BaggingClassifier(tree, 1, random_state=0).fit(own, view.transform(X)[:, 1] > 0)
+        )
+        for tree, own in zip(trees, columns, strict=True)
+    ]
+    finder = ViewedTrees([view], [(0, 1), (1,)], parts, n_columns=4)
+    assert all(finder.describe_leaf(leaf).startswith("component 1 ") for leaf in range(4))
+    assert (finder.column_of((0, 1), 3), finder.column_of((0, 1), 4)) == (3, None)
+    assert finder.column_of((1,), 0) is None
 
 
 def test_views_of_the_same_kind_have_names_of_their_own():

@@ -14,7 +14,7 @@ Y = (X[:, 1] + 0.5 * X[:, 2] + 0.5 * RNG.normal(size=600) > 0).astype(int)
 
 
 def fitted(rows=X, y=Y, **parameters):
-    model = HedgeClipperClassifier(**{"n_estimators": 15, "random_state": 0, **parameters})
+    model = HedgeClipperClassifier(**{"n_estimators": 60, "random_state": 0, **parameters})
     return model.fit(rows[:200], y[:200], X_unlabeled=rows[200:])
 
 

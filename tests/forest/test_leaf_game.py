@@ -47,7 +47,7 @@ def test_specialists_without_a_positive_correlation_are_dropped():
 
 def test_leaves_of_all_groups_play():
     """Leaves are counted through all trees, those on components last."""
-    model = HedgeClipperClassifier(n_estimators=5, game=LeafGame(), random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, game=LeafGame(), random_state=0)
     model.fit(X[:300], Y[:300], X_unlabeled=X[300:])
     assert len(model.estimators_) == 4
     finder = model._predictor.finder
@@ -61,7 +61,7 @@ def test_leaves_of_all_groups_play():
 def test_leaf_votes_are_shrunk_as_the_groups_are():
     """With very strong shrinkage all leaves of a tree vote for the larger class of its sample."""
     model = HedgeClipperClassifier(
-        n_estimators=5, shrinkage=1e9, views=None, game=LeafGame(), random_state=0
+        n_estimators=10, shrinkage=1e9, views=None, game=LeafGame(), random_state=0
     )
     minority = np.r_[np.flatnonzero(Y == 1)[:40], np.flatnonzero(Y == 0)[:160]]
     model.fit(X[minority], Y[minority], X_unlabeled=X[300:])
@@ -74,7 +74,7 @@ def test_if_no_specialist_is_good_the_forest_votes(votes):
     noise = np.random.default_rng(0).integers(0, 2, 300)
     game = LeafGame(specialists="leaves", bound="wilson", votes=votes)
     model = HedgeClipperClassifier(
-        n_estimators=2, views=None, game=game, confidence_level=0.9, random_state=0
+        n_estimators=4, views=None, game=game, confidence_level=0.9, random_state=0
     )
     model.fit(X[:24], noise[:24], X_unlabeled=X[300:])
     (b,), (weights,) = model.label_correlations_, model.specialist_weights_
@@ -86,7 +86,7 @@ def test_if_no_specialist_is_good_the_forest_votes(votes):
 
 def test_leaves_that_are_too_small_are_an_error():
     model = HedgeClipperClassifier(
-        n_estimators=2, game=LeafGame(min_specialist_size=1000), random_state=0
+        n_estimators=8, game=LeafGame(min_specialist_size=1000), random_state=0
     )
     with pytest.raises(ValueError, match="No specialist is left"):
         model.fit(X[:40], Y[:40], X_unlabeled=X[300:])
@@ -95,7 +95,7 @@ def test_leaves_that_are_too_small_are_an_error():
 def test_soft_votes_of_leaves_are_their_scores():
     """With a very strong ridge they give the forest's vote, and b is the mean of vote and label."""
     game = LeafGame(votes="soft", ridge=1e9, cap=None)
-    model = HedgeClipperClassifier(n_estimators=5, views=None, game=game, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=10, views=None, game=game, random_state=0)
     model.fit(X[:200], Y[:200], X_unlabeled=X[300:])
     (evidence,) = model._stream.evidence
     scores, (kept,) = evidence.labeled.scores, model._stream.kept
@@ -112,7 +112,7 @@ def test_soft_votes_of_leaves_are_their_scores():
 def test_a_guarantee_needs_no_good_specialist():
     """At worst it is the test of a forest that has learned nothing."""
     noise = np.random.default_rng(0).integers(0, 2, 300)
-    model = HedgeClipperClassifier(n_estimators=2, confidence_level=0.95, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=8, confidence_level=0.95, random_state=0)
     bound = model.fit(X[:40], noise[:40], X_unlabeled=X[300:]).certificate_
     assert (bound.kind, bound.n_tested) == ("guarantee", 20)
 

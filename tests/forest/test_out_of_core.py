@@ -28,7 +28,7 @@ LABELED, UNLABELED = FRAME[:N_LABELED], FRAME[N_LABELED:].reset_index(drop=True)
 
 
 def new(**parameters):
-    return HedgeClipperClassifier(n_estimators=5, random_state=0, **parameters)
+    return HedgeClipperClassifier(n_estimators=20, random_state=0, **parameters)
 
 
 def fitted(rows, **parameters):
@@ -506,7 +506,7 @@ def rows():
     print("reading", flush=True)
     input()
     yield X
-HedgeClipperClassifier(n_estimators=3, storage=LeafStorage("disk")).fit(
+HedgeClipperClassifier(n_estimators=12, storage=LeafStorage("disk")).fit(
     X[:100], (X[:100, 0] > 0).astype(int), X_unlabeled=rows)
 """
     environment = {**os.environ, "TMPDIR": str(tmp_path)}

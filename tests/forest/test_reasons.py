@@ -15,7 +15,7 @@ NEW = slice(400, 500)
 
 
 def fitted(y=Y, rows=X, **parameters):
-    model = HedgeClipperClassifier(**{"n_estimators": 6, "random_state": 0, **parameters})
+    model = HedgeClipperClassifier(**{"n_estimators": 24, "random_state": 0, **parameters})
     return model.fit(rows[:200], y[:200], X_unlabeled=rows[200:400])
 
 

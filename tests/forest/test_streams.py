@@ -16,7 +16,7 @@ L, U = slice(0, 200), slice(200, 900)
 
 
 def fitted(**parameters):
-    model = HedgeClipperClassifier(**{"n_estimators": 8, "random_state": 0, **parameters})
+    model = HedgeClipperClassifier(**{"n_estimators": 32, "random_state": 0, **parameters})
     return model.fit(X[L], Y[L], X_unlabeled=X[U])
 
 
@@ -48,7 +48,7 @@ def test_out_of_bag_rows_are_predicted_by_trees_that_have_not_seen_them():
 
 def test_out_of_bag_rows_of_groups_are_those_that_every_group_has_not_seen_somewhere():
     """Raw predictions are those of the games for the out-of-bag scores."""
-    model = fitted(n_estimators=4)
+    model = fitted(n_estimators=16)
     groups = model._stream.groups
     found = model._stream.out_of_bag(model._predictor, None, 1)
     has_score = ~np.isnan(groups.out_of_bag).any(axis=(1, 2))
@@ -77,7 +77,7 @@ def test_the_mean_doubt_is_that_of_as_few_trees():
 @pytest.mark.parametrize("game", [None, LeafGame()])
 @pytest.mark.parametrize("y", [Y, Y + (X[:, 0] > 0)])
 def test_doubts_are_what_the_probabilities_leave(y, game):
-    model = HedgeClipperClassifier(n_estimators=8, game=game, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=32, game=game, random_state=0)
     model.fit(X[L], y[L], X_unlabeled=X[U])
     theirs = 1 - model.predict_proba(X[U]).max(axis=1)
     numbers = numbers_of(model, X[U])
@@ -90,7 +90,7 @@ def test_doubts_are_what_the_probabilities_leave(y, game):
 def test_of_rows_in_batches_all_count_in_the_mean(monkeypatch, n_kept):
     """Doubts are kept of some; the mean tells whether rows are those of the fit."""
     monkeypatch.setattr("hedgeclipper.forest.leaf_rows.ROWS_IN_RESERVOIR", n_kept)
-    model = HedgeClipperClassifier(n_estimators=8, confidence_level=0.9, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=32, confidence_level=0.9, random_state=0)
     model.fit(X[L], Y[L], X_unlabeled=[X[200:500], X[500:]])
     theirs = 1 - model.predict_proba(X[U]).max(axis=1)
     assert model._checked.unlabeled_doubts.size <= min(n_kept, 700)

@@ -91,7 +91,7 @@ NOISE = 0.1 * RNG.normal(size=(200, 1, 1))
 
 
 def fitted(rows=X, y=Y, n_labeled=200, **parameters):
-    model = HedgeClipperClassifier(n_estimators=15, random_state=0, **parameters)
+    model = HedgeClipperClassifier(n_estimators=60, random_state=0, **parameters)
     return model.fit(rows[:n_labeled], y[:n_labeled], X_unlabeled=rows[n_labeled:])
 
 
@@ -120,7 +120,7 @@ def test_a_class_of_one_label_tells_nothing():
 @pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
 def test_without_unlabeled_rows_they_bring_nothing():
     with pytest.warns(NoUnlabeledRowsWarning):
-        model = HedgeClipperClassifier(n_estimators=15, random_state=0).fit(X[:200], Y[:200])
+        model = HedgeClipperClassifier(n_estimators=60, random_state=0).fit(X[:200], Y[:200])
     assert model.unlabeled_gain_.auc == 0
 
 

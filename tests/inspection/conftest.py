@@ -20,7 +20,7 @@ LABELS = (RNG.random(600) < PROBABILITIES).astype(int)
 
 @pytest.fixture(scope="session")
 def models():
-    forest = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    forest = HedgeClipperClassifier(n_estimators=40, random_state=0)
     panel = HedgedVotingClassifier(MEMBERS, random_state=0)
     votes = VoteAggregator()
     return {
@@ -32,7 +32,7 @@ def models():
 
 @pytest.fixture(scope="session")
 def of_three():
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     return model.fit(X[:200], THREE[:200], X_unlabeled=X[200:])
 
 

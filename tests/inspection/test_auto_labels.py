@@ -22,7 +22,7 @@ def draw(model, *args, **options):
 
 @pytest.fixture(scope="module")
 def guaranteed():
-    forest = HedgeClipperClassifier(n_estimators=10, confidence_level=0.9, random_state=0)
+    forest = HedgeClipperClassifier(n_estimators=40, confidence_level=0.9, random_state=0)
     panel = HedgedVotingClassifier(MEMBERS, confidence_level=0.9, random_state=0)
     votes = VoteAggregator(confidence_level=0.9, random_state=0)
     return {
@@ -65,7 +65,7 @@ def test_by_default_the_curve_ends_where_all_rows_can_be_labeled(guaranteed):
 
 def test_rows_go_through_the_steps_of_a_pipeline():
     marked = np.where(np.arange(600) < 200, Y, -1)
-    model = HedgeClipperClassifier(n_estimators=10, confidence_level=0.9, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=40, confidence_level=0.9, random_state=0)
     whole = make_pipeline(StandardScaler(), model).fit(X, marked)
     scaled = whole[0].transform(X[:50])
     ours, theirs = draw(whole, X[:50], max_errors=ERRORS), draw(model, scaled, max_errors=ERRORS)

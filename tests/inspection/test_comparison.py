@@ -10,7 +10,7 @@ from tests.inspection.conftest import MEMBERS, X, Y
 def test_held_out_labels_are_not_learned_from():
     rng = np.random.default_rng(0)
     noise = rng.integers(0, 2, 120)
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=40, random_state=0)
     model.fit(X[:120], noise, X_unlabeled=X[120:])
     rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:]}
     found = compare(read_subject(model, rows))

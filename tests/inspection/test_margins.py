@@ -31,7 +31,7 @@ def new_ax():
 
 
 def fitted(**parameters):
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0, **parameters)
+    model = HedgeClipperClassifier(n_estimators=40, random_state=0, **parameters)
     return model.fit(X[:200], Y[:200], X_unlabeled=X[200:])
 
 
@@ -209,7 +209,7 @@ def test_the_classifier_in_a_pipeline_is_asked_where_it_clips(model):
 
 def test_labels_may_be_text_and_minus_one_a_class():
     text = np.array(["no", "yes"])[Y]
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     model.fit(X[:200], text[:200], X_unlabeled=X[200:])
     assert MarginDisplay.from_estimator(model, X, text, ax=new_ax()).classes.tolist() == [
         "no",

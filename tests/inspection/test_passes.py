@@ -26,7 +26,7 @@ def new_ax():
 
 def fit(callback, y=Y, **parameters):
     parameters = {"views": None, "shrinkage": None, "game": LeafGame(), **parameters}
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0, tol=1e-6, **parameters)
+    model = HedgeClipperClassifier(n_estimators=40, random_state=0, tol=1e-6, **parameters)
     return model.fit(X[:200], y[:200], X_unlabeled=X[200:], callback=callback)
 
 

@@ -73,7 +73,7 @@ class Text(HTMLParser):
 
 
 def forest(**parameters):
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0, **parameters)
+    model = HedgeClipperClassifier(n_estimators=40, random_state=0, **parameters)
     return model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
 
 
@@ -314,7 +314,7 @@ def test_the_comparison_describes_its_folds_and_baselines(pages):
 @pytest.mark.usefixtures("whole_page")
 def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
     few = np.r_[np.flatnonzero(Y == 0)[:8], np.flatnonzero(Y == 1)[:4]]
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=40, random_state=0)
     model.fit(X[few], Y[few], X_unlabeled=X[100:])
     words = Text(page_of(model, tmp_path, X=X[few], y=Y[few], X_unlabeled=X[100:])).text
     assert "Class 1 has 4 labeled rows" in words
@@ -331,7 +331,7 @@ def test_without_rows_sections_say_what_is_missing(fitted_forest, tmp_path):
 
 def test_rows_may_be_marked_by_minus_one(tmp_path):
     marked = np.where(np.arange(Y.size) % 4 == 1, Y, -1)
-    model = HedgeClipperClassifier(n_estimators=10, random_state=0).fit(X, marked)
+    model = HedgeClipperClassifier(n_estimators=40, random_state=0).fit(X, marked)
     about = read_subject(model, {"X": X, "y": marked})
     assert set(about.numbers % 4) == {0, 2, 3}
     assert "unlabeled rows 375" in Text(page_of(model, tmp_path, X=X, y=marked)).text
@@ -425,7 +425,7 @@ def test_whole_numbers_are_shown_whole(tmp_path):
     rows = pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
     rows["c0"] = 1_990.0 + np.arange(len(rows))
     rows["c1"] = 1_234_567 + np.arange(len(rows))
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     given = {"X": rows[:100], "y": Y[:100], "X_unlabeled": rows[100:]}
     page = page_of(model.fit(**given), tmp_path, **given)
     number = int(first_column(page, "next")[0]) + 100
@@ -437,7 +437,7 @@ def test_whole_numbers_are_shown_whole(tmp_path):
 @pytest.mark.parametrize("kind", ["forest", "panel"])
 def test_more_than_two_classes(kind, tmp_path):
     model = (
-        HedgeClipperClassifier(n_estimators=8, random_state=0)
+        HedgeClipperClassifier(n_estimators=32, random_state=0)
         if kind == "forest"
         else HedgedVotingClassifier(MEMBERS, random_state=0)
     )
@@ -484,7 +484,7 @@ def test_contradicting_voters_are_named(tmp_path):
 
 def test_a_pipeline_and_a_search_are_opened(tmp_path):
     marked = np.where(np.arange(Y.size) < 100, Y, -1)
-    inner = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    inner = HedgeClipperClassifier(n_estimators=20, random_state=0)
     whole = make_pipeline(StandardScaler(), inner)
     search = GridSearchCV(
         whole,
@@ -501,7 +501,7 @@ def named(**parameters):
     """A forest on rows whose columns have names, and the rows."""
     rows = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
     given = {"X": rows[:100], "y": Y[:100], "X_unlabeled": rows[100:]}
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0, **parameters)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0, **parameters)
     return model.fit(**given), given
 
 
@@ -637,7 +637,7 @@ def test_a_solver_that_converged_is_reported_with_its_gap(fitted_forest, pages):
 
 
 def test_only_converged_games_are_reported_with_a_gap(tmp_path):
-    model = HedgeClipperClassifier(n_estimators=8, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=32, random_state=0)
     rows = {"X": THREE_X[:120], "y": THREE_Y[:120], "X_unlabeled": THREE_X[120:]}
     model.fit(**rows)
     history = list(model.history_)

@@ -30,7 +30,7 @@ def test_groups_are_drawn_by_weight_and_correlation(models):
 
 
 def test_leaves_are_drawn_by_weight_and_correlation():
-    model = HedgeClipperClassifier(n_estimators=10, views=None, game=LeafGame(), random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, views=None, game=LeafGame(), random_state=0)
     model.fit(X[:200], Y[:200], X_unlabeled=X[200:])
     display = VoterDisplay.from_estimator(model, ax=new_ax())
     np.testing.assert_array_equal(display.weights, model.specialist_weights_[0])

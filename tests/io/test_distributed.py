@@ -32,7 +32,7 @@ LABELED, UNLABELED = X[:300], X[300:]
 
 
 def fitted(rows, **parameters):
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0, **parameters)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0, **parameters)
     return model.fit(LABELED, Y[:300], X_unlabeled=rows)
 
 
@@ -91,7 +91,7 @@ def test_stochastic_methods_work_too():
 def test_frames_are_matched_by_name(in_memory):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
     rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     with dask.config.set(scheduler="threads"):
         model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=rows)
     assert model.slack_ == pytest.approx(in_memory.slack_, rel=1e-6)
@@ -114,7 +114,7 @@ def test_labeled_rows_must_be_in_memory():
 
 def test_a_missing_column_is_named():
     rows = dd.from_pandas(pd.DataFrame(UNLABELED[:, :3], columns=NAMES[:3]), npartitions=2)
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     frame = pd.DataFrame(LABELED, columns=NAMES)
     with dask.config.set(scheduler="threads"):
         with pytest.raises(ValueError, match="X_unlabeled has no column 'd'"):
@@ -137,7 +137,7 @@ def test_predictions_of_arrays_are_lazy_arrays(in_memory, method):
 
 def test_predictions_of_frames_are_lazy_series_and_frames():
     frame = pd.DataFrame(UNLABELED, columns=NAMES, index=np.arange(len(UNLABELED))[::-1] + 7)
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
     rows = dd.from_pandas(frame, npartitions=3, sort=False)
     labels, shares = model.predict(rows), model.predict_proba(rows)
@@ -189,7 +189,7 @@ def test_empty_blocks_have_no_predictions(in_memory):
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # in Dask, with pandas 3.1
 def test_predictions_of_frames_can_be_written(tmp_path):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
     rows = dd.from_pandas(frame[NAMES[::-1]].assign(id=1), npartitions=3)
     with dask.config.set(scheduler="threads"):
@@ -248,7 +248,7 @@ def test_a_light_copy_may_be_called_on_the_workers(client, in_memory):
 
 def test_a_light_copy_may_be_called_on_frames(client):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
-    model = HedgeClipperClassifier(n_estimators=5, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
     model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
     rows = dd.from_pandas(frame, npartitions=3)
     called = rows.map_partitions(model.for_prediction().predict, meta=np.empty(0, int))

@@ -115,7 +115,7 @@ def test_scores_of_the_wrong_shape():
 
 
 def forest(codes, seed=0, rows=X, **options):
-    model = HedgeClipperClassifier(n_estimators=20, random_state=seed, views=None, **options)
+    model = HedgeClipperClassifier(n_estimators=40, random_state=seed, views=None, **options)
     return model.fit(rows, codes, X_unlabeled=rows)
 
 
@@ -127,7 +127,7 @@ def test_out_of_bag_scores_have_the_columns_of_scores():
 
 
 def test_rows_that_all_trees_have_seen_have_no_out_of_bag_score():
-    model = HedgeClipperClassifier(n_estimators=2, random_state=0).fit(X, TWO, X_unlabeled=X)
+    model = HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X, TWO, X_unlabeled=X)
     is_seen = np.isnan(model._stream.groups.out_of_bag).any(axis=(1, 2))
     assert 0 < is_seen.sum() < 60
     np.testing.assert_array_equal(np.isnan(out_of_bag_scores(model, 2)[:, 0]), is_seen)

@@ -308,7 +308,7 @@ def test_without_unlabeled_rows_there_are_none_in_a_fold_either(X_unlabeled):
 )
 def test_our_forest_learns_from_the_unlabeled_rows(wrap, weighted):
     weights = np.linspace(1, 2, 60) if weighted else None
-    model = wrap(HedgeClipperClassifier(n_estimators=5, random_state=0))
+    model = wrap(HedgeClipperClassifier(n_estimators=20, random_state=0))
     given = rows(X_unlabeled=np.vstack([X_UNLABELED] * 2), weights=weights)
     fitted = only(model, given, FOLDS[:1]).estimator
     forest = fitted[-1] if isinstance(fitted, Pipeline) else fitted
@@ -323,7 +323,7 @@ def test_our_forest_is_fitted_once_if_it_may_be_scored_out_of_bag(monkeypatch):
         "fit",
         lambda self, X, y: fits.append(sum(y >= 0)) or whole(self, X, y),
     )
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=80, random_state=0)
     given = rows(X_unlabeled=X_UNLABELED)
     member = only(model, given, out_of_bag=True)
     assert fits == [60]
@@ -344,7 +344,7 @@ def test_splits_and_weights_are_not_for_the_bootstrap(monkeypatch, cv, weights, 
         return out_of_bag_scores(model, n_classes)
 
     monkeypatch.setattr("hedgeclipper.panel.members.out_of_bag_scores", note)
-    members = [("forest", HedgeClipperClassifier(n_estimators=20, random_state=0))]
+    members = [("forest", HedgeClipperClassifier(n_estimators=80, random_state=0))]
     panel = HedgedVotingClassifier(members, cv=cv)
     panel.fit(X, TWO, X_unlabeled=X_UNLABELED, sample_weight=weights)
     assert bool(asked) == is_bagged

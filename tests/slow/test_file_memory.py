@@ -36,7 +36,7 @@ LeafFile.close = close_and_note
 X, y = rows_and_labels(LABELED_BLOCK, 5_000)
 warm_up(X, y, sys.argv[1])
 with AnonymousMemory() as memory:
-    model = HedgeClipperClassifier(n_estimators=40, game=LeafGame(), random_state=0)
+    model = HedgeClipperClassifier(n_estimators=160, game=LeafGame(), random_state=0)
     model.fit(X, y, X_unlabeled=sys.argv[1:])
 peak = memory.peak - memory.first
 print(json.dumps({"peak": peak, "on_disk": sum(on_disk), "n_rows": model.n_unlabeled_}))

@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
     dump_svmlight_file(X, np.arange(len(X)) % 2, "rows.libsvm", zero_based=False)
     defaults = HedgeClipperClassifier.__init__.__kwdefaults__
     n_estimators = defaults["n_estimators"]
-    defaults["n_estimators"] = 3
+    defaults["n_estimators"] = 12
     for name, words in {
         "numbers": ["numbers.csv", "-t", "benign"],
         "strings": ["strings.csv", "-t", "species"],
@@ -130,16 +130,16 @@ def models(tmp_path_factory):
     gold = np.where(rng.random(60) < 0.5, cast[:, 0], -1)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     found = {
-        "forest": (HedgeClipperClassifier(n_estimators=2, random_state=0).fit(X, y), X),
+        "forest": (HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X, y), X),
         "leaves": (
-            HedgeClipperClassifier(n_estimators=2, game=LeafGame(), random_state=0).fit(X, y),
+            HedgeClipperClassifier(n_estimators=8, game=LeafGame(), random_state=0).fit(X, y),
             X,
         ),
         "panel": (
             HedgedVotingClassifier([("linear", LogisticRegression())], random_state=0).fit(X, y),
             X,
         ),
-        "named": (HedgeClipperClassifier(n_estimators=2, random_state=0).fit(frame, y), frame),
+        "named": (HedgeClipperClassifier(n_estimators=8, random_state=0).fit(frame, y), frame),
         "votes": (VoteAggregator(random_state=0).fit(cast, gold), cast),
     }
     return {

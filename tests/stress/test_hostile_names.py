@@ -52,7 +52,7 @@ def test_nothing_in_a_name_runs_in_a_report(browser, tmp_path):  # noqa: F811
             frame = pd.DataFrame(votes, columns=[name, other, "plain"])
             gold = pd.Series(np.where(np.arange(150) < 50, y, None), dtype=object)
             models = {
-                "forest": HedgeClipperClassifier(n_estimators=2, random_state=0).fit(**given),
+                "forest": HedgeClipperClassifier(n_estimators=8, random_state=0).fit(**given),
                 "panel": HedgedVotingClassifier(members, random_state=0).fit(**given),
                 "votes": VoteAggregator(random_state=0).fit(frame, gold),
             }

@@ -87,7 +87,7 @@ def check_forest(data):
     )
     if data.draw(st.booleans()):
         options = {**options, "random_state": 0}
-    model = HedgeClipperClassifier(n_estimators=2, **options)
+    model = HedgeClipperClassifier(n_estimators=8, **options)
     if (model := outcome(lambda: model.fit(X, y))) is not None:
         assert_classifier(model, X, X.shape[0])
 

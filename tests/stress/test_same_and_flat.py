@@ -28,7 +28,7 @@ ROUNDING = 1e-6  # of float32 beside float64, and of sums in another order
 
 
 def forest(**options):
-    return HedgeClipperClassifier(**{"n_estimators": 5, "random_state": 0, **options})
+    return HedgeClipperClassifier(**{"n_estimators": 20, "random_state": 0, **options})
 
 
 def panel(**options):

@@ -38,12 +38,12 @@ from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions
 class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     """Semi-supervised forest on the original columns and on components learned from all rows.
 
-    Random forests and extra trees are grown on the labeled rows, on the columns as they are and on
-    components of all rows, labeled and unlabeled. Leaves are shrunk towards the nodes above them,
-    which takes the place of a smallest leaf size [2]_. A zero-sum game against an adversary who
-    picks the labels [1]_ weighs the four groups of trees: labeled rows that a tree was not grown
-    from tell how good its group is. With ``game=LeafGame()`` every leaf is a specialist with its
-    own weight instead, as in the paper.
+    A random forest is grown on the labeled rows as they are. Extra trees look at components of all
+    rows, labeled and unlabeled, alone and beside the columns. Leaves are shrunk towards the nodes
+    above them, which takes the place of a smallest leaf size [2]_. A zero-sum game against an
+    adversary who picks the labels [1]_ weighs these three groups of trees: labeled rows that a tree
+    was not grown from tell how good its group is. With ``game=LeafGame()`` every leaf is a
+    specialist with its own weight instead, as in the paper.
 
     Parameters
     ----------
@@ -53,14 +53,16 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         used as it is; the labeled rows given to ``fit`` then only score its trees and must be new
         to it. (A clone is not fitted: wrap it in ``sklearn.frozen.FrozenEstimator`` for a grid
         search.) Rows are passed to it as float32.
-    n_estimators : int, default=150
-        Number of trees of each default ensemble on each view, so that there are 600 in all; not
-        used with another ``estimator``. More trees are a little more accurate and take longer.
+    n_estimators : int, default=600
+        Number of trees in all, of which half are in the random forest, and the others, in equal
+        parts, in the groups of extra trees; not used with another ``estimator``. More trees are a
+        little more accurate and take longer.
     views : "auto", transformer, sequence of transformers or None, default="auto"
         What the trees look at beside the columns as they are. "auto" is `Components` (30 leading
         components of all rows) for the default ensembles, if there are at least three columns, and
         nothing for another ``estimator``. A transformer of scikit-learn is fitted to labeled and up
-        to 20,000 unlabeled rows, without labels. None is nothing.
+        to 20,000 unlabeled rows, without labels. Another ``estimator`` is fitted to the columns and
+        to each of the views. None is nothing.
     shrinkage : "auto", float or None, default="auto"
         How strongly leaves are shrunk towards the nodes above them: in a node with this many rows
         the difference between a child and the node is halved. "auto" is chosen for each group of
@@ -180,7 +182,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         self,
         estimator=None,
         *,
-        n_estimators=150,
+        n_estimators=600,
         views="auto",
         shrinkage="auto",
         holdout=None,

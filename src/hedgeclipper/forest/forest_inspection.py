@@ -34,6 +34,7 @@ from hedgeclipper.forest.groups import (
 from hedgeclipper.forest.growing import grow_forest
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD
 from hedgeclipper.forest.trees import PackedTrees, ViewedTrees
+from hedgeclipper.forest.views import all_views, side_by_side
 
 MOST_REASONS = 4
 MANY_COLUMNS, REPEATS = 100, 3
@@ -46,21 +47,21 @@ def column_contributions(predictor: GroupPredictor, X: Any, game: int) -> np.nda
     together. None for boosters, whose splits are not known.
     """
     finder, scorer = predictor.finder, predictor.scorer
-    views, parts = [None], [finder]
-    if isinstance(finder, ViewedTrees):
-        views, parts = finder.views, finder.parts
-    if scorer.are_log_odds or not all(isinstance(part, PackedTrees) for part in parts):
+    if not isinstance(finder, ViewedTrees):
+        finder = ViewedTrees([], [(0,)], [finder], X.shape[1])
+    if scorer.are_log_odds or not all(isinstance(part, PackedTrees) for part in finder.parts):
         return None
     out = np.zeros((X.shape[0], X.shape[1] + 1))
     values = _leaf_log_odds(predictor, game)
     first = 0
-    for view, part in zip(views, parts, strict=True):
+    seen, of_views = all_views(finder.views, X), X.shape[1]
+    for look, part in zip(finder.looks, finder.parts, strict=True):
         assert isinstance(part, PackedTrees)
         n_leaves = int(part.n_leaves.sum())
-        columns = part.used if view is None else np.full(part.used.size, X.shape[1])
-        rows = X if view is None else view.transform(X)
+        columns = [finder.column_of(look, feature) for feature in part.used]
+        places = np.array([of_views if column is None else column for column in columns], int)
         own = values[first : first + n_leaves]
-        _add_steps(part, part.find(rows), own, columns, out)
+        _add_steps(part, part.find(side_by_side(seen, look)), own, places, out)
         first += n_leaves
     return out
 
@@ -242,7 +243,7 @@ def out_of_bag_log_odds(groups: ScoredGroups) -> np.ndarray:
     weights = None if groups.weights is None else groups.weights[known]
     scores = panel_scores(own, own, groups.codes[known], weights, groups.games)
     out = np.full((known.size, len(groups.games)), np.nan)
-    games = [weigh_groups(one).game for one in scores]
+    games = [weigh_groups(one, groups.scorer.n_trees).game for one in scores]
     found = [game.log_odds(one.unlabeled) for game, one in zip(games, scores, strict=True)]
     out[known] = np.column_stack(found)
     return out
@@ -307,7 +308,7 @@ class ForestInspectionMixin:
         """
         if not hasattr(self, "_gain"):
             groups, rows, codes, random_state = self._groups_and_rows("unlabeled_gain_")
-            if not isinstance(groups.scorer.finder, ViewedTrees):
+            if not getattr(groups.scorer.finder, "views", []):
                 raise AttributeError("unlabeled_gain_ is about views, and this forest has none.")
             control = grow_forest(self, rows, codes, None, deepcopy(random_state))
             leaves = control.finder.find(rows.X_labeled, self.n_jobs)

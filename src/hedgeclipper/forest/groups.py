@@ -60,6 +60,11 @@ class GroupScorer:
         return int(self.groups[-1]) + 1
 
     @property
+    def n_trees(self) -> np.ndarray:
+        """Number of trees in each group."""
+        return np.bincount(self.groups)
+
+    @property
     def n_numbers(self) -> int:
         """How many numbers are kept for each row: one for each group and game."""
         return self.n_groups * self.leaf_values.shape[0]
@@ -119,7 +124,7 @@ class ScoredGroups:
         scorer = self.scorer
         if scorer.are_log_odds:
             return scorer.leaf_values
-        n_trees = np.bincount(scorer.groups)[scorer.groups]
+        n_trees = scorer.n_trees[scorer.groups]
         return scorer.leaf_values * np.repeat(n_trees, scorer.finder.n_leaves)
 
     def unseen_scores(self, leaves: np.ndarray) -> np.ndarray:
@@ -130,10 +135,12 @@ class ScoredGroups:
         return np.moveaxis(expit(scores) if scorer.are_log_odds else scores, 0, 1)
 
 
-def weigh_groups(scores: PanelScores, **options: Any) -> Aggregate:
-    """Return the weights of the groups: equal ones, unless labels show better ones."""
-    n_groups = scores.unlabeled.shape[1]
-    equal = np.full(n_groups, 1.0 / n_groups)
+def weigh_groups(scores: PanelScores, n_trees: np.ndarray, **options: Any) -> Aggregate:
+    """Return the weights of the groups: equal ones for all trees, unless labels show better ones.
+
+    ``n_trees`` is the number of trees in each group.
+    """
+    n_groups, equal = n_trees.size, n_trees / n_trees.sum()
     mean = scores.unlabeled @ equal
     scale = ProbabilityScale(float(mean.mean()))
     n_positive = int(scores.is_positive.sum())
@@ -302,7 +309,7 @@ class GroupStream(Stream):
         scores = panel_scores(
             groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
         )
-        found = [weigh_groups(own, **self.options) for own in scores]
+        found = [weigh_groups(own, scorer.n_trees, **self.options) for own in scores]
         self.summaries = [
             summarize(groups.names, *pair) for pair in zip(scores, found, strict=True)
         ]

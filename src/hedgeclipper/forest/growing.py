@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +17,14 @@ from sklearn.utils.validation import has_fit_parameter
 from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows, is_in_memory
 from hedgeclipper.base.threads import n_workers
-from hedgeclipper.forest.trees import LeafFinder, ViewedTrees, joint_finder, leaf_finder
-from hedgeclipper.forest.views import ROWS_FOR_VIEWS, Components, fit_views
+from hedgeclipper.forest.trees import LeafFinder, ViewedTrees, leaf_finder
+from hedgeclipper.forest.views import (
+    ROWS_FOR_VIEWS,
+    all_views,
+    fit_views,
+    side_by_side,
+    view_names,
+)
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.sklearn_private import _is_fitted
 
@@ -42,28 +48,47 @@ class GrownTrees:
         return self.finder.tree_output is None and self.source != "prefit"
 
 
-def default_ensembles(
-    n_estimators: int,
-    n_labeled: int,
-    *,
-    is_shrunk: bool,
-    has_least_leaf: bool,
-    n_jobs: int | None,
-    random_state: np.random.RandomState,
-) -> dict[str, Any]:
-    """Return a random forest and extra trees, both bootstrapped and not fitted.
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """A tree ensemble to grow, and the views it looks at, side by side, by their numbers.
 
-    Without shrinkage it is the paper's forest alone, whose leaves must not be too small, if these
-    are not left out later: they have at least 10 rows, or 4 if there are fewer than 1,000 labels.
+    View 0 is the columns as they are.
     """
-    seeds = random_state.randint(MAX_SEED, size=2)
-    options: dict[str, Any] = {"n_estimators": n_estimators, "n_jobs": n_workers(n_jobs)}
-    forest = RandomForestClassifier(random_state=seeds[0], **options)
-    if is_shrunk:
-        extra = ExtraTreesClassifier(bootstrap=True, random_state=seeds[1], **options)
-        return {"random forest": forest, "extra trees": extra}
-    least = 10 if n_labeled >= FEW_LABELS else 4
-    return {"random forest": forest.set_params(min_samples_leaf=least if has_least_leaf else 1)}
+
+    name: str
+    model: Any
+    look: tuple[int, ...] = (0,)
+
+
+def plan_ensembles(model: Any, n_labeled: int, views: Sequence[Any]) -> list[Ensemble]:
+    """Return the ensembles of a `HedgeClipperClassifier`, not fitted, given its fitted views."""
+    names = view_names(views)
+    if model.estimator is None and model.shrinkage is not None:
+        return default_ensembles(model.n_estimators, names, model.n_jobs)
+    kind, ensemble = "estimator", model.estimator
+    if ensemble is None:
+        has_least_leaf = model.game is None or model.game.min_specialist_size is None
+        least = 1 if not has_least_leaf else 10 if n_labeled >= FEW_LABELS else 4
+        kind, options = "random forest", {"n_jobs": n_workers(model.n_jobs)}
+        ensemble = RandomForestClassifier(model.n_estimators, min_samples_leaf=least, **options)
+    each = [Ensemble(f"{kind} on {name}", ensemble, (k,)) for k, name in enumerate(names, 1)]
+    return [Ensemble(kind, ensemble), *each]
+
+
+def default_ensembles(n_trees: int, names: Sequence[str], n_jobs: int | None) -> list[Ensemble]:
+    """Return a random forest on the columns, and extra trees on views, all bootstrapped.
+
+    Half of the trees are in the forest. The others, in equal parts, look at each of the views of
+    these names, and at the columns and all views together.
+    """
+    n_forest, n_groups = (n_trees + 1) // 2, len(names) + 1
+    forest = RandomForestClassifier(n_forest, n_jobs=n_workers(n_jobs))
+    n_extra = max(1, (n_trees - n_forest) // n_groups)
+    extra = ExtraTreesClassifier(n_extra, bootstrap=True, n_jobs=n_workers(n_jobs))
+    each = [Ensemble(f"extra trees on {name}", extra, (k,)) for k, name in enumerate(names, 1)]
+    suffix = f" on columns and {names[0] if len(names) == 1 else 'views'}" if names else ""
+    together = Ensemble(f"extra trees{suffix}", extra, tuple(range(n_groups)))
+    return [Ensemble("random forest", forest), *each, together]
 
 
 def draw_some(
@@ -94,22 +119,12 @@ def grow_forest(
 
     Views are learned from labeled and ``some`` unlabeled rows.
     """
-    views = model.views
-    if model.estimator is None:
-        ensembles = default_ensembles(
-            model.n_estimators,
-            codes.size,
-            is_shrunk=model.shrinkage is not None,
-            has_least_leaf=model.game is None or model.game.min_specialist_size is None,
-            n_jobs=model.n_jobs,
-            random_state=random_state,
-        )
-    else:
-        ensembles = {"estimator": model.estimator}
-        views = None if isinstance(views, str) else views
+    has_default_views = isinstance(model.views, str)
+    views = None if has_default_views and model.estimator is not None else model.views
+    fitted = fit_views(views, rows.X_labeled, some, random_state)
     return grow_trees(
-        ensembles,
-        fit_views(views, rows.X_labeled, some, random_state),
+        plan_ensembles(model, codes.size, fitted),
+        fitted,
         rows.X_labeled,
         codes,
         rows.weight_labeled,
@@ -120,7 +135,7 @@ def grow_forest(
 
 
 def grow_trees(
-    ensembles: Mapping[str, Any],
+    ensembles: Sequence[Ensemble],
     views: Sequence[Any],
     X: Any,
     y: np.ndarray,
@@ -130,48 +145,59 @@ def grow_trees(
     classes: np.ndarray | None = None,
     names: np.ndarray | None = None,
 ) -> GrownTrees:
-    """Fit each ensemble to each view of the rows, and note what each tree was grown from.
+    """Fit each ensemble to its view of the rows, and note what each tree was grown from.
 
     Out-of-bag rows are the unseen ones. They need a bootstrap; an ensemble without one is grown
     on half of the labels, stratified by class, and the other half is unseen. For a fitted ensemble,
-    whose ``classes`` and feature ``names`` must be these, all rows are unseen. A view is a fitted
-    transformer, or None for the rows as they are.
+    whose ``classes`` and feature ``names`` must be these, all rows are unseen. Views are fitted
+    transformers.
     """
-    (first, *_) = ensembles.values()
+    first = ensembles[0].model
     if isinstance(first, FrozenEstimator):
         first = first.estimator
     if _is_fitted(first):
-        if len(views) > 1:
-            raise ValueError(
-                "A fitted estimator knows its own columns alone. Got views for it: leave them out, "
-                "or pass an estimator that is not fitted."
-            )
-        finder = leaf_finder(first)
-        _check_fitted(first, X, classes, names)
-        shape, groups = (finder.n_trees, X.shape[0]), np.zeros(finder.n_trees, int)
-        never, always = np.zeros(shape), np.ones(shape, bool)
-        return GrownTrees({"estimator": first}, finder, groups, never, always, "prefit")
+        return _use_fitted(first, views, X, classes, names)
     has_bags = getattr(first, "bootstrap", False)
     is_grown = np.ones(y.size, bool) if has_bags else _draw_half(y, random_state)
     weights = None if sample_weight is None else sample_weight[is_grown] / sample_weight.mean()
-    models: dict[str, Any] = {}
-    finders: list[LeafFinder] = []
-    samples: list[np.ndarray] = []
-    for view in views:
-        rows = X[is_grown] if view is None else view.transform(X[is_grown])
-        fitted = [_fit(one, rows, y[is_grown], weights, random_state) for one in ensembles.values()]
-        kind = "components" if isinstance(view, Components) else type(view).__name__
-        suffix = "" if view is None else f" on {kind}"
-        if f"{next(iter(ensembles))}{suffix}" in models:  # another view of the same kind
-            suffix += f" {len(finders)}"
-        models |= {f"{name}{suffix}": one for name, one in zip(ensembles, fitted, strict=True)}
-        finders.append(joint_finder(fitted))
-        samples += [_bags(one, is_grown, has_bags) for one in fitted]
-    finder = finders[0] if len(finders) == 1 else ViewedTrees(views, finders)
-    groups = np.repeat(np.arange(len(samples)), [own.shape[0] for own in samples])
+    seen = all_views(views, X[is_grown])
+    models = {
+        one.name: _fit(one.model, side_by_side(seen, one.look), y[is_grown], weights, random_state)
+        for one in ensembles
+    }
+    finders = [leaf_finder(model) for model in models.values()]
+    samples = [_bags(model, is_grown, has_bags) for model in models.values()]
     bags = np.concatenate(samples)
-    source = "oob" if has_bags else "half"
-    return GrownTrees(models, finder, groups, bags, bags == 0, source)
+    return GrownTrees(
+        models=models,
+        finder=ViewedTrees(views, [one.look for one in ensembles], finders, X.shape[1])
+        if len(finders) > 1
+        else finders[0],
+        groups=np.repeat(np.arange(len(samples)), [own.shape[0] for own in samples]),
+        bags=bags,
+        unseen=bags == 0,
+        source="oob" if has_bags else "half",
+    )
+
+
+def _use_fitted(
+    model: Any,
+    views: Sequence[Any],
+    X: Any,
+    classes: np.ndarray | None,
+    names: np.ndarray | None,
+) -> GrownTrees:
+    """Return the trees of a fitted ensemble, to which all rows are new."""
+    if views:
+        raise ValueError(
+            "A fitted estimator knows its own columns alone. Got views for it: leave them out, "
+            "or pass an estimator that is not fitted."
+        )
+    finder = leaf_finder(model)
+    _check_fitted(model, X, classes, names)
+    shape, groups = (finder.n_trees, X.shape[0]), np.zeros(finder.n_trees, int)
+    never, always = np.zeros(shape), np.ones(shape, bool)
+    return GrownTrees({"estimator": model}, finder, groups, never, always, "prefit")
 
 
 def _bags(model: Any, is_grown: np.ndarray, has_bags: bool) -> np.ndarray:

@@ -27,6 +27,7 @@ from sklearn.tree import BaseDecisionTree
 
 from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.forest.shrinkage import TreeNodes
+from hedgeclipper.forest.views import all_views, side_by_side
 
 ROWS_PER_BLOCK = 1 << 14
 BYTES_PER_BLOCK = 1 << 23
@@ -360,13 +361,21 @@ def _spread(values: np.ndarray, trees: np.ndarray, tree_output: np.ndarray) -> n
 
 
 class ViewedTrees(LeafFinder):
-    """Trees on several views of the rows, ``parts`` those on each.
+    """Trees on several views of the rows, which are transformers that make columns of them.
 
-    A view is a transformer that makes the columns that trees look at, or None: as they are.
+    Each of the ``parts`` looks at some of the views, side by side, by their numbers in ``looks``: 0
+    are the columns as they are, of which there are ``n_columns``, and 1 the first of the views.
     """
 
-    def __init__(self, views: Sequence[Any], parts: Sequence[LeafFinder]):
-        self.views, self.parts = list(views), list(parts)
+    def __init__(
+        self,
+        views: Sequence[Any],
+        looks: Sequence[tuple[int, ...]],
+        parts: Sequence[LeafFinder],
+        n_columns: int,
+    ):
+        self.views, self.looks, self.parts = list(views), list(looks), list(parts)
+        self.n_columns = n_columns
         self.n_leaves = np.concatenate([part.n_leaves for part in parts])
         self.leaf_values = np.concatenate([part.leaf_values for part in parts])
         outputs = [part.tree_output for part in parts if part.tree_output is not None]
@@ -384,26 +393,27 @@ class ViewedTrees(LeafFinder):
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
-        stops = np.cumsum([part.n_trees for part in self.parts])
-        for view, part, stop in zip(self.views, self.parts, stops, strict=True):
-            rows = X if view is None else view.transform(X)
-            part.fill(rows, out[stop - part.n_trees : stop])
+        seen, stops = all_views(self.views, X), np.cumsum([part.n_trees for part in self.parts])
+        for look, part, stop in zip(self.looks, self.parts, stops, strict=True):
+            part.fill(side_by_side(seen, look), out[stop - part.n_trees : stop])
+
+    def column_of(self, look: tuple[int, ...], feature: int) -> int | None:
+        """Return the column that is a feature of trees with this look; None for one of a view."""
+        return feature if 0 in look and feature < self.n_columns else None
 
     def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str | None:
-        """Return which rows fall into a leaf; columns of a view are its components."""
-        for view, part in zip(self.views, self.parts, strict=True):
+        """Return which rows fall into a leaf; columns of views are components."""
+        for look, part in zip(self.looks, self.parts, strict=True):
             n_leaves = int(part.n_leaves.sum())
             if leaf < n_leaves:
-                return part.describe_leaf(leaf, name if view is None else "component {}".format)
+                return part.describe_leaf(leaf, partial(self._feature_name, look, name))
             leaf -= n_leaves
         raise IndexError("There is no such leaf.")
 
-
-def joint_finder(models: Sequence[Any]) -> LeafFinder:
-    """Return the leaf finder of fitted ensembles on the same columns, one after the other."""
-    if len(models) == 1:
-        return leaf_finder(models[0])
-    return pack_trees([tree for model in models for tree in model.estimators_])
+    def _feature_name(self, look: tuple[int, ...], name: Callable[[int], str], feature: int) -> str:
+        if self.column_of(look, feature) is not None:
+            return name(feature)
+        return f"component {feature - self.n_columns if 0 in look else feature}"
 
 
 def leaf_finder(model: Any) -> LeafFinder:

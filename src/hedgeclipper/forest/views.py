@@ -7,6 +7,7 @@ the more rows teach them the better.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -176,13 +177,13 @@ def reach(column: np.ndarray) -> tuple[float, float]:
 def fit_views(
     views: Any, X: Any, X_unlabeled: Any | None, random_state: np.random.RandomState
 ) -> list[Any]:
-    """Return None, for the columns as they are, and fitted transformers that make others of them.
+    """Return fitted transformers that make new columns of rows; none if the rows are all there is.
 
     ``views`` are as in `HedgeClipperClassifier`; "auto" is `Components`, if there are enough
     columns. They learn from labeled rows X and from unlabeled ones, or some of them.
     """
     if views is None:
-        return [None]
+        return []
     seed = random_state.randint(np.iinfo(np.int32).max)
     if isinstance(views, str):
         views = [Components(random_state=seed)] if X.shape[1] >= LEAST_COLUMNS else []
@@ -195,4 +196,28 @@ def fit_views(
                 f"transformers. Got {view!r} in it instead."
             )
     rows = X if X_unlabeled is None else stack_rows(X, X_unlabeled)
-    return [None, *(clone(view).fit(rows, None) for view in views)]
+    return [clone(view).fit(rows, None) for view in views]
+
+
+def view_names(views: Sequence[Any]) -> list[str]:
+    """Return what to call each view; another one of the same kind has its number after it."""
+    names: list[str] = []
+    for number, view in enumerate(views, 1):
+        name = "components" if isinstance(view, Components) else type(view).__name__
+        names.append(f"{name} {number}" if name in names else name)
+    return names
+
+
+def all_views(views: Sequence[Any], X: Any) -> list[Any]:
+    """Return the rows as they are, and what each view makes of them."""
+    return [X, *(view.transform(X) for view in views)]
+
+
+def side_by_side(seen: Sequence[Any], look: Sequence[int]) -> Any:
+    """Return the columns of these views, of all that are seen of the rows, in one table."""
+    tables = [seen[number] for number in look]
+    if len(tables) == 1:
+        return tables[0]
+    if any(map(sparse.issparse, tables)):
+        return sparse.hstack(tables, format="csr", dtype=np.float32)
+    return np.hstack(tables).astype(np.float32, copy=False)

@@ -140,7 +140,7 @@ class MarginDisplay(Display):
         >>> from sklearn.datasets import make_classification
         >>> from hedgeclipper import HedgeClipperClassifier
         >>> X, y = make_classification(1000, random_state=0)
-        >>> model = HedgeClipperClassifier(n_estimators=10, random_state=0)
+        >>> model = HedgeClipperClassifier(n_estimators=40, random_state=0)
         >>> model = model.fit(X[:200], y[:200], X_unlabeled=X[200:])
         >>> ax = Figure().subplots()
         >>> display = MarginDisplay.from_estimator(model, X[200:], y[200:], ax=ax)

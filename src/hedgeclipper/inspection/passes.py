@@ -214,7 +214,7 @@ class LiveMargins(Display):
     >>> from hedgeclipper import HedgeClipperClassifier, LeafGame
     >>> X, y = make_classification(600, random_state=0)
     >>> watch = LiveMargins(X[200:], y[200:], max_rows=100, ax=Figure().subplots())
-    >>> model = HedgeClipperClassifier(n_estimators=10, game=LeafGame(), random_state=0)
+    >>> model = HedgeClipperClassifier(n_estimators=40, game=LeafGame(), random_state=0)
     >>> model = model.fit(X[:200], y[:200], X_unlabeled=X[200:], callback=watch)
     >>> watch.n_drawn_ == len(model.history_[0]), int(watch.display_.counts.sum())
     (True, 100)

@@ -89,7 +89,7 @@ def default_panel(
         "class_means": (views.components, NearestCentroid()),
         "cells": (views.cells, linear(0.02)),
         "kernel": (views.kernel, linear(10.0)),
-        "hedgeclipper": (HedgeClipperClassifier(n_estimators=100, random_state=seed),),
+        "hedgeclipper": (HedgeClipperClassifier(n_estimators=400, random_state=seed),),
         "extra_trees": (filler(), ExtraTreesClassifier(100, **smooth, random_state=seed)),
         "boosting": (filler(), GradientBoostingClassifier(**stochastic, random_state=seed)),
         "boosted_stumps": (filler(), AdaBoostClassifier(n_estimators=100, random_state=seed)),
