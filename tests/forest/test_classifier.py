@@ -107,15 +107,17 @@ def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-def test_there_are_four_groups_of_trees_on_two_views():
+def test_there_is_a_forest_on_the_columns_and_extra_trees_on_views():
     model = usual()
-    names = ["random forest", "extra trees"]
-    assert list(model.estimators_) == [*names, *(f"{name} on components" for name in names)]
-    widths = [forest.n_features_in_ for forest in model.estimators_.values()]
-    assert widths == [8, 8, 8, 8]  # there are no more components than columns
-    assert all(forest.n_estimators == 8 for forest in model.estimators_.values())
-    assert model.n_specialists_.tolist() == [4]
-    assert model.shrinkage_.shape == (4,)
+    sizes = {
+        "random forest": (8, 16),
+        "extra trees on components": (8, 8),  # there are no more components than columns
+        "extra trees on columns and components": (16, 8),
+    }
+    found = model.estimators_.items()
+    assert {name: (own.n_features_in_, own.n_estimators) for name, own in found} == sizes
+    assert model.n_specialists_.tolist() == [3]
+    assert model.shrinkage_.shape == (3,)
 
 
 def test_it_is_as_good_as_a_forest_of_as_many_trees():
@@ -212,7 +214,9 @@ def assert_groups_predict_as_their_forests(model, rows):
     for group, (name, forest) in enumerate(model.estimators_.items()):
         seen = rows[T]
         if " on " in name:
-            seen = model._predictor.finder.views[1].transform(rows[T])
+            seen = model._predictor.finder.views[0].transform(rows[T])
+        if " and " in name:
+            seen = np.hstack([rows[T], seen])
         theirs = forest.predict_proba(seen)
         theirs = theirs[:, 1:] if theirs.shape[1] == 2 else theirs
         np.testing.assert_allclose(scores[:, group], theirs, atol=1e-6)
@@ -231,27 +235,23 @@ def test_scores_without_shrinkage_are_the_forests_probabilities(n_classes):
 
 def test_a_transformer_is_one_more_view_and_a_list_several():
     one, several = fitted(views=PCA(2)), fitted(views=[PCA(2), QuantileTransformer(n_quantiles=50)])
-    names = ["random forest", "extra trees"]
-    on_pca = [f"{name} on PCA" for name in names]
-    assert list(one.estimators_) == [*names, *on_pca]
+    names = ["random forest", "extra trees on PCA", "extra trees on columns and PCA"]
+    assert list(one.estimators_) == names
     assert one.estimators_["extra trees on PCA"].n_features_in_ == 2
-    on_quantiles = [f"{name} on QuantileTransformer" for name in names]
-    assert list(several.estimators_) == [*names, *on_pca, *on_quantiles]
+    *more, last = list(several.estimators_)
+    assert more == [*names[:2], "extra trees on QuantileTransformer"]
+    assert last == "extra trees on columns and views"
+    assert several.estimators_[last].n_features_in_ == 8 + 2 + 8
     # the trees of a view are those of its forest on what the transformer makes
-    view = one._predictor.finder.views[1]
+    (view,) = one._predictor.finder.views
     theirs = PCA(2).fit(X[:2000])
     np.testing.assert_allclose(np.abs(view.components_), np.abs(theirs.components_), atol=1e-4)
 
 
-def test_two_views_of_a_kind_are_two_groups_each():
+def test_two_views_of_a_kind_are_a_group_each():
     model = fitted(views=[PCA(2), PCA(3)])
-    assert model.n_specialists_.tolist() == [6]
-    assert list(model.estimators_)[2:] == [
-        "random forest on PCA",
-        "extra trees on PCA",
-        "random forest on PCA 2",
-        "extra trees on PCA 2",
-    ]
+    assert model.n_specialists_.tolist() == [4]
+    assert list(model.estimators_)[1:3] == ["extra trees on PCA", "extra trees on PCA 2"]
     assert model._inspect().voters.names == list(model.estimators_)
 
 
@@ -275,7 +275,7 @@ def test_components_are_learned_from_unlabeled_rows_too():
     other = HedgeClipperClassifier(n_estimators=32, random_state=0)
     other.fit(X[L], Y[L], X_unlabeled=X[T])
     directions, same, others = (
-        one._predictor.finder.views[1].directions_ for one in (model, again, other)
+        one._predictor.finder.views[0].directions_ for one in (model, again, other)
     )
     np.testing.assert_array_equal(same, directions)
     assert np.abs(np.abs(others) - np.abs(directions)).max() > 1e-3
@@ -302,7 +302,7 @@ def test_string_columns_missing_values_and_dates_in_all_groups(game):
     frame.loc[::7, ["a", "word"]] = None
     model = HedgeClipperClassifier(n_estimators=32, game=game, random_state=0)
     model.fit(frame[L], Y[L], X_unlabeled=frame[U])
-    assert len(model.estimators_) == 4
+    assert len(model.estimators_) == 3
     np.testing.assert_array_equal(model.transduction_, model.predict(frame[U]))
     numbers = model._predictor.prepare(frame)
     plain = HedgeClipperClassifier(n_estimators=32, game=game, random_state=0)

@@ -13,6 +13,7 @@ from sklearn.ensemble import (
 from hedgeclipper import HedgeClipperClassifier, cost_weighted_loss
 from hedgeclipper.base.weighing import panel_scores
 from hedgeclipper.forest.groups import GroupScorer, weigh_groups
+from hedgeclipper.forest.growing import Ensemble
 from hedgeclipper.forest.shrinkage import STRENGTHS
 from tests.forest.grown import grow, scored
 
@@ -21,20 +22,24 @@ X = X.astype(np.float32)
 THREE = Y + (X[:, 0] > 0.5)
 L, NEW = slice(0, 200), slice(200, 700)
 VIEW = PCA(3).fit(X)
-KINDS = {
-    "forest": RandomForestClassifier(6),
-    "extra": ExtraTreesClassifier(4, bootstrap=True),
-}
+ENSEMBLES = [
+    Ensemble("forest", RandomForestClassifier(6)),
+    Ensemble("extra", ExtraTreesClassifier(4, bootstrap=True)),
+    Ensemble("forest on PCA", RandomForestClassifier(6), (1,)),
+    Ensemble("extra on both", ExtraTreesClassifier(4, bootstrap=True), (0, 1)),
+]
 
 
 def four_groups(y=Y, shrinkage=0, weights=None):
-    """Trees of both kinds on both views, and their groups."""
-    grown = grow(KINDS, X[L], y[L], weights, views=[None, VIEW])
+    """Trees of both kinds on several views, and their groups."""
+    grown = grow(ENSEMBLES, X[L], y[L], weights, views=[VIEW])
     games = [1] if y is Y else [0, 1, 2]
     return grown, scored(grown, X[L], y[L], weights, games, shrinkage)
 
 
 def rows_of(name, rows):
+    if name.endswith("both"):
+        return np.hstack([rows, VIEW.transform(rows)])
     return VIEW.transform(rows) if name.endswith("PCA") else rows
 
 
@@ -95,7 +100,7 @@ def test_weights_of_rows_count_in_the_choice_of_the_strength():
     _, auto = four_groups(shrinkage="auto")
     p = np.nan_to_num(four_groups()[1].out_of_bag[:, :, 0].mean(axis=1), nan=0.5)
     right = np.where((p > 0.5) == (Y[L] == 1), 100.0, 0.01)
-    grown = grow(KINDS, X[L], Y[L], views=[None, VIEW])
+    grown = grow(ENSEMBLES, X[L], Y[L], views=[VIEW])
     heavy = scored(grown, X[L], Y[L], right, shrinkage="auto")
     assert np.all(heavy.strengths <= auto.strengths)
     assert np.any(heavy.strengths < auto.strengths)
@@ -148,14 +153,14 @@ def weighed(groups, unlabeled, **options):
     (scores,) = panel_scores(
         groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
     )
-    return scores, weigh_groups(scores, **options)
+    return scores, weigh_groups(scores, groups.scorer.n_trees, **options)
 
 
 def unlabeled_scores(groups):
     return groups.scorer.by_group(groups.scorer.find(X[NEW]))
 
 
-def test_without_labels_of_a_class_the_weights_are_equal():
+def test_without_labels_of_a_class_the_weights_are_those_of_the_trees():
     _, groups = four_groups()
     (scores,) = panel_scores(groups.out_of_bag, unlabeled_scores(groups), groups.codes, None, [1])
     one_class = type(scores)(
@@ -164,8 +169,8 @@ def test_without_labels_of_a_class_the_weights_are_equal():
         scores.weights[scores.is_positive],
         scores.unlabeled,
     )
-    weights = weigh_groups(one_class).solution.weights
-    np.testing.assert_allclose(weights / weights.sum(), 0.25, atol=1e-3)
+    weights = weigh_groups(one_class, groups.scorer.n_trees).solution.weights
+    np.testing.assert_allclose(weights / weights.sum(), [0.3, 0.2, 0.3, 0.2], atol=1e-3)
 
 
 def test_a_group_of_noise_has_less_weight_than_its_share():
@@ -176,7 +181,7 @@ def test_a_group_of_noise_has_less_weight_than_its_share():
     unlabeled = unlabeled_scores(groups)
     unlabeled[:, 2] = rng.permutation(unlabeled[:, 2])
     (scores,) = panel_scores(noisy, unlabeled, groups.codes, None, [1])
-    weights = weigh_groups(scores).solution.weights
+    weights = weigh_groups(scores, groups.scorer.n_trees).solution.weights
     assert weights[2] < 0.5 * weights.mean()
 
 
@@ -190,7 +195,7 @@ def test_log_odds_are_a_logistic_curve_through_the_weighted_probabilities():
         (p - center) @ found.solution.weights / max(center, 1 - center)
         for p in (scores.labeled, scores.unlabeled)
     )
-    mean = scores.unlabeled.mean(axis=1)
+    mean = scores.unlabeled @ [0.3, 0.2, 0.3, 0.2]
 
     def loss(line):
         own, more = line[0] * vote + line[1], line[0] * prior + line[1]

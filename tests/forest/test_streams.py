@@ -26,7 +26,7 @@ def numbers_of(model, rows):
 
 
 def leaf_game(**parameters):
-    return fitted(views=None, shrinkage=None, game=LeafGame(), **parameters)
+    return fitted(n_estimators=8, views=None, shrinkage=None, game=LeafGame(), **parameters)
 
 
 def test_out_of_bag_rows_are_predicted_by_trees_that_have_not_seen_them():

@@ -143,19 +143,17 @@ def views_of(views, rows=X, unlabeled=None):
 
 
 def test_auto_is_components_if_there_are_three_columns():
-    none, view = views_of("auto")
-    assert none is None
+    (view,) = views_of("auto")
     assert isinstance(view, Components)
-    assert views_of("auto", X[:, :3])[1].directions_.shape == (3, 3)
-    assert views_of("auto", X[:, :2]) == [None]
-    assert views_of(None) == [None]
+    assert views_of("auto", X[:, :3])[0].directions_.shape == (3, 3)
+    assert views_of("auto", X[:, :2]) == []
+    assert views_of(None) == []
 
 
 def test_transformers_are_cloned_and_fitted_to_all_rows():
     given = [StandardScaler(), MaxAbsScaler()]
     for views in (given[:1], given[0], tuple(given)):
-        none, *fitted = views_of(views, X[:100], X[100:])
-        assert none is None
+        fitted = views_of(views, X[:100], X[100:])
         assert fitted[0] is not given[0]
         assert not hasattr(given[0], "mean_")
         np.testing.assert_allclose(fitted[0].mean_, X.mean(axis=0), atol=1e-5)
@@ -166,13 +164,13 @@ def test_unlabeled_rows_change_the_directions():
     """Labeled rows lie along one direction, unlabeled ones along another."""
     along = RNG.normal(size=(50, 1)) * [[1.0, 1.0, 0.0, 0.0]] + 0.01 * RNG.normal(size=(50, 4))
     other = RNG.normal(size=(500, 1)) * [[0.0, 0.0, 1.0, 1.0]] + 0.01 * RNG.normal(size=(500, 4))
-    alone, both = (views_of(PCA(1), along, unlabeled)[1] for unlabeled in (None, other))
+    alone, both = (views_of(PCA(1), along, unlabeled)[0] for unlabeled in (None, other))
     np.testing.assert_allclose(np.abs(alone.components_[0]), [0.7, 0.7, 0, 0], atol=0.05)
     np.testing.assert_allclose(np.abs(both.components_[0]), [0, 0, 0.7, 0.7], atol=0.05)
 
 
 def test_sparse_and_dense_rows_may_be_mixed():
     rows = COUNTS[:, :20]
-    view = views_of("auto", rows[:50].toarray(), rows[50:])[1]
-    theirs = views_of("auto", rows)[1]
+    view = views_of("auto", rows[:50].toarray(), rows[50:])[0]
+    theirs = views_of("auto", rows)[0]
     np.testing.assert_allclose(view.directions_, theirs.directions_, rtol=1e-4, atol=1e-6)
