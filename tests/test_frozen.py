@@ -61,7 +61,7 @@ def forest(y=Y, **parameters):
 def leaf_game(**parameters):
     """A game of leaves with settings of its own, which a change of defaults leaves alone."""
     game = LeafGame(**{"unlabeled_weight": 1.0, "cap": 0.5, "ridge": 5.0, **parameters})
-    return forest(views=None, shrinkage=None, tol=1e-4, game=game)
+    return forest(n_estimators=20, views=None, shrinkage=None, tol=1e-4, game=game)
 
 
 def as_in_paper():
