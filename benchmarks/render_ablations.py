@@ -28,10 +28,11 @@ class Part:
 
 PARTS = (
     Part("shrinkage, chosen out of bag", OURS, "hedgeclipper-unshrunk"),
-    Part("extra trees beside random forests", OURS, "hedgeclipper-no-extra"),
+    Part("extra trees in place of random forests on views", OURS, "hedgeclipper-no-extra"),
+    Part("trees on columns and components together", OURS, "hedgeclipper-apart"),
     Part("trees on components beside raw columns", OURS, "hedgeclipper-no-views"),
     Part("components of all rows, not of labeled ones", OURS, "hedgeclipper-labeled-views"),
-    Part("game of groups instead of equal weights", OURS, "hedgeclipper-mean"),
+    Part("game of groups instead of equal weights of trees", OURS, "hedgeclipper-mean"),
     Part("game of leaves instead of groups", "hedgeclipper-leaves", OURS),
     Part("game of nodes instead of groups", "hedgeclipper-nodes", OURS),
 )

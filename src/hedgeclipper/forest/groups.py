@@ -36,8 +36,8 @@ from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch
 from hedgeclipper.forest.trees import LeafFinder
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels. The strength of the
-# pull to equal weights, times the mean square of the vote they give; with fewer labels of the
-# rarer class than FEW_LABELS it is larger still.
+# pull to equal weights of trees, times the mean square of the vote they give; with fewer labels of
+# the rarer class than FEW_LABELS it is larger still.
 GROUP_RIDGE, FEW_LABELS = 60.0, 20.0
 
 

@@ -1,0 +1,36 @@
+"""Control: HedgeClipper without trees on columns and components together, as many trees in all."""
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+from sklearn.base import clone
+
+from benchmarks.draws import Draw
+from benchmarks.methods.hedgeclipper import fit
+from benchmarks.methods.method import Method, probability
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.forest.growing import Ensemble, default_ensembles
+
+
+def ensembles_apart(n_trees: int, names: list[str], n_jobs: int | None) -> list[Ensemble]:
+    """Return the default ensembles without the last one, whose trees the one before it gets."""
+    forest, extra, _ = default_ensembles(n_trees, names, n_jobs)
+    n_extra = n_trees - forest.model.n_estimators
+    return [forest, replace(extra, model=clone(extra.model).set_params(n_estimators=n_extra))]
+
+
+def scores(draw: Draw) -> np.ndarray:
+    with patch("hedgeclipper.forest.growing.default_ensembles", ensembles_apart):
+        model = fit(HedgeClipperClassifier(random_state=draw.seed), draw)
+    return probability(model, draw.X_scored)
+
+
+METHOD = Method(
+    "hedgeclipper-apart",
+    "without trees on both",
+    scores,
+    uses_unlabeled=True,
+    is_control=True,
+    is_ablation=True,
+)
