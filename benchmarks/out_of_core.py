@@ -2,8 +2,8 @@
 
     python -m benchmarks.out_of_core [millions of rows ...]
 
-Generated rows of 18 columns in Parquet files of a million rows each, 100 trees in three groups grown
-on 10,000 labels, two threads. Every run is a process of its own; runs are interleaved. Memory is
+Generated rows of 18 columns in Parquet files of a million rows each, 100 trees in three groups,
+grown on 10,000 labels, two threads. Every run is a process of its own, interleaved. Memory is
 the peak of anonymous memory (mapped files do not count, rows in memory do) minus that at the start
 of the process, seen every 10 ms. Seconds are those of the whole ``fit``; the time per row leaves
 out growing the forest, which does not depend on the rows. Writes the section in docs/large_data.md.
