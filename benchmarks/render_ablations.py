@@ -28,7 +28,7 @@ class Part:
 
 PARTS = (
     Part("shrinkage, chosen out of bag", OURS, "hedgeclipper-unshrunk"),
-    Part("extra trees in place of random forests on views", OURS, "hedgeclipper-no-extra"),
+    Part("extra trees in place of random forests on components", OURS, "hedgeclipper-no-extra"),
     Part("trees on columns and components together", OURS, "hedgeclipper-apart"),
     Part("trees on components beside raw columns", OURS, "hedgeclipper-no-views"),
     Part("components of all rows, not of labeled ones", OURS, "hedgeclipper-labeled-views"),

@@ -146,7 +146,6 @@ CASES = {
     "forest, as in the paper": as_in_paper,
     "panel": panel,
     "panel, three classes": lambda: panel(THREE),
-    "panel, regions": lambda: panel(regions="signs"),
     "panel, guarantee": lambda: panel(confidence_level=0.95),
     "votes": votes,
     "votes, three classes": lambda: votes(3),

@@ -146,7 +146,7 @@ def test_a_panel_on_sparse_rows_and_with_named_members(tmp_path):
         ("linear", LogisticRegression()),
         ("dropped", "drop"),
     ]
-    model = HedgedVotingClassifier(members, cv=SemiSupervisedSplit(3), regions="bins")
+    model = HedgedVotingClassifier(members, cv=SemiSupervisedSplit(3))
     model.fit(X[:60], y[:60], X_unlabeled=X[60:200])
     assert_same(model, reloaded(model, tmp_path), X[200:260])
 

@@ -29,7 +29,7 @@ def scores(draw: Draw) -> np.ndarray:
 
 def mean_scores(draw: Draw) -> np.ndarray:
     scorer = fitted(draw)._stream.groups.scorer
-    return scorer.n_trees @ scorer.find(draw.X_scored) / scorer.n_trees.sum()
+    return scorer.prior_weights @ scorer.find(draw.X_scored)
 
 
 METHOD = Method("hedgeclipper", "HedgeClipper", scores, uses_unlabeled=True)

@@ -1,6 +1,6 @@
 """Control: HedgeClipper whose components are learned from the labeled rows alone.
 
-Its trees on the raw columns are the same ones, and so is all else.
+Its random forest is the same one, and so is all else.
 """
 
 import numpy as np

@@ -222,12 +222,13 @@ def _check_parents(trees: PackedTrees, inner: np.ndarray) -> None:
 
 
 def _check_viewed(trees: ViewedTrees) -> None:
-    """Raise unless trees on each view are there, and their leaves are those of all together."""
+    """Raise unless all parts look at views there are, and their leaves are those of all."""
     _require(len(trees.looks) == len(trees.parts) > 0)
-    _require(isinstance(trees.n_columns, int) and trees.n_columns > 0)
+    tables = set(range(len(trees.views) + 1))
+    _check_array(np.array(trees.widths), INTEGERS, (len(tables),), 1)
     for look in trees.looks:
         _require(isinstance(look, tuple) and len(look) > 0)
-        _check_array(np.array(look), INTEGERS, (len(look),), 0, len(trees.views) + 1)
+        _require(tables.issuperset(look) and look == tuple(sorted(set(look))))
     _require(all(isinstance(part, LeafFinder) and part is not trees for part in trees.parts))
     counts = np.concatenate([part.n_leaves for part in trees.parts])
     _check_array(trees.n_leaves, INTEGERS, counts.shape)
@@ -370,6 +371,7 @@ def _tried_rows(model: SemiSupervisedClassifier) -> np.ndarray | None:
     if isinstance(predictor, PanelPredictor):
         return predictor.probabilities(predictor.log_odds(_tried_scores(predictor, rows)))
     views = getattr(predictor.finder, "views", [])
+    _require(getattr(predictor.finder, "widths", [width])[0] == width)
     try:
         if prepare is None:
             model.predict(rows)

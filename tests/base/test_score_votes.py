@@ -10,7 +10,6 @@ from hedgeclipper.base.score_votes import (
     ProbabilityScale,
     VoteScale,
     make_votes,
-    with_regions,
 )
 
 RNG = np.random.default_rng(0)
@@ -64,41 +63,6 @@ def test_many_values_are_thinned_and_ends_kept():
     np.testing.assert_allclose(np.interp(scores, scale.values, scale.ranks), exact, atol=1e-3)
 
 
-# Regions.
-
-VOTES = np.array([[0.9, -0.2], [0.3, 0.7], [-0.5, 0.0]])
-
-
-def test_without_regions_the_votes_are_as_they_were():
-    assert with_regions(VOTES, None) is VOTES
-
-
-@pytest.mark.parametrize(("kind", "n_regions"), [("signs", 2), ("bins", 4)])
-def test_each_vote_is_in_one_region_of_its_member(kind, n_regions):
-    found = with_regions(VOTES, kind)
-    assert found.shape == (3, 2 * (1 + n_regions))
-    np.testing.assert_array_equal(found[:, :2], VOTES)
-    regions = found[:, 2:].reshape(3, n_regions, 2)
-    np.testing.assert_array_equal((~np.isnan(regions)).sum(axis=1), 1)
-    np.testing.assert_array_equal(np.nansum(regions, axis=1), VOTES)
-
-
-def test_signs_are_apart_and_zero_is_negative():
-    positive, negative = with_regions(VOTES, "signs")[:, 2:].reshape(3, 2, 2).swapaxes(0, 1)
-    np.testing.assert_array_equal(~np.isnan(positive), VOTES > 0)
-    np.testing.assert_array_equal(~np.isnan(negative), VOTES <= 0)
-
-
-def test_sure_votes_are_apart_from_unsure_ones():
-    unsure, sure, unsure_not, sure_not = (
-        ~np.isnan(part)
-        for part in with_regions(VOTES, "bins")[:, 2:].reshape(3, 4, 2).swapaxes(0, 1)
-    )
-    np.testing.assert_array_equal(sure | sure_not, np.abs(VOTES) >= 0.5)
-    np.testing.assert_array_equal(unsure | unsure_not, np.abs(VOTES) < 0.5)
-    np.testing.assert_array_equal(sure | unsure, VOTES > 0)
-
-
 # Log-odds.
 
 
@@ -132,7 +96,7 @@ def test_rounding_does_not_take_probability_votes_beyond_their_bounds():
 
 def test_log_odds_of_a_game_are_a_line_through_the_weighted_vote():
     scales, weights = [ProbabilityScale(0.5)] * 2, np.array([0.2, 0.6])
-    game = PanelGame(scales, None, weights, Calibration(3.0, -1.0))
+    game = PanelGame(scales, weights, Calibration(3.0, -1.0))
     probabilities = RNG.random((20, 2))
     theirs = 3.0 * ((2 * probabilities - 1) @ weights) - 1.0
     np.testing.assert_allclose(game.log_odds(probabilities), theirs)

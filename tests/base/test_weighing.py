@@ -24,15 +24,14 @@ from hedgeclipper.base.weighing import (
 RNG = np.random.default_rng(0)
 
 
-def scored(labeled, is_positive, unlabeled=None, weights=None, n_members=None):
+def scored(labeled, is_positive, unlabeled=None, weights=None):
     labeled = np.asarray(labeled, dtype=float)
-    n_members = labeled.shape[1] if n_members is None else n_members
+    n_members = labeled.shape[1]
     return ScoredVotes(
         labeled,
         np.asarray(is_positive, dtype=bool),
         np.ones(len(labeled)) if weights is None else np.asarray(weights, dtype=float),
         labeled if unlabeled is None else unlabeled,
-        n_members,
         np.full(n_members, 1 / n_members),
     )
 
@@ -89,12 +88,6 @@ def test_two_labels_of_a_class_that_agree_are_no_proof():
     assert errors == pytest.approx(np.sqrt(2 * (3 * np.var(usual) / 4) / 2 / 4))
 
 
-def test_a_voter_is_scored_where_it_is_awake():
-    votes = np.array([[1.0], [np.nan], [-1.0], [np.nan], [-1.0]])
-    b, _ = balanced_correlations(scored(votes, [1, 1, 1, 0, 0]))
-    assert b == pytest.approx([(0.25 * 0 * 2 + 0.25 * 2 * (1 - 1) + 0.25) / (1 / 3 + 0.25)])
-
-
 def test_without_labels_of_a_class_b_is_zero():
     b, errors = balanced_correlations(scored(np.ones((3, 2)), [1, 1, 1]))
     np.testing.assert_array_equal(b, 0)
@@ -127,15 +120,6 @@ def test_members_that_vote_alike_share_the_anchor_and_so_do_all_without_labels()
     np.testing.assert_allclose(weights_near_best(scored(np.tile(good, 3), is_positive)), 1 / 3)
     votes = np.hstack([good, -good])
     np.testing.assert_allclose(weights_near_best(scored(votes[:0], [], votes)), 1 / 2)
-
-
-def test_the_anchor_is_of_members_and_not_of_their_regions():
-    is_positive, good = noisy_votes(40, 1.0)
-    votes = np.hstack([good, -good])
-    regions = np.where(votes > 0, votes, np.nan)
-    with_regions = scored(np.hstack([votes, regions]), is_positive, n_members=2)
-    ours, theirs = weights_near_best(with_regions), weights_near_best(scored(votes, is_positive))
-    np.testing.assert_allclose(ours, theirs)
 
 
 # The game.
@@ -186,19 +170,6 @@ def test_correction_counts_more_with_more_labels():
     assert weights[0] == 0
     assert weights[1] == 0.5
     assert weights[2] > 0.99
-
-
-def test_regions_without_labels_of_both_classes_have_no_weight():
-    """The second region is where the member knows best."""
-    is_positive, votes = noisy_votes(100, 3.0)
-    is_right = (votes[:, 0] > 0) == is_positive
-    lonely = np.where(is_positive[:, None], votes, np.nan)
-    known = np.where(is_right[:, None], votes, np.nan)
-    everyone = np.hstack([votes, lonely, known])
-    solution = solve_panel_game(scored(everyone, is_positive, n_members=1), "square")
-    assert solution.weights[1] == 0
-    assert solution.weights[2] > 0
-    assert solution.label_correlations.shape == solution.errors.shape == (1,)
 
 
 @pytest.mark.parametrize(("n_labels", "is_free"), [(300, False), (1_000, True)])
@@ -341,7 +312,7 @@ def summary(votes, weights, seen=None, is_positive=IS_POSITIVE):
     names = [f"m{k}" for k in range(n_members)]
     scores = PanelScores(seen, is_positive, None, None)
     solution = PanelSolution(np.asarray(weights), b, b / 10, None)
-    seen_votes = ScoredVotes(None, is_positive, None, votes, n_members, None)
+    seen_votes = ScoredVotes(None, is_positive, None, votes, None)
     return summarize(names, scores, Aggregate(None, solution, seen_votes))
 
 

@@ -395,7 +395,7 @@ def test_boosters_of_other_libraries(library, n_classes):
     """Without shrinkage a group's score is the sigmoid of the booster's margin."""
     module = pytest.importorskip(library)
     y = np.array(["a", "b", "c"])[np.where((n_classes == 3) & (X[:, 0] > 1), 2, Y)]
-    options = {"n_estimators": 80, "n_jobs": 1}
+    options = {"n_estimators": 20, "n_jobs": 1}
     model = (
         module.LGBMClassifier(verbose=-1, **options)
         if library == "lightgbm"

@@ -153,7 +153,7 @@ def weighed(groups, unlabeled, **options):
     (scores,) = panel_scores(
         groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
     )
-    return scores, weigh_groups(scores, groups.scorer.n_trees, **options)
+    return scores, weigh_groups(scores, groups.scorer.prior_weights, **options)
 
 
 def unlabeled_scores(groups):
@@ -169,8 +169,16 @@ def test_without_labels_of_a_class_the_weights_are_those_of_the_trees():
         scores.weights[scores.is_positive],
         scores.unlabeled,
     )
-    weights = weigh_groups(one_class, groups.scorer.n_trees).solution.weights
+    weights = weigh_groups(one_class, groups.scorer.prior_weights).solution.weights
     np.testing.assert_allclose(weights / weights.sum(), [0.3, 0.2, 0.3, 0.2], atol=1e-3)
+
+
+def test_trees_of_boosters_do_not_count():
+    """One booster stops long before the other; both have the same weight before labels count."""
+    boosters = [GradientBoostingClassifier(n_estimators=n, random_state=0) for n in (20, 5)]
+    ensembles = [Ensemble(f"with {one.n_estimators}", one) for one in boosters]
+    groups = scored(grow(ensembles, X[L], Y[L]), X[L], Y[L])
+    np.testing.assert_array_equal(groups.scorer.prior_weights, 0.5)
 
 
 def test_a_group_of_noise_has_less_weight_than_its_share():
@@ -181,7 +189,7 @@ def test_a_group_of_noise_has_less_weight_than_its_share():
     unlabeled = unlabeled_scores(groups)
     unlabeled[:, 2] = rng.permutation(unlabeled[:, 2])
     (scores,) = panel_scores(noisy, unlabeled, groups.codes, None, [1])
-    weights = weigh_groups(scores, groups.scorer.n_trees).solution.weights
+    weights = weigh_groups(scores, groups.scorer.prior_weights).solution.weights
     assert weights[2] < 0.5 * weights.mean()
 
 

@@ -2,13 +2,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.decomposition import PCA
-from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame
 from hedgeclipper.forest.growing import Ensemble, plan_ensembles
 from hedgeclipper.forest.trees import ViewedTrees, leaf_finder
-from hedgeclipper.forest.views import Components
+from hedgeclipper.forest.views import Components, side_by_side
 from tests.forest.grown import grow
 
 RNG = np.random.default_rng(0)
@@ -56,7 +55,25 @@ def test_extra_trees_look_at_each_view_and_at_all_together(views, names):
     assert [one.name for one in extra] == [f"extra trees on {name}" for name in names]
     each = [(number,) for number in range(1, len(views) + 1)]
     assert [one.look for one in extra] == [*each, tuple(range(len(views) + 1))]
-    assert {one.model.n_estimators for one in extra} == {7 // len(extra)}
+
+
+@pytest.mark.parametrize("views", [[], [PCA(2)], [PCA(2), PCA(3)]])
+@pytest.mark.parametrize("shrinkage", ["auto", None])
+@pytest.mark.parametrize("n_trees", [8, 11, 601, 602])
+def test_there_are_as_many_trees_as_asked_for_and_about_half_are_a_forest(
+    n_trees, shrinkage, views
+):
+    sizes = [
+        one.model.n_estimators
+        for one in plan(views=views, n_estimators=n_trees, shrinkage=shrinkage)
+    ]
+    assert sum(sizes) == n_trees
+    assert np.ptp(sizes[1:] if shrinkage else sizes) <= 1
+    assert not shrinkage or abs(sizes[0] - n_trees / 2) <= 0.5
+
+
+def test_there_is_a_tree_in_each_group():
+    assert [one.model.n_estimators for one in plan(views=[PCA(2)], n_estimators=1)] == [1, 1, 1]
 
 
 def test_out_of_bag_rows_are_those_not_drawn():
@@ -115,20 +132,28 @@ def test_every_ensemble_is_grown_on_what_it_looks_at(make):
         np.testing.assert_array_equal(grown.bags[grown.groups == group], drawn)
 
 
-def test_leaves_are_described_by_columns_and_components():
-    view = PCA(2).fit(X)
-    trees = [DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=1)]
-    columns = [np.hstack([X[:, :1] * 0, X[:, 1:] * 0, view.transform(X)]), view.transform(X)]
-    parts = [
-        leaf_finder(
-            BaggingClassifier(tree, 1, random_state=0).fit(own, view.transform(X)[:, 1] > 0)
-        )
-        for tree, own in zip(trees, columns, strict=True)
-    ]
-    finder = ViewedTrees([view], [(0, 1), (1,)], parts, n_columns=4)
-    assert all(finder.describe_leaf(leaf).startswith("component 1 ") for leaf in range(4))
-    assert (finder.column_of((0, 1), 3), finder.column_of((0, 1), 4)) == (3, None)
-    assert finder.column_of((1,), 0) is None
+@pytest.mark.parametrize("n_views", [1, 2])
+def test_leaves_are_described_by_columns_and_components(n_views):
+    """Of a tree that splits by a column, and then by a column of the last view."""
+    views = [PCA(2).fit(X), PCA(3).fit(X)][:n_views]
+    widths = [4, 2, 3][: n_views + 1]
+    look = tuple(range(n_views + 1))
+    tables = [X * [[0, 1, 0, 0]], *(0 * view.transform(X) for view in views)]
+    tables[-1] = views[-1].transform(X) * np.eye(widths[-1])[1]
+    rows = np.hstack(tables)
+    y = (rows[:, 1] > 0) & (rows[:, sum(widths[:-1]) + 1] > 0)
+    forest = RandomForestClassifier(1, bootstrap=False, max_features=None).fit(rows, y)
+    finder = ViewedTrees(views, [look], [leaf_finder(forest)], widths)
+    described = {finder.describe_leaf(leaf, "column {}".format) for leaf in range(3)}
+    words = {"column 1", "component 1" + (" of PCA 2" if n_views == 2 else "")}
+    found = {part.rsplit(" ", 2)[0] for text in described for part in text.split(", ")}
+    assert found == words
+
+
+def test_missing_values_stay_beside_a_sparse_view():
+    rows = np.where(RNG.random(X.shape) < 0.1, np.float32(np.nan), X)
+    table = side_by_side([rows, sparse.csr_array(X)], (0, 1))
+    np.testing.assert_array_equal(table, np.hstack([rows, X]))
 
 
 def test_views_of_the_same_kind_have_names_of_their_own():

@@ -104,7 +104,7 @@ def test_nodes_of_boosters(library):
 
 def test_nodes_of_several_views_are_those_of_each():
     other = leaf_finder(RandomForestClassifier(3, random_state=1).fit(X, Y))
-    both = ViewedTrees([], [(0,), (0,)], [FINDER, other], X.shape[1])
+    both = ViewedTrees([], [(0,), (0,)], [FINDER, other], [X.shape[1]])
     ours = shrink(both.nodes, both.leaf_values[:, 1], EVEN)
     theirs = [shrink(part.nodes, part.leaf_values[:, 1], EVEN) for part in (FINDER, other)]
     np.testing.assert_array_equal(ours, np.hstack(theirs))

@@ -291,7 +291,6 @@ def test_grid_search_over_a_members_parameter():
         ({"holdout": 1.0}, "holdout"),
         ({"confidence_level": 0.0}, "confidence_level"),
         ({"confidence_level": 1.0}, "confidence_level"),
-        ({"regions": "leaves"}, "regions"),
         ({"loss": "hinge"}, "loss"),
         ({"holdout": 0.5}, "holdout=0.5 and no confidence_level"),
         ({"cv": [], "confidence_level": 0.9}, "cv is a list of splits of all labels"),
@@ -511,11 +510,10 @@ def test_ten_labels_and_four(n_each):
     assert log_loss(Y[T], model.predict_proba(easy[T])) < np.log(2)
 
 
-@pytest.mark.parametrize("regions", [None, "signs", "bins"])
-def test_one_label_in_a_class(regions):
+def test_one_label_in_a_class():
     easy, rows = few((5, 1))
-    with pytest.warns(NoHeldOutRowsWarning, match="all members weigh the same") as caught:
-        model = fitted(rows=easy, labeled=rows, regions=regions)
+    with pytest.warns(NoHeldOutRowsWarning, match="labels have no part in the weights") as caught:
+        model = fitted(rows=easy, labeled=rows)
     assert {warning.filename for warning in caught} == {__file__}
     (weights,) = model.weights_
     assert weights[0] > 0
@@ -620,16 +618,7 @@ def test_missing_values_are_for_members_that_take_them():
         fitted(rows=rows)
 
 
-# Regions, losses, what comes out.
-
-
-@pytest.mark.parametrize("regions", ["signs", "bins"])
-@pytest.mark.parametrize("y", [Y, THREE])
-def test_regions(regions, y):
-    model = fitted(y, regions=regions)
-    assert_as_good_as_members(model, X, y)
-    assert not np.array_equal(model.decision_function(X), fitted(y).decision_function(X))
-    assert model.weights_.shape == (1 if y is Y else 3, 3)
+# Losses, what comes out.
 
 
 @pytest.mark.parametrize("loss", ["square", "zero_one", "log"])
@@ -668,7 +657,7 @@ def test_jobs_do_not_change_the_result_and_seeds_do():
 
 
 def test_pickle():
-    model = fitted(regions="signs")
+    model = fitted()
     again = pickle.loads(pickle.dumps(model))
     assert_same(again, model)
     np.testing.assert_array_equal(again.weights_, model.weights_)

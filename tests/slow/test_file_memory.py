@@ -16,7 +16,7 @@ pytestmark = [
 ]
 ROOT = Path(__file__).parents[2]
 ROWS_PER_FILE, N_FEW, N_MANY = 100_000, 4, 16
-BYTES_PER_ROW = 2 * 4 * 40  # leaf numbers of 40 trees in each of four groups
+BYTES_PER_ROW = 2 * 160  # leaf numbers of 160 trees
 
 FIT = """
 import json, os, sys

@@ -3,7 +3,7 @@
 Members give scores of any scale. A vote is the mean of two readings of a score, each in [-1, 1]:
 its rank among the member's scores on the unlabeled rows, which makes all members alike, and its
 log-odds, standardized there and cut off at two standard deviations, which keeps how confident the
-member is. A member may also be a voter of its own in parts of the rows, its regions.
+member is.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from scipy.special import logit
 
 from hedgeclipper.game.losses import Loss
 
-REGIONS = ("signs", "bins")
-SURE = 0.5
 MOST_VALUES = 10_000
 LEAST_PROBABILITY = 1e-3
 DEVIATIONS = 2.0
@@ -88,28 +86,6 @@ class ProbabilityScale:
         return np.clip(votes, -1.0, 1.0)  # a mean of ones may be a little above 1
 
 
-def with_regions(votes: np.ndarray, kind: str | None) -> np.ndarray:
-    """Return the members' votes, and beside them those of their regions, NaN outside.
-
-    "signs": each member is awake once where it votes + and once where it votes -. "bins": the
-    same, each for unsure and for sure votes. None: no regions.
-
-    Examples
-    --------
-    >>> with_regions(np.array([[0.2], [-0.9]]), "signs")
-    array([[ 0.2,  0.2,  nan],
-           [-0.9,  nan, -0.9]])
-    """
-    if kind is None:
-        return votes
-    is_positive = votes > 0
-    regions = [is_positive, ~is_positive]
-    if kind == "bins":
-        is_sure = np.abs(votes) >= SURE
-        regions = [region & part for region in regions for part in (~is_sure, is_sure)]
-    return np.hstack([votes, *[np.where(region, votes, np.nan) for region in regions]])
-
-
 Scale = VoteScale | ProbabilityScale
 
 
@@ -129,12 +105,11 @@ class Calibration:
 class PanelGame:
     """What the game of one class against the rest has found.
 
-    ``scales`` make votes of the scores of each member, ``weights`` (theta) awake predictions of the
-    votes of members and regions, and ``calibration`` log-odds of these.
+    ``scales`` make votes of the scores of each member, ``weights`` (theta) awake predictions of
+    these votes, and ``calibration`` log-odds of the predictions.
     """
 
     scales: Sequence[Scale]
-    regions: str | None
     weights: np.ndarray
     calibration: Calibration
 
@@ -145,13 +120,9 @@ class PanelGame:
 
     def log_odds(self, scores: np.ndarray) -> np.ndarray:
         """Return the log-odds of the class for scores of shape (n_samples, n_members)."""
-        votes = make_votes(self.scales, scores, self.regions)
-        return self.calibration.log_odds(np.nan_to_num(votes) @ self.weights)
+        return self.calibration.log_odds(make_votes(self.scales, scores) @ self.weights)
 
 
-def make_votes(
-    scales: Sequence[Scale], scores: np.ndarray, regions: str | None = None
-) -> np.ndarray:
-    """Return the votes for scores of shape (n_samples, n_members); NaN where asleep."""
-    columns = [scale(own) for scale, own in zip(scales, scores.T, strict=True)]
-    return with_regions(np.column_stack(columns), regions)
+def make_votes(scales: Sequence[Scale], scores: np.ndarray) -> np.ndarray:
+    """Return the votes for scores of shape (n_samples, n_members)."""
+    return np.column_stack([scale(own) for scale, own in zip(scales, scores.T, strict=True)])

@@ -48,7 +48,7 @@ WEAK = 1e6
 
 
 class NoHeldOutRowsWarning(UserWarning):
-    """Some class has no held-out rows to score the members on: all members weigh the same."""
+    """Some class has no held-out rows to score members on: labels do not change their weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +80,9 @@ def panel_scores(
     if np.unique(codes[held_out]).size < np.unique(codes).size:
         warn_user(
             "Some class has no held-out row to score the members on, since each of its labels is "
-            "needed to fit them: all members weigh the same in its game. Label at least two rows "
-            "of each class, or make sample weights less unequal: rows of large weight are in the "
-            "bootstrap sample of every tree.",
+            "needed to fit them: labels have no part in the weights of its game. Label at least "
+            "two rows of each class, or make sample weights less unequal: rows of large weight are "
+            "in the bootstrap sample of every tree.",
             NoHeldOutRowsWarning,
         )
     weights = np.ones(codes.size) if weights is None else weights
@@ -99,19 +99,13 @@ def panel_scores(
 
 @dataclass(frozen=True, eq=False)
 class ScoredVotes(PanelScores):
-    """Votes made of such scores; NaN where a voter is asleep.
+    """Votes made of such scores.
 
-    The first ``n_members`` voters are whole members, the others regions of them. ``prior`` are the
-    weights of members that the game is pulled to, which add up to 1; None for `weights_near_best`.
+    ``prior`` are the weights of members that the game is pulled to, which add up to 1; None for
+    `weights_near_best`.
     """
 
-    n_members: int
     prior: np.ndarray | None = None
-
-    @property
-    def mean_vote(self) -> np.ndarray:
-        """The vote of members with their prior weights on the unlabeled rows."""
-        return self.unlabeled[:, : self.n_members] @ self.prior_weights
 
     @cached_property
     def prior_weights(self) -> np.ndarray:
@@ -135,10 +129,10 @@ class ScoredVotes(PanelScores):
 
 @dataclass(frozen=True, eq=False)
 class PanelSolution:
-    """Weights of the voters, what the labels tell of the members, and the last game's solution.
+    """Weights (theta) of the members, what labels tell of these, and the last game's solution.
 
-    Weights (theta) are 0 for regions of which nothing is known; ``label_correlations`` are b of the
-    members with both classes weighing the same, ``errors`` its standard errors.
+    ``label_correlations`` are b with both classes weighing the same, ``errors`` their standard
+    errors.
     """
 
     weights: np.ndarray
@@ -160,7 +154,6 @@ def aggregate(
     scores: PanelScores,
     *,
     scales: Sequence[Scale] | None = None,
-    regions: str | None = None,
     loss: str | Loss = "square",
     tol: float = 1e-3,
     max_iter: int = 200,
@@ -176,7 +169,7 @@ def aggregate(
         The scores of the members.
     scales : sequence of Scale, optional
         What makes votes of each member's scores; by default ranks and standardized log-odds.
-    regions, loss, tol, max_iter
+    loss, tol, max_iter
         As in `HedgedVotingClassifier`.
     prior : ndarray of shape (n_members,), optional
         Weight of each member that the game starts from and is pulled to; they add up to 1. By
@@ -192,24 +185,23 @@ def aggregate(
     """
     scales = [VoteScale.of(own) for own in scores.unlabeled.T] if scales is None else scales
     votes = ScoredVotes(
-        make_votes(scales, scores.labeled, regions),
+        make_votes(scales, scores.labeled),
         scores.is_positive,
         scores.weights,
-        make_votes(scales, scores.unlabeled, regions),
-        n_members=len(scales),
+        make_votes(scales, scores.unlabeled),
         prior=prior,
     )
     solution = solve_panel_game(
         votes, loss, tol=tol, max_iter=max_iter, ridge=ridge, caution=caution
     )
     calibration = calibrate(
-        np.nan_to_num(votes.labeled) @ solution.weights,
+        votes.labeled @ solution.weights,
         scores.is_positive,
         scores.weights,
-        np.nan_to_num(votes.unlabeled) @ solution.weights,
+        votes.unlabeled @ solution.weights,
         scores.unlabeled @ votes.prior_weights,
     )
-    return Aggregate(PanelGame(scales, regions, solution.weights, calibration), solution, votes)
+    return Aggregate(PanelGame(scales, solution.weights, calibration), solution, votes)
 
 
 def solve_panel_game(
@@ -221,17 +213,10 @@ def solve_panel_game(
     ridge: float = RIDGE,
     caution: float = 1.0,
 ) -> PanelSolution:
-    """Return the weights of the members, and of regions where unlabeled rows and both classes are.
+    """Return the weights of the members.
 
     The game is set up once; each correction of b changes its edge alone.
     """
-    awake = ~np.isnan(votes.labeled)
-    is_known = awake[votes.is_positive].any(axis=0) & awake[~votes.is_positive].any(axis=0)
-    is_known &= ~np.isnan(votes.unlabeled).all(axis=0)
-    is_known[: votes.n_members] = True
-    votes = replace(
-        votes, labeled=votes.labeled[:, is_known], unlabeled=votes.unlabeled[:, is_known]
-    )
     b, errors = balanced_correlations(votes)
     lowered = b - caution * errors
     setting = _set_up(votes, b, loss, ridge)
@@ -244,37 +229,31 @@ def solve_panel_game(
     game = solve(lowered)
     for _ in range(CORRECTIONS):
         game = solve(lowered + _correction_weight(votes) * _sampling_correction(votes, game))
-    weights = np.zeros(is_known.size)
-    # if no member is better than a guess as far as labels tell, all weigh the same
-    weights[is_known] = game.weights if np.any(game.weights != 0) else setting.terms.anchor
-    return PanelSolution(weights, b[: votes.n_members], errors[: votes.n_members], game)
+    # if no member is better than a guess as far as labels tell, the weights are the prior ones
+    weights = game.weights if np.any(game.weights != 0) else setting.terms.anchor
+    return PanelSolution(weights, b, errors, game)
 
 
 def balanced_correlations(votes: ScoredVotes) -> tuple[np.ndarray, np.ndarray]:
-    """Return b of each voter where it is awake, classes weighing the same, and its standard error.
+    """Return b of each voter, both classes weighing the same, and its standard error.
 
     Few labels may show too small a spread: to the spread of the votes in a class, that on all
     unlabeled rows is added as if three more labels showed it. Without labels of one of the classes,
     b is 0 and its error 1.
     """
+    n_voters = votes.labeled.shape[1]
     if votes.n_rare == 0:
-        return np.zeros(votes.labeled.shape[1]), np.ones(votes.labeled.shape[1])
-    awake = ~np.isnan(votes.labeled)
-    signs = np.where(votes.is_positive, 1.0, -1.0)
-    products = np.where(awake, signs[:, None] * votes.labeled, 0.0)
-    weights = votes.balanced_weights[:, None] * awake
-    total = np.maximum(weights.sum(axis=0), SMALLEST)
-    b = (weights * products).sum(axis=0) / total
-    variance, usual = np.zeros_like(b), np.nanvar(votes.unlabeled, axis=0)
-    for own in (votes.is_positive, ~votes.is_positive):
-        part = weights[own]
-        size = np.maximum(part.sum(axis=0), SMALLEST)
-        mean = (part * products[own]).sum(axis=0) / size
-        spread = (part * (products[own] - mean) ** 2).sum(axis=0) / size
-        n_effective = size**2 / np.maximum((part**2).sum(axis=0), SMALLEST**2)
-        squares = n_effective * spread + PRIOR_ROWS * usual
-        spread = squares / (np.maximum(n_effective - 1.0, 0.0) + PRIOR_ROWS)
-        variance += spread / np.maximum(n_effective, 1.0) * (size / total) ** 2
+        return np.zeros(n_voters), np.ones(n_voters)
+    b, variance, usual = np.zeros(n_voters), np.zeros(n_voters), votes.unlabeled.var(axis=0)
+    for own, sign in ((votes.is_positive, 1.0), (~votes.is_positive, -1.0)):
+        weights = votes.weights[own] / votes.weights[own].sum()
+        products = sign * votes.labeled[own]
+        mean = weights @ products
+        n_effective = 1.0 / np.sum(weights**2)
+        squares = n_effective * (weights @ (products - mean) ** 2) + PRIOR_ROWS * usual
+        spread = squares / (max(n_effective - 1.0, 0.0) + PRIOR_ROWS)
+        b += mean / 2.0
+        variance += spread / n_effective / 4.0
     return b, np.sqrt(variance)
 
 
@@ -284,29 +263,26 @@ def weights_near_best(votes: ScoredVotes) -> np.ndarray:
     A weight is proportional to exp(-z), if b of the member is z standard errors below that of the
     best one; the error is that of the difference of their votes. Without labels all are equal.
     """
-    labeled, unlabeled = (own[:, : votes.n_members] for own in (votes.labeled, votes.unlabeled))
-    b, _ = balanced_correlations(replace(votes, labeled=labeled, unlabeled=unlabeled))
+    b, _ = balanced_correlations(votes)
     best = [int(np.argmax(b))]
-    behind, errors = balanced_correlations(
-        replace(votes, labeled=labeled[:, best] - labeled, unlabeled=unlabeled[:, best] - unlabeled)
-    )
+    labeled, unlabeled = (own[:, best] - own for own in (votes.labeled, votes.unlabeled))
+    behind, errors = balanced_correlations(replace(votes, labeled=labeled, unlabeled=unlabeled))
     weights = np.exp(-behind / np.maximum(errors, SMALLEST))
     return weights / weights.sum()
 
 
 def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss, ridge: float) -> Game:
     """Return the game with its anchor, weights in given parts of the size that suits b."""
-    prior, size = votes.prior_weights, float(np.mean(votes.mean_vote**2))
-    scale = max(float(b[: prior.size] @ prior) / size, LEAST_SCALE) if size > 0 else LEAST_SCALE
-    anchor = np.zeros(b.size)
-    anchor[: prior.size] = scale * prior
+    prior = votes.prior_weights
+    size = float(np.mean((votes.unlabeled @ prior) ** 2))
+    scale = max(float(b @ prior) / size, LEAST_SCALE) if size > 0 else LEAST_SCALE
     has_free_signs = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
     voters = VoteArray(votes.unlabeled)
     terms = WeightTerms.of(
         voters.coverage,
         b,
         ridge=ridge / (2.0 * votes.n_rare) if votes.n_rare else RIDGE_WITHOUT_LABELS,
-        anchor=anchor,
+        anchor=scale * prior,
         lower=-np.inf if has_free_signs else 0.0,
     )
     return Game(voters, terms, resolve_loss(loss))
@@ -326,12 +302,9 @@ def _sampling_correction(votes: ScoredVotes, game: GameSolution) -> np.ndarray:
 
 
 def _mean_agreement(votes: np.ndarray, weights: np.ndarray, game: GameSolution) -> np.ndarray:
-    """Return the weighted mean of vote times prediction where each voter is awake."""
-    filled = np.nan_to_num(votes)
-    predictions = game.loss.link(filled @ game.weights)
-    awake = weights @ ~np.isnan(votes)
-    agreement = (weights * predictions) @ filled
-    return np.divide(agreement, awake, out=np.zeros_like(agreement), where=awake > 0)
+    """Return the weighted mean of vote times prediction of each voter."""
+    total = weights.sum()
+    return (weights * game.loss.link(votes @ game.weights)) @ votes / (total if total > 0 else 1.0)
 
 
 def calibrate(
@@ -366,8 +339,7 @@ def calibrate(
 
 def summarize(names: Sequence[str], scores: PanelScores, found: Aggregate) -> dict[str, list]:
     """Return columns of `HedgedVotingClassifier.member_summary`, one entry for each member."""
-    votes, solution = found.votes.unlabeled[:, : len(names)], found.solution
-    weights = solution.weights.reshape(-1, len(names)).sum(axis=0)
+    votes, solution, weights = found.votes.unlabeled, found.solution, found.solution.weights
     has_both = scores.is_positive.any() and not scores.is_positive.all()
     return {
         "member": list(names),

@@ -54,15 +54,16 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         to it. (A clone is not fitted: wrap it in ``sklearn.frozen.FrozenEstimator`` for a grid
         search.) Rows are passed to it as float32.
     n_estimators : int, default=600
-        Number of trees in all, of which half are in the random forest, and the others, in equal
-        parts, in the groups of extra trees; not used with another ``estimator``. More trees are a
-        little more accurate and take longer.
+        Number of trees in all: half of them in the random forest, the others in equal parts in the
+        groups of extra trees; not used with another ``estimator``. More trees are a little more
+        accurate and take longer.
     views : "auto", transformer, sequence of transformers or None, default="auto"
         What the trees look at beside the columns as they are. "auto" is `Components` (30 leading
         components of all rows) for the default ensembles, if there are at least three columns, and
         nothing for another ``estimator``. A transformer of scikit-learn is fitted to labeled and up
-        to 20,000 unlabeled rows, without labels. Another ``estimator`` is fitted to the columns and
-        to each of the views. None is nothing.
+        to 20,000 unlabeled rows, without labels. There are extra trees on each view, and on columns
+        and views together; another ``estimator`` is fitted to the columns and to each view. With
+        None extra trees look at the columns.
     shrinkage : "auto", float or None, default="auto"
         How strongly leaves are shrunk towards the nodes above them: in a node with this many rows
         the difference between a child and the node is halved. "auto" is chosen for each group of
@@ -139,9 +140,9 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     n_labeled_, n_unlabeled_ : int
         Number of labeled and of unlabeled rows.
     shift_score_ : float
-        How much the distribution of the unlabeled rows over the leaves differs from that of the
-        labeled rows: a chi-square statistic in standard deviations from its mean under no shift.
-        Values up to 3 are usual, above 8 there is a `ShiftWarning`.
+        How much the unlabeled rows differ from the labeled ones in how they fall into leaves: a
+        chi-square statistic in standard deviations from its mean under no shift. Values up to 3
+        are usual, above 8 there is a `ShiftWarning`.
 
     References
     ----------
@@ -246,16 +247,14 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             Where X is a frame or files, the name of their column of labels.
         X_unlabeled : like X, batches or files, or a Dask collection, optional
             Unlabeled rows; -1 in y is then a class, also if X_unlabeled is empty. Columns of frames
-            are matched by name, whatever their order. Batches may be any object that can be
-            iterated over again, or a function that returns a fresh iterable. Files are Parquet,
-            Arrow, CSV or LibSVM: a path, a folder, a glob or a list; they are read in batches on
-            each pass, and columns are matched by name. To choose columns, pass
-            ``hedgeclipper.io.as_source(files, columns=[...])`` in place of files.
+            and files are matched by name, whatever their order. Batches may be any object that can
+            be iterated over again, or a function that returns a fresh iterable. Files are Parquet,
+            Arrow, CSV or LibSVM: a path, a folder, a glob or a list, read in batches on each pass.
+            ``hedgeclipper.io.as_source(files, columns=[...])`` in place of files picks columns.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
         callback : callable, optional
-            Called with a `PassView` after each full pass of a `LeafGame`; see `LiveMargins`. The
-            game of groups is over too soon to be watched.
+            Called with a `PassView` after each full pass of a `LeafGame`; see `LiveMargins`.
 
         Returns
         -------
@@ -353,8 +352,8 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             self.game._validate_params()
         elif callback is not None:
             raise ValueError(
-                "A callback watches the passes of a LeafGame. Got game=None, which weighs groups "
-                "of trees in too few passes: pass game=LeafGame(), or leave the callback out."
+                "A callback watches the passes of a LeafGame. Got game=None, whose passes are too "
+                "few: pass game=LeafGame(), or leave the callback out."
             )
         return (LeafStorage() if self.storage is None else self.storage).checked_for(X_unlabeled)
 
@@ -427,7 +426,6 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         callback: Callable[[PassView], None] | None = None,
     ) -> None:
         """Solve all games, show the predictions of each pass to the callback, and store all."""
-        many = self.classes_.size > 2
 
         def show(target: Any, record: PassRecord, now: Any) -> None:
             def awake(X: Any) -> np.ndarray:
@@ -435,7 +433,11 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
                 return replace(now, prepare=prepare).raw_predictions(rows, self.n_jobs)[:, 0]
 
             assert callback is not None
-            callback(PassView(record, awake, now.hedged_range, target, is_one_of_many=many))
+            callback(
+                PassView(
+                    record, awake, now.hedged_range, target, is_one_of_many=self.classes_.size > 2
+                )
+            )
 
         watchers = None
         if callback is not None:

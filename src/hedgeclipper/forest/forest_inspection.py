@@ -48,20 +48,20 @@ def column_contributions(predictor: GroupPredictor, X: Any, game: int) -> np.nda
     """
     finder, scorer = predictor.finder, predictor.scorer
     if not isinstance(finder, ViewedTrees):
-        finder = ViewedTrees([], [(0,)], [finder], X.shape[1])
+        finder = ViewedTrees([], [(0,)], [finder], [X.shape[1]])
     if scorer.are_log_odds or not all(isinstance(part, PackedTrees) for part in finder.parts):
         return None
     out = np.zeros((X.shape[0], X.shape[1] + 1))
     values = _leaf_log_odds(predictor, game)
     first = 0
-    seen, of_views = all_views(finder.views, X), X.shape[1]
+    tables = all_views(finder.views, X)
     for look, part in zip(finder.looks, finder.parts, strict=True):
         assert isinstance(part, PackedTrees)
         n_leaves = int(part.n_leaves.sum())
-        columns = [finder.column_of(look, feature) for feature in part.used]
-        places = np.array([of_views if column is None else column for column in columns], int)
+        places = np.minimum(part.used if 0 in look else X.shape[1], X.shape[1])
+        places = np.broadcast_to(places, part.used.shape)
         own = values[first : first + n_leaves]
-        _add_steps(part, part.find(side_by_side(seen, look)), own, places, out)
+        _add_steps(part, part.find(side_by_side(tables, look)), own, places, out)
         first += n_leaves
     return out
 
@@ -243,7 +243,7 @@ def out_of_bag_log_odds(groups: ScoredGroups) -> np.ndarray:
     weights = None if groups.weights is None else groups.weights[known]
     scores = panel_scores(own, own, groups.codes[known], weights, groups.games)
     out = np.full((known.size, len(groups.games)), np.nan)
-    games = [weigh_groups(one, groups.scorer.n_trees).game for one in scores]
+    games = [weigh_groups(one, groups.scorer.prior_weights).game for one in scores]
     found = [game.log_odds(one.unlabeled) for game, one in zip(games, scores, strict=True)]
     out[known] = np.column_stack(found)
     return out

@@ -1,4 +1,4 @@
-"""Groups of trees as voters: an ensemble on a view, its leaves shrunk, and how much it counts.
+"""Groups of trees as voters: ensembles on views, their leaves shrunk, and how much each counts.
 
 A group's score of a row is the mean value of the row's leaves. Of a labeled row only trees count
 that were grown without it. From these scores a game weighs the groups like members of a panel, and
@@ -35,9 +35,9 @@ from hedgeclipper.forest.shrinkage import STRENGTHS, choose_strength, shrink
 from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch
 from hedgeclipper.forest.trees import LeafFinder
 
-# Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels. The strength of the
-# pull to equal weights of trees, times the mean square of the vote they give; with fewer labels of
-# the rarer class than FEW_LABELS it is larger still.
+# Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels and four groups. The
+# strength of the pull to the prior weights, times the mean square of the vote they give; with fewer
+# labels of the rarer class than FEW_LABELS it is larger still.
 GROUP_RIDGE, FEW_LABELS = 60.0, 20.0
 
 
@@ -60,9 +60,13 @@ class GroupScorer:
         return int(self.groups[-1]) + 1
 
     @property
-    def n_trees(self) -> np.ndarray:
-        """Number of trees in each group."""
-        return np.bincount(self.groups)
+    def prior_weights(self) -> np.ndarray:
+        """Weights before labels are looked at: the groups' parts of all trees; equal of boosters.
+
+        Trees of a booster correct each other, so that their number does not count.
+        """
+        sizes = np.ones(self.n_groups) if self.are_log_odds else np.bincount(self.groups)
+        return sizes / sizes.sum()
 
     @property
     def n_numbers(self) -> int:
@@ -124,7 +128,7 @@ class ScoredGroups:
         scorer = self.scorer
         if scorer.are_log_odds:
             return scorer.leaf_values
-        n_trees = scorer.n_trees[scorer.groups]
+        n_trees = np.bincount(scorer.groups)[scorer.groups]
         return scorer.leaf_values * np.repeat(n_trees, scorer.finder.n_leaves)
 
     def unseen_scores(self, leaves: np.ndarray) -> np.ndarray:
@@ -135,21 +139,17 @@ class ScoredGroups:
         return np.moveaxis(expit(scores) if scorer.are_log_odds else scores, 0, 1)
 
 
-def weigh_groups(scores: PanelScores, n_trees: np.ndarray, **options: Any) -> Aggregate:
-    """Return the weights of the groups: equal ones for all trees, unless labels show better ones.
-
-    ``n_trees`` is the number of trees in each group.
-    """
-    n_groups, equal = n_trees.size, n_trees / n_trees.sum()
-    mean = scores.unlabeled @ equal
+def weigh_groups(scores: PanelScores, prior: np.ndarray, **options: Any) -> Aggregate:
+    """Return the weights of the groups: the prior ones, unless labels show better ones."""
+    mean = scores.unlabeled @ prior
     scale = ProbabilityScale(float(mean.mean()))
     n_positive = int(scores.is_positive.sum())
     n_rare = max(1, min(n_positive, scores.is_positive.size - n_positive))
     size = float(np.mean(scale(mean) ** 2)) or 1.0
     return aggregate(
         scores,
-        scales=[scale] * n_groups,
-        prior=equal,
+        scales=[scale] * prior.size,
+        prior=prior,
         ridge=GROUP_RIDGE * size * (1.0 + (FEW_LABELS / n_rare) ** 2),
         caution=0.0,
         **options,
@@ -309,7 +309,7 @@ class GroupStream(Stream):
         scores = panel_scores(
             groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
         )
-        found = [weigh_groups(own, scorer.n_trees, **self.options) for own in scores]
+        found = [weigh_groups(own, scorer.prior_weights, **self.options) for own in scores]
         self.summaries = [
             summarize(groups.names, *pair) for pair in zip(scores, found, strict=True)
         ]

@@ -29,6 +29,8 @@ from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.sklearn_private import _is_fitted
 
 FEW_LABELS = 1000
+# of all trees; the best of six plans in four draws of 28 rows of the benchmarks (docs/ablations.md)
+FOREST_PART = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +52,9 @@ class GrownTrees:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """A tree ensemble to grow, and the views it looks at, side by side, by their numbers.
+    """A tree ensemble to grow, and what it looks at, side by side: numbers of tables.
 
-    View 0 is the columns as they are.
+    0 is the columns as they are, 1 what the first view makes of them, and so on.
     """
 
     name: str
@@ -61,34 +63,51 @@ class Ensemble:
 
 
 def plan_ensembles(model: Any, n_labeled: int, views: Sequence[Any]) -> list[Ensemble]:
-    """Return the ensembles of a `HedgeClipperClassifier`, not fitted, given its fitted views."""
-    names = view_names(views)
-    if model.estimator is None and model.shrinkage is not None:
-        return default_ensembles(model.n_estimators, names, model.n_jobs)
-    kind, ensemble = "estimator", model.estimator
-    if ensemble is None:
-        has_least_leaf = model.game is None or model.game.min_specialist_size is None
-        least = 1 if not has_least_leaf else 10 if n_labeled >= FEW_LABELS else 4
-        kind, options = "random forest", {"n_jobs": n_workers(model.n_jobs)}
-        ensemble = RandomForestClassifier(model.n_estimators, min_samples_leaf=least, **options)
-    each = [Ensemble(f"{kind} on {name}", ensemble, (k,)) for k, name in enumerate(names, 1)]
-    return [Ensemble(kind, ensemble), *each]
+    """Return the ensembles of a `HedgeClipperClassifier`, not fitted, given its fitted views.
+
+    Without shrinkage it is the paper's forest, whose leaves must not be too small, if these are not
+    left out later: they have at least 10 rows, or 4 if there are fewer than 1,000 labels.
+    """
+    names, n_jobs = view_names(views), n_workers(model.n_jobs)
+    if model.estimator is not None:
+        each = [(f"estimator on {name}", (k,)) for k, name in enumerate(names, 1)]
+        looks = [("estimator", (0,)), *each]
+        return [Ensemble(name, model.estimator, look) for name, look in looks]
+    if model.shrinkage is not None:
+        return default_ensembles(model.n_estimators, names, n_jobs)
+    least = 10 if n_labeled >= FEW_LABELS else 4
+    if model.game is not None and model.game.min_specialist_size is not None:
+        least = 1
+    forest = RandomForestClassifier(min_samples_leaf=least, n_jobs=n_jobs)
+    return _groups(forest, model.n_estimators, {(0,): "", **_each_view(names)})
 
 
 def default_ensembles(n_trees: int, names: Sequence[str], n_jobs: int | None) -> list[Ensemble]:
     """Return a random forest on the columns, and extra trees on views, all bootstrapped.
 
-    Half of the trees are in the forest. The others, in equal parts, look at each of the views of
-    these names, and at the columns and all views together.
+    The others, in equal parts, look at each of the views of these names, and at the columns and all
+    views together.
     """
-    n_forest, n_groups = (n_trees + 1) // 2, len(names) + 1
-    forest = RandomForestClassifier(n_forest, n_jobs=n_workers(n_jobs))
-    n_extra = max(1, (n_trees - n_forest) // n_groups)
-    extra = ExtraTreesClassifier(n_extra, bootstrap=True, n_jobs=n_workers(n_jobs))
-    each = [Ensemble(f"extra trees on {name}", extra, (k,)) for k, name in enumerate(names, 1)]
-    suffix = f" on columns and {names[0] if len(names) == 1 else 'views'}" if names else ""
-    together = Ensemble(f"extra trees{suffix}", extra, tuple(range(n_groups)))
-    return [Ensemble("random forest", forest), *each, together]
+    n_forest = round(FOREST_PART * n_trees)
+    forest = RandomForestClassifier(max(1, n_forest), n_jobs=n_jobs)
+    extra = ExtraTreesClassifier(bootstrap=True, n_jobs=n_jobs)
+    both = f" on columns and {names[0] if len(names) == 1 else 'views'}" if names else ""
+    looks = {**_each_view(names), tuple(range(len(names) + 1)): both}
+    return [Ensemble("random forest", forest), *_groups(extra, n_trees - n_forest, looks)]
+
+
+def _each_view(names: Sequence[str]) -> dict[tuple[int, ...], str]:
+    return {(number,): f" on {name}" for number, name in enumerate(names, 1)}
+
+
+def _groups(model: Any, n_trees: int, looks: dict[tuple[int, ...], str]) -> list[Ensemble]:
+    """Return the ensemble with each of these looks, the trees in equal parts, at least one each."""
+    kind = "random forest" if isinstance(model, RandomForestClassifier) else "extra trees"
+    parts = [len(part) for part in np.array_split(np.arange(n_trees), len(looks))]
+    return [
+        Ensemble(f"{kind}{suffix}", clone(model).set_params(n_estimators=max(1, part)), look)
+        for part, (look, suffix) in zip(parts, looks.items(), strict=True)
+    ]
 
 
 def draw_some(
@@ -145,7 +164,7 @@ def grow_trees(
     classes: np.ndarray | None = None,
     names: np.ndarray | None = None,
 ) -> GrownTrees:
-    """Fit each ensemble to its view of the rows, and note what each tree was grown from.
+    """Fit each ensemble to what it looks at, and note what each of its trees was grown from.
 
     Out-of-bag rows are the unseen ones. They need a bootstrap; an ensemble without one is grown
     on half of the labels, stratified by class, and the other half is unseen. For a fitted ensemble,
@@ -160,20 +179,21 @@ def grow_trees(
     has_bags = getattr(first, "bootstrap", False)
     is_grown = np.ones(y.size, bool) if has_bags else _draw_half(y, random_state)
     weights = None if sample_weight is None else sample_weight[is_grown] / sample_weight.mean()
-    seen = all_views(views, X[is_grown])
+    tables = all_views(views, X[is_grown])
     models = {
-        one.name: _fit(one.model, side_by_side(seen, one.look), y[is_grown], weights, random_state)
+        one.name: _fit(
+            one.model, side_by_side(tables, one.look), y[is_grown], weights, random_state
+        )
         for one in ensembles
     }
-    finders = [leaf_finder(model) for model in models.values()]
-    samples = [_bags(model, is_grown, has_bags) for model in models.values()]
-    bags = np.concatenate(samples)
+    parts = [leaf_finder(model) for model in models.values()]
+    looks, widths = [one.look for one in ensembles], [table.shape[1] for table in tables]
+    pairs = zip(models.values(), parts, strict=True)
+    bags = np.concatenate([_bags(*pair, is_grown, has_bags) for pair in pairs])
     return GrownTrees(
         models=models,
-        finder=ViewedTrees(views, [one.look for one in ensembles], finders, X.shape[1])
-        if len(finders) > 1
-        else finders[0],
-        groups=np.repeat(np.arange(len(samples)), [own.shape[0] for own in samples]),
+        finder=parts[0] if len(parts) == 1 else ViewedTrees(views, looks, parts, widths),
+        groups=np.repeat(np.arange(len(parts)), [part.n_trees for part in parts]),
         bags=bags,
         unseen=bags == 0,
         source="oob" if has_bags else "half",
@@ -200,12 +220,12 @@ def _use_fitted(
     return GrownTrees({"estimator": model}, finder, groups, never, always, "prefit")
 
 
-def _bags(model: Any, is_grown: np.ndarray, has_bags: bool) -> np.ndarray:
+def _bags(model: Any, finder: LeafFinder, is_grown: np.ndarray, has_bags: bool) -> np.ndarray:
     """Return how often each labeled row is in the sample of each tree."""
     if has_bags:
         samples = model.estimators_samples_
         return np.array([np.bincount(rows, minlength=is_grown.size) for rows in samples])
-    return np.tile(is_grown.astype(int), (leaf_finder(model).n_trees, 1))
+    return np.tile(is_grown.astype(int), (finder.n_trees, 1))
 
 
 def _check_fitted(model: Any, X: Any, classes: np.ndarray | None, names: np.ndarray | None) -> None:

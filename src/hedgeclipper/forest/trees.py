@@ -27,7 +27,7 @@ from sklearn.tree import BaseDecisionTree
 
 from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.forest.shrinkage import TreeNodes
-from hedgeclipper.forest.views import all_views, side_by_side
+from hedgeclipper.forest.views import all_views, side_by_side, view_names
 
 ROWS_PER_BLOCK = 1 << 14
 BYTES_PER_BLOCK = 1 << 23
@@ -363,8 +363,9 @@ def _spread(values: np.ndarray, trees: np.ndarray, tree_output: np.ndarray) -> n
 class ViewedTrees(LeafFinder):
     """Trees on several views of the rows, which are transformers that make columns of them.
 
-    Each of the ``parts`` looks at some of the views, side by side, by their numbers in ``looks``: 0
-    are the columns as they are, of which there are ``n_columns``, and 1 the first of the views.
+    Each of the ``parts`` has a look at some of these tables, side by side, by their numbers in
+    ``looks``: 0 is the columns as they are, 1 what the first of the views makes of them, and so on.
+    ``widths`` are the numbers of columns of the tables.
     """
 
     def __init__(
@@ -372,14 +373,15 @@ class ViewedTrees(LeafFinder):
         views: Sequence[Any],
         looks: Sequence[tuple[int, ...]],
         parts: Sequence[LeafFinder],
-        n_columns: int,
+        widths: Sequence[int],
     ):
         self.views, self.looks, self.parts = list(views), list(looks), list(parts)
-        self.n_columns = n_columns
+        self.widths = list(widths)
         self.n_leaves = np.concatenate([part.n_leaves for part in parts])
         self.leaf_values = np.concatenate([part.leaf_values for part in parts])
         outputs = [part.tree_output for part in parts if part.tree_output is not None]
         self.tree_output = np.concatenate(outputs) if outputs else None
+        self.has_own_threads = any(part.has_own_threads for part in parts)
 
     @property
     def n_block_rows(self) -> int:
@@ -393,13 +395,9 @@ class ViewedTrees(LeafFinder):
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
-        seen, stops = all_views(self.views, X), np.cumsum([part.n_trees for part in self.parts])
+        tables, stops = all_views(self.views, X), np.cumsum([part.n_trees for part in self.parts])
         for look, part, stop in zip(self.looks, self.parts, stops, strict=True):
-            part.fill(side_by_side(seen, look), out[stop - part.n_trees : stop])
-
-    def column_of(self, look: tuple[int, ...], feature: int) -> int | None:
-        """Return the column that is a feature of trees with this look; None for one of a view."""
-        return feature if 0 in look and feature < self.n_columns else None
+            part.fill(side_by_side(tables, look), out[stop - part.n_trees : stop])
 
     def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str | None:
         """Return which rows fall into a leaf; columns of views are components."""
@@ -411,9 +409,13 @@ class ViewedTrees(LeafFinder):
         raise IndexError("There is no such leaf.")
 
     def _feature_name(self, look: tuple[int, ...], name: Callable[[int], str], feature: int) -> str:
-        if self.column_of(look, feature) is not None:
-            return name(feature)
-        return f"component {feature - self.n_columns if 0 in look else feature}"
+        starts = np.cumsum([0, *(self.widths[number] for number in look)])
+        place = int(np.searchsorted(starts, feature, side="right")) - 1
+        number, column = look[place], feature - int(starts[place])
+        if number == 0:
+            return name(column)
+        view = f" of {view_names(self.views)[number - 1]}" if len(self.views) > 1 else ""
+        return f"component {column}{view}"
 
 
 def leaf_finder(model: Any) -> LeafFinder:

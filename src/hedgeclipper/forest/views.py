@@ -213,11 +213,14 @@ def all_views(views: Sequence[Any], X: Any) -> list[Any]:
     return [X, *(view.transform(X) for view in views)]
 
 
-def side_by_side(seen: Sequence[Any], look: Sequence[int]) -> Any:
-    """Return the columns of these views, of all that are seen of the rows, in one table."""
-    tables = [seen[number] for number in look]
-    if len(tables) == 1:
-        return tables[0]
-    if any(map(sparse.issparse, tables)):
-        return sparse.hstack(tables, format="csr", dtype=np.float32)
-    return np.hstack(tables).astype(np.float32, copy=False)
+def side_by_side(tables: Sequence[Any], look: Sequence[int]) -> Any:
+    """Return one table of those of the tables of `all_views` with these numbers, in this order.
+
+    It is sparse if the first one is.
+    """
+    first, *others = (tables[number] for number in look)
+    if not others:
+        return first
+    if sparse.issparse(first):
+        return sparse.hstack([first, *others], format="csr", dtype=np.float32)
+    return np.hstack([first, *map(_dense, others)], dtype=np.float32, casting="same_kind")

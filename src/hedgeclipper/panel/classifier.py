@@ -17,7 +17,6 @@ from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.held_out import USED_LABELS, HeldOutRows, why_no_guarantee
 from hedgeclipper.base.inspection import store_games
-from hedgeclipper.base.score_votes import REGIONS
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_in_memory
 from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summarize
 from hedgeclipper.base.worst_case import worst_case_error
@@ -72,10 +71,6 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         fit, and test its predictions. The bound on the error holds with this probability, if the
         labeled rows are a simple random sample of all rows and have no weights. If None, members
         are fitted to all labels, and the error is an estimate.
-    regions : {"signs", "bins"} or None, default=None
-        Voters beside the members: each member where it votes + and where it votes - ("signs"), and
-        these apart for sure and unsure votes ("bins"). Worth a try with many labels, if members are
-        better on one side than on the other.
     loss : {"square", "zero_one", "log"} or Loss, default="square"
         Loss that the game minimizes in the worst case. Probabilities are calibrated whatever it is.
     tol : float, default=1e-3
@@ -115,7 +110,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
     left_out_ : list of str
         Names of members that the ``time_limit`` left out.
     weights_ : ndarray of shape (n_games, n_members)
-        Weight of each member, regions included; there is one game for two classes, or one for each
+        Weight of each member; there is one game for two classes, or one for each
         class against the rest.
     certificate_ : Certificate
         The error of ``predict`` on the unlabeled rows (where these are files or Dask's, on those
@@ -167,7 +162,6 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         ],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
-        "regions": [StrOptions(set(REGIONS)), None],
         "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -186,7 +180,6 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         cv=5,
         holdout=None,
         confidence_level=None,
-        regions=None,
         loss="square",
         tol=1e-3,
         max_iter=200,
@@ -200,7 +193,6 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         self.cv = cv
         self.holdout = holdout
         self.confidence_level = confidence_level
-        self.regions = regions
         self.loss = loss
         self.tol = tol
         self.max_iter = max_iter
@@ -307,7 +299,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         return tags
 
     def _game_options(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("regions", "loss", "tol", "max_iter")}
+        return {name: getattr(self, name) for name in ("loss", "tol", "max_iter")}
 
     def _check_estimators(self) -> list[tuple[str, Any]]:
         """Return the members that are not dropped."""

@@ -39,8 +39,8 @@ class PanelInspectionMixin(SemiSupervisedClassifier):
     def member_summary(self):
         """Return a frame that describes the members, one row each.
 
-        Columns: ``weight`` (regions included), ``correlation`` (b with both classes weighing the
-        same, out of fold) and its ``standard_error``, ``auc`` (out of fold), ``agreement``
+        Columns: ``weight``, ``correlation`` (b with both classes weighing the same, out of fold)
+        and its ``standard_error``, ``auc`` (out of fold), ``agreement``
         (correlation of its votes with the mean vote of the others on unlabeled rows),
         ``contribution`` (proportion of the spread of the result that comes from it) and ``seconds``
         (time of all its fits, and of scoring the unlabeled rows). With more than two classes there
