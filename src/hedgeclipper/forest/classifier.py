@@ -271,8 +271,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         rows, held = self._hold_out_labels(rows, random_state)
         codes = self._encode(rows.y_labeled)
         some = draw_some(self, rows, random_state)
-        labeled = replace(rows, X_unlabeled=rows.X_labeled)
-        self._grown_from = labeled, codes, deepcopy(random_state)
+        self._grown_from = replace(rows, X_unlabeled=rows.X_labeled), codes, deepcopy(random_state)
         grown = grow_forest(self, rows, codes, some, random_state)
         leaves = grown.finder.find(rows.X_labeled, self.n_jobs)
         self.shift_score_ = check_shift(grown, leaves, some, self.n_jobs)
@@ -426,6 +425,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         callback: Callable[[PassView], None] | None = None,
     ) -> None:
         """Solve all games, show the predictions of each pass to the callback, and store all."""
+        many = self.classes_.size > 2
 
         def show(target: Any, record: PassRecord, now: Any) -> None:
             def awake(X: Any) -> np.ndarray:
@@ -433,11 +433,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
                 return replace(now, prepare=prepare).raw_predictions(rows, self.n_jobs)[:, 0]
 
             assert callback is not None
-            callback(
-                PassView(
-                    record, awake, now.hedged_range, target, is_one_of_many=self.classes_.size > 2
-                )
-            )
+            callback(PassView(record, awake, now.hedged_range, target, is_one_of_many=many))
 
         watchers = None
         if callback is not None:
