@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -131,12 +131,15 @@ def figure_table(figures: PairedFigures, measure: str, shown: Sequence[str]) -> 
     return markdown_table(rows)
 
 
-def summary_table(figures: PairedFigures, measure: str, shown: Sequence[str]) -> str:
+def summary_table(
+    figures: PairedFigures, measure: str, shown: Sequence[str], titles: Mapping[str, str]
+) -> str:
     """Return one line for each method, the best mean first: its mean, and how often it is first.
 
-    Methods that could not be run on all rows have no mean and come last.
+    Methods that could not be run on all rows have no mean and come last. ``titles`` are those of
+    some methods, where these are not the usual ones.
     """
-    first, alone = first_counts(figures, measure)
+    first, _ = first_counts(figures, measure)
     means = {
         name: float(np.mean([figures.mean(row, name, measure) for row in figures.rows]))
         for name in shown
@@ -144,11 +147,9 @@ def summary_table(figures: PairedFigures, measure: str, shown: Sequence[str]) ->
     sign = 1.0 if measure in SMALLER_IS_BETTER else -1.0
     order = sorted(shown, key=lambda name: np.nan_to_num(sign * means[name], nan=np.inf))
     title = MEASURES.get(measure, measure.replace("_", " "))
-    head = ["method", f"mean {title}", f"first or tied, of {len(figures.rows)}", "first alone"]
-    lines = [
-        [figures.titles[name], _mean_cell(means[name]), str(first[name]), str(alone[name])]
-        for name in order
-    ]
+    titles = {**figures.titles, **titles}
+    head = ["method", f"mean {title}", f"best or tied, of {len(figures.rows)}"]
+    lines = [[titles[name], _mean_cell(means[name]), str(first[name])] for name in order]
     return markdown_table([head, *lines])
 
 

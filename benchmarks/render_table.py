@@ -11,9 +11,10 @@ from pathlib import Path
 from benchmarks.figures import OURS, figure_table, on_draws_of, summary_table, when
 from benchmarks.forest_text import (
     FOREST,
+    N_TREES,
     Aims,
     ForestFigures,
-    describe_forest,
+    describe_in_short,
     measured,
     verdicts,
 )
@@ -23,7 +24,6 @@ from benchmarks.other_data import CASES, COMPARISONS
 from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.table_findings import (
-    describe_panel,
     describe_protocol,
     describe_run,
     describe_scores,
@@ -34,17 +34,15 @@ from benchmarks.table_text import Figures, table_a
 AIMS = Aims(gain=0.026, unlabeled_gain=0.008, n_rows=5)
 OTHER = COMPARISONS["forest"]
 PAGE, README = DOCS / "table.md", ROOT / "README.md"
-IN_README = (
-    "hedged-voting",
-    "panel-mean",
-    "panel-stacking",
-    "hedgeclipper",
-    FOREST,
-    "random-forest",
-    "mart",
-    "logistic-regression",
-    "self-training",
-)
+IN_README = {
+    "hedged-voting": "`HedgedVotingClassifier`, earlier members",
+    "panel-mean": "mean of these members",
+    "hedgeclipper": "`HedgeClipperClassifier`",
+    FOREST: f"random forest of as many trees ({N_TREES})",
+    "mart": "gradient boosting",
+    "logistic-regression": "logistic regression",
+    "self-training": "self-training",
+}
 
 
 def sections(figures: Figures) -> dict[str, str]:
@@ -81,8 +79,8 @@ def readme_sections(figures: Figures) -> dict[str, str]:
     """Return the README's table, one line for each of some methods, and what it shows."""
     methods = [name for name in IN_README if name in figures.methods()]
     return {
-        "table": summary_table(figures, "auc", methods),
-        "findings": describe_panel(figures) + "\n\n" + describe_forest(figures),
+        "table": summary_table(figures, "auc", methods, IN_README),
+        "findings": describe_in_short(figures),
     }
 
 

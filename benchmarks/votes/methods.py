@@ -49,7 +49,7 @@ METHODS = {
         VoteMethod("majority", "Majority vote", uses_labels=False),
         VoteMethod("naive_bayes", "Naive Bayes", is_simple=True),
         VoteMethod("accuracy_weights", "Accuracy weights", is_simple=True),
-        VoteMethod("ridge", "Ridge regression", is_simple=True),
+        VoteMethod("ridge", "Ridge logistic regression", is_simple=True),
         VoteMethod("best_voter", "Best voter", is_simple=True),
         VoteMethod("label_model", "Snorkel LabelModel", many_votes=50_000),
         VoteMethod("dawid_skene", "Dawid-Skene"),

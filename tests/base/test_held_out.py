@@ -99,7 +99,7 @@ def test_a_guarantee_is_the_exact_test_of_the_final_predictions(kind, n_classes)
     assert (found.error_lower, found.error_upper) == pytest.approx((low, high))
     counts = pd.Series(y[:N_LABELED]).value_counts()
     assert found.baseline == pytest.approx(1 - counts.max() / N_LABELED)
-    assert f"{k} of 60 held-out labels wrong" in str(found)
+    assert f"{k} errors on 60 held-out labels" in str(found)
 
 
 @pytest.mark.parametrize("kind", KINDS)

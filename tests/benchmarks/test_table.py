@@ -196,11 +196,13 @@ def test_a_failed_write_leaves_the_old_results(tmp_path):
 def test_the_summary_has_the_best_mean_first_and_what_was_not_run_last():
     changes = {"label-spreading": [np.nan] * 3, "mart": [0.9, 0.91, 0.92]}
     shown = ["label-spreading", "mean", "mart"]
-    _, _, *lines = summary_table(Figures(made_up(auc=changes)), "auc", shown).splitlines()
+    _, _, *lines = summary_table(
+        Figures(made_up(auc=changes)), "auc", shown, {"mean": "the mean"}
+    ).splitlines()
     assert lines == [
-        f"| {METHODS['mart'].title} | 0.910 | 1 | 1 |",
-        f"| {METHODS['mean'].title} | 0.800 | 0 | 0 |",
-        f"| {METHODS['label-spreading'].title} | - | 0 | 0 |",
+        f"| {METHODS['mart'].title} | 0.910 | 1 |",
+        "| the mean | 0.800 | 0 |",
+        f"| {METHODS['label-spreading'].title} | - | 0 |",
     ]
 
 

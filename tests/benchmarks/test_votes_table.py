@@ -329,7 +329,7 @@ def test_rendering_votes_writes_pages_and_picture(tmp_path):
     for part in sections(tmp_path).values():
         assert part.strip() in text
     assert "| bf_cardio, 100 | **0.910** | 0.800 |" in text
-    assert "| HedgeClipper | 0.910 | 3 | 3 |" in readme.read_text(encoding="utf-8")
+    assert "| `VoteAggregator` | 0.910 | 3 |" in readme.read_text(encoding="utf-8")
     assert sections(tmp_path)["votes-speed"] == NOT_RUN
     assert (page.parent / "figures" / "votes_table.png").stat().st_size > 10_000
 

@@ -79,7 +79,7 @@ def test_a_sentence_says_what_it_is_worth():
     some = AutoLabels(**known, is_sure=np.arange(10) < 4, kind="guarantee", **counts, n_needed=0)
     assert str(some) == (
         "4 of 10 rows (40.0%) can be labeled automatically with at most 5% of them wrong: "
-        "guaranteed with 95% confidence (1 of 120 tested labels wrong)"
+        "guaranteed with 95% confidence (1 error on 120 tested labels)"
     )
     counts |= {"n_tested": 20}
     none = AutoLabels(**known, is_sure=np.zeros(10, bool), kind="estimate", **counts, n_needed=76)

@@ -115,7 +115,7 @@ def test_it_is_described_in_one_sentence():
     bound = Certificate(0.2, 0.31, 0.04, "guarantee", 0.9, 2000, 20, 100, 0.4)
     assert bound.describe() == (
         "error at most 31.0% on the 2,000 unlabeled rows, guaranteed with 90% confidence "
-        "(20 of 100 held-out labels wrong; always the most frequent class: 40.0%)"
+        "(20 errors on 100 held-out labels; always the most frequent class: 40.0%)"
     )
     guess = replace(bound, kind="estimate", baseline=None, n_unlabeled=0)
     assert (

@@ -113,7 +113,7 @@ class Certificate:
         >>> found = Certificate(0.114, 0.142, 0.09, "guarantee", 0.95, 8000, 57, 500, 0.241)
         >>> print(found.describe().replace(" (", "\n("))
         error at most 14.2% on the 8,000 unlabeled rows, guaranteed with 95% confidence
-        (57 of 500 held-out labels wrong; always the most frequent class: 24.1%)
+        (57 errors on 500 held-out labels; always the most frequent class: 24.1%)
         """
         if self.kind == "void":
             return f"no bound on the error: {self.reason}"
@@ -124,7 +124,7 @@ class Certificate:
         if self.is_guarantee:
             text = f"error at most {high} on {rows}, guaranteed with {level} confidence"
             if self.n_tested:
-                notes.append(f"{self.n_errors:,} of {self.n_tested:,} held-out labels wrong")
+                notes.append(f"{count_errors(self.n_errors)} on {self.n_tested:,} held-out labels")
         elif self.error is None:
             text = f"error between {low} and {high} on {rows} in the worst case, an estimate"
         else:
@@ -139,6 +139,11 @@ class Certificate:
 
     def __repr__(self) -> str:
         return f"<Certificate ({self.kind}): {self.describe()}>"
+
+
+def count_errors(n_errors: int) -> str:
+    """Return the number of errors with the word."""
+    return f"{n_errors:,} error{'s' * (n_errors != 1)}"
 
 
 def certificate(

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.bounds.certificate import Certificate, count_errors
 from hedgeclipper.bounds.class_rates import prediction_powered
 from hedgeclipper.bounds.intervals import proportion_bounds, wilson_bounds
 
@@ -114,7 +114,8 @@ class AutoLabels:
         kind = "guaranteed with" if self.kind == "guarantee" else "an estimate at"
         return (
             f"{n_sure:,} of {n_rows:,} rows ({self.coverage:.1%}) can be labeled automatically "
-            f"{what}: {kind} {level} ({self.n_errors:,} of {self.n_tested:,} tested labels wrong)"
+            f"{what}: {kind} {level} "
+            f"({count_errors(self.n_errors)} on {self.n_tested:,} tested labels)"
         )
 
     def __str__(self) -> str:
