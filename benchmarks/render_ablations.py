@@ -34,7 +34,6 @@ PARTS = (
     Part("components of all rows, not of labeled ones", OURS, "hedgeclipper-labeled-views"),
     Part("game of groups instead of equal weights of trees", OURS, "hedgeclipper-mean"),
     Part("game of leaves instead of groups", "hedgeclipper-leaves", OURS),
-    Part("game of nodes instead of groups", "hedgeclipper-nodes", OURS),
 )
 
 

@@ -140,7 +140,6 @@ CASES = {
     "forest, three classes": lambda: forest(THREE),
     "forest, zero-one loss": lambda: forest(loss="zero_one"),
     "forest, leaves": leaf_game,
-    "forest, nodes": lambda: leaf_game(specialists="nodes", bound="wilson"),
     "forest, alpha 0.3": lambda: leaf_game(unlabeled_weight=0.3),
     "forest, guarantee": lambda: forest(confidence_level=0.95),
     "forest, as in the paper": as_in_paper,

@@ -35,7 +35,6 @@ METHODS = {
         hedgeclipper_no_views.METHOD,
         hedgeclipper_no_extra.METHOD,
         hedgeclipper_leaves.METHOD,
-        hedgeclipper_leaves.NODES,
         hedgeclipper_paper.METHOD,
         hedgeclipper_paper.SMALL_ALPHA,
         hedgeclipper_paper.SOFT_VOTES,

@@ -1,6 +1,4 @@
-"""Controls: the paper's game of leaves on HedgeClipper's trees, and the same with all nodes."""
-
-from functools import partial
+"""Control: the paper's game of leaves on HedgeClipper's trees."""
 
 import numpy as np
 
@@ -10,24 +8,15 @@ from benchmarks.methods.method import Method, probability
 from hedgeclipper import HedgeClipperClassifier, LeafGame
 
 
-def scores(draw: Draw, specialists: str) -> np.ndarray:
-    game = LeafGame(specialists=specialists)
-    model = fit(HedgeClipperClassifier(game=game, random_state=draw.seed), draw)
+def scores(draw: Draw) -> np.ndarray:
+    model = fit(HedgeClipperClassifier(game=LeafGame(), random_state=draw.seed), draw)
     return probability(model, draw.X_scored)
 
 
 METHOD = Method(
     "hedgeclipper-leaves",
     "game of leaves",
-    partial(scores, specialists="leaves"),
-    uses_unlabeled=True,
-    is_control=True,
-    is_ablation=True,
-)
-NODES = Method(
-    "hedgeclipper-nodes",
-    "game of nodes",
-    partial(scores, specialists="nodes"),
+    scores,
     uses_unlabeled=True,
     is_control=True,
     is_ablation=True,

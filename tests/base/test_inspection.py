@@ -136,11 +136,11 @@ def test_leaves_have_names_and_rules():
     assert found.any()
 
 
-def test_inner_nodes_and_trees_have_names_but_no_rule():
-    model = leaf_game(specialists=("nodes", "trees"))
+def test_trees_have_names_but_no_rule():
+    model = leaf_game(specialists=("leaves", "trees"))
     names = model._inspect().voters.names
     assert {"tree 0", "tree 1", "tree 2"} <= set(names)
-    assert any(name.endswith("inner node") for name in names)
+    assert any(name.startswith("tree 0, leaf ") for name in names)
     assert model._inspect().describe_voters(np.arange(len(names))) == {}
 
 

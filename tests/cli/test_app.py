@@ -1,9 +1,8 @@
 import subprocess
 import sys
-from pathlib import Path
 
 import hedgeclipper
-from hedgeclipper.cli.app import find_checkout, spread_values
+from hedgeclipper.cli.app import spread_values
 from hedgeclipper.cli.output import ExitCode
 
 
@@ -12,39 +11,18 @@ def test_demo(command, monkeypatch):
     assert command("demo").out == "the demo\n"
 
 
-def test_bench_runs_make_in_a_checkout(command, monkeypatch):
-    calls = []
-
-    def run(words, **options):
-        calls.append((words, options["cwd"]))
-        return subprocess.CompletedProcess(words, 0)
-
-    monkeypatch.setattr("subprocess.run", run)
-    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
-    root = Path(__file__).parents[2]
-    monkeypatch.chdir(root / "tests")
-    assert command("bench", "votes-table").code == 0
-    assert calls == [(["make", "--no-print-directory", "votes-table"], root)]
-    assert find_checkout(root / "docs") == root
-
-
-def test_bench_elsewhere(command):
-    assert command("bench").code == 3
-    assert "is in no copy of HedgeClipper's repository" in command.err
-
-
 def test_help_and_version(command):
     assert command("--version").out == f"hedgeclipper {hedgeclipper.__version__}\n"
     for words in ([], ["--help"]):
         assert command(*words).code == 0
-        for name in ("fit", "predict", "votes", "report", "bench", "demo"):
+        for name in ("fit", "predict", "votes", "report", "evaluate", "demo"):
             assert name in command.out
         assert "Exit codes" in command.out
     assert "--unlabeled" in command("fit", "-h").out
 
 
 def test_help_shows_no_types_of_flags(command):
-    for words in ((), ("fit",), ("predict",), ("votes",), ("bench",)):
+    for words in ((), ("fit",), ("predict",), ("votes",), ("evaluate",)):
         out = command(*words, "--help").out
         assert "Show this message and exit." in out
         assert "bool" not in out
@@ -65,9 +43,9 @@ def test_the_command_as_a_process():
         return done.returncode, done.stdout, done.stderr
 
     assert run("--version") == (0, f"hedgeclipper {hedgeclipper.__version__}\n", "")
-    code, _, error = run("bench", "no-such-target")
+    code, _, error = run("votes", "rows.csv", "--no-such-option")
     assert code == ExitCode.USAGE
-    assert "no-such-target" in error
+    assert "no-such-option" in error
 
 
 def test_many_values_of_one_option():

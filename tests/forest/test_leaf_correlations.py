@@ -58,8 +58,7 @@ def unseen_rows():
 
 
 def test_plug_in_correlations_by_hand():
-    counts = np.full(N_LEAVES, 50.0)
-    votes = TABLE.votes(LABELED.scores, counts)
+    votes = TABLE.votes(LABELED.scores)
     b, wilson = (
         label_correlations(LABELED, TABLE, votes, bound, 0.05) for bound in ("plug_in", "wilson")
     )

@@ -145,7 +145,7 @@ def leaf_game(kinds, shrinkage=None):
     return b, game, game.specialists.votes.toarray()[places].sum(axis=0)
 
 
-@pytest.mark.parametrize("kinds", [["leaves"], ["nodes"], ["trees"], ["leaves", "trees"]])
+@pytest.mark.parametrize("kinds", [["leaves"], ["trees"], ["leaves", "trees"]])
 @pytest.mark.parametrize("shrinkage", [None, 10.0])
 def test_objective_is_that_of_the_paper_on_dense_votes(kinds, shrinkage):
     """Slack for square loss and alpha, and the anchor's ridge; its gradient by differences."""

@@ -29,7 +29,7 @@ def forest_of(n_labeled=300, n_trees=5):
     known = labeled(grown, rows, y)
     leaves = LeafArray(grown.finder.find(X[n_labeled:]))
     trees = leaf_table(grown.finder, ["trees"])
-    votes = trees.votes(known.scores, np.ones_like(known.scores))
+    votes = trees.votes(known.scores)
     return grown, known, LeafSpecialists(leaves, grown.finder.offsets, votes, np.ones(n_trees))
 
 

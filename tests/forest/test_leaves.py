@@ -24,11 +24,11 @@ def dense_matrix(table, votes):
     return where @ votes.toarray()
 
 
-@pytest.mark.parametrize("kinds", [["leaves"], ["nodes"], ["trees"], ["trees", "leaves"]])
+@pytest.mark.parametrize("kinds", [["leaves"], ["trees"], ["trees", "leaves"]])
 def test_blocks_act_like_the_matrix(kinds):
     table = leaf_table(FINDER, kinds)
     counts = count_in_leaves(LeafArray(LEAVES), FINDER)
-    votes = table.votes(RNG.normal(size=N_LEAVES), counts)
+    votes = table.votes(RNG.normal(size=N_LEAVES))
     coverage = table.sum_leaves(counts) / 300
     specialists = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, votes, coverage)
     matrix = dense_matrix(table, votes)
@@ -40,57 +40,21 @@ def test_blocks_act_like_the_matrix(kinds):
     np.testing.assert_allclose(specialists.coverage, np.abs(matrix).mean(axis=0))
 
 
-def test_votes_of_leaves_nodes_and_trees():
-    table = leaf_table(FINDER, ["nodes", "trees"])
-    scores, counts = RNG.normal(size=N_LEAVES), np.ones(N_LEAVES)
-    votes = table.votes(scores, counts).toarray()
-    is_leaf = table.own_leaf >= 0
-    own = table.own_leaf[is_leaf]
-    np.testing.assert_array_equal(votes[own, np.flatnonzero(is_leaf)], np.sign(scores[own]))
-    for tree in np.flatnonzero(table.is_tree):
-        inside = votes[:, tree] != 0
-        np.testing.assert_array_equal(votes[inside, tree], np.sign(scores[inside]))
-    inner = np.flatnonzero(~is_leaf & ~table.is_tree)
-    for node in inner:
-        assert np.unique(votes[votes[:, node] != 0, node]).size == 1
-
-
-def test_nodes_are_nested_and_leave_out_the_roots():
-    table = leaf_table(FINDER, ["nodes"])
-    n_nodes = sum(tree.tree_.node_count for tree in FOREST.estimators_)
-    assert table.awake.shape == (N_LEAVES, n_nodes - 5)
-    depths = [tree.decision_path(X[:1]).sum() - 1 for tree in FOREST.estimators_]
-    rows = FINDER.offsets + LEAVES[:, 0]
-    assert table.awake[rows].sum() == sum(depths)
-
-
-@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
-def test_nodes_of_boosters_are_nested_too(library):
-    """A leaf is awake in itself and in the nodes above it: its depth, as the booster counts it."""
-    module = pytest.importorskip(library)
-    if library == "lightgbm":
-        model = module.LGBMClassifier(n_estimators=3, verbose=-1).fit(X, Y)
-        frame = model.booster_.trees_to_dataframe()
-        is_leaf = frame["node_index"].str.contains("L")
-        theirs = frame["node_depth"][is_leaf].sort_values().to_numpy() - 1
-    else:
-        model = module.XGBClassifier(n_estimators=3).fit(X, Y)
-        theirs = np.sort([line.count("\t") for line in leaf_lines(model)])
-    finder = leaf_finder(model)
-    table = leaf_table(finder, ["nodes"])
-    np.testing.assert_array_equal(np.sort(table.awake.sum(axis=1)), theirs)
-    assert np.sum(table.own_leaf >= 0) == finder.n_leaves.sum()
-
-
-def leaf_lines(model):
-    """Lines of the leaves in XGBoost's own text, which indents them by their depth."""
-    lines = "".join(model.get_booster().get_dump()).splitlines()
-    return [line for line in lines if "leaf=" in line]
+@pytest.mark.parametrize("are_hard", [True, False])
+def test_leaves_and_trees_vote_as_the_leaf_of_a_row_does(are_hard):
+    table = leaf_table(FINDER, ["leaves", "trees"])
+    scores = RNG.normal(size=N_LEAVES)
+    votes = table.votes(scores, are_hard=are_hard).toarray()
+    own = np.sign(scores) if are_hard else scores
+    np.testing.assert_array_equal(votes[:, :N_LEAVES], np.diag(own))
+    of_trees = votes[:, N_LEAVES:]
+    np.testing.assert_array_equal(np.count_nonzero(of_trees, axis=1), 1)
+    np.testing.assert_array_equal(of_trees.sum(axis=1), own)
 
 
 def test_thinned_and_threads():
     table = leaf_table(FINDER, ["leaves"])
-    votes = table.votes(np.ones(N_LEAVES), np.ones(N_LEAVES))
+    votes = table.votes(np.ones(N_LEAVES))
     many = np.tile(LEAVES, (1, 200))
     scores = RNG.normal(size=N_LEAVES)
     whole = LeafSpecialists(LeafArray(many), FINDER.offsets, votes, np.ones(N_LEAVES))

@@ -471,7 +471,7 @@ def test_a_sorted_file_gives_about_the_same_stream_and_certificate(tmp_path):
     "parameters",
     [
         {"game": LeafGame()},
-        {"game": LeafGame(specialists=["nodes", "trees"])},
+        {"game": LeafGame(specialists=["leaves", "trees"])},
         {"game": LeafGame(), "loss": "log"},
         {"loss": "log"},
         {"confidence_level": 0.95},

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import shutil
-import subprocess
 from codecs import lookup
 from collections.abc import Sequence
 from importlib import import_module
@@ -345,43 +343,6 @@ def report(
 ) -> int:
     """Write a report on a model and the rows it was fitted to: one page, to open in a browser."""
     return _run("table_commands", "report", **locals())
-
-
-@app.command()
-def bench(
-    table: Annotated[
-        Literal["table", "votes-table"],
-        typer.Argument(metavar="table|votes-table", help="Which table."),
-    ] = "table",
-    debug: Debug = False,
-) -> int:
-    """Run the paper's table, or that of votes, in a copy of the repository. Takes hours."""
-    with reporting(Output(debug=debug)) as output:
-        folder = find_checkout(Path.cwd())
-        if shutil.which("make") is None:
-            raise CommandError(
-                "The tables are run by make, which is not installed.",
-                "Install it, or run the modules that the Makefile lists.",
-            )
-        done = subprocess.run(["make", "--no-print-directory", table], cwd=folder, check=False)
-        if done.returncode:
-            raise CommandError(
-                f"make {table} ended with code {done.returncode}.",
-                "See above for the reason.",
-                ExitCode.UNEXPECTED,
-            )
-    return output.code
-
-
-def find_checkout(start: Path) -> Path:
-    """Return the copy of the repository that a folder is in."""
-    for folder in (start, *start.parents):
-        if all((folder / part).exists() for part in ("Makefile", "benchmarks/run_table.py")):
-            return folder
-    raise CommandError(
-        f"{start} is in no copy of HedgeClipper's repository, which has the benchmarks.",
-        "Clone the repository and run the command in it.",
-    )
 
 
 @app.command()

@@ -90,7 +90,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         for a row of the class of the row, in the order of ``classes_``. If None, all errors cost
         the same, or what the ``loss`` says.
     game : LeafGame or None, default=None
-        The paper's game of leaves, nodes or trees, with settings of its own. If None, the game
+        The paper's game of leaves or trees, with settings of its own. If None, the game
         weighs groups of trees, which is faster.
     storage : LeafStorage or None, default=None
         Where to store scores of the unlabeled rows, or leaf numbers for a `LeafGame`. None has the

@@ -172,7 +172,7 @@ def worst_case_error(
     ``delta`` is the probability that Wilson's bound on the correlation of a tree fails.
     """
     trees = leaf_table(labeled.finder, ["trees"])
-    votes = trees.votes(labeled.scores, np.ones_like(labeled.scores))
+    votes = trees.votes(labeled.scores)
     b = label_correlations(labeled, trees, votes, "wilson", delta)
     # every row is in one leaf of the first tree: a vote of + in all of these is + everywhere
     voters = replace(

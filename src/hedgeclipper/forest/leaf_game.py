@@ -53,9 +53,9 @@ class LeafGame(BaseEstimator):
 
     Parameters
     ----------
-    specialists : {"leaves", "nodes", "trees"} or sequence of these, default="leaves"
-        What gets weights in the game: every leaf, every node below the roots (leaves included), or
-        every tree. "trees" has the fewest weights, for very few labels.
+    specialists : {"leaves", "trees"} or sequence of both, default="leaves"
+        What gets weights in the game: every leaf, or every tree. "trees" has the fewest weights,
+        for very few labels.
     votes : {"hard", "soft"}, default="hard"
         What specialists vote: the majority class of their training rows, as in the paper, or 2 p -
         1, p the proportion of the class among these rows. Soft votes rank rows of unbalanced
@@ -187,7 +187,7 @@ def set_up_leaf_game(
     finder, are_hard = labeled.finder, options.game.votes == "hard"
     scores, n_awake = labeled.scores, table.sum_leaves(counts)
     largest = max(1.0, float(np.abs(scores).max()))  # those of boosters may be above 1
-    votes = table.votes(scores / largest, counts, are_hard=are_hard)
+    votes = table.votes(scores / largest, are_hard=are_hard)
     b = label_correlations(labeled, table, votes, options.game.bound, DELTA)
     # worth keeping: awake on some row, with a vote, large and good enough
     useful = (n_awake > 0) & (np.bincount(votes.indices, minlength=b.size) > 0)
@@ -206,11 +206,10 @@ def set_up_leaf_game(
     # weights that give the forest's vote: hard votes of leaves have their sizes; where there are no
     # leaves, each tree has the mean size of its vote
     sizes = (np.abs(scores) if are_hard else np.full(scores.size, largest)) / finder.n_trees
-    own_leaf, is_tree = table.own_leaf[keep], table.is_tree[keep]
+    own_leaf = table.own_leaf[keep]
     anchor = np.where(own_leaf >= 0, sizes[own_leaf], 0.0)
     if np.all(own_leaf < 0):
-        total = table.sum_leaves(counts * sizes)[keep]
-        anchor = np.where(is_tree, total / np.maximum(n_awake[keep], 1.0), 0.0)
+        anchor = table.sum_leaves(counts * sizes)[keep] / np.maximum(n_awake[keep], 1.0)
     terms = _terms(evidence, anchor, b, coverage, are_known)
     voters = LeafSpecialists(leaves, finder.offsets, votes[:, keep], coverage, options.n_jobs)
     alpha = options.game.unlabeled_weight

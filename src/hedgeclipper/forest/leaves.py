@@ -1,9 +1,9 @@
-"""Leaves, nodes and trees as specialists, on leaf numbers alone, and what they predict.
+"""Leaves and trees as specialists, on leaf numbers alone, and what they predict.
 
 A row is in one leaf of each tree, so the matrix of the game is an array of leaf numbers and a small
-table: the vote of each specialist in each leaf. A leaf is awake in itself, a node in the leaves
-below it, a tree in all of its leaves. The awake prediction is then a sum of leaf scores,
-table @ theta, and `LeafPredictor` makes probabilities and classes of it.
+table: the vote of each specialist in each leaf. A leaf is awake in itself, a tree in all of its
+leaves. The awake prediction is then a sum of leaf scores, table @ theta, and `LeafPredictor` makes
+probabilities and classes of it.
 """
 
 from __future__ import annotations
@@ -23,35 +23,22 @@ from hedgeclipper.forest.leaf_rows import LeafRows
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder
 from hedgeclipper.game.losses import BinaryLoss
 
-KINDS = ("leaves", "nodes", "trees")
+KINDS = ("leaves", "trees")
 SOFT_EDGE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class LeafTable:
-    """Which specialist is awake in which leaf; a whole tree votes in each leaf as the leaf does."""
+    """Which specialist is awake in which leaf; in each it votes as the leaf does."""
 
     awake: sparse.csr_array  # (all leaves, n_specialists): 1 where it is awake
-    own_leaf: np.ndarray  # (n_specialists,): the leaf that it is, -1 for inner nodes and trees
-    is_tree: np.ndarray  # (n_specialists,)
+    own_leaf: np.ndarray  # (n_specialists,): the leaf that it is, -1 for trees
     offsets: np.ndarray  # (n_trees,): number of the first leaf of each tree
 
-    def votes(
-        self, scores: np.ndarray, counts: np.ndarray, *, are_hard: bool = True
-    ) -> sparse.csr_array:
-        """Return the vote of each specialist in each leaf.
-
-        Leaves vote with their scores, nodes with the mean score of the leaves below them, weighted
-        by the counts of rows in these. Hard votes are the signs, -1, 0 or 1.
-        """
-        means = self.sum_leaves(scores * counts) / np.maximum(self.sum_leaves(counts), 1.0)
-        means = np.where(self.own_leaf >= 0, scores[self.own_leaf], means)
-        shown = np.sign if are_hard else np.asarray
-        by_leaf = sparse.diags_array(shown(scores)) @ self.awake
-        by_column = self.awake @ sparse.diags_array(shown(means))
-        is_tree = sparse.diags_array(self.is_tree.astype(float))
-        is_node = sparse.diags_array((~self.is_tree).astype(float))
-        votes = sparse.csr_array(by_leaf @ is_tree + by_column @ is_node)
+    def votes(self, scores: np.ndarray, *, are_hard: bool = True) -> sparse.csr_array:
+        """Return the vote of each specialist in each leaf: the leaf's score, or if hard its sign."""
+        own = np.sign(scores) if are_hard else scores
+        votes = sparse.csr_array(sparse.diags_array(own) @ self.awake)
         votes.eliminate_zeros()
         return votes
 
@@ -64,58 +51,28 @@ class LeafTable:
         by_column = self.awake.tocsc()
         first_leaf = by_column.indices[by_column.indptr[specialists]]
         trees = np.searchsorted(self.offsets, first_leaf, side="right") - 1
-        names = []
-        for number, tree, leaf in zip(specialists, trees, first_leaf, strict=True):
-            if self.own_leaf[number] >= 0:
-                names.append(f"tree {tree}, leaf {leaf - self.offsets[tree]}")
-            else:
-                names.append(f"tree {tree}" + ", inner node" * (not self.is_tree[number]))
-        return names
+        is_leaf, places = self.own_leaf[specialists] >= 0, first_leaf - self.offsets[trees]
+        return [
+            f"tree {tree}, leaf {place}" if own else f"tree {tree}"
+            for tree, place, own in zip(trees, places, is_leaf, strict=True)
+        ]
 
 
 def leaf_table(finder: LeafFinder, kinds: str | Sequence[str]) -> LeafTable:
-    """Return the table of the specialists of these kinds: "leaves", "nodes", "trees"."""
+    """Return the table of the specialists of these kinds: "leaves", "trees"."""
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if not kinds or not set(kinds) <= set(KINDS):
         raise ValueError(f"The 'specialists' parameter must name some of {KINDS}. Got {kinds!r}.")
-    n_leaves, n_trees = int(finder.n_leaves.sum()), 0
+    leaves = np.arange(int(finder.n_leaves.sum()))
     parts: list[tuple[sparse.csr_array, np.ndarray]] = []
-    if "nodes" in kinds:
-        parts.append(_nodes_and_leaves(finder))
-    elif "leaves" in kinds:
-        parts.append((sparse.eye_array(n_leaves, format="csr"), np.arange(n_leaves)))
+    if "leaves" in kinds:
+        parts.append((sparse.eye_array(leaves.size, format="csr"), leaves))
     if "trees" in kinds:
-        n_trees = finder.n_trees
-        tree_of = np.repeat(np.arange(n_trees), finder.n_leaves)
-        awake = sparse.csr_array((np.ones(n_leaves), (np.arange(n_leaves), tree_of)))
-        parts.append((awake, np.full(n_trees, -1)))
+        tree_of = np.repeat(np.arange(finder.n_trees), finder.n_leaves)
+        awake = sparse.csr_array((np.ones(leaves.size), (leaves, tree_of)))
+        parts.append((awake, np.full(finder.n_trees, -1)))
     awake = sparse.hstack([awake for awake, _ in parts], format="csr")
-    own_leaf = np.concatenate([own for _, own in parts])
-    is_tree = np.arange(own_leaf.size) >= own_leaf.size - n_trees
-    return LeafTable(awake, own_leaf, is_tree, finder.offsets)
-
-
-def _nodes_and_leaves(finder: LeafFinder) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return where all nodes but the roots are awake, and which leaf each is.
-
-    A root is awake everywhere and tells no more than the class balance.
-    """
-    nodes = finder.nodes
-    rows, columns, climbing = [], [], nodes.leaf_nodes.copy()
-    leaves = np.arange(climbing.size)
-    while climbing.size:
-        inside = nodes.parent[climbing] >= 0
-        leaves, climbing = leaves[inside], climbing[inside]
-        rows.append(leaves)
-        columns.append(climbing)
-        climbing = nodes.parent[climbing]
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    shape = (nodes.leaf_nodes.size, nodes.parent.size)
-    awake = sparse.csr_array((np.ones(row.size), (row, column)), shape=shape)
-    own = np.full(nodes.parent.size, -1)
-    own[nodes.leaf_nodes] = np.arange(nodes.leaf_nodes.size)
-    below = np.flatnonzero(nodes.parent >= 0)
-    return awake[:, below], own[below]
+    return LeafTable(awake, np.concatenate([own for _, own in parts]), finder.offsets)
 
 
 @dataclass(frozen=True, eq=False)
