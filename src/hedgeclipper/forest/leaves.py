@@ -36,7 +36,7 @@ class LeafTable:
     offsets: np.ndarray  # (n_trees,): number of the first leaf of each tree
 
     def votes(self, scores: np.ndarray, *, are_hard: bool = True) -> sparse.csr_array:
-        """Return the vote of each specialist in each leaf: the leaf's score, or if hard its sign."""
+        """Return the vote of each specialist in each leaf: the leaf's score, its sign if hard."""
         own = np.sign(scores) if are_hard else scores
         votes = sparse.csr_array(sparse.diags_array(own) @ self.awake)
         votes.eliminate_zeros()
