@@ -93,11 +93,14 @@ def test_of_many_rows_some_play(monkeypatch, where, path):
     with dask.config.set(scheduler="threads"):
         model, again = fitted(rows[where]), fitted(rows[where])
     assert model.n_unlabeled_ == model.certificate_.n_unlabeled == 500
+    assert "the 500 unlabeled rows that were drawn" in model.certificate_.describe()
     assert_same(again, model)
     if where == "memory":
         seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
         drawn = draw_rows(UNLABELED, 500, np.random.RandomState(seed))
-        assert_same(model, fitted(drawn))
+        whole = fitted(drawn)
+        assert_same(model, whole)
+        assert "the 500 unlabeled rows, an estimate" in whole.certificate_.describe()
         np.testing.assert_array_equal(model.transduction_, model.predict(UNLABELED))
 
 

@@ -121,6 +121,7 @@ def test_slow_members_score_a_sample_of_the_rows(confidence_level):
     assert LEAST_ROWS < model.n_unlabeled_ < N_UNLABELED
     assert options["time_limit"] - 3 < CLOCK.now <= options["time_limit"]
     assert model.certificate_.n_unlabeled == model.n_unlabeled_
+    assert "unlabeled rows that were drawn" in model.certificate_.describe()
     if confidence_level:
         assert model.certificate_.n_tested == N_LABELED // 2
     with pytest.raises(AttributeError, match="time_limit"):

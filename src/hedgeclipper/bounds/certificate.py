@@ -86,6 +86,8 @@ class Certificate:
         random where they are not -1 or 1. For `certificate`, a sign of 0 counts as half an error.
     reason : str
         Why it is not a guarantee, where it is not.
+    is_drawn : bool
+        Whether the rows are some of the unlabeled ones, drawn at random.
     """
 
     error: float | None
@@ -99,6 +101,7 @@ class Certificate:
     baseline: float | None = None
     rule: str = "hard"
     reason: str = ""
+    is_drawn: bool = False
 
     @property
     def is_guarantee(self) -> bool:
@@ -117,7 +120,8 @@ class Certificate:
         """
         if self.kind == "void":
             return f"no bound on the error: {self.reason}"
-        rows = f"the {self.n_unlabeled:,} unlabeled rows" if self.n_unlabeled else "new rows"
+        which = "unlabeled rows that were drawn" if self.is_drawn else "unlabeled rows"
+        rows = f"the {self.n_unlabeled:,} {which}" if self.n_unlabeled else "new rows"
         low, high = f"{self.error_lower:.1%}", f"{self.error_upper:.1%}"
         level = f"{100 * (self.confidence_level or 0):g}%"
         notes = []

@@ -186,6 +186,8 @@ class CheckedRule:
         Why what these labels show is no guarantee; "" if it is one.
     mean_of_all : float or None
         Mean doubt on all unlabeled rows, where ``unlabeled_doubts`` are some of them.
+    is_drawn : bool
+        Whether the unlabeled rows that count are some of more, drawn at random.
     """
 
     wrong: np.ndarray
@@ -197,6 +199,7 @@ class CheckedRule:
     mean_doubt: float | None = None
     caveat: str = ""
     mean_of_all: float | None = None
+    is_drawn: bool = False
 
     @classmethod
     def of(
@@ -257,6 +260,7 @@ class CheckedRule:
             n_tested=n_tested,
             baseline=self.baseline,
             reason=self.caveat,
+            is_drawn=self.is_drawn,
         )
 
     def _estimate(self, delta: float) -> tuple[float, float, float]:

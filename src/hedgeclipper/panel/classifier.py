@@ -275,7 +275,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         self._summaries = [summarize(names, *pair) | {"seconds": seconds} for pair in pairs]
         self.left_out_ = limit.left_out
         self._store(members, found, worst_cases, prepare)
-        self._check_rule(given, held, unlabeled)
+        self._check_rule(given, held, unlabeled, drawn.X_unlabeled.shape[0])
         limit.warn()
         return self
 
@@ -322,11 +322,15 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         """Return the rows with a sample of the unlabeled ones, or labeled ones in their place."""
         if not rows.has_unlabeled:
             return replace(rows, X_unlabeled=rows.X_labeled)
-        most = max(ROWS_FOR_VIEWS, min(ROWS_IN_GAME, ENTRIES_IN_GAME // self.n_features_in_))
-        drawn = self._draw_rows(rows.X_unlabeled, most, np.random.RandomState(seed))
+        drawn = self._draw_rows(rows.X_unlabeled, self._most_rows, np.random.RandomState(seed))
         if drawn.shape[0] == 0:
             raise ValueError(NO_UNLABELED_ROWS)
         return replace(rows, X_unlabeled=drawn)
+
+    @property
+    def _most_rows(self) -> int:
+        """Number of unlabeled rows in the game at most."""
+        return max(ROWS_FOR_VIEWS, min(ROWS_IN_GAME, ENTRIES_IN_GAME // self.n_features_in_))
 
     def _encode_columns(self, rows: SemiSupervisedRows) -> tuple[SemiSupervisedRows, Any]:
         """Return rows as members want them, and what makes such rows of others."""
@@ -361,22 +365,28 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         store_games(self, games, worst_cases, hedged_ranges - self._predictor.threshold)
 
     def _check_rule(
-        self, given: SemiSupervisedRows, held: HeldOutRows | None, unlabeled: np.ndarray
+        self,
+        given: SemiSupervisedRows,
+        held: HeldOutRows | None,
+        unlabeled: np.ndarray,
+        n_drawn: int,
     ) -> None:
         """Store labels of all rows where these are in memory, and what labels tell of them.
 
-        ``unlabeled`` are the members' scores of the rows in the game, held-out ones last.
+        ``unlabeled`` are the members' scores of the rows in the game, held-out ones last, and
+        ``n_drawn`` is how many were drawn for it; there may have been time for fewer.
         """
         predictor, n_held = self._predictor, 0 if held is None else held.y.size
         n_rows = unlabeled.shape[0] - (n_held if given.has_unlabeled else 0)
         raw, self._labels = predictor.log_odds(unlabeled[:n_rows]), None
         self.n_labeled_, self.n_unlabeled_ = self._labeled[0].size + n_held, n_rows
+        are_some = n_rows < n_drawn or n_drawn == self._most_rows
         if is_in_memory(given.X_unlabeled):
-            is_sample = given.has_unlabeled and given.X_unlabeled.shape[0] != n_rows
-            if is_sample and self.time_limit is None:
+            are_some = given.has_unlabeled and given.X_unlabeled.shape[0] != n_rows
+            if are_some and self.time_limit is None:
                 raw_of_all = predictor.raw_predictions(given.X_unlabeled, self.n_jobs)
                 self._labels = self._all_labels(given, self._classes_of(raw_of_all))
-            elif not is_sample:
+            elif not are_some:
                 self._labels = self._all_labels(given, self._classes_of(raw))
         raw = raw if given.has_unlabeled else raw[:0]
         if held is None:
@@ -390,4 +400,5 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
                 tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
             labels = held.y
             caveat = why_no_guarantee(given.weight_labeled is not None, is_shifted=False)
-        self._store_check(given.y_labeled, labels, tested, raw, caveat=caveat)
+        known: dict[str, Any] = {"caveat": caveat, "is_drawn": are_some}
+        self._store_check(given.y_labeled, labels, tested, raw, **known)
