@@ -82,10 +82,11 @@ def describe_parts(figures: PairedFigures) -> str:
     for part in known_parts(figures):
         found = effect(figures, part)
         row, least = min(found.means.items(), key=lambda pair: pair[1])
-        brings = "more" if found.mean > found.error else "no more"
+        brings = "more than its standard error" if found.mean > found.error else "not measurable"
+        brings = "worse than without it" if found.mean < -found.error else brings
         lines.append(
-            f"- {part.title}: {brings} than its standard error ({_mean(found)}); the lowest "
-            f"difference is {least:+.4f} ({row_name(row)})."
+            f"- {part.title}: {brings} ({_mean(found)}); the lowest difference is {least:+.4f} "
+            f"({row_name(row)})."
         )
     known = known_parts(figures)
     if missing := [part.title for part in PARTS if part not in known]:

@@ -152,7 +152,7 @@ def test_each_part_has_a_line_and_its_sign():
 def test_parts_are_compared_with_their_standard_error():
     text = describe_parts(made_up(auc=ours(0.05)))
     assert "- shrinkage, chosen out of bag: more than its standard error (+0.0250" in text
-    assert "- game of leaves instead of groups: no more than its standard error (-0.0250" in text
+    assert "- game of leaves instead of groups: worse than without it (-0.0250" in text
     assert "the lowest difference is -0.0500 (a1a, 100)" in text
 
 
