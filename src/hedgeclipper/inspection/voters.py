@@ -184,8 +184,9 @@ class VoterDisplay(Display):
         middle, texts = np.mean(self.ax_.get_xlim()), []
         for voter in chosen[:MOST_NAMES]:
             place = self.correlations[voter], self.weights[voter]
-            side, shift = ("left", 5) if place[0] <= middle else ("right", -5)
+            # names run towards the middle, those from the right above those from the left
+            side, shift = ("left", (5, 4)) if place[0] <= middle else ("right", (-5, 14))
             style = {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
-            style |= {"ha": side, "xytext": (shift, 4)}
+            style |= {"ha": side, "xytext": shift}
             texts.append(self.ax_.annotate(voters[voter], place, **style))
         return texts
