@@ -28,8 +28,8 @@ from hedgeclipper.base.score_votes import Calibration, PanelGame, ProbabilitySca
 from hedgeclipper.forest.groups import GroupScorer
 from hedgeclipper.forest.leaf_correlations import Labeled
 from hedgeclipper.forest.leaves import LeafPredictor
-from hedgeclipper.forest.trees import PackedTrees, ViewedTrees
-from hedgeclipper.forest.views import Components
+from hedgeclipper.forest.trees import PackedTrees
+from hedgeclipper.forest.views import Components, ViewedTrees
 from hedgeclipper.model_checks import check_model, parts_of
 from hedgeclipper.votes.initial_model import InitialModel
 from hedgeclipper.votes.matrix import Votes

@@ -27,8 +27,8 @@ from hedgeclipper.forest.groups import GroupScorer, GroupStream
 from hedgeclipper.forest.leaf_correlations import Labeled
 from hedgeclipper.forest.leaf_game import LeafStream
 from hedgeclipper.forest.leaves import LeafPredictor
-from hedgeclipper.forest.trees import LeafFinder, PackedTrees, ViewedTrees
-from hedgeclipper.forest.views import Components
+from hedgeclipper.forest.trees import LeafFinder, PackedTrees
+from hedgeclipper.forest.views import Components, ViewedTrees
 from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.gold import GoldRows

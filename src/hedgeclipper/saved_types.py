@@ -20,8 +20,8 @@ from hedgeclipper.forest.leaf_correlations import Labeled
 from hedgeclipper.forest.leaf_game import LeafEvidence, LeafGame, LeafGameOptions, LeafStream
 from hedgeclipper.forest.leaf_rows import LeafStorage, Reservoir
 from hedgeclipper.forest.leaves import LeafPredictor, LeafTable
-from hedgeclipper.forest.trees import PackedTrees, ViewedTrees
-from hedgeclipper.forest.views import Components
+from hedgeclipper.forest.trees import PackedTrees
+from hedgeclipper.forest.views import Components, ViewedTrees
 from hedgeclipper.game.losses import LogLoss, PiecewiseLinearLoss, SquareLoss
 from hedgeclipper.game.multiclass_losses import (
     MulticlassLogLoss,

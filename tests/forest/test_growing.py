@@ -6,8 +6,8 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame
 from hedgeclipper.forest.growing import Ensemble, plan_ensembles
-from hedgeclipper.forest.trees import ViewedTrees, leaf_finder
-from hedgeclipper.forest.views import Components, side_by_side
+from hedgeclipper.forest.trees import leaf_finder
+from hedgeclipper.forest.views import Components, ViewedTrees, side_by_side
 from tests.forest.grown import grow
 
 RNG = np.random.default_rng(0)

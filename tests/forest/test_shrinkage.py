@@ -5,7 +5,8 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.metrics import log_loss
 
 from hedgeclipper.forest.shrinkage import STRENGTHS, TreeNodes, choose_strength, shrink
-from hedgeclipper.forest.trees import ViewedTrees, leaf_finder
+from hedgeclipper.forest.trees import leaf_finder
+from hedgeclipper.forest.views import ViewedTrees
 
 X, Y = make_classification(300, 6, n_informative=4, flip_y=0.1, random_state=0)
 X = X.astype(np.float32)

@@ -33,8 +33,8 @@ from hedgeclipper.forest.groups import (
 )
 from hedgeclipper.forest.growing import grow_forest
 from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD
-from hedgeclipper.forest.trees import PackedTrees, ViewedTrees
-from hedgeclipper.forest.views import all_views, side_by_side
+from hedgeclipper.forest.trees import PackedTrees
+from hedgeclipper.forest.views import ViewedTrees, all_views, side_by_side
 
 MOST_REASONS = 4
 MANY_COLUMNS, REPEATS = 100, 3

@@ -17,9 +17,10 @@ from sklearn.utils.validation import has_fit_parameter
 from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows, is_in_memory
 from hedgeclipper.base.threads import n_workers
-from hedgeclipper.forest.trees import LeafFinder, ViewedTrees, leaf_finder
+from hedgeclipper.forest.trees import LeafFinder, leaf_finder
 from hedgeclipper.forest.views import (
     ROWS_FOR_VIEWS,
+    ViewedTrees,
     all_views,
     fit_views,
     side_by_side,

@@ -8,7 +8,7 @@ flat arrays and walked by a kernel of our own; LightGBM and XGBoost find their l
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -27,7 +27,6 @@ from sklearn.tree import BaseDecisionTree
 
 from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.forest.shrinkage import TreeNodes
-from hedgeclipper.forest.views import all_views, side_by_side, view_names
 
 ROWS_PER_BLOCK = 1 << 14
 BYTES_PER_BLOCK = 1 << 23
@@ -358,64 +357,6 @@ def _spread(values: np.ndarray, trees: np.ndarray, tree_output: np.ndarray) -> n
     spread = np.zeros((values.size, int(tree_output.max()) + 1))
     spread[np.arange(values.size), tree_output[trees]] = values
     return spread
-
-
-class ViewedTrees(LeafFinder):
-    """Trees on several views of the rows, which are transformers that make columns of them.
-
-    Each of the ``parts`` has a look at some of these tables, side by side, by their numbers in
-    ``looks``: 0 is the columns as they are, 1 what the first of the views makes of them, and so on.
-    ``widths`` are the numbers of columns of the tables.
-    """
-
-    def __init__(
-        self,
-        views: Sequence[Any],
-        looks: Sequence[tuple[int, ...]],
-        parts: Sequence[LeafFinder],
-        widths: Sequence[int],
-    ):
-        self.views, self.looks, self.parts = list(views), list(looks), list(parts)
-        self.widths = list(widths)
-        self.n_leaves = np.concatenate([part.n_leaves for part in parts])
-        self.leaf_values = np.concatenate([part.leaf_values for part in parts])
-        outputs = [part.tree_output for part in parts if part.tree_output is not None]
-        self.tree_output = np.concatenate(outputs) if outputs else None
-        self.has_own_threads = any(part.has_own_threads for part in parts)
-
-    @property
-    def n_block_rows(self) -> int:
-        """How many rows to take at a time."""
-        return min(part.n_block_rows for part in self.parts)
-
-    @property
-    def nodes(self) -> TreeNodes:
-        """How the leaves hang together."""
-        return TreeNodes.joined([part.nodes for part in self.parts])
-
-    def fill(self, X: Any, out: np.ndarray) -> None:
-        """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
-        tables, stops = all_views(self.views, X), np.cumsum([part.n_trees for part in self.parts])
-        for look, part, stop in zip(self.looks, self.parts, stops, strict=True):
-            part.fill(side_by_side(tables, look), out[stop - part.n_trees : stop])
-
-    def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str | None:
-        """Return which rows fall into a leaf; columns of views are components."""
-        for look, part in zip(self.looks, self.parts, strict=True):
-            n_leaves = int(part.n_leaves.sum())
-            if leaf < n_leaves:
-                return part.describe_leaf(leaf, partial(self._feature_name, look, name))
-            leaf -= n_leaves
-        raise IndexError("There is no such leaf.")
-
-    def _feature_name(self, look: tuple[int, ...], name: Callable[[int], str], feature: int) -> str:
-        starts = np.cumsum([0, *(self.widths[number] for number in look)])
-        place = int(np.searchsorted(starts, feature, side="right")) - 1
-        number, column = look[place], feature - int(starts[place])
-        if number == 0:
-            return name(column)
-        view = f" of {view_names(self.views)[number - 1]}" if len(self.views) > 1 else ""
-        return f"component {column}{view}"
 
 
 def leaf_finder(model: Any) -> LeafFinder:
