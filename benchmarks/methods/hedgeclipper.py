@@ -3,13 +3,16 @@
 Both come from one fit.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
+from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks.draws import Draw
 from benchmarks.methods.method import Method, probability
 from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.forest.growing import Ensemble
 
 
 @lru_cache(maxsize=1)
@@ -21,6 +24,13 @@ def fitted(draw: Draw) -> HedgeClipperClassifier:
 def fit(model: HedgeClipperClassifier, draw: Draw) -> HedgeClipperClassifier:
     """Return the model, fitted to the labeled and unlabeled rows of a draw."""
     return model.fit(draw.X, draw.y, X_unlabeled=draw.X_unlabeled)
+
+
+def scores_of_plan(draw: Draw, plan: Callable[..., list[Ensemble]]) -> np.ndarray:
+    """Return the scores of the classifier with another plan of trees."""
+    with patch("hedgeclipper.forest.growing.default_ensembles", plan):
+        model = fit(HedgeClipperClassifier(random_state=draw.seed), draw)
+    return probability(model, draw.X_scored)
 
 
 def scores(draw: Draw) -> np.ndarray:

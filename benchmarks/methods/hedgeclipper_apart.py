@@ -1,15 +1,12 @@
 """Control: HedgeClipper without trees on columns and components together, as many trees in all."""
 
 from dataclasses import replace
-from unittest.mock import patch
+from functools import partial
 
-import numpy as np
 from sklearn.base import clone
 
-from benchmarks.draws import Draw
-from benchmarks.methods.hedgeclipper import fit
-from benchmarks.methods.method import Method, probability
-from hedgeclipper import HedgeClipperClassifier
+from benchmarks.methods.hedgeclipper import scores_of_plan
+from benchmarks.methods.method import Method
 from hedgeclipper.forest.growing import Ensemble, default_ensembles
 
 
@@ -22,16 +19,10 @@ def ensembles_apart(n_trees: int, names: list[str], n_jobs: int | None) -> list[
     return [forest, replace(extra, model=clone(extra.model).set_params(n_estimators=n_extra))]
 
 
-def scores(draw: Draw) -> np.ndarray:
-    with patch("hedgeclipper.forest.growing.default_ensembles", ensembles_apart):
-        model = fit(HedgeClipperClassifier(random_state=draw.seed), draw)
-    return probability(model, draw.X_scored)
-
-
 METHOD = Method(
     "hedgeclipper-apart",
     "without trees on both",
-    scores,
+    partial(scores_of_plan, plan=ensembles_apart),
     uses_unlabeled=True,
     is_control=True,
     is_ablation=True,

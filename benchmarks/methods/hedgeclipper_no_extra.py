@@ -1,15 +1,12 @@
 """Control: HedgeClipper with random forests in place of its extra trees."""
 
 from dataclasses import replace
-from unittest.mock import patch
+from functools import partial
 
-import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from benchmarks.draws import Draw
-from benchmarks.methods.hedgeclipper import fit
-from benchmarks.methods.method import Method, probability
-from hedgeclipper import HedgeClipperClassifier
+from benchmarks.methods.hedgeclipper import scores_of_plan
+from benchmarks.methods.method import Method
 from hedgeclipper.forest.growing import Ensemble, default_ensembles
 
 
@@ -21,16 +18,10 @@ def random_forests(n_trees: int, names: list[str], n_jobs: int | None) -> list[E
     ]
 
 
-def scores(draw: Draw) -> np.ndarray:
-    with patch("hedgeclipper.forest.growing.default_ensembles", random_forests):
-        model = fit(HedgeClipperClassifier(random_state=draw.seed), draw)
-    return probability(model, draw.X_scored)
-
-
 METHOD = Method(
     "hedgeclipper-no-extra",
     "without extra trees",
-    scores,
+    partial(scores_of_plan, plan=random_forests),
     uses_unlabeled=True,
     is_control=True,
     is_ablation=True,
