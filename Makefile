@@ -5,10 +5,11 @@ READY := .venv/.ready
 DOCS_READY := .venv/.docs-ready
 OLDEST ?= .venv-oldest
 PEERS := .venv-peers/.ready
+RIVALS := .venv-rivals/.ready
 # Whoever names an interpreter of the peers has their environment already.
 PEERS_READY := $(if $(HEDGECLIPPER_PEERS),,$(PEERS))
 
-.PHONY: help demo docs test test-slow test-oldest test-kernels stress lint check bench table votes-table bounds-table figure dist clean
+.PHONY: help demo docs test test-slow test-oldest test-kernels stress lint check bench table rivals votes-table bounds-table figure dist clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +30,13 @@ $(PEERS): benchmarks/votes/peers/requirements.txt
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --upgrade pip
 	.venv-peers/bin/python -m pip install --quiet $(PEERS_PIP) --requirement $<
+	touch $@
+
+# AutoGluon has one, too, or HEDGECLIPPER_RIVALS names its interpreter.
+$(RIVALS): benchmarks/rivals/requirements.txt
+	$(PYTHON) -m venv .venv-rivals
+	.venv-rivals/bin/python -m pip install --quiet --upgrade pip
+	.venv-rivals/bin/python -m pip install --quiet --requirement $<
 	touch $@
 
 demo: $(READY)   ## forest, HedgeClipper and panel on the bundled data, and a report
@@ -96,6 +104,9 @@ table: $(READY)  ## the paper's table on its real data: runs what is missing, wr
 	$(BIN)/python -m benchmarks.panel_study
 	$(BIN)/python -m benchmarks.render_panel
 
+rivals: $(READY) $(if $(HEDGECLIPPER_RIVALS),,$(RIVALS))  ## the panel beside AutoGluon: runs what is missing, writes docs
+	$(BIN)/python -m benchmarks.rivals.compare
+
 votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.votes.run_votes
 	$(BIN)/python -m benchmarks.votes.stress
@@ -132,5 +143,5 @@ dist: $(READY)   ## wheel and sdist in dist/, each installed in an empty environ
 	rm -rf .venv-dist
 
 clean:           ## remove everything that can be made again
-	rm -rf .venv .venv-dist .venv-oldest .venv-peers dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-dist .venv-oldest .venv-peers .venv-rivals dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -rf docs/_build docs/generated docs/auto_examples hedgeclipper-demo.html

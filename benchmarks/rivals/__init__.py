@@ -1,0 +1,1 @@
+"""The panel beside AutoGluon, which has an environment of its own."""

@@ -1,0 +1,41 @@
+"""Fit AutoGluon to a file of rows, in its own environment.
+
+    python benchmarks/rivals/run_autogluon.py in.npz out.npz
+
+Reads ``X``, ``y``, ``X_scored`` and ``time_limit`` (seconds). Writes ``scores``, the probability of
+class 1 of each row of ``X_scored``, ``seconds`` to fit and to predict, without imports, and
+``version``.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+
+import autogluon.tabular
+import numpy as np
+import pandas as pd
+
+
+def frame(rows: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=[f"x{number}" for number in range(rows.shape[1])])
+
+
+def main(source: str, target: str) -> None:
+    with np.load(source, allow_pickle=False) as file:
+        train, scored = frame(file["X"]), frame(file["X_scored"])
+        train["label"], time_limit = file["y"], float(file["time_limit"])
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        predictor = autogluon.tabular.TabularPredictor(
+            "label", eval_metric="roc_auc", path=folder, verbosity=0
+        )
+        predictor.fit(train, presets="best_quality", time_limit=time_limit)
+        scores = predictor.predict_proba(scored)[1].to_numpy()
+    seconds = time.perf_counter() - started
+    np.savez(target, scores=scores, seconds=seconds, version=autogluon.tabular.__version__)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
