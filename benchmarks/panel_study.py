@@ -91,7 +91,7 @@ def equal_anchor(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
 def anchor_alone(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the vote with the weights of the anchor, without a game."""
     found = aggregate(given)
-    return make_votes(found.game.scales, all_scores) @ found.votes.prior_weights
+    return make_votes(found.game.scales, all_scores) @ found.prior
 
 
 def shuffled(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:

@@ -26,8 +26,8 @@ from hedgeclipper.base.weighing import (
     aggregate,
     panel_scores,
     summarize,
+    worst_case_error,
 )
-from hedgeclipper.base.worst_case import worst_case_error
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import sum_scores
