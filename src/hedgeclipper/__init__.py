@@ -147,8 +147,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'hedgeclipper' has no attribute {name!r}")
-    return getattr(import_module(f"hedgeclipper.{_HOME[name]}"), name)
+    # kept, so that a name is looked up here once
+    found = globals()[name] = getattr(import_module(f"hedgeclipper.{_HOME[name]}"), name)
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted({*globals(), *_HOME})
