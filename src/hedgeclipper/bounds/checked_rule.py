@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.bounds.certificate import Certificate, count_errors
-from hedgeclipper.bounds.class_rates import prediction_powered
-from hedgeclipper.bounds.intervals import proportion_bounds, wilson_bounds
+from hedgeclipper.bounds.intervals import prediction_powered, proportion_bounds, wilson_bounds
 
 N_THRESHOLDS = 25
 # the first threshold has so many times the labels that could prove the bound without an error
