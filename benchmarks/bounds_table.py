@@ -25,9 +25,8 @@ from benchmarks.draws import whole
 from benchmarks.results_file import FOLDER, Key, read_results, today, versions, write_results
 from benchmarks.votes.data import SETS, vote_set
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier, VoteAggregator
-from hedgeclipper.base.held_out import draw_held_out
 from hedgeclipper.bounds.certificate import certify
-from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.bounds.checked_rule import CheckedRule, draw_held_out
 from hedgeclipper.bounds.intervals import lower_bounds
 from hedgeclipper.game.losses import absolute_loss
 from hedgeclipper.game.solve import set_up_game

@@ -2,7 +2,9 @@
 
 The labels that test a rule are a simple random sample of these and the unlabeled rows, and the fit
 has treated both alike. Then the errors among them are hypergeometric, and so they are among any
-rows picked without a look at the labels, such as those the rule is surest of.
+rows picked without a look at the labels, such as those the rule is surest of. So `draw_held_out`
+draws labels that nothing is fitted to or weighed by from all labels, not by class, and their rows
+join the unlabeled ones.
 
 **Automatic labels.** Rows are ordered by the rule's own doubt. Up to any threshold that was fixed
 without a look at the labels, the exact bound on the proportion of errors holds. Thresholds are
@@ -19,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from hedgeclipper.bounds.certificate import Certificate, count_errors
 from hedgeclipper.bounds.intervals import prediction_powered, proportion_bounds, wilson_bounds
@@ -31,9 +34,50 @@ ESTIMATE_LEVEL = 0.95
 # deviations, as measured (S. Bates, T. Hastie, R. Tibshirani. Cross-Validation: What Does It
 # Estimate and How Well Does It Do It? JASA, 2024)
 EXTRA_SPREAD = 1.2
-# why there is no guarantee for some rows
+LEAST_HELD_OUT = 5
+MOST_HELD_OUT = 2000
+# why there is no guarantee, or none for some rows
+USED_LABELS = "its labels were used in the fit, too; a confidence_level holds some out"
+WEIGHTED_LABELS = "sample weights do not go with a guarantee"
+ADDED_ROWS = "unlabeled rows were added after the labels had tested the predictions"
+ONLY_HELD_OUT = "a class that nobody votes for has all its labels among the held-out ones"
+SHIFTED_LABELS = "labeled and unlabeled rows differ, so that labels are no random sample of both"
 OTHER_ROWS = "these are not the unlabeled rows of the fit"
 SAMPLED_ROWS = "only a sample of the unlabeled rows of the fit is known; pass them as X"
+
+
+def draw_held_out(
+    n_labels: int, confidence_level: float | None, holdout: float | None, random_state: Any
+) -> np.ndarray | None:
+    """Return the numbers of the labels to hold out, in ascending order; None without a level.
+
+    By default they are half of the labels, and 2,000 of more than 4,000: both the model and the
+    bound get better by about the square root of their labels, and beyond some thousands there is
+    little left to gain for the bound.
+    """
+    if confidence_level is None:
+        if holdout is not None:
+            raise ValueError(
+                f"holdout is for a guarantee. Got holdout={holdout} and no confidence_level: pass "
+                "one, such as 0.95, or leave holdout out."
+            )
+        return None
+    n_held = min(n_labels // 2, MOST_HELD_OUT) if holdout is None else round(holdout * n_labels)
+    if n_held < LEAST_HELD_OUT or n_labels - n_held < 2:
+        part = 0.5 if holdout is None else holdout
+        needed = int(np.ceil(max(LEAST_HELD_OUT / part, 2 / (1 - part))))
+        raise ValueError(
+            f"A confidence_level needs at least {LEAST_HELD_OUT} labels to hold out, and two to "
+            f"fit to. Got {n_labels} labels, of which {n_held} would be held out. Label at least "
+            f"{max(needed, LEAST_HELD_OUT + 2)} rows, change holdout, or leave confidence_level "
+            "out: the error is then an estimate."
+        )
+    return np.sort(check_random_state(random_state).choice(n_labels, n_held, replace=False))
+
+
+def why_no_guarantee(is_weighted: bool, is_shifted: bool) -> str:
+    """Return why held-out labels make no guarantee; "" if they do."""
+    return WEIGHTED_LABELS if is_weighted else SHIFTED_LABELS if is_shifted else ""
 
 
 @dataclass(frozen=True)
