@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgeclipper.base.decisions import NeverPredictedWarning
     from hedgeclipper.base.evaluation import Evaluation
+    from hedgeclipper.base.predictions import NeverPredictedWarning
     from hedgeclipper.base.semi_supervised import (
         NoUnlabeledRowsWarning,
         SemiSupervisedSplit,
@@ -92,7 +92,7 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
     "HedgedVotingClassifier": "panel.classifier",
-    "NeverPredictedWarning": "base.decisions",
+    "NeverPredictedWarning": "base.predictions",
     "NoHeldOutRowsWarning": "base.weighing",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",

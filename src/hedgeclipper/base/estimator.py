@@ -20,9 +20,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
 from hedgeclipper.base.columns import ColumnEncoder
-from hedgeclipper.base.decisions import decision_costs, never_predicted, warn_of_never_predicted
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
+from hedgeclipper.base.predictions import decision_costs, warn_of_never_predicted
 from hedgeclipper.base.semi_supervised import (
     BatchCheck,
     HeldOutRows,
@@ -285,10 +285,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
 
     def _store_never_predicted(self, raw: np.ndarray) -> None:
         """Store classes that are never predicted, given raw predictions of unlabeled rows; warn."""
-        never = never_predicted(self._predictor, raw)
-        pairs = zip(self.classes_.tolist(), self._n_labels, strict=True)
-        self.never_predicted_ = dict(pair for k, pair in enumerate(pairs) if k in never)
-        warn_of_never_predicted(self.never_predicted_, raw.shape[0])
+        n_labels = dict(zip(self.classes_.tolist(), self._n_labels, strict=True))
+        self.never_predicted_ = warn_of_never_predicted(self._predictor, raw, n_labels)
 
     def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
         """Return labels of all rows passed to ``fit``, given those of the unlabeled ones."""

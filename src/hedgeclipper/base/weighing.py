@@ -32,7 +32,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper.base.inspection import contributions_of
-from hedgeclipper.base.score_votes import Calibration, PanelGame, Scale, VoteScale, make_votes
+from hedgeclipper.base.predictions import Calibration, PanelGame, Scale, VoteScale, make_votes
 from hedgeclipper.bounds.certificate import largest_error
 from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.game.equations import Game, WeightTerms
