@@ -273,24 +273,20 @@ class CheckedRule:
             caveat=self.caveat or caveat,
         )
 
-    @property
-    def n_rows(self) -> float:
-        """Number of rows that bounds are for; infinite if these are yet to be drawn."""
-        return self.n_unlabeled or np.inf
-
     def certificate(self, confidence_level: float | None) -> Certificate:
         """Return what is known of the error on the unlabeled rows: a guarantee, or an estimate."""
         level = confidence_level or ESTIMATE_LEVEL
         n_errors, n_tested = int(self.wrong.sum()), self.wrong.size
+        n_rows = self.n_unlabeled or np.inf  # rows that are yet to be drawn have no number
         if self.caveat and n_tested == 0:
             reason = "no labeled row is predicted without its own label"
             nothing = (None, 1.0, 0.0, "void", None, self.n_unlabeled)
             return Certificate(*nothing, baseline=self.baseline, reason=reason)
         if self.caveat:
-            error, lower, upper = self._estimate((1.0 - level) / 2.0)
+            error, lower, upper = self._estimate(n_rows, (1.0 - level) / 2.0)
         else:
             error = n_errors / n_tested
-            bounds = proportion_bounds(n_errors, n_tested, self.n_rows, 1.0 - level)
+            bounds = proportion_bounds(n_errors, n_tested, n_rows, 1.0 - level)
             lower, upper = float(bounds[0]), float(bounds[1])
         return Certificate(
             error=error,
@@ -306,14 +302,14 @@ class CheckedRule:
             is_drawn=self.is_drawn,
         )
 
-    def _estimate(self, delta: float) -> tuple[float, float, float]:
-        """Return the error, made more precise by the doubts on unlabeled rows, and its bounds."""
+    def _estimate(self, n_rows: float, delta: float) -> tuple[float, float, float]:
+        """Return the error on so many rows, as doubts make it more precise, and its bounds."""
         q = self.doubts if self.own_doubts is None else self.own_doubts
         center = self.mean_doubt
         if center is None:
             center = float(np.mean(self.unlabeled_doubts)) if self.n_unlabeled else float(q.mean())
         error, spread = prediction_powered(self.wrong.astype(float), q, center)
-        size = 1.0 / ((1.0 / self.wrong.size + 1.0 / self.n_rows) * max(spread, 1e-3))
+        size = 1.0 / ((1.0 / self.wrong.size + 1.0 / n_rows) * max(spread, 1e-3))
         mean, n_labels = np.array([1.0 - 2.0 * error]), np.array([size / EXTRA_SPREAD**2])
         upper, lower = ((1.0 - float(m[0])) / 2.0 for m in wilson_bounds(mean, n_labels, delta))
         return error, lower, upper
