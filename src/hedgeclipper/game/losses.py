@@ -197,9 +197,8 @@ def zero_one_loss() -> PiecewiseLinearLoss:
     return PiecewiseLinearLoss("zero_one", (-1.0, 1.0), (1.0, 1.0), (-1.0, 0.0, 1.0))
 
 
-def absolute_loss() -> PiecewiseLinearLoss:
-    """Return Psi(m) = abs(m), which every potential approaches for large m."""
-    return PiecewiseLinearLoss("absolute", (0.0,), (0.0,), (-1.0, 1.0))
+# Psi(m) = abs(m), which every potential approaches for large m
+ABSOLUTE_LOSS = PiecewiseLinearLoss("absolute", (0.0,), (0.0,), (-1.0, 1.0))
 
 
 def cost_weighted_loss(positive: float, negative: float) -> PiecewiseLinearLoss:
