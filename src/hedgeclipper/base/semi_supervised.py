@@ -1,4 +1,4 @@
-"""Labeled and unlabeled rows in any form: telling them apart, checks, and cross-validation.
+"""Labeled and unlabeled rows in any form: telling them apart, holding some out, checks, folds.
 
 Arrays are checked whole, as scikit-learn does. Batches are checked one by one, each time they
 are read, and never held together. Dask collections stay lazy; what is done with them is in
