@@ -25,11 +25,10 @@ from benchmarks.draws import whole
 from benchmarks.results_file import FOLDER, Key, read_results, today, versions, write_results
 from benchmarks.votes.data import SETS, vote_set
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier, VoteAggregator
-from hedgeclipper.base.held_out import draw_held_out
 from hedgeclipper.bounds.certificate import certify
-from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.bounds.checked_rule import CheckedRule, draw_held_out
 from hedgeclipper.bounds.intervals import lower_bounds
-from hedgeclipper.game.losses import absolute_loss
+from hedgeclipper.game.losses import ABSOLUTE_LOSS
 from hedgeclipper.game.solve import set_up_game
 
 RESULTS = FOLDER / "bounds.csv"
@@ -201,7 +200,7 @@ def game_bound(model: VoteAggregator, drawn: Drawn) -> float:
     rest, known = rest[:, n_awake > 0], known[:, n_awake > 0]
     labels, options = 2 * drawn.y[held] - 1, {"method": "exact", "confidence_level": LEVEL}
     b = lower_bounds(known, labels, n_unlabeled=n_awake[n_awake > 0], **options)
-    game = set_up_game(rest, b, loss=absolute_loss(), cap=None)
+    game = set_up_game(rest, b, loss=ABSOLUTE_LOSS, cap=None)
     alone = np.append(np.zeros(rest.shape[1] - 1), 1.0)
     found = certify(game, lambda block: block @ alone, alone, rule="hard", knowledge=b)
     return found.error_upper

@@ -24,8 +24,8 @@ from benchmarks.methods.hedged_voting import kept_file
 from benchmarks.methods.stacking import stack
 from benchmarks.results_file import FOLDER, Key, read_results
 from benchmarks.run_table import run_all, table_rows
-from hedgeclipper.base import score_votes, weighing
-from hedgeclipper.base.score_votes import VoteScale, make_votes
+from hedgeclipper.base import predictions, weighing
+from hedgeclipper.base.predictions import VoteScale, make_votes
 from hedgeclipper.base.weighing import PanelScores, aggregate
 
 RESULTS = FOLDER / "panel_study.csv"
@@ -91,7 +91,7 @@ def equal_anchor(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
 def anchor_alone(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
     """Return the vote with the weights of the anchor, without a game."""
     found = aggregate(given)
-    return make_votes(found.game.scales, all_scores) @ found.votes.prior_weights
+    return make_votes(found.game.scales, all_scores) @ found.prior
 
 
 def shuffled(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
@@ -145,7 +145,7 @@ WAYS = {
     "unlabeled scores shuffled": shuffled,
     "votes: ranks alone": with_scale(RankScale),
     "votes: log-odds alone": with_scale(LogOddsScale),
-    "votes: log-odds cut off at one deviation": game(score_votes, DEVIATIONS=1.0),
+    "votes: log-odds cut off at one deviation": game(predictions, DEVIATIONS=1.0),
     "loss: zero-one": game(options={"loss": "zero_one"}),
     "loss: log": game(options={"loss": "log"}),
     "ridge a quarter": game(options={"ridge": weighing.RIDGE / 4}),

@@ -24,7 +24,7 @@ from hedgeclipper import (
     load,
     save,
 )
-from hedgeclipper.base.score_votes import Calibration, PanelGame, ProbabilityScale
+from hedgeclipper.base.predictions import Calibration, PanelGame, ProbabilityScale
 from hedgeclipper.forest.groups import GroupScorer
 from hedgeclipper.forest.leaf_correlations import Labeled
 from hedgeclipper.forest.leaves import LeafPredictor

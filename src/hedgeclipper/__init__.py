@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgeclipper.base.decisions import NeverPredictedWarning
     from hedgeclipper.base.evaluation import Evaluation
+    from hedgeclipper.base.predictions import NeverPredictedWarning
     from hedgeclipper.base.semi_supervised import (
         NoUnlabeledRowsWarning,
         SemiSupervisedSplit,
@@ -92,7 +92,7 @@ _HOME = {
     "load": "persistence",
     "save": "persistence",
     "HedgedVotingClassifier": "panel.classifier",
-    "NeverPredictedWarning": "base.decisions",
+    "NeverPredictedWarning": "base.predictions",
     "NoHeldOutRowsWarning": "base.weighing",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",
@@ -147,8 +147,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'hedgeclipper' has no attribute {name!r}")
-    return getattr(import_module(f"hedgeclipper.{_HOME[name]}"), name)
+    # kept, so that a name is looked up here once
+    found = globals()[name] = getattr(import_module(f"hedgeclipper.{_HOME[name]}"), name)
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted({*globals(), *_HOME})

@@ -19,9 +19,8 @@ from scipy import sparse
 from sklearn.neighbors import KDTree
 from sklearn.preprocessing import FunctionTransformer
 
-from hedgeclipper.base.decisions import GamePredictor
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
-from hedgeclipper.base.score_votes import PanelGame
+from hedgeclipper.base.predictions import GamePredictor, PanelGame
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.forest.groups import GroupScorer, GroupStream
 from hedgeclipper.forest.leaf_correlations import Labeled

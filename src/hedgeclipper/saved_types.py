@@ -8,7 +8,7 @@ class stores changes, so that older files cannot be read, `persistence.FORMAT` i
 
 # ruff: noqa: F401
 from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
-from hedgeclipper.base.score_votes import Calibration, PanelGame, ProbabilityScale, VoteScale
+from hedgeclipper.base.predictions import Calibration, PanelGame, ProbabilityScale, VoteScale
 from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.checked_rule import CheckedRule

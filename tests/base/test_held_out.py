@@ -26,8 +26,8 @@ from hedgeclipper import (
     load,
     save,
 )
-from hedgeclipper.base.held_out import draw_held_out, hold_out_rows
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows, hold_out_rows
+from hedgeclipper.bounds.checked_rule import draw_held_out
 from hedgeclipper.bounds.intervals import proportion_bounds
 
 N_LABELED, N_ROWS = 120, 600

@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from scipy.special import expit
 from scipy.stats import ttest_ind
 from sklearn.metrics import roc_auc_score
@@ -12,28 +11,34 @@ from hedgeclipper.base.weighing import (
     NoHeldOutRowsWarning,
     PanelScores,
     PanelSolution,
-    ScoredVotes,
     balanced_correlations,
     calibrate,
     panel_scores,
     solve_panel_game,
     summarize,
     weights_near_best,
+    worst_case_error,
 )
+from hedgeclipper.bounds.intervals import lower_bounds
 
 RNG = np.random.default_rng(0)
 
 
 def scored(labeled, is_positive, unlabeled=None, weights=None):
     labeled = np.asarray(labeled, dtype=float)
-    n_members = labeled.shape[1]
-    return ScoredVotes(
+    return PanelScores(
         labeled,
         np.asarray(is_positive, dtype=bool),
         np.ones(len(labeled)) if weights is None else np.asarray(weights, dtype=float),
         labeled if unlabeled is None else unlabeled,
-        np.full(n_members, 1 / n_members),
     )
+
+
+def solve(votes, prior=None, loss="square", **options):
+    """Solve the game; by default the prior weights of the members are equal."""
+    n_members = votes.labeled.shape[1]
+    prior = np.full(n_members, 1 / n_members) if prior is None else prior
+    return solve_panel_game(votes, prior, "square", **options)
 
 
 def noisy_votes(n_rows, noise, seed=0):
@@ -129,14 +134,14 @@ def test_the_better_member_weighs_more():
     is_positive, good = noisy_votes(400, 0.5)
     _, bad = noisy_votes(400, 0.5, seed=1)
     votes = np.hstack([good, bad])
-    solution = solve_panel_game(scored(votes[:100], is_positive[:100], votes), "square")
+    solution = solve(scored(votes[:100], is_positive[:100], votes))
     assert solution.weights[0] > 2 * solution.weights[1]
     assert solution.label_correlations[0] > solution.label_correlations[1] + 0.3
 
 
 def test_without_held_out_rows_all_members_weigh_the_same():
     votes = RNG.uniform(-1, 1, size=(50, 4))
-    solution = solve_panel_game(scored(votes[:0], [], votes), "square")
+    solution = solve(scored(votes[:0], [], votes))
     np.testing.assert_allclose(solution.weights, solution.weights[0], rtol=1e-4)
     assert solution.weights[0] > 0
 
@@ -147,7 +152,7 @@ def test_few_labels_leave_the_members_nearly_equal():
     ratios = []
     for n_labels in (6, 300):
         part = scored(votes[:n_labels], is_positive[:n_labels], votes)
-        weights = solve_panel_game(part, "square").weights
+        weights = solve(part).weights
         ratios.append(weights[1] / weights[0])
     assert ratios[1] < 0.5 * ratios[0]
 
@@ -155,21 +160,22 @@ def test_few_labels_leave_the_members_nearly_equal():
 def test_correction_is_nothing_where_labeled_rows_are_all_rows():
     is_positive, votes = noisy_votes(100, 1.0)
     half = np.r_[np.flatnonzero(is_positive)[:40], np.flatnonzero(~is_positive)[:40]]
-    game = solve_panel_game(scored(votes, is_positive), "square").game
+    game = solve(scored(votes, is_positive)).game
     same = scored(votes[half], is_positive[half], votes[half])
     np.testing.assert_allclose(weighing._sampling_correction(same, game), 0, atol=1e-12)
     other = scored(votes[half], is_positive[half], votes[:20])
     assert np.abs(weighing._sampling_correction(other, game)).max() > 1e-3
 
 
-def test_correction_counts_more_with_more_labels():
-    weights = [
-        weighing._correction_weight(scored(np.zeros((n, 5)), np.arange(n) % 2))
-        for n in (0, 10, 10_000)
-    ]
-    assert weights[0] == 0
-    assert weights[1] == 0.5
-    assert weights[2] > 0.99
+@pytest.mark.parametrize(("n_labels", "part"), [(0, 0.0), (2, 0.5), (2_000, 1_000 / 1_001)])
+def test_correction_counts_more_with_more_labels(n_labels, part, monkeypatch):
+    """One half of it counts when labels are twice as many as voters."""
+    is_positive, votes = noisy_votes(3_000, 1.0)
+    game = solve(scored(votes, is_positive)).game
+    some = scored(votes[:n_labels], is_positive[:n_labels], votes)
+    found = weighing._sampling_correction(some, game)
+    monkeypatch.setattr(weighing, "LABELS_PER_VOTER", 1e-9)
+    np.testing.assert_allclose(found, part * weighing._sampling_correction(some, game), atol=1e-9)
 
 
 @pytest.mark.parametrize(("n_labels", "is_free"), [(300, False), (1_000, True)])
@@ -178,7 +184,7 @@ def test_weights_may_be_negative_only_with_many_labels(n_labels, is_free):
     is_positive, good = noisy_votes(n_labels, 1.0)
     _, other = noisy_votes(n_labels, 1.0, seed=1)
     against = np.where(is_positive, -0.9, 0.9)[:, None] + 0.1 * other
-    solution = solve_panel_game(scored(np.hstack([good, against]), is_positive), "square")
+    solution = solve(scored(np.hstack([good, against]), is_positive))
     assert (solution.weights[1] < 0) == is_free
     assert solution.label_correlations[1] < 0
 
@@ -187,7 +193,7 @@ def test_weights_may_be_negative_only_with_many_labels(n_labels, is_free):
 def test_every_loss_is_solved(loss):
     is_positive, votes = noisy_votes(300, 1.0)
     both = np.hstack([votes, noisy_votes(300, 1.0, seed=1)[1]])
-    game = solve_panel_game(scored(both, is_positive), loss).game
+    game = solve(scored(both, is_positive), loss=loss).game
     assert game.stop_reason == "converged"
     assert game.weights[0] > game.weights[1]
 
@@ -279,9 +285,9 @@ def test_weights_are_pulled_to_the_shares():
     is_positive, good = noisy_votes(400, 1.0)
     votes = scored(np.hstack([good, good + 1e-3, -good]), is_positive)
     prior = np.array([0.5, 0.3, 0.2])
-    held = solve_panel_game(replace(votes, prior=prior), "square", ridge=1e9)
+    held = solve(votes, prior, ridge=1e9)
     np.testing.assert_allclose(held.weights / held.weights.sum(), prior, atol=1e-4)
-    free = solve_panel_game(replace(votes, prior=prior), "square", ridge=1e-3)
+    free = solve(votes, prior, ridge=1e-3)
     assert free.weights[2] < 0.1 * free.weights.sum()
 
 
@@ -294,10 +300,74 @@ def test_caution_lowers_b_by_its_standard_errors():
     b, errors = balanced_correlations(votes)
     np.testing.assert_allclose(b, 0.5)
     assert errors[1] > errors[0]
-    bold, wary = (
-        solve_panel_game(votes, "square", caution=caution).weights for caution in (0.0, 2.0)
-    )
+    bold, wary = (solve(votes, caution=caution).weights for caution in (0.0, 2.0))
     assert wary[1] / wary[0] < bold[1] / bold[0]
+
+
+# The worst case.
+
+
+def generated(seed, n_labels=500, n_rows=4_000, prior=0.5):
+    """Members who are right 80 % of the time on their own, and their majority."""
+    rng = np.random.default_rng(seed)
+    labels = np.where(rng.random(n_labels + n_rows) < prior, 1.0, -1.0)
+    is_right = rng.random((labels.size, 5)) < 0.8
+    votes = np.where(is_right, labels[:, None], -labels[:, None])
+    scores, is_positive = (1.0 + votes) / 2.0, labels > 0
+    known = is_positive[:n_labels], np.ones(n_labels)
+    error = np.mean((majority(scores[n_labels:]) > 0) != is_positive[n_labels:])
+    return PanelScores(scores[:n_labels], *known, scores[n_labels:]), float(error)
+
+
+def majority(scores):
+    return (scores - 0.5).sum(axis=1)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.9])
+def test_it_is_the_largest_error_that_the_bounds_allow(prior):
+    """A linear program over all labels z in [-1, 1] whose means obey Wilson's bounds."""
+    scores, _ = generated(0, n_labels=300, n_rows=80, prior=prior)
+    everyone, rows = (
+        np.column_stack([2 * own - 1, np.sign(majority(own)), np.ones(len(own))])
+        for own in (scores.labeled, scores.unlabeled)
+    )
+    signs = np.where(scores.is_positive, 1, -1)
+    known = lower_bounds(everyone, signs, method="wilson", two_sided=True)
+    rows = rows / 80
+    lower = known.lower.copy()
+    above = [-rows.T, rows[:, -1:].T]  # all have a lower bound, the class prior has an upper one
+    limits = np.append(-lower, known.upper[-1])
+    worst = linprog(rows[:, -2], np.vstack(above), limits, bounds=(-1, 1))
+    theirs = (1 - worst.fun) / 2
+    assert theirs - 1e-6 <= worst_case_error(scores, majority) <= theirs + 0.02
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.9])
+def test_bounds_hold_on_generated_rows(prior):
+    found = [generated(seed, prior=prior) for seed in range(20)]
+    bounds = [worst_case_error(scores, majority) for scores, _ in found]
+    assert max(bounds) < 0.5
+    assert np.mean([error <= bound for (_, error), bound in zip(found, bounds, strict=True)]) > 0.85
+
+
+def test_the_panels_own_score_counts():
+    scores, _ = generated(0)
+
+    def flattered(own):
+        if own is scores.unlabeled:
+            return majority(own)
+        return np.where(np.arange(500) < 250, scores.is_positive - 0.5, majority(own))
+
+    assert worst_case_error(scores, flattered) < worst_case_error(scores, majority)
+
+
+def test_more_labels_tell_more():
+    bounds = [worst_case_error(generated(0, n)[0], majority) for n in (50, 500, 5_000)]
+    assert bounds[0] > bounds[1] > bounds[2]
+
+
+def test_without_labels_nothing_is_known():
+    assert worst_case_error(generated(0, n_labels=0)[0], majority) == pytest.approx(1, abs=0.01)
 
 
 # What is told of the members.
@@ -312,8 +382,8 @@ def summary(votes, weights, seen=None, is_positive=IS_POSITIVE):
     names = [f"m{k}" for k in range(n_members)]
     scores = PanelScores(seen, is_positive, None, None)
     solution = PanelSolution(np.asarray(weights), b, b / 10, None)
-    seen_votes = ScoredVotes(None, is_positive, None, votes, None)
-    return summarize(names, scores, Aggregate(None, solution, seen_votes))
+    seen_votes = PanelScores(None, is_positive, None, votes)
+    return summarize(names, scores, Aggregate(None, solution, seen_votes, None))
 
 
 def test_each_member_has_an_entry_in_each_column():

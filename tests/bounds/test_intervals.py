@@ -7,7 +7,7 @@ from scipy.stats import beta, hypergeom
 from sklearn.utils import check_random_state
 
 from hedgeclipper import lower_bounds
-from hedgeclipper.bounds.intervals import least_mean, proportion_bounds
+from hedgeclipper.bounds.intervals import least_mean, prediction_powered, proportion_bounds
 
 VOTES = np.array([[1, 1, np.nan], [1, -1, np.nan], [-1, -1, np.nan], [1, np.nan, np.nan]])
 LABELS = [1, 1, -1, -1]
@@ -237,3 +237,21 @@ def test_bounds_of_counts_are_narrower_than_bets():
     values = np.random.default_rng(0).permutation(np.arange(200) < 170).astype(float)
     lower, _ = proportion_bounds(170, 200, 5000, 0.05)
     assert least_mean(values, 5000, 0.05) < lower < 0.85
+
+
+# Means corrected by predictions.
+
+
+def test_the_correction_is_that_of_a_regression():
+    """With one slope for all folds the estimate is the intercept at the center."""
+    rng = np.random.default_rng(3)
+    q = np.repeat([0.1, 0.9], 500)
+    e = (rng.random(1000) < q).astype(float)
+    mean, ratio = prediction_powered(e, q, 0.3)
+    slope = np.polyfit(q, e, 1)[0]
+    assert mean == pytest.approx(e.mean() - slope * (q.mean() - 0.3), abs=2e-3)
+    assert ratio == pytest.approx(1 - np.corrcoef(e, q)[0, 1] ** 2, abs=0.01)
+
+
+def test_a_single_label_is_not_corrected():
+    assert prediction_powered(np.ones(1), np.full(1, 0.2), 0.9) == (1.0, 1.0)

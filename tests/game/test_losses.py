@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgeclipper.game.losses import (
-    absolute_loss,
+    ABSOLUTE_LOSS,
     abstention_loss,
     cost_weighted_loss,
     resolve_loss,
@@ -21,7 +21,7 @@ def test_potential_is_the_one_of_the_paper(name):
     np.testing.assert_allclose(ALL[name].potential(GRID), potential(name, GRID), atol=1e-12)
 
 
-@pytest.mark.parametrize("loss", [*ALL.values(), absolute_loss()], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", [*ALL.values(), ABSOLUTE_LOSS], ids=lambda loss: loss.name)
 def test_conjugate_is_the_maximum_over_m(loss):
     z = np.linspace(-0.999, 0.999, 37)
     wide = np.linspace(-40, 40, 80_001)
@@ -29,7 +29,7 @@ def test_conjugate_is_the_maximum_over_m(loss):
     np.testing.assert_allclose(loss.conjugate(z), theirs, atol=2e-4)
 
 
-@pytest.mark.parametrize("loss", [*ALL.values(), absolute_loss()], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", [*ALL.values(), ABSOLUTE_LOSS], ids=lambda loss: loss.name)
 @pytest.mark.parametrize("eps", [0.5, 0.01])
 def test_slope_of_the_smoothed_potential_matches_finite_differences(loss, eps):
     added, z = loss.smoothing(GRID, eps)
@@ -39,7 +39,7 @@ def test_slope_of_the_smoothed_potential_matches_finite_differences(loss, eps):
     np.testing.assert_allclose(z[1:-1], theirs, atol=step / eps + 1e-6)
 
 
-@pytest.mark.parametrize("loss", [*ALL.values(), absolute_loss()], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", [*ALL.values(), ABSOLUTE_LOSS], ids=lambda loss: loss.name)
 def test_smoothing_only_adds_and_never_more_than_a_quarter_of_eps(loss):
     added, z = loss.smoothing(GRID, 0.2)
     assert np.all(np.asarray(added) >= 0)

@@ -19,7 +19,7 @@ from hedgeclipper import (
     VoteAggregator,
     Votes,
 )
-from hedgeclipper.base.held_out import SHIFTED_LABELS
+from hedgeclipper.bounds.checked_rule import SHIFTED_LABELS
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import shift_of_votes
 

@@ -20,12 +20,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
 from hedgeclipper.base.columns import ColumnEncoder
-from hedgeclipper.base.decisions import decision_costs, never_predicted, warn_of_never_predicted
-from hedgeclipper.base.evaluation import LabeledScoreMixin
-from hedgeclipper.base.held_out import AutoLabelMixin, HeldOutRows, draw_held_out, hold_out_rows
+from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
-from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
-from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.base.predictions import decision_costs, warn_of_never_predicted
+from hedgeclipper.base.semi_supervised import (
+    BatchCheck,
+    HeldOutRows,
+    RowBatches,
+    SemiSupervisedRows,
+    hold_out_rows,
+    is_dask,
+)
+from hedgeclipper.bounds.checked_rule import CheckedRule, draw_held_out
 from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.progress import row_reporter
 
@@ -166,7 +172,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
                 f"Labeled rows must be in memory. Got a Dask {type(X).__name__} as X: pass "
                 "X.compute(). Unlabeled rows may be a Dask collection."
             )
-        if io.is_batched(X) and not hasattr(X, "__array__"):
+        if not hasattr(X, "__array__") and io.is_batched(X):
             raise TypeError(
                 "Labeled rows in files need the name of their column of labels as y. Got "
                 f"{type(X).__name__} for X and {type(y).__name__} for y."
@@ -175,8 +181,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         if reset:
             names = getattr(self, "feature_names_in_", None)
             self._column_names = None if names is None else list(names)
-        minus_one_is_class = X_unlabeled is not None or self._knows_minus_one()
-        if semi_supervised.is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0:
+        minus_one_is_class = X_unlabeled is not None or (not reset and self._knows_minus_one())
+        if io.is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0:
             X_unlabeled = None
         if X_unlabeled is not None:
             known, given = self._column_names, X_unlabeled
@@ -279,10 +285,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
 
     def _store_never_predicted(self, raw: np.ndarray) -> None:
         """Store classes that are never predicted, given raw predictions of unlabeled rows; warn."""
-        never = never_predicted(self._predictor, raw)
-        pairs = zip(self.classes_.tolist(), self._n_labels, strict=True)
-        self.never_predicted_ = dict(pair for k, pair in enumerate(pairs) if k in never)
-        warn_of_never_predicted(self.never_predicted_, raw.shape[0])
+        n_labels = dict(zip(self.classes_.tolist(), self._n_labels, strict=True))
+        self.never_predicted_ = warn_of_never_predicted(self._predictor, raw, n_labels)
 
     def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
         """Return labels of all rows passed to ``fit``, given those of the unlabeled ones."""

@@ -1,4 +1,4 @@
-"""Labeled and unlabeled rows in any form: telling them apart, checks, and cross-validation.
+"""Labeled and unlabeled rows in any form: telling them apart, holding some out, checks, folds.
 
 Arrays are checked whole, as scikit-learn does. Batches are checked one by one, each time they
 are read, and never held together. Dask collections stay lazy; what is done with them is in
@@ -19,13 +19,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
-from hedgeclipper.io import (
-    as_classes,
-    as_plain_array,
-    as_source,
-    is_frame,
-    missing_labels,
-)
+from hedgeclipper.io import as_classes, as_plain_array, as_source, is_in_memory, missing_labels
 from hedgeclipper.io.arrays import stack_rows
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.sklearn_private import _check_sample_weight, _safe_indexing
@@ -79,11 +73,6 @@ class SemiSupervisedRows:
         )
 
 
-def is_in_memory(X: Any) -> bool:
-    """Return whether rows are an array, CSR matrix or frame."""
-    return isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X)
-
-
 def split_rows(
     X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, minus_one_is_class: bool = False
 ) -> SemiSupervisedRows:
@@ -127,6 +116,59 @@ def split_rows(
             "labeled rows only as X and y."
         )
     return SemiSupervisedRows(X_labeled, known, weights, stack_rows(rest, X_unlabeled), None)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutRows:
+    """Rows, in the form of the labeled ones, and their labels."""
+
+    X: Any
+    y: np.ndarray
+
+
+def hold_out_rows(
+    rows: SemiSupervisedRows, held: np.ndarray, names: list[str] | None = None
+) -> tuple[SemiSupervisedRows, HeldOutRows]:
+    """Return the rows to fit to, and the held-out ones, which are also among the unlabeled rows.
+
+    They come after these. ``names`` are those of the columns, for a Dask frame.
+    """
+    fitted = np.setdiff1d(np.arange(rows.y_labeled.size), held)
+    _check_classes(rows.y_labeled, fitted)
+    out = HeldOutRows(_safe_indexing(rows.X_labeled, held), rows.y_labeled[held])
+    X_labeled, weights = _safe_indexing(rows.X_labeled, fitted), rows.weight_labeled
+    kept = replace(
+        rows,
+        X_labeled=X_labeled,
+        y_labeled=rows.y_labeled[fitted],
+        weight_labeled=None if weights is None else weights[fitted],
+        X_unlabeled=_and_rows(rows.X_unlabeled, out.X, names) if rows.has_unlabeled else X_labeled,
+    )
+    return kept, out
+
+
+def _check_classes(y: np.ndarray, fitted: np.ndarray) -> None:
+    """Raise if the labels to fit to are of one class, and the others are not."""
+    classes = np.unique(y[fitted])
+    if classes.size < 2 <= np.unique(y).size:
+        raise ValueError(
+            f"A confidence_level holds {y.size - fitted.size} of the {y.size} labels out, and the "
+            f"{fitted.size} to fit to are all of class {classes[0]}: at least two classes are "
+            "needed. Label more rows, hold fewer out (holdout), or leave confidence_level out: the "
+            "error is then an estimate."
+        )
+
+
+def _and_rows(X: Any, more: Any, names: list[str] | None) -> Any:
+    """Return unlabeled rows in any form with more rows after them."""
+    if is_in_memory(X):
+        return stack_rows(X, more)
+    if is_dask(X):
+        from hedgeclipper.io.distributed import append_rows
+
+        return append_rows(X, more, names)
+    assert isinstance(X, RowBatches)
+    return replace(X, more=more)
 
 
 def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""From the members' scores to their weights in the panel, and to calibrated probabilities.
+"""From the members' scores to their weights, calibrated probabilities, and the worst case.
 
 Labels are weighted so that both classes weigh the same: b tells how well a member ranks (it is the
 area under the ROC curve minus 1/2 where votes are ranks), and it is lowered by its standard error.
@@ -16,24 +16,29 @@ as voters, and rises with them: with thousands of labels unlabeled rows hardly c
 The weighted vote becomes a probability by a logistic curve through the labels, seen out of fold. A
 few labels cannot place it alone: the mean of the members' probabilities on the unlabeled rows is
 added to them as if it were some twenty labels more.
+
+The worst case is the largest error under any labels that the members allow. Votes are there the
+classes that members predict, in natural proportions, as are their correlations; neither ranks nor
+balanced labels have a part in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper.base.inspection import contributions_of
-from hedgeclipper.base.score_votes import Calibration, PanelGame, Scale, VoteScale, make_votes
+from hedgeclipper.base.predictions import Calibration, PanelGame, Scale, VoteScale, make_votes
+from hedgeclipper.bounds.certificate import largest_error
+from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import Loss, resolve_loss
-from hedgeclipper.game.solution import GameSolution, Progress
-from hedgeclipper.game.solve import play
+from hedgeclipper.game.solution import GameSolution, Progress, describe
+from hedgeclipper.game.solvers import solve_batch, warm_start
 from hedgeclipper.game.specialists import VoteArray
 from hedgeclipper.io.progress import warn_user
 
@@ -45,6 +50,7 @@ LEAST_SCALE = 1.0
 PRIOR_ROWS, SMALLEST = 3.0, 1e-12
 PRIOR_LABELS, ROWS_FOR_CALIBRATION = 20.0, 2_000
 WEAK = 1e6
+DELTA = 0.025  # of each side of an interval of the worst case
 
 
 class NoHeldOutRowsWarning(UserWarning):
@@ -53,15 +59,22 @@ class NoHeldOutRowsWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class PanelScores:
-    """The members' scores for one class against the rest, one column for each member.
+    """The members' scores for one class against the rest, or votes made of these.
 
-    Those of labeled rows are by fits without the row; ``weights`` are of the labeled rows.
+    There is one column for each member. Those of labeled rows are by fits without the row;
+    ``weights`` are of the labeled rows.
     """
 
     labeled: np.ndarray
     is_positive: np.ndarray
     weights: np.ndarray
     unlabeled: np.ndarray
+
+    @property
+    def n_rare(self) -> int:
+        """Number of labels of the rarer class."""
+        n_positive = int(self.is_positive.sum())
+        return min(n_positive, self.is_positive.size - n_positive)
 
 
 def panel_scores(
@@ -98,36 +111,6 @@ def panel_scores(
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredVotes(PanelScores):
-    """Votes made of such scores.
-
-    ``prior`` are the weights of members that the game is pulled to, which add up to 1; None for
-    `weights_near_best`.
-    """
-
-    prior: np.ndarray | None = None
-
-    @cached_property
-    def prior_weights(self) -> np.ndarray:
-        """Weights of the members that the game is pulled to, which add up to 1."""
-        return weights_near_best(self) if self.prior is None else self.prior
-
-    @property
-    def n_rare(self) -> int:
-        """Number of labels of the rarer class."""
-        n_positive = int(self.is_positive.sum())
-        return min(n_positive, self.is_positive.size - n_positive)
-
-    @property
-    def balanced_weights(self) -> np.ndarray:
-        """Weights of the labeled rows that add up to one half in each class."""
-        balanced = np.zeros_like(self.weights)
-        for own in (self.is_positive, ~self.is_positive):
-            balanced[own] = 0.5 * self.weights[own] / max(self.weights[own].sum(), SMALLEST)
-        return balanced
-
-
-@dataclass(frozen=True, eq=False)
 class PanelSolution:
     """Weights (theta) of the members, what labels tell of these, and the last game's solution.
 
@@ -143,11 +126,15 @@ class PanelSolution:
 
 @dataclass(frozen=True, eq=False)
 class Aggregate:
-    """The panel's game of one class: all that new scores need, the solution, and the votes."""
+    """The panel's game of one class: all that new scores need, the solution, and the votes.
+
+    ``prior`` are the weights of the members that the game is pulled to.
+    """
 
     game: PanelGame
     solution: PanelSolution
-    votes: ScoredVotes
+    votes: PanelScores
+    prior: np.ndarray
 
 
 def aggregate(
@@ -184,28 +171,25 @@ def aggregate(
     Aggregate
     """
     scales = [VoteScale.of(own) for own in scores.unlabeled.T] if scales is None else scales
-    votes = ScoredVotes(
-        make_votes(scales, scores.labeled),
-        scores.is_positive,
-        scores.weights,
-        make_votes(scales, scores.unlabeled),
-        prior=prior,
-    )
+    labeled, unlabeled = (make_votes(scales, own) for own in (scores.labeled, scores.unlabeled))
+    votes = replace(scores, labeled=labeled, unlabeled=unlabeled)
+    prior = weights_near_best(votes) if prior is None else prior
     solution = solve_panel_game(
-        votes, loss, tol=tol, max_iter=max_iter, ridge=ridge, caution=caution
+        votes, prior, loss, tol=tol, max_iter=max_iter, ridge=ridge, caution=caution
     )
     calibration = calibrate(
-        votes.labeled @ solution.weights,
+        labeled @ solution.weights,
         scores.is_positive,
         scores.weights,
-        votes.unlabeled @ solution.weights,
-        scores.unlabeled @ votes.prior_weights,
+        unlabeled @ solution.weights,
+        scores.unlabeled @ prior,
     )
-    return Aggregate(PanelGame(scales, solution.weights, calibration), solution, votes)
+    return Aggregate(PanelGame(scales, solution.weights, calibration), solution, votes, prior)
 
 
 def solve_panel_game(
-    votes: ScoredVotes,
+    votes: PanelScores,
+    prior: np.ndarray,
     loss: str | Loss,
     *,
     tol: float = 1e-3,
@@ -213,28 +197,27 @@ def solve_panel_game(
     ridge: float = RIDGE,
     caution: float = 1.0,
 ) -> PanelSolution:
-    """Return the weights of the members.
+    """Return the weights of the members, which are pulled to the ``prior`` ones.
 
     The game is set up once; each correction of b changes its edge alone.
     """
     b, errors = balanced_correlations(votes)
-    lowered = b - caution * errors
-    setting = _set_up(votes, b, loss, ridge)
-
-    def solve(correlations: np.ndarray) -> GameSolution:
-        edge = setting.specialists.coverage * np.clip(correlations, -1.0, 1.0)
+    setting = _set_up(votes, prior, b, loss, ridge)
+    solutions: list[GameSolution] = []
+    for _ in range(1 + CORRECTIONS):
+        correction = _sampling_correction(votes, solutions[-1]) if solutions else 0.0
+        edge = setting.specialists.coverage * np.clip(b - caution * errors + correction, -1.0, 1.0)
         game = replace(setting, terms=replace(setting.terms, edge=edge))
-        return play(game, Progress(tol, max_iter), "batch")
-
-    game = solve(lowered)
-    for _ in range(CORRECTIONS):
-        game = solve(lowered + _correction_weight(votes) * _sampling_correction(votes, game))
+        progress = Progress(tol, max_iter)
+        start = warm_start(game, progress, game.terms.anchor)
+        solutions.append(describe(game, progress, solve_batch(game, progress, start)))
     # if no member is better than a guess as far as labels tell, the weights are the prior ones
-    weights = game.weights if np.any(game.weights != 0) else setting.terms.anchor
-    return PanelSolution(weights, b, errors, game)
+    found = solutions[-1].weights
+    weights = found if np.any(found != 0) else setting.terms.anchor
+    return PanelSolution(weights, b, errors, solutions[-1])
 
 
-def balanced_correlations(votes: ScoredVotes) -> tuple[np.ndarray, np.ndarray]:
+def balanced_correlations(votes: PanelScores) -> tuple[np.ndarray, np.ndarray]:
     """Return b of each voter, both classes weighing the same, and its standard error.
 
     Few labels may show too small a spread: to the spread of the votes in a class, that on all
@@ -257,7 +240,7 @@ def balanced_correlations(votes: ScoredVotes) -> tuple[np.ndarray, np.ndarray]:
     return b, np.sqrt(variance)
 
 
-def weights_near_best(votes: ScoredVotes) -> np.ndarray:
+def weights_near_best(votes: PanelScores) -> np.ndarray:
     """Return weights of the members that add up to 1 and fall with how far they are behind.
 
     A weight is proportional to exp(-z), if b of the member is z standard errors below that of the
@@ -271,9 +254,10 @@ def weights_near_best(votes: ScoredVotes) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss, ridge: float) -> Game:
+def _set_up(
+    votes: PanelScores, prior: np.ndarray, b: np.ndarray, loss: str | Loss, ridge: float
+) -> Game:
     """Return the game with its anchor, weights in given parts of the size that suits b."""
-    prior = votes.prior_weights
     size = float(np.mean((votes.unlabeled @ prior) ** 2))
     scale = max(float(b @ prior) / size, LEAST_SCALE) if size > 0 else LEAST_SCALE
     has_free_signs = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
@@ -288,23 +272,21 @@ def _set_up(votes: ScoredVotes, b: np.ndarray, loss: str | Loss, ridge: float) -
     return Game(voters, terms, resolve_loss(loss))
 
 
-def _correction_weight(votes: ScoredVotes) -> float:
-    """Return how much the labeled rows count when it comes to how members agree."""
+def _sampling_correction(votes: PanelScores, game: GameSolution) -> np.ndarray:
+    """Return each voter's mean agreement with the predictions, unlabeled less labeled rows.
+
+    Both classes of the labeled rows weigh the same. The more labels there are for each voter, the
+    more of the difference counts.
+    """
+    balanced = np.zeros_like(votes.weights)
+    for own in (votes.is_positive, ~votes.is_positive):
+        balanced[own] = 0.5 * votes.weights[own] / max(votes.weights[own].sum(), SMALLEST)
+    link, theta = game.loss.link, game.weights
+    on_unlabeled = link(votes.unlabeled @ theta) @ votes.unlabeled / len(votes.unlabeled)
+    on_labeled = (balanced * link(votes.labeled @ theta)) @ votes.labeled / (balanced.sum() or 1.0)
     n_labeled, n_voters = votes.labeled.shape
-    return n_labeled / (n_labeled + LABELS_PER_VOTER * n_voters)
-
-
-def _sampling_correction(votes: ScoredVotes, game: GameSolution) -> np.ndarray:
-    """Return each voter's mean agreement with the predictions, unlabeled less labeled rows."""
-    everywhere = np.ones(votes.unlabeled.shape[0])
-    on_unlabeled = _mean_agreement(votes.unlabeled, everywhere, game)
-    return on_unlabeled - _mean_agreement(votes.labeled, votes.balanced_weights, game)
-
-
-def _mean_agreement(votes: np.ndarray, weights: np.ndarray, game: GameSolution) -> np.ndarray:
-    """Return the weighted mean of vote times prediction of each voter."""
-    total = weights.sum()
-    return (weights * game.loss.link(votes @ game.weights)) @ votes / (total if total > 0 else 1.0)
+    counting = n_labeled / (n_labeled + LABELS_PER_VOTER * n_voters)
+    return counting * (on_unlabeled - on_labeled)
 
 
 def calibrate(
@@ -335,6 +317,29 @@ def calibrate(
     )
     slope = max(float(model.coef_[0, 0]), 1.0 / np.sqrt(WEAK)) / size
     return Calibration(slope, float(model.intercept_[0]))
+
+
+def worst_case_error(scores: PanelScores, log_odds: Callable[[np.ndarray], np.ndarray]) -> float:
+    """Return a bound on the error of the panel's predictions on the unlabeled rows.
+
+    ``log_odds`` makes those of the panel of the members' scores. The bound holds as far as Wilson's
+    bounds on the members do. The panel counts as a voter, too, though the labels that score it have
+    weighed its members.
+    """
+    # the members, the panel, and a voter who always votes +: its bounds are of the class balance
+    labeled, unlabeled = (
+        np.where(np.column_stack([own - 0.5, log_odds(own), np.ones(len(own))]) > 0, 1.0, -1.0)
+        for own in (scores.labeled, scores.unlabeled)
+    )
+    signs = np.where(scores.is_positive, 1.0, -1.0)
+    sums, counts = signs @ labeled, np.full(labeled.shape[1], float(signs.size))
+    estimate = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    lower, upper = mean_bounds(estimate, counts, "wilson", DELTA)
+    balance = (lower[-1] + upper[-1]) / 2.0, (upper[-1] - lower[-1]) / 2.0
+    panel_alone = np.eye(lower.size)[-2]
+    return largest_error(
+        VoteArray(unlabeled), lower[:-1], balance, lambda block: block @ panel_alone
+    )
 
 
 def summarize(names: Sequence[str], scores: PanelScores, found: Aggregate) -> dict[str, list]:

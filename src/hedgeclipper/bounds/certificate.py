@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.game.equations import Evaluation, Game, WeightTerms
-from hedgeclipper.game.losses import absolute_loss
+from hedgeclipper.game.losses import ABSOLUTE_LOSS
 from hedgeclipper.game.solution import (
     NEGLIGIBLE,
     Contradiction,
@@ -210,7 +210,7 @@ def certificate(
     if rule not in RULES:
         raise ValueError(f"The 'rule' parameter must be one of {RULES}. Got {rule!r}.")
     known = (label_correlations, participation, widths, class_balance)
-    game = set_up_game(votes, *known, loss=absolute_loss(), cap=None)
+    game = set_up_game(votes, *known, loss=ABSOLUTE_LOSS, cap=None)
     if not isinstance(solution, GameSolution):
         raise TypeError(f"solution must be what solve_game returns. Got {type(solution).__name__}.")
     if game.specialists.n_voters - game.has_balance != solution.weights.size:
@@ -286,7 +286,7 @@ def largest_error(
         lower=np.append(none, -np.inf),
     )
     start = np.append(np.maximum(lower, 0.0) / lower.size, 0.0)
-    game = Game(voters, terms, absolute_loss())
+    game = Game(voters, terms, ABSOLUTE_LOSS)
     found = (1.0 + _largest_mean(game, lambda rows: -predict(rows), start, max_iter)) / 2.0
     return 1.0 if found < -ROUNDING else float(np.clip(found, 0.0, 1.0))
 
@@ -401,7 +401,7 @@ def smallest_relaxation(
     (0.5, [0, 1])
     """
     known = (label_correlations, participation, widths, class_balance)
-    game = set_up_game(votes, *known, loss=absolute_loss())
+    game = set_up_game(votes, *known, loss=ABSOLUTE_LOSS)
     check_positive("max_iter", max_iter)
     terms, coverage = game.terms, game.specialists.coverage
     lower, upper, best, n_iter = 0.0, np.inf, None, 0

@@ -2,7 +2,9 @@
 
 The labels that test a rule are a simple random sample of these and the unlabeled rows, and the fit
 has treated both alike. Then the errors among them are hypergeometric, and so they are among any
-rows picked without a look at the labels, such as those the rule is surest of.
+rows picked without a look at the labels, such as those the rule is surest of. So `draw_held_out`
+draws labels that nothing is fitted to or weighed by from all labels, not by class, and their rows
+join the unlabeled ones.
 
 **Automatic labels.** Rows are ordered by the rule's own doubt. Up to any threshold that was fixed
 without a look at the labels, the exact bound on the proportion of errors holds. Thresholds are
@@ -19,10 +21,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from hedgeclipper.bounds.certificate import Certificate, count_errors
-from hedgeclipper.bounds.class_rates import prediction_powered
-from hedgeclipper.bounds.intervals import proportion_bounds, wilson_bounds
+from hedgeclipper.bounds.intervals import prediction_powered, proportion_bounds, wilson_bounds
 
 N_THRESHOLDS = 25
 # the first threshold has so many times the labels that could prove the bound without an error
@@ -32,9 +34,50 @@ ESTIMATE_LEVEL = 0.95
 # deviations, as measured (S. Bates, T. Hastie, R. Tibshirani. Cross-Validation: What Does It
 # Estimate and How Well Does It Do It? JASA, 2024)
 EXTRA_SPREAD = 1.2
-# why there is no guarantee for some rows
+LEAST_HELD_OUT = 5
+MOST_HELD_OUT = 2000
+# why there is no guarantee, or none for some rows
+USED_LABELS = "its labels were used in the fit, too; a confidence_level holds some out"
+WEIGHTED_LABELS = "sample weights do not go with a guarantee"
+ADDED_ROWS = "unlabeled rows were added after the labels had tested the predictions"
+ONLY_HELD_OUT = "a class that nobody votes for has all its labels among the held-out ones"
+SHIFTED_LABELS = "labeled and unlabeled rows differ, so that labels are no random sample of both"
 OTHER_ROWS = "these are not the unlabeled rows of the fit"
 SAMPLED_ROWS = "only a sample of the unlabeled rows of the fit is known; pass them as X"
+
+
+def draw_held_out(
+    n_labels: int, confidence_level: float | None, holdout: float | None, random_state: Any
+) -> np.ndarray | None:
+    """Return the numbers of the labels to hold out, in ascending order; None without a level.
+
+    By default they are half of the labels, and 2,000 of more than 4,000: both the model and the
+    bound get better by about the square root of their labels, and beyond some thousands there is
+    little left to gain for the bound.
+    """
+    if confidence_level is None:
+        if holdout is not None:
+            raise ValueError(
+                f"holdout is for a guarantee. Got holdout={holdout} and no confidence_level: pass "
+                "one, such as 0.95, or leave holdout out."
+            )
+        return None
+    n_held = min(n_labels // 2, MOST_HELD_OUT) if holdout is None else round(holdout * n_labels)
+    if n_held < LEAST_HELD_OUT or n_labels - n_held < 2:
+        part = 0.5 if holdout is None else holdout
+        needed = int(np.ceil(max(LEAST_HELD_OUT / part, 2 / (1 - part))))
+        raise ValueError(
+            f"A confidence_level needs at least {LEAST_HELD_OUT} labels to hold out, and two to "
+            f"fit to. Got {n_labels} labels, of which {n_held} would be held out. Label at least "
+            f"{max(needed, LEAST_HELD_OUT + 2)} rows, change holdout, or leave confidence_level "
+            "out: the error is then an estimate."
+        )
+    return np.sort(check_random_state(random_state).choice(n_labels, n_held, replace=False))
+
+
+def why_no_guarantee(is_weighted: bool, is_shifted: bool) -> str:
+    """Return why held-out labels make no guarantee; "" if they do."""
+    return WEIGHTED_LABELS if is_weighted else SHIFTED_LABELS if is_shifted else ""
 
 
 @dataclass(frozen=True)
@@ -230,24 +273,20 @@ class CheckedRule:
             caveat=self.caveat or caveat,
         )
 
-    @property
-    def n_rows(self) -> float:
-        """Number of rows that bounds are for; infinite if these are yet to be drawn."""
-        return self.n_unlabeled or np.inf
-
     def certificate(self, confidence_level: float | None) -> Certificate:
         """Return what is known of the error on the unlabeled rows: a guarantee, or an estimate."""
         level = confidence_level or ESTIMATE_LEVEL
         n_errors, n_tested = int(self.wrong.sum()), self.wrong.size
+        n_rows = self.n_unlabeled or np.inf  # rows that are yet to be drawn have no number
         if self.caveat and n_tested == 0:
             reason = "no labeled row is predicted without its own label"
             nothing = (None, 1.0, 0.0, "void", None, self.n_unlabeled)
             return Certificate(*nothing, baseline=self.baseline, reason=reason)
         if self.caveat:
-            error, lower, upper = self._estimate((1.0 - level) / 2.0)
+            error, lower, upper = self._estimate(n_rows, (1.0 - level) / 2.0)
         else:
             error = n_errors / n_tested
-            bounds = proportion_bounds(n_errors, n_tested, self.n_rows, 1.0 - level)
+            bounds = proportion_bounds(n_errors, n_tested, n_rows, 1.0 - level)
             lower, upper = float(bounds[0]), float(bounds[1])
         return Certificate(
             error=error,
@@ -263,14 +302,14 @@ class CheckedRule:
             is_drawn=self.is_drawn,
         )
 
-    def _estimate(self, delta: float) -> tuple[float, float, float]:
-        """Return the error, made more precise by the doubts on unlabeled rows, and its bounds."""
+    def _estimate(self, n_rows: float, delta: float) -> tuple[float, float, float]:
+        """Return the error on so many rows, as doubts make it more precise, and its bounds."""
         q = self.doubts if self.own_doubts is None else self.own_doubts
         center = self.mean_doubt
         if center is None:
             center = float(np.mean(self.unlabeled_doubts)) if self.n_unlabeled else float(q.mean())
         error, spread = prediction_powered(self.wrong.astype(float), q, center)
-        size = 1.0 / ((1.0 / self.wrong.size + 1.0 / self.n_rows) * max(spread, 1e-3))
+        size = 1.0 / ((1.0 / self.wrong.size + 1.0 / n_rows) * max(spread, 1e-3))
         mean, n_labels = np.array([1.0 - 2.0 * error]), np.array([size / EXTRA_SPREAD**2])
         upper, lower = ((1.0 - float(m[0])) / 2.0 for m in wilson_bounds(mean, n_labels, delta))
         return error, lower, upper

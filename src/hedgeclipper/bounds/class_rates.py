@@ -19,9 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hedgeclipper.bounds.intervals import check_level, proportion_bounds, wilson_bounds
+from hedgeclipper.bounds.intervals import (
+    check_level,
+    prediction_powered,
+    proportion_bounds,
+    wilson_bounds,
+)
 
-N_FOLDS = 5
 # in the spirit of Agresti and Coull, since errors that are rare may not show among few labels; a
 # quarter of what they add keeps the level on real votes
 MORE_ERRORS, MORE_LABELS = 0.5, 1.0
@@ -125,23 +129,3 @@ class RateEvidence:
         means = wilson_bounds(np.array([2.0 * rate - 1.0]), np.array([size]), delta / 2.0)
         low, high = ((1.0 + float(bound[0])) / 2.0 for bound in means)
         return rate, low, high
-
-
-def prediction_powered(e: np.ndarray, q: np.ndarray, center: float) -> tuple[float, float]:
-    """Return the mean of e, corrected by predictions q, and its variance relative to the plain one.
-
-    It is mean(e - lambda (q - center)), ``center`` the mean of q on the rows that the mean is for;
-    lambda = Cov(e, q) / Var(q), not negative, comes from the other folds.
-    """
-    fold = np.random.default_rng(0).permutation(e.size) % N_FOLDS
-    slopes = np.array([_slope(e[fold != k], q[fold != k]) for k in range(N_FOLDS)])[fold]
-    corrected, plain = e - slopes * (q - center), float(np.var(e))
-    mean = float(np.clip(np.mean(corrected), 0.0, 1.0))
-    return mean, min(1.0, float(np.var(corrected)) / plain) if plain > 0 else 1.0
-
-
-def _slope(e: np.ndarray, q: np.ndarray) -> float:
-    """Return the slope of e on q; 0 if that is negative or unknown."""
-    centered = q - q.mean() if q.size else q
-    variance = float(centered @ centered)
-    return max(0.0, float(centered @ e) / variance) if variance > 1e-12 else 0.0

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import SemiSupervisedClassifier
-from hedgeclipper.base.held_out import ADDED_ROWS, USED_LABELS, HeldOutRows, why_no_guarantee
 from hedgeclipper.base.inspection import store_games
-from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedRows, is_in_memory
+from hedgeclipper.base.semi_supervised import BatchCheck, HeldOutRows, SemiSupervisedRows
+from hedgeclipper.bounds.checked_rule import ADDED_ROWS, USED_LABELS, why_no_guarantee
 from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
 from hedgeclipper.forest.groups import GroupStream, ScoredGroups, score_groups
 from hedgeclipper.forest.growing import GrownTrees, draw_some, grow_forest
@@ -29,7 +29,7 @@ from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_unlabeled
 from hedgeclipper.forest.streams import Stream, ranked_among, sum_of_doubts
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
-from hedgeclipper.io import split_target
+from hedgeclipper.io import is_in_memory, split_target
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.progress import pass_reporter, warn_user
 from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.evaluation import LEAST_PROBABILITY, placements
 from hedgeclipper.base.inspection import Inspection
-from hedgeclipper.base.score_votes import ProbabilityScale
+from hedgeclipper.base.predictions import ProbabilityScale
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.weighing import panel_scores
 from hedgeclipper.forest.groups import (

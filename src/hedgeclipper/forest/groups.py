@@ -15,9 +15,8 @@ import numpy as np
 from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.decisions import GamePredictor
 from hedgeclipper.base.inspection import VoterTable, voter_table
-from hedgeclipper.base.score_votes import PanelGame, ProbabilityScale
+from hedgeclipper.base.predictions import GamePredictor, PanelGame, ProbabilityScale
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.base.weighing import (
@@ -26,8 +25,8 @@ from hedgeclipper.base.weighing import (
     aggregate,
     panel_scores,
     summarize,
+    worst_case_error,
 )
-from hedgeclipper.base.worst_case import worst_case_error
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import sum_scores

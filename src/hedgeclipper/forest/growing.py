@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import has_fit_parameter
 
 from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
-from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows, is_in_memory
+from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows
 from hedgeclipper.base.threads import n_workers
 from hedgeclipper.forest.trees import LeafFinder, leaf_finder
 from hedgeclipper.forest.views import (
@@ -26,7 +26,7 @@ from hedgeclipper.forest.views import (
     side_by_side,
     view_names,
 )
-from hedgeclipper.io.arrays import MAX_SEED
+from hedgeclipper.io.arrays import MAX_SEED, is_in_memory
 from hedgeclipper.sklearn_private import _is_fitted
 
 FEW_LABELS = 1000

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.base.decisions import GamePredictor
+from hedgeclipper.base.predictions import GamePredictor
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.forest.leaf_rows import LeafRows

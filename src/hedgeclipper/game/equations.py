@@ -175,15 +175,15 @@ class Game:
         sums = self.specialists.sum_blocks(work)
         potential, smoothed, row_gap, excess, size = sums[:N_SCALARS].tolist()
         alpha, n, terms = self.unlabeled_weight, self.specialists.n_samples, self.terms
-        tilt, own = alpha * sums[N_SCALARS:] / n, terms.value(theta)
-        primal = own + alpha * potential / n - self.base
+        tilt, own, base = alpha * sums[N_SCALARS:] / n, terms.value(theta), self.base
+        primal = own + alpha * potential / n - base
         smoothing_gap = alpha * row_gap / n
         weights_gap = own + float(tilt @ theta) - terms.minimum(tilt)
         return Evaluation(
             theta=theta,
             primal=primal,
             dual=primal - smoothing_gap - weights_gap,
-            smoothed=alpha * smoothed / n - self.base,
+            smoothed=alpha * smoothed / n - base,
             tilt=tilt,
             smoothing_gap=smoothing_gap,
             weights_gap=weights_gap,

@@ -33,19 +33,24 @@ class Loss(ABC):
     may_abstain: bool = False
 
     @abstractmethod
+    def reply(self, m: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
+        """Return Psi(m), what smoothing adds to it, and the slope of the sum, a label z.
+
+        That is all that a pass needs. A smooth loss adds nothing, and its slope is the link:
+        predictor and adversary agree.
+        """
+
     def potential(self, m: np.ndarray) -> np.ndarray:
         """Return Psi(m)."""
+        return self.reply(m, 1.0)[0]
+
+    def smoothing(self, m: np.ndarray, eps: float) -> tuple[np.ndarray | float, np.ndarray]:
+        """Return the same as `reply`, but for the potential."""
+        return self.reply(m, eps)[1:]
 
     @abstractmethod
     def conjugate(self, z: np.ndarray) -> np.ndarray:
         """Return Psi*(z) = max over m of (z . m - Psi(m)), for labels z."""
-
-    def smoothing(self, m: np.ndarray, eps: float) -> tuple[np.ndarray | float, np.ndarray]:
-        """Return what smoothing adds to the potential, and the slope of the sum, a label z.
-
-        A smooth loss adds nothing, and its slope is the link: predictor and adversary agree.
-        """
-        return 0.0, self.link(m)
 
     @abstractmethod
     def size(self, m: np.ndarray) -> np.ndarray:
@@ -54,10 +59,6 @@ class Loss(ABC):
     @abstractmethod
     def link(self, m: np.ndarray) -> np.ndarray:
         """Return the prediction g that is minimax optimal at scores m."""
-
-    def reply(self, m: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
-        """Return the potential and both parts of the smoothing: all that a pass needs."""
-        return self.potential(m), *self.smoothing(m, eps)
 
     @property
     def hedged_range(self) -> tuple[float, float]:
@@ -79,12 +80,8 @@ class BinaryLoss(Loss):
         return np.abs(m)
 
     def link(self, m: np.ndarray) -> np.ndarray:
-        """Return `unclipped` of m, clipped to [-1, 1]."""
-        return np.clip(self.unclipped(m), -1.0, 1.0)
-
-    def unclipped(self, m: np.ndarray) -> np.ndarray:
-        """Return the link continued beyond [-1, 1], where it is linear and strictly increasing."""
-        return (m + self.link_shift) * self.link_scale
+        """Return (m + link_shift) * link_scale, clipped to [-1, 1]."""
+        return np.clip((m + self.link_shift) * self.link_scale, -1.0, 1.0)
 
     def awake_at(self, g: float, room: float = 0.0) -> float:
         """Return the m nearest 0 whose link, or `soft_link` with some room, is g."""
@@ -98,7 +95,7 @@ class BinaryLoss(Loss):
         Within ``room`` of -1 and 1 it bends into an approach like 1 / m, so that probabilities keep
         the order of the awake predictions, however large those are, and do not claim certainty.
         """
-        mean = self.unclipped(m)
+        mean = (m + self.link_shift) * self.link_scale
         beyond = np.maximum(np.abs(mean) - (1.0 - room), 0.0)
         tail = np.sign(mean) * (1.0 - room * room / (room + beyond))
         return np.where(beyond > 0, tail, mean)
@@ -128,26 +125,26 @@ class PiecewiseLinearLoss(BinaryLoss):
     may_abstain: bool = False
     is_smooth = False
 
-    def potential(self, m):
-        """Return the largest of the pieces at m: the lines through the kinks."""
+    def reply(self, m, eps):
+        """Return the largest of the pieces, what rounding kinks over the width eps adds, and z.
+
+        The pieces are the lines through the kinks.
+        """
         kinks, values = self.kinks[:1] + self.kinks, self.values[:1] + self.values
         pieces = zip(self.slopes, kinks, values, strict=True)
-        return np.maximum.reduce([slope * m + (value - slope * at) for slope, at, value in pieces])
-
-    def conjugate(self, z):
-        """Return the largest of ``kink * z - Psi(kink)``."""
-        lines = [kink * z - value for kink, value in zip(self.kinks, self.values, strict=True)]
-        return np.maximum.reduce(lines)
-
-    def smoothing(self, m, eps):
-        """Return what rounding every kink over the width eps adds, and the slope."""
+        lines = [slope * m + (value - slope * at) for slope, at, value in pieces]
         added, z = np.zeros_like(m), np.full_like(m, self.slopes[0])
         for kink, below, above in zip(self.kinks, self.slopes, self.slopes[1:], strict=False):
             distance = m - kink
             z += (above - below) * np.clip(distance / eps + 0.5, 0.0, 1.0)
             inside = np.maximum(eps / 2 - np.abs(distance), 0.0)
             added += (above - below) / (2 * eps) * inside * inside
-        return added, z
+        return np.maximum.reduce(lines), added, z
+
+    def conjugate(self, z):
+        """Return the largest of ``kink * z - Psi(kink)``."""
+        lines = [kink * z - value for kink, value in zip(self.kinks, self.values, strict=True)]
+        return np.maximum.reduce(lines)
 
 
 @dataclass(frozen=True)
@@ -157,9 +154,9 @@ class LogLoss(BinaryLoss):
     name = "log"
     is_smooth = True
 
-    def potential(self, m):
-        """Return ln(1 + e^m) + ln(1 + e^-m), which is the same and even in m."""
-        return np.logaddexp(0.0, m) + np.logaddexp(0.0, -m)
+    def reply(self, m, eps):
+        """Return ln(1 + e^m) + ln(1 + e^-m), which is Psi and even in m, 0, and the link."""
+        return np.logaddexp(0.0, m) + np.logaddexp(0.0, -m), 0.0, self.link(m)
 
     def conjugate(self, z):
         """Return -2 H((1 + z) / 2), H the binary entropy in nats."""
@@ -168,8 +165,6 @@ class LogLoss(BinaryLoss):
     def link(self, m):
         """Return tanh(m / 2) = 2 sigmoid(m) - 1."""
         return 2.0 * expit(m) - 1.0
-
-    unclipped = link
 
     def awake_at(self, g, room=0.0):
         """Return 2 artanh(g), infinite for -1 and 1."""
@@ -187,18 +182,14 @@ class SquareLoss(BinaryLoss):
     name = "square"
     is_smooth = True
 
-    def potential(self, m):
-        """Return (1 + m^2) / 2 inside [-1, 1] and abs(m) outside."""
+    def reply(self, m, eps):
+        """Return (1 + m^2) / 2 inside [-1, 1] and abs(m) outside, 0, and m clipped."""
         inside = np.clip(m, -1.0, 1.0)
-        return (1.0 + inside * inside) / 2.0 + np.abs(m) - np.abs(inside)
+        return (1.0 + inside * inside) / 2.0 + np.abs(m) - np.abs(inside), 0.0, inside
 
     def conjugate(self, z):
         """Return (z^2 - 1) / 2."""
         return (z * z - 1.0) / 2.0
-
-    def link(self, m):
-        """Return m clipped, at once, since passes call it."""
-        return np.clip(m, -1.0, 1.0)
 
 
 def zero_one_loss() -> PiecewiseLinearLoss:
@@ -206,9 +197,8 @@ def zero_one_loss() -> PiecewiseLinearLoss:
     return PiecewiseLinearLoss("zero_one", (-1.0, 1.0), (1.0, 1.0), (-1.0, 0.0, 1.0))
 
 
-def absolute_loss() -> PiecewiseLinearLoss:
-    """Return Psi(m) = abs(m), which every potential approaches for large m."""
-    return PiecewiseLinearLoss("absolute", (0.0,), (0.0,), (-1.0, 1.0))
+# Psi(m) = abs(m), which every potential approaches for large m
+ABSOLUTE_LOSS = PiecewiseLinearLoss("absolute", (0.0,), (0.0,), (-1.0, 1.0))
 
 
 def cost_weighted_loss(positive: float, negative: float) -> PiecewiseLinearLoss:

@@ -22,7 +22,6 @@ which is quick where columns are few and rows are many.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from functools import reduce
 
 import numpy as np
@@ -44,18 +43,6 @@ class MulticlassLoss(Loss):
         """Return the nearest point of the simplex: scores minus a level, at least 0."""
         level = row_maxima(_gains_of_largest(m)[1])
         return np.maximum(m - level[:, None], 0.0)
-
-    def potential(self, m):
-        """Return Psi(m)."""
-        return self.reply(m, 1.0)[0]
-
-    def smoothing(self, m, eps):
-        """Return the same as `reply`, but for the potential."""
-        return self.reply(m, eps)[1:]
-
-    @abstractmethod
-    def reply(self, m, eps):
-        """Return Psi(m), what smoothing adds to it, and the slope of the sum, a distribution."""
 
     def size(self, m):
         """Return the largest score."""

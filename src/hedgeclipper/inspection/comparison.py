@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from hedgeclipper.base.decisions import cheapest
 from hedgeclipper.base.inspection import FoldPredictor, inspect_estimator
+from hedgeclipper.base.predictions import cheapest
 from hedgeclipper.inspection.rendering import count
 from hedgeclipper.inspection.subject import SEED, Subject, size_of, take
 

@@ -16,8 +16,8 @@ import numpy as np
 from scipy import sparse
 
 import hedgeclipper
-from hedgeclipper.base.decisions import cheapest
 from hedgeclipper.base.evaluation import evaluate_predictions
+from hedgeclipper.base.predictions import cheapest
 from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, SureRows
 from hedgeclipper.inspection import rendering
 from hedgeclipper.inspection.auto_labels import AutoLabelDisplay, errors_to_try

@@ -7,7 +7,7 @@ are for the rest of the package.
 
 # ruff: noqa: F401
 
-from hedgeclipper.io.arrays import ArraySource, BatchSource, cut, row_slice
+from hedgeclipper.io.arrays import ArraySource, BatchSource, cut, is_in_memory, row_slice
 from hedgeclipper.io.as_source import as_source, is_batched
 from hedgeclipper.io.atomic import parquet_writer
 from hedgeclipper.io.frames import (

@@ -136,6 +136,11 @@ def cut(n_rows: int, batch: Any) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
+def is_in_memory(X: Any) -> bool:
+    """Return whether rows are an array, CSR matrix or frame."""
+    return isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X)
+
+
 def row_slice(rows: Any, part: slice) -> Any:
     """Return some rows of an array or CSR matrix, sharing its memory."""
     if not sparse.issparse(rows):

@@ -15,13 +15,18 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
-from hedgeclipper.base.held_out import USED_LABELS, HeldOutRows, why_no_guarantee
 from hedgeclipper.base.inspection import store_games
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_in_memory
-from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summarize
-from hedgeclipper.base.worst_case import worst_case_error
+from hedgeclipper.base.semi_supervised import HeldOutRows, SemiSupervisedRows
+from hedgeclipper.base.weighing import (
+    Aggregate,
+    aggregate,
+    panel_scores,
+    summarize,
+    worst_case_error,
+)
+from hedgeclipper.bounds.checked_rule import USED_LABELS, why_no_guarantee
 from hedgeclipper.game.losses import BinaryLoss
-from hedgeclipper.io import is_frame, split_target
+from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.panel.defaults import default_members
 from hedgeclipper.panel.members import (
     ROWS_FOR_VIEWS,

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.decisions import NeverPredictedWarning
+from hedgeclipper.base.predictions import NeverPredictedWarning
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
 from hedgeclipper.io.arrays import draw_rows, stack_rows

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from hedgeclipper.base.decisions import GamePredictor
-from hedgeclipper.base.score_votes import PanelGame
+from hedgeclipper.base.predictions import GamePredictor, PanelGame
 from hedgeclipper.base.threads import run_jobs
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.panel.fitting import member_scores

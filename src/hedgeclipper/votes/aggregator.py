@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.evaluation import LabeledScoreMixin
-from hedgeclipper.base.held_out import AutoLabelMixin, draw_held_out
+from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
+from hedgeclipper.bounds.checked_rule import draw_held_out
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context

@@ -9,8 +9,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.held_out import ONLY_HELD_OUT, SHIFTED_LABELS, USED_LABELS
-from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, CheckedRule
+from hedgeclipper.bounds.checked_rule import (
+    ESTIMATE_LEVEL,
+    ONLY_HELD_OUT,
+    SHIFTED_LABELS,
+    USED_LABELS,
+    CheckedRule,
+)
 from hedgeclipper.bounds.class_rates import ClassRates, RateEvidence
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import Evidence
