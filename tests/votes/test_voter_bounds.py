@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.votes.voter_bounds import bound_voters, joined, parted
+from hedgeclipper.bounds.intervals import wilson_bounds
+from hedgeclipper.votes.evidence import Strata
+from hedgeclipper.votes.voter_bounds import bound_voters, joined, parted, weighted_estimate
 from tests.votes.vote_instances import ballots_of, instance
 
 
@@ -79,3 +81,42 @@ def test_bounds_that_hold_together_are_those_of_a_smaller_delta_each():
     _, _, each = instance(0, n_classes=2, delta=0.05 / 11)  # 3 voters, 6 votes, 2 classes
     _, _, together = instance(0, n_classes=2, delta=0.05, together=True)
     assert together.widths == pytest.approx(each.widths)
+
+
+# Labels by stratum.
+
+
+def test_one_stratum_weighs_nothing():
+    right, about = np.array([[3.0, 0.0, 5.0, 0.0]]), np.array([[4.0, 2.0, 5.0, 0.0]])
+    found = weighted_estimate(right, about, np.ones(1), 0.0)
+    np.testing.assert_allclose(found.estimate, [0.75, 0.0, 1.0, np.nan])
+    np.testing.assert_allclose(found.n_labeled, about[0])
+    np.testing.assert_array_equal(found.variance_parts, [[1.0, 1.0, 1.0, 0.0]])
+
+
+def test_labels_count_by_the_rows_they_represent():
+    strata = Strata.of(np.repeat([0, 1], [80, 20]), np.repeat([0, 1], [200, 800]))
+    right, about = np.array([[40.0], [20.0]]), np.array([[80.0], [20.0]])
+    found = weighted_estimate(right, about, strata.weights, strata.selection)
+    np.testing.assert_allclose(found.estimate, 0.2 * 0.5 + 0.8 * 1.0, rtol=0.02)
+    # mostly certain rows: as much as a random sample of more than the 20 labels there, not of all
+    assert 20 < found.n_labeled[0] < 100
+
+
+def test_labels_that_stand_for_few_rows_say_little():
+    right, about = np.array([[2.0, 2.0], [0.0, 2.0]]), np.array([[2.0, 2.0], [0.0, 2.0]])
+    alone, both = weighted_estimate(right, about, np.array([0.2, 1.8]), 1.0).n_labeled
+    assert alone == pytest.approx(0.4)
+    assert both > 1.0
+
+
+@pytest.mark.parametrize("n_labeled", [[90, 30, 30], [40, 40, 70]])
+def test_bounds_by_stratum_hold_as_often_as_they_say(n_labeled):
+    shares, weights = np.array([0.7, 0.9, 0.97]), np.array([0.3, 0.3, 0.4])
+    rng = np.random.default_rng(0)
+    about = np.repeat(np.array(n_labeled, dtype=float)[:, None], 2000, axis=1)
+    right = rng.binomial(about.astype(int), shares[:, None])
+    found = weighted_estimate(right * 1.0, about, weights * about[:, 0].sum() / about[:, 0], 1.0)
+    lower, upper = wilson_bounds(2 * found.estimate - 1, found.n_labeled, 0.025)
+    truth = 2 * weights @ shares - 1
+    assert np.mean((lower <= truth) & (truth <= upper)) > 0.94

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from hedgeclipper.base.held_out import ONLY_HELD_OUT, SHIFTED_LABELS, USED_LABEL
 from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, CheckedRule
 from hedgeclipper.bounds.class_rates import ClassRates, RateEvidence
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.evidence import Evidence
+from hedgeclipper.votes.evidence import Evidence, Strata
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.vote_game import VotePredictor, most_probable
 from hedgeclipper.votes.voter_bounds import bound_voters
@@ -136,7 +135,7 @@ class VoteBoundsMixin:
         check_is_fitted(self)
         k, n_rows = self._gold.checked_count(k), self._gold.unlabeled.n_rows
         wrong = self._predicted_codes(Ballots(self._pool.labeled)) != self._pool.codes
-        strata = replace(self._strata, unlabeled=self._strata.unlabeled[:n_rows])
+        strata = Strata.of(self._strata.labeled, self._strata.unlabeled[:n_rows])
         random_state = check_random_state(self.random_state)
         return self._worst_case().suggest_rows(strata, wrong, k, random_state)
 

@@ -15,12 +15,13 @@ import numpy as np
 
 from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.strata import Strata, WeightedEstimate, weighted_estimate
+from hedgeclipper.votes.evidence import Strata
 
 ESTIMATES = ("wilson", "wilson_symmetric", "plug_in")
 CONSTRAINTS = ("accuracy", "class_accuracy", "both")
 HIGH_PRICE = 0.5
 MIN_RELAXATION = 0.01
+PRIOR_LABELS = 4.0
 
 
 class Intervals(NamedTuple):
@@ -162,13 +163,53 @@ def _estimate(labeled: Ballots, codes: np.ndarray, strata: Strata) -> WeightedEs
     """Return proportions as the labels estimate them, as one vector."""
     gold = np.eye(labeled.n_classes)[codes]
     right, about = [], []
-    for number in range(strata.n_strata):
+    for number in range(strata.n_labeled.size):
         here = np.flatnonzero(strata.labeled == number)
         part = labeled.take(here)
         own = part.right_votes(gold[here])
         right.append(joined(own.sum(axis=1), own, gold[here].sum(axis=0)))
         about.append(_rows_about(part))
     return weighted_estimate(np.array(right), np.array(about), strata.weights, strata.selection)
+
+
+class WeightedEstimate(NamedTuple):
+    """Proportions as weighted labels estimate them, each over the labels it is about.
+
+    ``n_labeled`` is the number of labels of a simple random sample with the same variance, and
+    ``variance_parts`` the part of the variance due to each stratum, (n_strata, n_proportions).
+    """
+
+    estimate: np.ndarray
+    n_labeled: np.ndarray
+    variance_parts: np.ndarray
+
+
+def weighted_estimate(
+    right: np.ndarray, about: np.ndarray, weights: np.ndarray, selection: float
+) -> WeightedEstimate:
+    """Return proportions over all strata; NaN where there is no label.
+
+    ``right`` and ``about`` of shape (n_strata, n_proportions) are how many labels count for a
+    proportion, of how many that it is about. The variance is the one within strata as far as labels
+    are selected, and else the one over all. Few labels that represent few rows count for less than
+    their number.
+    """
+    total = weights[:, None] * about
+    whole = total.sum(axis=0)
+    rate = (right + 0.5) / (about + 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        estimate, mean = (weights @ right) / whole, np.sum(total / whole * rate, axis=0)
+        overall = mean * (1.0 - mean)
+        # within a stratum it is shrunk to that over all, since few labels may all be right
+        inside = (about * rate * (1.0 - rate) + PRIOR_LABELS * overall) / (about + PRIOR_LABELS)
+        each = weights[:, None] * total
+        spread = np.sum(each * (selection * inside + (1.0 - selection) * overall), axis=0)
+        n_labeled = whole**2 * overall / spread * np.minimum(1.0, whole / about.sum(axis=0))
+        parts = each * inside / np.sum(each * inside, axis=0)
+    is_known = whole > 0
+    return WeightedEstimate(
+        estimate, np.where(is_known, n_labeled, 0.0), np.where(is_known, parts, 0.0)
+    )
 
 
 def _bounds(

@@ -22,10 +22,9 @@ from hedgeclipper.game.multiclass_losses import LargestScore, row_maxima
 from hedgeclipper.io import listed
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.evidence import Evidence
-from hedgeclipper.votes.strata import Strata, suggest_rows
+from hedgeclipper.votes.evidence import Evidence, Strata
 from hedgeclipper.votes.vote_game import scores_of, solve_ballots, weight_terms
-from hedgeclipper.votes.voter_bounds import VoterBounds, bound_voters
+from hedgeclipper.votes.voter_bounds import PRIOR_LABELS, VoterBounds, bound_voters
 
 MAX_ITER, TOL = 200, 1e-2
 HIGHEST_PRICE = 1.0
@@ -297,6 +296,42 @@ class WorstCaseBounds:
         sizes = np.abs(weights[used]) if weights[used].any() else np.ones(used.sum())
         stakes, parts = sizes * self.bounds.widths[used], self.bounds.variance_parts[:, used]
         return suggest_rows(strata, stakes, parts, wrong, k, random_state)
+
+
+def suggest_rows(
+    strata: Strata,
+    stakes: np.ndarray,
+    variance_parts: np.ndarray,
+    wrong: np.ndarray,
+    k: int,
+    random_state: np.random.RandomState,
+) -> np.ndarray:
+    """Return unlabeled rows whose labels tighten a bound most, each with those before it counted.
+
+    Rows picked one by one for their votes would tell nothing of the others. So only the number of
+    labels in each stratum is chosen, and rows are drawn at random there. Labels of a stratum lessen
+    its part of a bound's variance; a labeled row also leaves the unlabeled ones, and so does an
+    error if it was one. ``stakes`` are what the interval on each proportion contributes to the
+    bound, and ``wrong`` tells whether predictions are wrong, on the labeled rows.
+    """
+    order = random_state.permutation(strata.unlabeled.size)
+    numbers = range(strata.n_labeled.size)
+    queues = [iter(order[strata.unlabeled[order] == number]) for number in numbers]
+    n_labeled, n_left = strata.n_labeled.astype(float), strata.n_rows.copy()
+    n_wrong = np.bincount(strata.labeled, wrong)
+    overall = strata.weights @ n_wrong / wrong.size
+    errors = (n_wrong + PRIOR_LABELS * overall) / (n_labeled + PRIOR_LABELS)
+    per_label = variance_parts * n_labeled[:, None]
+    chosen = np.empty(k, dtype=np.intp)
+    for step in range(k):
+        parts = per_label / n_labeled[:, None]
+        tighter = parts @ (stakes / np.sqrt(parts.sum(axis=0))) / (2.0 * n_labeled)
+        fewer = (errors - errors @ n_left / n_left.sum()) / n_left.sum()
+        stratum = int(np.where(n_left > 0, tighter + fewer, -np.inf).argmax())
+        chosen[step] = next(queues[stratum])
+        n_labeled[stratum] += 1.0
+        n_left[stratum] -= 1
+    return chosen
 
 
 def warn_of_contradiction(constraints: Constraints, voters: np.ndarray) -> None:
