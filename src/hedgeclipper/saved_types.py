@@ -40,5 +40,4 @@ from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.initial_model import InitialModel
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import VotePredictor
-from hedgeclipper.votes.voter_bounds import Intervals, VoterBounds
-from hedgeclipper.votes.worst_case import Constraints
+from hedgeclipper.votes.voter_bounds import Constraints, VoterBounds

@@ -119,7 +119,7 @@ def test_chosen_labels_say_of_voters_what_is_true_of_the_other_rows():
         np.mean((votes == truth[:, None])[part][votes[part] >= 0]) for part in (rows, rest)
     )
     assert chosen < other - 0.05
-    assert np.mean(model._constraints.each.voters.estimate) == pytest.approx(other, abs=0.015)
+    assert np.mean(model._constraints.each.estimate[:5]) == pytest.approx(other, abs=0.015)
     assert model.class_balance_ == pytest.approx(0.5, abs=0.03)
 
 

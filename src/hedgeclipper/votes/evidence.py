@@ -112,7 +112,7 @@ class Evidence:
 
 
 def gather_evidence(
-    gold: GoldRows, *, class_balance: Any, is_random_sample: bool, random_state: Any
+    gold: GoldRows, class_balance: Any, is_random_sample: bool, random_state: Any
 ) -> Evidence:
     """Return the evidence of the rows of a fit.
 
@@ -237,15 +237,12 @@ def leads_differ(evidence: Evidence) -> bool:
     return bool(mannwhitneyu(labeled, unlabeled).pvalue < LEAD_SIGNIFICANCE)
 
 
-def warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> bool:
-    """Warn, and return True, if voters vote differently on labeled and unlabeled rows."""
-    found = shift_of_votes(labeled, unlabeled)
-    if found is not None:
-        warn_user(
-            "Voters vote significantly differently on the unlabeled rows than on the labeled ones: "
-            f"{found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
-            f"former and {found.labeled:.2%} of the latter. What the labels tell of it may not "
-            "hold for them.",
-            ShiftWarning,
-        )
-    return found is not None
+def warn_of_shift(found: VoteShift) -> None:
+    """Warn that voters vote differently on labeled and unlabeled rows."""
+    warn_user(
+        "Voters vote significantly differently on the unlabeled rows than on the labeled ones: "
+        f"{found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
+        f"former and {found.labeled:.2%} of the latter. What the labels tell of it may not "
+        "hold for them.",
+        ShiftWarning,
+    )
