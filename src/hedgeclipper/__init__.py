@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.initial_model import AgreementWarning
     from hedgeclipper.votes.matrix import Votes
-    from hedgeclipper.votes.worst_case import ContradictionWarning
+    from hedgeclipper.votes.voter_bounds import ContradictionWarning
 
 __version__ = "0.2.0"
 
@@ -57,7 +57,7 @@ _HOME = {
     "AgreementWarning": "votes.initial_model",
     "ClassRates": "bounds.class_rates",
     "Evaluation": "base.evaluation",
-    "ContradictionWarning": "votes.worst_case",
+    "ContradictionWarning": "votes.voter_bounds",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
     "LabelCorrelations": "game.solve",

@@ -35,10 +35,9 @@ from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
 from hedgeclipper.panel.views import CutColumns, QuantileColumns
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.component_models import AuxiliaryVoters, ComponentModel
+from hedgeclipper.votes.evidence import Strata
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.initial_model import InitialModel
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.strata import Strata
 from hedgeclipper.votes.vote_game import VotePredictor
-from hedgeclipper.votes.voter_bounds import Intervals, VoterBounds
-from hedgeclipper.votes.worst_case import Constraints
+from hedgeclipper.votes.voter_bounds import Constraints, VoterBounds

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.votes.ballots import Ballots, add_vote_sums, count_votes, sum_vote_scores
+from hedgeclipper.votes.ballots import (
+    Ballots,
+    add_vote_sums,
+    count_votes,
+    parted,
+    sum_vote_scores,
+)
 from hedgeclipper.votes.matrix import Votes
 from tests.votes.vote_instances import some_votes
 
@@ -44,3 +50,12 @@ def test_arrays_that_do_not_fit_are_refused_before_a_kernel_reads_them():
         ballots.scores(np.zeros((2, 2, 2)))
     with pytest.raises(ValueError, match=r"must have the shape \(2, 2\). Got \(1, 2\)"):
         ballots.sums(np.zeros((1, 2)))
+
+
+def test_a_vector_is_of_voters_votes_and_classes():
+    """Labels 0, 1, 1: the first voter is right twice, the second once, on the last row."""
+    ballots, z = Ballots(Votes.of([[0, 1], [1, 0], [-1, 1]])), np.eye(2)[[0, 1, 1]]
+    voters, votes, classes = parted(ballots.agreement(z), 2, 2)
+    assert (voters.tolist(), votes.tolist()) == ([2, 1], [[1, 1], [0, 1]])
+    assert classes.tolist() == [1, 2]
+    assert ballots.rows_about.tolist() == [2, 3, 1, 1, 1, 2, 3, 3]

@@ -1,13 +1,12 @@
 """The evidence of a fit against a recount."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from hedgeclipper.votes import evidence
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import (
+    Strata,
     cautious_frequencies,
     class_frequencies,
     gather_evidence,
@@ -15,41 +14,49 @@ from hedgeclipper.votes.evidence import (
 )
 from hedgeclipper.votes.gold import GoldRows, split_votes
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.strata import Strata
 from tests.votes.vote_instances import ballots_of, some_votes
 
 
-def gathered(n_rows=60, n_labeled=20, is_random_sample=False, seed=0):
-    truth, table = some_votes(np.random.default_rng(seed), n_rows, 4, 3)
+def gathered(n_rows=60, n_labeled=20, is_random_sample=False, class_balance="labeled"):
+    truth, table = some_votes(np.random.default_rng(0), n_rows, 4, 3)
     y = np.where(np.arange(n_rows) < n_labeled, truth, -1)
     gold = GoldRows.of(split_votes(Votes.of(table, classes=[0, 1, 2]), y))
-    options = {"class_balance": "labeled", "is_random_sample": is_random_sample}
+    options = {"class_balance": class_balance, "is_random_sample": is_random_sample}
     return table, gather_evidence(gold, random_state=0, **options)
 
 
 def test_frequencies_are_those_of_the_labels_and_one_more_of_each_class():
-    codes = np.array([0, 0, 0, 2])
-    found = class_frequencies("labeled", codes, 3, Strata.single(4, 10))
-    assert found == pytest.approx([4 / 7, 1 / 7, 2 / 7])
-    assert class_frequencies("uniform", codes, 4, Strata.single(4, 10)) == pytest.approx([0.25] * 4)
-    assert class_frequencies([0.2, 0.8], codes, 2, Strata.single(4, 10)).tolist() == [0.2, 0.8]
-
-
-def test_labels_of_a_stratum_count_by_the_rows_they_represent():
-    """Half of the labels in a stratum that has a tenth of 1,000 rows."""
-    strata = Strata(np.repeat([0, 1], 50), np.repeat([0, 1], [100, 900]))
-    codes = np.repeat([0, 1], 50)
-    first, second = strata.weights
-    assert second > first
-    assert class_frequencies("labeled", codes, 2, strata) == pytest.approx(
-        np.array([1 + 50 * first, 1 + 50 * second]) / (2 + 50 * (first + second))
-    )
+    counts = np.array([3.0, 0.0, 1.0])
+    assert class_frequencies("labeled", counts) == pytest.approx([4 / 7, 1 / 7, 2 / 7])
+    assert class_frequencies("uniform", np.arange(4.0)) == pytest.approx([0.25] * 4)
+    assert class_frequencies([0.2, 0.8], np.ones(2)).tolist() == [0.2, 0.8]
 
 
 @pytest.mark.parametrize("balance", [[0.5, 0.6], [1.0, 0.0], [0.2, 0.3, 0.5], ["a", "b"]])
 def test_frequencies_must_be_positive_and_add_up_to_one(balance):
     with pytest.raises(ValueError, match="2 positive frequencies that add up to 1"):
-        class_frequencies(balance, np.array([0, 1]), 2, Strata.single(2, 2))
+        class_frequencies(balance, np.ones(2))
+
+
+def test_labels_count_by_the_rows_they_represent():
+    strata = Strata.of(np.repeat([0, 1], [80, 20]), np.repeat([0, 1], [200, 800]))
+    np.testing.assert_allclose(strata.weights, [0.25, 4.0], rtol=0.02)
+
+
+def test_labels_spread_like_a_simple_random_sample_count_as_they_are():
+    near = Strata.of(np.repeat([0, 1], [22, 78]), np.repeat([0, 1], [200, 800]))
+    assert near.selection == 0.0
+    np.testing.assert_array_equal(near.weights, [1.0, 1.0])
+    gone = Strata.of(np.repeat([0, 1], [22, 78]), np.repeat([0, 1], [0, 800]))
+    assert gone.selection > 0.99
+
+
+def test_frequencies_are_of_labels_weighted_by_the_rows_they_represent():
+    _, found = gathered(300, 100)
+    counts = np.ones(3)
+    for code, stratum in zip(found.codes, found.strata.labeled, strict=True):
+        counts[code] += found.strata.weights[stratum]
+    assert found.balance == pytest.approx(counts / counts.sum())
 
 
 def test_few_rows_are_all_used():
@@ -71,8 +78,8 @@ def test_component_models_get_a_balance_that_is_known_as_it_is():
     _, found = gathered()
     labels = np.bincount(found.codes, minlength=3)
     assert found.cautious_balance == pytest.approx(cautious_frequencies(labels))
-    known = replace(found, is_balance_known=True)
-    assert known.cautious_balance is found.balance
+    _, known = gathered(class_balance="uniform")
+    assert known.cautious_balance is known.balance
 
 
 def test_of_many_rows_some_are_drawn_and_weights_are_searched_on_some_of_these(monkeypatch):
@@ -86,9 +93,9 @@ def test_of_many_rows_some_are_drawn_and_weights_are_searched_on_some_of_these(m
 
 
 def test_a_simple_random_sample_is_one_stratum():
-    assert gathered(is_random_sample=True)[1].strata.n_strata == 1
+    assert gathered(is_random_sample=True)[1].strata.n_labeled.size == 1
     strata = gathered(300, 100)[1].strata
-    assert strata.n_strata > 1
+    assert strata.n_labeled.size > 1
     assert strata.n_labeled.min() >= 5
 
 

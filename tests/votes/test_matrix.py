@@ -269,8 +269,7 @@ def test_blocks_of_rows_and_of_labels_make_no_difference(monkeypatch):
     table = np.random.default_rng(0).integers(-1, 40, (50, 7))
     words = np.array([f"w{k}" for k in range(40)] + [None], dtype=object)[table]
     whole, lines = Votes.of(words), Votes.from_long(as_lines(words))
-    for module in ("label_codes", "readers"):
-        monkeypatch.setattr(f"hedgeclipper.votes.{module}.BLOCK", 16)
+    monkeypatch.setattr("hedgeclipper.votes.readers.BLOCK", 16)
     assert_same(Votes.of(words), whole)
     assert_same(Votes.from_long(as_lines(words)), lines)
     np.testing.assert_array_equal(Votes.of(table).matrix.toarray(), table + 1)

@@ -1,4 +1,4 @@
-"""Readers of votes against loops over their entries."""
+"""Readers of votes against loops over their entries, and codes against a dictionary."""
 
 import numpy as np
 import pandas as pd
@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hedgeclipper.votes.label_codes import LabelNumbers
-from hedgeclipper.votes.readers import read_long, read_wide
+from hedgeclipper.votes.readers import (
+    LabelNumbers,
+    VoterNames,
+    class_codes,
+    read_wide,
+    seen_classes,
+)
 
 TABLE = np.array([[3, -1, 0], [-1, -1, -1], [0, 0, 7]])
 
@@ -53,31 +58,78 @@ def test_votes_stored_twice_are_an_error():
         read_wide(twice, LabelNumbers(-1, "The table"), None)
 
 
-lines = st.lists(
-    st.tuples(st.integers(0, 3), st.sampled_from("xyz"), st.integers(-1, 2)), min_size=1
+KINDS = {
+    "integers": st.integers(-5, 5),
+    "far integers": st.integers(-(2**52), 2**52),
+    "strings": st.sampled_from(["a", "b", "-1", "c"]),
+    "booleans": st.booleans(),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_a_label_comes_back_from_its_number_and_its_code(kind, data):
+    parts = data.draw(st.lists(st.lists(KINDS[kind], min_size=1), min_size=1, max_size=3))
+    labels = LabelNumbers(-1, "The table")
+    numbers = [labels.number(np.array(part)) for part in parts]
+    classes, codes = labels.classes()
+    for part, found in zip(parts, numbers, strict=True):
+        is_vote = np.array([label not in (-1, "-1") for label in part])
+        assert (found >= 0).tolist() == is_vote.tolist()
+        votes = np.array(part)[is_vote].tolist()
+        assert [labels.label(number) for number in found[is_vote]] == votes
+        assert classes[codes[found[is_vote]]].tolist() == votes
+    assert classes.tolist() == sorted({label for part in parts for label in part} - {-1, "-1"})
+
+
+def test_missing_labels_have_no_number():
+    labels = LabelNumbers(None, "The table")
+    first, second, third = labels.number(np.array([np.nan, 3.0, -1.0])).tolist()
+    assert first == -1
+    assert (labels.label(second), labels.label(third)) == (3, -1)
+    assert labels.number(np.array([None, 3, pd.NA], dtype=object)).tolist() == [-1, second, -1]
+
+
+def test_codes_are_positions_and_unknown_classes_are_named():
+    classes = seen_classes(["b", "a", "c"], "The table")
+    assert class_codes(["c", "a"], classes, "The table").tolist() == [2, 0]
+    with pytest.raises(ValueError, match=r"The table has the class 'd', which is none of"):
+        class_codes(["a", "d"], classes, "The table")
+
+
+def test_floats_that_are_not_whole_are_no_classes():
+    with pytest.raises(ValueError, match=r"must be whole. Got 0.5"):
+        LabelNumbers(-1, "The table").number(np.array([1.0, 0.5]))
+
+
+def voters(names, given):
+    return VoterNames(np.array(names), given)
+
+
+def test_voters_are_matched_by_name_or_else_by_position():
+    known = voters(["ann", "bob", "eve"], True)
+    assert voters(["eve", "ann"], True).positions_in(known).tolist() == [2, 0]
+    assert voters([0, 1, 2], False).positions_in(known).tolist() == [0, 1, 2]
+    assert known.positions_in(voters([0, 1, 2], False)).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("here", "others", "message"),
+    [
+        (voters([0, 1], False), voters(["a", "b", "c"], True), "2 voters without names, and 3"),
+        (voters([0, 1], False), voters([1, 0], True), "either order may be meant"),
+        (voters(["a", "x"], True), voters(["a", "b"], True), "1 of 2 voters are not known: 'x'"),
+    ],
 )
+def test_voters_that_cannot_be_matched(here, others, message):
+    with pytest.raises(ValueError, match=message):
+        here.positions_in(others)
 
 
-@given(lines, st.sampled_from(["first", "last"]))
-def test_of_votes_on_the_same_task_the_first_or_the_last_counts(votes, repeated):
-    labels = LabelNumbers(-1, "The column 'label'")
-    columns = dict(
-        zip(("task", "worker", "label"), map(list, zip(*votes, strict=True)), strict=True)
-    )
-    reading = read_long(columns, ("task", "worker", "label"), labels, repeated)
-    tasks, workers = dict.fromkeys(columns["task"]), dict.fromkeys(columns["worker"])
-    assert reading.rows.tolist() == list(tasks)
-    assert reading.voters.names.tolist() == list(workers)
-    counted = {}
-    for task, worker, label in votes if repeated == "last" else reversed(votes):
-        if label != -1:
-            counted[task, worker] = label
-    theirs = [[counted.get((task, worker)) for worker in workers] for task in tasks]
-    assert labels_in(reading, labels) == theirs
-
-
-def test_votes_that_differ_are_named():
-    table = {"task": [1, 1, 1], "worker": ["a", "b", "a"], "label": ["no", "no", "yes"]}
-    labels = LabelNumbers(None, "The column 'label'")
-    with pytest.raises(ValueError, match="Worker 'a' votes more than once on task 1: for 'no' and"):
-        read_long(table, ("task", "worker", "label"), labels, "error")
+def test_names_count_as_given_unless_they_are_the_numbers_of_columns():
+    assert not VoterNames.of([0, 1, 2], 3).given
+    assert VoterNames.of([0, 2, 1], 3).given
+    assert VoterNames.of(["0", "1"], 2).given
+    assert not VoterNames.of(None, 2).given
+    with pytest.raises(ValueError, match="Two voters have the name 'a'"):
+        VoterNames.of(["b", "a", "a"], 3)

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES as LOSSES
 from hedgeclipper.votes import vote_game
-from hedgeclipper.votes.vote_game import BallotSpecialists, scores_of, solve_vote_game
+from hedgeclipper.votes.vote_game import BallotSpecialists, solve_vote_game
 from hedgeclipper.votes.voter_bounds import bound_voters
 from tests.game.test_multiclass_losses import losses_of, potential_by_search
 from tests.votes.vote_instances import constraints, features, instance
@@ -63,7 +63,7 @@ def test_log_loss_from_nothing_is_the_largest_entropy_within_the_bounds(seed):
     assert found.success
     ours = solved(unlabeled, bounds, even(unlabeled), "log")
     assert ours.slack == pytest.approx(-found.fun - np.log(3), abs=2e-4)
-    g = softmax(even(unlabeled) + scores_of(unlabeled, ours.weights), axis=1)
+    g = softmax(even(unlabeled) + unlabeled.weighted(ours.weights), axis=1)
     assert g == pytest.approx(found.x.reshape(12, 3), abs=0.02)
 
 
@@ -155,18 +155,13 @@ def test_the_prediction_beats_the_initial_model_by_the_value_if_the_bounds_hold(
     unlabeled, truth, _ = instance(seed)
     rng = np.random.default_rng(seed)
     own = bound_voters(unlabeled, truth, unlabeled, bound="plug_in", delta=0.05, constraints="both")
-    parts = [
-        part._replace(
-            lower=np.maximum(part.lower - rng.random(part.lower.shape) * 0.2, 0),
-            upper=np.minimum(part.upper + rng.random(part.upper.shape) * 0.2, 1),
-        )
-        for part in (own.voters, own.votes, own.classes)
-    ]
-    bounds = replace(own, voters=parts[0], votes=parts[1], classes=parts[2])
+    n = own.lower.size
+    lower = np.maximum(own.lower - rng.random(n) * 0.2, 0)
+    bounds = replace(own, lower=lower, upper=np.minimum(own.upper + rng.random(n) * 0.2, 1))
     initial = np.log(rng.dirichlet(np.ones(3), 12))
     found = solved(unlabeled, bounds, initial, name, max_iter=30)
     loss = LOSSES[name]
-    after = loss.link(loss.scores(initial) + scores_of(unlabeled, found.weights))
+    after = loss.link(loss.scores(initial) + unlabeled.weighted(found.weights))
     rows = np.arange(12)
     gained = losses_of(name, after)[rows, truth] - losses_of(name, np.exp(initial))[rows, truth]
     assert gained.mean() <= found.slack + 1e-9

@@ -4,7 +4,6 @@ import numpy as np
 
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_game import scores_of
 from hedgeclipper.votes.voter_bounds import bound_voters
 
 
@@ -39,7 +38,7 @@ def instance(seed, n_classes=3, n_rows=12, n_voters=3, n_labeled=8, **options):
 def features(ballots, n_used):
     """f as a matrix, (n_rows * n_classes, n_weights): what weights add to scores."""
     units = np.eye(n_used)
-    return np.stack([scores_of(ballots, unit).ravel() for unit in units], axis=1)
+    return np.stack([ballots.weighted(unit).ravel() for unit in units], axis=1)
 
 
 def constraints(ballots, bounds):

@@ -16,20 +16,20 @@ from hedgeclipper.bounds.checked_rule import draw_held_out
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
-from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.bound_methods import VoteBoundsMixin, check_rule
-from hedgeclipper.votes.evidence import gather_evidence, leads_differ, warn_of_shift
+from hedgeclipper.votes.ballots import Ballots, parted
+from hedgeclipper.votes.bound_methods import VoteBoundsMixin
+from hedgeclipper.votes.evidence import (
+    Evidence,
+    gather_evidence,
+    leads_differ,
+    shift_of_votes,
+    warn_of_shift,
+)
 from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes
 from hedgeclipper.votes.initial_model import KINDS, fit_initial_model, labels_by_agreement
-from hedgeclipper.votes.vote_game import (
-    VotePredictor,
-    most_probable,
-    solve_vote_game,
-    with_abstentions,
-)
-from hedgeclipper.votes.voter_bounds import CONSTRAINTS, ESTIMATES, parted
+from hedgeclipper.votes.vote_game import VotePredictor, check_rule, most_probable, solve_vote_game
+from hedgeclipper.votes.voter_bounds import CONSTRAINTS, ESTIMATES, constrain, warn_of_contradiction
 from hedgeclipper.votes.voter_summary import inspect_votes, summarize_voters
-from hedgeclipper.votes.worst_case import constrain, warn_of_contradiction
 
 
 class VoteAggregator(
@@ -358,15 +358,12 @@ class VoteAggregator(
         level, seed = self.confidence_level, self.random_state
         held = draw_held_out(gold.codes.size, level, self.holdout, seed)
         pool = gold if held is None else gold.hold_out(held)
-        evidence = gather_evidence(
-            pool,
-            class_balance=self.class_balance,
-            # a guarantee needs a simple random sample, and An and Dasgupta's game assumes one
-            is_random_sample=level is not None or self.initial_model is None,
-            random_state=seed,
-        )
-        is_shifted = warn_of_shift(evidence.labeled, evidence.unlabeled)
-        is_shifted |= held is not None and leads_differ(evidence)
+        # a guarantee needs a simple random sample, and An and Dasgupta's game assumes one
+        is_random_sample = level is not None or self.initial_model is None
+        evidence = gather_evidence(pool, self.class_balance, is_random_sample, seed)
+        shift = shift_of_votes(evidence.labeled, evidence.unlabeled)
+        if shift is not None:
+            warn_of_shift(shift)
         constraints = constrain(evidence, self.constraints, self.bound)
         initial, on_labeled = fit_initial_model(self.initial_model, evidence)
         loss = MULTICLASS_LOSSES[self.loss]
@@ -383,34 +380,45 @@ class VoteAggregator(
         )
         predictor = VotePredictor(initial, game.weights, loss)
         probabilities = predictor.probabilities(evidence.unlabeled)
-        warn_of_contradiction(constraints, gold.labeled.voters)
-        store_games(self, [game], None, [loss.hedged_range])
+        if constraints.violation:
+            warn_of_contradiction(constraints, gold.labeled.voters)
+        is_shifted = shift is not None or (held is not None and leads_differ(evidence))
         self._checked, self._rates = check_rule(
             gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
         )
         self.certificate_ = self._checked.certificate(level)
-        voters, votes, classes = parted(game.weights, *evidence.unlabeled.shape[:2])
+        store_games(self, [game], None, [loss.hedged_range])
+        if not gold.has_unlabeled and held is not None:
+            probabilities = predictor.probabilities(Ballots(gold.unlabeled))
+        self._pool, self._constraints, self._predictor = pool, constraints, predictor
+        self._store(gold, evidence, probabilities)
+        return self
+
+    def _store(self, gold: GoldRows, evidence: Evidence, probabilities: np.ndarray) -> None:
+        """Store results, and labels of all rows, given the probabilities of the unlabeled ones."""
         self.classes_, self.voters_ = gold.labeled.classes, gold.labeled.voters
         self.n_features_in_ = gold.labeled.n_voters
         self.n_labeled_, self.n_unlabeled_ = gold.labeled.n_rows, gold.unlabeled.n_rows
         self.class_balance_ = evidence.balance
-        self.weights_ = voters[:, None] + votes
-        self.class_weights_ = initial.class_scores() + classes
         self.uncovered_ = Ballots(gold.unlabeled).n_votes == 0
-        self._gold, self._pool, self._worst_error = gold, pool, None
-        self._constraints, self._predictor = constraints, predictor
+        voters, votes, classes = parted(self._predictor.weights, *evidence.unlabeled.shape[:2])
+        self.weights_ = voters[:, None] + votes
+        self.class_weights_ = self._predictor.initial.class_scores() + classes
+        self._gold, self._worst_error = gold, None
         self._auxiliary, self._strata = evidence.auxiliary, evidence.strata
-        if gold.has_unlabeled:  # held-out rows come after them
-            probabilities = probabilities[: self.n_unlabeled_]
-        elif held is not None:
-            probabilities = predictor.probabilities(Ballots(gold.unlabeled))
-        self._transduction = gold.all_labels(self._labels_of(probabilities))
-        return self
+        # held-out rows come after the unlabeled ones
+        labels = self._labels_of(probabilities[: self.n_unlabeled_])
+        self._transduction = gold.all_labels(labels)
 
     def _labels_of(self, probabilities: np.ndarray) -> np.ndarray:
         """Return the most probable classes, or abstentions where they are too uncertain."""
         labels, doubts = self._sure_labels(probabilities)
-        return with_abstentions(labels, doubts, self.abstain_cost, self.abstain_label)
+        if self.abstain_cost is None:
+            return labels
+        kind = np.result_type(labels.dtype, np.asarray(self.abstain_label).dtype)
+        labels = labels.astype(object if kind.kind in "US" else kind)
+        labels[doubts > self.abstain_cost] = self.abstain_label
+        return labels
 
     def _sure_labels(self, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         codes = most_probable(probabilities, self.class_balance_)

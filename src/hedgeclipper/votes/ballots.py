@@ -1,5 +1,9 @@
 """The two sums over votes that everything is computed from, by row and by voter, and their kernels.
 
+In the game weights theta, and what they are about, are one vector: of the voters, of their votes,
+by voter and class, and of the classes. f is the matrix that makes scores of the classes on each row
+of weights.
+
 Kernels take arrays and fill arrays that the caller allocates. They release the interpreter's lock.
 """
 
@@ -57,9 +61,22 @@ class Ballots:
         add_vote_sums(matrix.indptr, matrix.indices, matrix.data, probabilities, out)
         return out
 
-    def right_votes(self, probabilities: np.ndarray) -> np.ndarray:
-        """Return how often each voter's vote for each class is right, (n_voters, n_classes)."""
-        return np.diagonal(self.sums(probabilities), axis1=1, axis2=2)
+    def weighted(self, theta: np.ndarray) -> np.ndarray:
+        """Return f theta, the scores that weights give each class on each row."""
+        scores = self.scores(vote_table(theta, self.shape))
+        scores += theta[theta.size - self.n_classes :]
+        return scores
+
+    def agreement(self, z: np.ndarray) -> np.ndarray:
+        """Return the sum over rows of f z: how often z agrees with voters, votes and classes."""
+        right = np.diagonal(self.sums(z), axis1=1, axis2=2)
+        return np.concatenate([right.sum(axis=1), right.ravel(), z.sum(axis=0)])
+
+    @property
+    def rows_about(self) -> np.ndarray:
+        """How many rows each weight is about: those where a voter votes, or votes so, or all."""
+        cast, all_rows = self.votes_cast, np.full(self.n_classes, float(self.n_rows))
+        return np.concatenate([cast.sum(axis=1), cast.ravel(), all_rows])
 
     def take(self, rows: np.ndarray | slice) -> Ballots:
         """Return the votes on some rows."""
@@ -70,6 +87,20 @@ class Ballots:
         for start in range(0, self.n_rows, ROWS_IN_BLOCK):
             rows = slice(start, start + ROWS_IN_BLOCK)
             yield rows, self.take(rows)
+
+
+def parted(values: np.ndarray, n_voters: int, n_classes: int) -> tuple[np.ndarray, ...]:
+    """Return the parts of a vector: of voters, of votes by voter and class, and of classes."""
+    voters, votes, classes = np.split(values, [n_voters, n_voters * (n_classes + 1)])
+    return voters, votes.reshape(n_voters, n_classes), classes
+
+
+def vote_table(theta: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
+    """Return what weights give each class for a voter's vote, by voter, vote and class."""
+    voters, votes, _ = parted(theta, shape[0], shape[1])
+    table, each = np.zeros(shape), np.arange(shape[1])
+    table[:, each, each] = voters[:, None] + votes
+    return table
 
 
 def _check_shape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:

@@ -1,28 +1,41 @@
-"""What a fitted `VoteAggregator` can say of its error, of parts of the rows, and of new labels."""
+"""What a fitted `VoteAggregator` can say of its error, of parts of the rows, and of new labels.
+
+Worst cases are over all labels that obey the bounds on the voters: upper bounds on any average over
+the rows. Any weights prove such a bound (`voter_bounds.bound_by_weights`). The least one is the
+value of a game without a loss, in which gains are the offset.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.bounds.checked_rule import (
-    ESTIMATE_LEVEL,
-    ONLY_HELD_OUT,
-    SHIFTED_LABELS,
-    USED_LABELS,
-    CheckedRule,
-)
-from hedgeclipper.bounds.class_rates import ClassRates, RateEvidence
+from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL
+from hedgeclipper.bounds.class_rates import ClassRates
+from hedgeclipper.game.multiclass_losses import row_maxima
+from hedgeclipper.io.progress import warn_user
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.evidence import Evidence
-from hedgeclipper.votes.gold import GoldRows
-from hedgeclipper.votes.vote_game import VotePredictor, most_probable
-from hedgeclipper.votes.voter_bounds import bound_voters
-from hedgeclipper.votes.worst_case import DELTA, SubgroupBounds, WorstCaseBounds, warn_if_void
+from hedgeclipper.votes.evidence import Strata
+from hedgeclipper.votes.vote_game import most_probable
+from hedgeclipper.votes.voter_bounds import (
+    DELTA,
+    PRIOR_LABELS,
+    Constraints,
+    ContradictionWarning,
+    VoterBounds,
+    bound_by_weights,
+    bound_voters,
+    proved_violation,
+    search_weights,
+)
+
+ROUNDING = 1e-6
 
 
 class VoteBoundsMixin:
@@ -141,7 +154,7 @@ class VoteBoundsMixin:
         check_is_fitted(self)
         k, n_rows = self._gold.checked_count(k), self._gold.unlabeled.n_rows
         wrong = self._predicted_codes(Ballots(self._pool.labeled)) != self._pool.codes
-        strata = replace(self._strata, unlabeled=self._strata.unlabeled[:n_rows])
+        strata = Strata.of(self._strata.labeled, self._strata.unlabeled[:n_rows])
         random_state = check_random_state(self.random_state)
         return self._worst_case().suggest_rows(strata, wrong, k, random_state)
 
@@ -167,49 +180,171 @@ class VoteBoundsMixin:
         return most_probable(self._predictor.probabilities(ballots), self.class_balance_)
 
 
-def check_rule(
-    gold: GoldRows,
-    held: np.ndarray | None,
-    evidence: Evidence,
-    predictor: VotePredictor,
-    on_labeled: np.ndarray,
-    probabilities: np.ndarray,
-    is_shifted: bool,
-) -> tuple[CheckedRule, RateEvidence]:
-    """Return the errors on labeled rows, and the doubts on these and on the unlabeled ones.
+class MeanBound(NamedTuple):
+    """An upper bound on a mean over rows, and the weights that prove it."""
 
-    With them comes what labels and predictions tell of how often each class occurs. Without
-    held-out labels a labeled row is predicted by an initial model that estimates the accuracies of
-    its voters without the row's own label; the weights of the mixture and of the game were found
-    with it.
+    bound: float
+    weights: np.ndarray
 
-    ``held`` are the numbers of the held-out labels, ``on_labeled`` log-probabilities of the initial
-    model for the others, and ``probabilities`` those of the predictor for the unlabeled rows of the
-    fit, held-out ones last.
+
+def largest_mean(
+    gains: np.ndarray, sample: Ballots, sampled: np.ndarray, ballots: Ballots, bounds: VoterBounds
+) -> MeanBound:
+    """Return a bound on the mean gain over all rows, for gains of shape (n_rows, n_classes).
+
+    Weights are searched on a ``sample`` of the rows, those numbered ``sampled``.
     """
-    if held is None:
-        tested, codes = predictor.moved(on_labeled, evidence.labeled), evidence.codes
-        caveat = USED_LABELS
-    else:
-        if gold.has_unlabeled:
-            tested = probabilities[gold.unlabeled.n_rows :]
-        else:
-            tested = predictor.probabilities(Ballots(gold.labeled.take(held)))
-        codes, caveat = gold.codes[held], SHIFTED_LABELS if is_shifted else ""
-        known = np.bincount(evidence.codes, minlength=evidence.balance.size)
-        known = known + (evidence.labeled.votes_cast + evidence.unlabeled.votes_cast).sum(axis=0)
-        if np.any(known[codes] == 0):
-            caveat = ONLY_HELD_OUT
-    wrong = most_probable(tested, evidence.balance) != codes
-    unlabeled = probabilities[: gold.unlabeled.n_rows if gold.has_unlabeled else 0]
-    rates = RateEvidence(
-        gold.codes,
-        tested,
-        np.arange(gold.codes.size) if held is None else held,
-        unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(evidence.balance.size),
-        len(unlabeled),
-        is_guarantee=held is not None and not is_shifted,
-    )
-    doubts, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
-    checked = CheckedRule.of(wrong, doubts, others, gold.codes, caveat=caveat)
-    return checked, rates
+    weights = search_weights(gains[sampled], sample, bounds.on(sample))
+    bound, trivial = bound_by_weights(gains, ballots, bounds, weights), row_maxima(gains).mean()
+    if bound < trivial:
+        return MeanBound(bound, weights)
+    return MeanBound(float(trivial), np.zeros_like(weights))
+
+
+class SubgroupBounds(NamedTuple):
+    """Bounds on some of the rows: on the error there, and on the proportion of each class.
+
+    ``proportions`` are by class label. They are all 0 and 1 if the bounds on the voters contradict
+    each other.
+    """
+
+    n_rows: int
+    error: tuple[float, float]
+    proportions: dict
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCaseBounds:
+    """Bounds on the error of predictions, given bounds on the voters.
+
+    ``ballots`` are votes on all unlabeled rows, auxiliary voters included, ``bounds`` hold all
+    together, not relaxed, and ``predicted`` are the codes of the predicted classes.
+    """
+
+    ballots: Ballots
+    bounds: VoterBounds
+    constraints: Constraints
+    predicted: np.ndarray
+
+    @property
+    def errors(self) -> np.ndarray:
+        """1 for every class that a row's prediction is not, shape (n_rows, n_classes)."""
+        classes = np.arange(self.ballots.n_classes)
+        return (classes[:, None] != self.predicted).astype(float).T
+
+    @cached_property
+    def is_void(self) -> bool:
+        """Whether no labels obey the bounds, which then bound nothing."""
+        if self.constraints.is_void:  # already without the auxiliary voters
+            return True
+        return proved_violation(self._sample, self.ballots, self.bounds)[0] > ROUNDING
+
+    @cached_property
+    def _sample(self) -> Ballots:
+        return self.ballots.take(self.constraints.searched)
+
+    def _largest(self, gains: np.ndarray) -> MeanBound:
+        rows = self.constraints.searched
+        return largest_mean(gains, self._sample, rows, self.ballots, self.bounds)
+
+    def interval(self, gains: np.ndarray, most: float = 1.0) -> tuple[float, float] | None:
+        """Return lower and upper bound on the mean gain over all rows; None if they are void.
+
+        ``gains`` of shape (n_rows, n_classes) are from 0 to 1, their mean at most ``most``.
+        """
+        if self.is_void:
+            return None
+        lower, upper = -self._largest(-gains).bound, self._largest(gains).bound
+        if lower > upper + ROUNDING:
+            return None
+        low, high = np.clip([lower, max(lower, upper)], 0.0, most) + 0.0  # no -0.0
+        return float(low), float(high)
+
+    def certificate(self) -> Certificate:
+        """Return bounds on the error of the predictions, as far as those on the voters hold."""
+        found, reason = self.interval(self.errors), "bounds on the voters are estimates"
+        if found is None:
+            reason = "what the labels tell of the voters cannot all be true of these rows"
+        lower, upper = found or (0.0, 1.0)
+        return Certificate(
+            error=None,
+            error_upper=upper,
+            error_lower=lower,
+            kind="void" if found is None else "estimate",
+            confidence_level=None if self.bounds.delta is None else 1.0 - self.bounds.delta,
+            n_unlabeled=self.ballots.n_rows,
+            reason=reason,
+        )
+
+    def subgroup(self, mask: np.ndarray, classes: np.ndarray) -> SubgroupBounds:
+        """Return bounds for the rows of a mask, given the labels of the classes.
+
+        The mask is of the first rows; held-out ones, which come last, are in no subgroup.
+        """
+        mask = np.append(mask, np.zeros(self.ballots.n_rows - mask.size, bool))
+        part = float(mask.mean())
+
+        def within(gains: np.ndarray) -> tuple[float, float]:
+            found = self.interval(np.where(mask[:, None], gains, 0.0), most=part)
+            lower, upper = found or (0.0, part)
+            return lower / part, upper / part
+
+        each = np.eye(classes.size)
+        proportions = {label: within(each[[k]]) for k, label in enumerate(classes.tolist())}
+        return SubgroupBounds(int(mask.sum()), within(self.errors), proportions)
+
+    def suggest_rows(
+        self, strata: Strata, wrong: np.ndarray, k: int, random_state: np.random.RandomState
+    ) -> np.ndarray:
+        """Return rows whose labels would lower the bound on the error most."""
+        used, weights = self.bounds.is_used, self._largest(self.errors).weights
+        sizes = np.abs(weights[used]) if weights[used].any() else np.ones(used.sum())
+        stakes, parts = sizes * self.bounds.widths[used], self.bounds.variance_parts[:, used]
+        return suggest_rows(strata, stakes, parts, wrong, k, random_state)
+
+
+def suggest_rows(
+    strata: Strata,
+    stakes: np.ndarray,
+    variance_parts: np.ndarray,
+    wrong: np.ndarray,
+    k: int,
+    random_state: np.random.RandomState,
+) -> np.ndarray:
+    """Return unlabeled rows whose labels tighten a bound most, each with those before it counted.
+
+    Rows picked one by one for their votes would tell nothing of the others. So only the number of
+    labels in each stratum is chosen, and rows are drawn at random there. Labels of a stratum lessen
+    its part of a bound's variance; a labeled row also leaves the unlabeled ones, and so does an
+    error if it was one. ``stakes`` are what the interval on each proportion contributes to the
+    bound, and ``wrong`` tells whether predictions are wrong, on the labeled rows.
+    """
+    order = random_state.permutation(strata.unlabeled.size)
+    numbers = range(strata.n_labeled.size)
+    queues = [iter(order[strata.unlabeled[order] == number]) for number in numbers]
+    n_labeled, n_left = strata.n_labeled.astype(float), strata.n_rows.copy()
+    n_wrong = np.bincount(strata.labeled, wrong)
+    overall = strata.weights @ n_wrong / wrong.size
+    errors = (n_wrong + PRIOR_LABELS * overall) / (n_labeled + PRIOR_LABELS)
+    per_label = variance_parts * n_labeled[:, None]
+    chosen = np.empty(k, dtype=np.intp)
+    for step in range(k):
+        parts = per_label / n_labeled[:, None]
+        tighter = parts @ (stakes / np.sqrt(parts.sum(axis=0))) / (2.0 * n_labeled)
+        fewer = (errors - errors @ n_left / n_left.sum()) / n_left.sum()
+        stratum = int(np.where(n_left > 0, tighter + fewer, -np.inf).argmax())
+        chosen[step] = next(queues[stratum])
+        n_labeled[stratum] += 1.0
+        n_left[stratum] -= 1
+    return chosen
+
+
+def warn_if_void(worst_case: Certificate, constraints: Constraints) -> None:
+    """Warn if the worst case is void, and bounds that each hold by themselves do not show it."""
+    if worst_case.kind == "void" and not constraints.violation:
+        warn_user(
+            "What the labels tell of the voters, the majority vote and the Dawid-Skene model "
+            "cannot all be true of the unlabeled rows: they bound no error. Labels may be wrong, "
+            "or drawn from other rows than these; class_balance, if given, may be wrong.",
+            ContradictionWarning,
+        )

@@ -1,4 +1,12 @@
-"""The evidence of a fit: votes, labels, strata, class frequencies, and whether votes shift."""
+"""The evidence of a fit: votes, labels, strata, class frequencies, and whether votes shift.
+
+Strata are rows of which the Dawid-Skene model is about equally certain. Labels of rows that were
+chosen by their votes are no simple random sample: where voters disagree they are wrong more often
+than elsewhere. Within a stratum labels still are a random sample, if the rows were drawn at random
+there. How many unlabeled rows a stratum has is known, so that each label is weighted by the number
+of rows it represents, as far as labels are not spread over the strata like a simple random sample.
+Rows without a vote are a stratum of their own.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +23,66 @@ from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.component_models import AuxiliaryVoters
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.strata import Strata
 
+N_STRATA, MIN_LABELS = 3, 5
 MAX_ROWS_IN_GAME, MAX_ROWS_IN_SEARCH = 50_000, 5_000
 SIGNIFICANCE, LEAD_SIGNIFICANCE = 1e-4, 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The stratum of each labeled and of each unlabeled row, and how much its labels count.
+
+    Of shape (n_strata,) are the numbers of labels and of unlabeled rows, and ``weights``: how many
+    rows a label represents, relative to the mean. They shrink to 1 as far as labels may be a simple
+    random sample. ``selection`` tells how far they are from one: 0 if they may be one, up to 1.
+    """
+
+    labeled: np.ndarray
+    unlabeled: np.ndarray
+    n_labeled: np.ndarray
+    n_rows: np.ndarray
+    selection: float
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, labeled: np.ndarray, unlabeled: np.ndarray) -> Strata:
+        """Return strata with these numbers; each must have a label."""
+        n_labeled = np.bincount(labeled)
+        n_rows = np.bincount(unlabeled, minlength=n_labeled.size)
+        rate = labeled.size / (labeled.size + unlabeled.size)
+        expected = rate * (n_labeled + n_rows)
+        distance = np.sum((n_labeled - expected) ** 2 / expected) / (1.0 - rate)
+        degrees = n_labeled.size - 1  # the shrinkage is that of James and Stein
+        selection = float(1.0 - degrees / distance) if distance > degrees else 0.0
+        whole = (n_rows / unlabeled.size) / (n_labeled / labeled.size)
+        weights = 1.0 + selection * (whole - 1.0)
+        return cls(labeled, unlabeled, n_labeled, n_rows, selection, weights)
+
+    @classmethod
+    def single(cls, n_labeled: int, n_rows: int) -> Strata:
+        """Return all rows as one stratum, as for a simple random sample."""
+        return cls.of(np.zeros(n_labeled, dtype=np.intp), np.zeros(n_rows, dtype=np.intp))
+
+    @classmethod
+    def by_lead(cls, labeled: np.ndarray, unlabeled: np.ndarray) -> Strata:
+        """Return strata of about equal size, by the lead of the most probable class.
+
+        A row without votes has lead -1. Strata with too few labels are merged.
+        """
+        leads = np.concatenate([labeled, unlabeled])
+        voted = leads[leads >= 0.0]
+        inner = np.quantile(voted, np.arange(1, N_STRATA) / N_STRATA) if voted.size else []
+        edges = np.unique([0.0, *inner])
+        first, second = (np.searchsorted(edges, part, "right") for part in (labeled, unlabeled))
+        n_labeled = np.bincount(first, minlength=edges.size + 1)
+        numbers, number, enough = np.empty(n_labeled.size, dtype=np.intp), 0, 0
+        for old, count in enumerate(n_labeled):
+            numbers[old] = number
+            enough += count
+            if enough >= MIN_LABELS and n_labeled[old + 1 :].sum() >= MIN_LABELS:
+                number, enough = number + 1, 0
+        return cls.of(numbers[first], numbers[second])
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,39 +91,28 @@ class Evidence:
 
     ``codes`` are the classes of the labeled rows. The game is solved on ``sample``, a part of the
     unlabeled rows, and weights of worst cases are searched on those numbered ``searched``.
-    ``balance`` has the class frequencies; ``leads`` tell how certain the Dawid-Skene model is of
-    labeled and of unlabeled rows. Without unlabeled rows, the labeled ones are reused.
+    ``leads`` tell how certain the Dawid-Skene model is of labeled and of unlabeled rows, and
+    ``n_awake`` is the number of voters that vote on any row, at least 1. ``balance`` has the class
+    frequencies, and ``cautious_balance`` those for component models: `cautious_frequencies`, or
+    again the known ones. Without unlabeled rows, the labeled ones are reused.
     """
 
     labeled: Ballots
     codes: np.ndarray
     unlabeled: Ballots
-    has_unlabeled: bool
     sample: Ballots
     searched: np.ndarray
     auxiliary: AuxiliaryVoters
     strata: Strata
-    balance: np.ndarray
     leads: tuple[np.ndarray, np.ndarray]
+    n_awake: int
+    balance: np.ndarray
+    cautious_balance: np.ndarray
     is_balance_known: bool
-
-    @property
-    def n_awake(self) -> int:
-        """Number of voters that vote on any row, at least 1."""
-        cast = self.labeled.votes_cast.sum(axis=1) + self.unlabeled.votes_cast.sum(axis=1)
-        return max(int(np.count_nonzero(cast)), 1)
-
-    @property
-    def cautious_balance(self) -> np.ndarray:
-        """Class frequencies for component models: `cautious_frequencies`, or the known ones."""
-        if self.is_balance_known:
-            return self.balance
-        weights = self.strata.weights[self.strata.labeled]
-        return cautious_frequencies(np.bincount(self.codes, weights, minlength=self.balance.size))
 
 
 def gather_evidence(
-    gold: GoldRows, *, class_balance: Any, is_random_sample: bool, random_state: Any
+    gold: GoldRows, class_balance: Any, is_random_sample: bool, random_state: Any
 ) -> Evidence:
     """Return the evidence of the rows of a fit.
 
@@ -73,47 +126,47 @@ def gather_evidence(
     first, second = np.split(drawn, [np.searchsorted(drawn, n_labeled)])
     pool = Votes.stack(gold.labeled.take(first), gold.unlabeled.take(second - n_labeled))
     auxiliary = AuxiliaryVoters.fit(Ballots(pool))
-    lead, other_lead = map(auxiliary.leads, (labeled, unlabeled))
-    strata = Strata.single(n_labeled, n_rows)
-    if not is_random_sample:
-        strata = Strata.by_lead(lead, other_lead)
-    balance = class_frequencies(class_balance, gold.codes, labeled.n_classes, strata)
+    leads = auxiliary.leads(labeled), auxiliary.leads(unlabeled)
+    strata = Strata.single(n_labeled, n_rows) if is_random_sample else Strata.by_lead(*leads)
+    counts = np.bincount(gold.codes, strata.weights[strata.labeled], minlength=labeled.n_classes)
+    balance = class_frequencies(class_balance, counts)
+    is_balance_known = not (isinstance(class_balance, str) and class_balance == "labeled")
     rows = _drawn(n_rows, MAX_ROWS_IN_GAME, check_random_state(random_state))
-    sample = unlabeled if rows.size == n_rows else unlabeled.take(rows)
     # always the same rows, but not every k-th, since rows may be in a periodic order
     searched = rows[_drawn(rows.size, MAX_ROWS_IN_SEARCH, np.random.default_rng(0))]
+    n_cast = labeled.votes_cast.sum(axis=1) + unlabeled.votes_cast.sum(axis=1)
     return Evidence(
         labeled,
         gold.codes,
         unlabeled,
-        gold.has_unlabeled,
-        sample,
+        unlabeled if rows.size == n_rows else unlabeled.take(rows),
         searched,
         auxiliary,
         strata,
+        leads,
+        max(int(np.count_nonzero(n_cast)), 1),
         balance,
-        (lead, other_lead),
-        not (isinstance(class_balance, str) and class_balance == "labeled"),
+        balance if is_balance_known else cautious_frequencies(counts),
+        is_balance_known,
     )
 
 
-def class_frequencies(
-    class_balance: Any, codes: np.ndarray, n_classes: int, strata: Strata
-) -> np.ndarray:
-    """Return class frequencies: of the labels and one more per class, or the given ones."""
+def class_frequencies(class_balance: Any, counts: np.ndarray) -> np.ndarray:
+    """Return class frequencies: of the labels and one more per class, or the given ones.
+
+    ``counts`` are the numbers of labels of each class, weighted.
+    """
     if isinstance(class_balance, str):
-        counts = np.ones(n_classes)
-        if class_balance == "labeled":
-            counts += np.bincount(codes, strata.weights[strata.labeled], minlength=n_classes)
-        return counts / counts.sum()
+        more = counts + 1.0 if class_balance == "labeled" else np.ones(counts.size)
+        return more / more.sum()
     try:
         balance = np.asarray(class_balance, dtype=float)
     except (TypeError, ValueError):
         balance = np.empty(0)
-    is_whole = balance.shape == (n_classes,) and np.isclose(balance.sum(), 1.0)
+    is_whole = balance.shape == counts.shape and np.isclose(balance.sum(), 1.0)
     if not is_whole or np.any(balance <= 0):
         raise ValueError(
-            f"class_balance must be {n_classes} positive frequencies that add up to 1, one for "
+            f"class_balance must be {counts.size} positive frequencies that add up to 1, one for "
             f"each class in sorted order. Got {class_balance!r}."
         )
     return balance
@@ -184,15 +237,12 @@ def leads_differ(evidence: Evidence) -> bool:
     return bool(mannwhitneyu(labeled, unlabeled).pvalue < LEAD_SIGNIFICANCE)
 
 
-def warn_of_shift(labeled: Ballots, unlabeled: Ballots) -> bool:
-    """Warn, and return True, if voters vote differently on labeled and unlabeled rows."""
-    found = shift_of_votes(labeled, unlabeled)
-    if found is not None:
-        warn_user(
-            "Voters vote significantly differently on the unlabeled rows than on the labeled ones: "
-            f"{found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
-            f"former and {found.labeled:.2%} of the latter. What the labels tell of it may not "
-            "hold for them.",
-            ShiftWarning,
-        )
-    return found is not None
+def warn_of_shift(found: VoteShift) -> None:
+    """Warn that voters vote differently on labeled and unlabeled rows."""
+    warn_user(
+        "Voters vote significantly differently on the unlabeled rows than on the labeled ones: "
+        f"{found.voter!r} votes for {found.vote!r} on {found.unlabeled:.2%} of the "
+        f"former and {found.labeled:.2%} of the latter. What the labels tell of it may not "
+        "hold for them.",
+        ShiftWarning,
+    )

@@ -16,8 +16,8 @@ from hedgeclipper.base.semi_supervised import (
     labeled_only,
 )
 from hedgeclipper.io import BatchSource, as_source, is_batched
-from hedgeclipper.votes.label_codes import class_codes, seen_classes
 from hedgeclipper.votes.matrix import Votes, align_all
+from hedgeclipper.votes.readers import class_codes, seen_classes
 
 
 def read_votes(L: Any, abstain_label: Any, classes: Any = None) -> Votes:

@@ -10,24 +10,20 @@ import numpy as np
 from scipy import sparse
 
 from hedgeclipper.io import is_frame
-from hedgeclipper.votes.label_codes import (
+from hedgeclipper.votes.long_tables import judged_table, read_long
+from hedgeclipper.votes.readers import (
     LabelNumbers,
+    Reading,
     VoterNames,
     as_names,
     class_codes,
+    count_snorkel_classes,
     given_classes,
+    read_batches,
+    read_wide,
     seen_classes,
     with_codes,
     with_columns,
-)
-from hedgeclipper.votes.readers import (
-    Reading,
-    check_snorkel,
-    count_classes,
-    judged_table,
-    read_batches,
-    read_long,
-    read_wide,
 )
 
 
@@ -295,9 +291,8 @@ class Votes:
         >>> Votes.from_snorkel([[0, -1], [0, 0]]).classes
         array([0, 1])
         """
-        check_snorkel(L)
-        n_classes = count_classes(L) if n_classes is None else n_classes
-        return cls.of(L, classes=np.arange(n_classes), voters=voters)
+        classes = np.arange(count_snorkel_classes(L, n_classes))
+        return cls.of(L, classes=classes, voters=voters)
 
     @classmethod
     def _finished(cls, reading: Reading, labels: LabelNumbers, classes: Any = None) -> Votes:
@@ -397,10 +392,8 @@ class Votes:
         """
         names, labels = VoterNames.of(voters, len(voters), named), given_classes(classes)
         positions = VoterNames(self.voters, self.named).positions_in(names)
-        matrix, codes = (
-            with_columns(self.matrix, positions, len(voters)),
-            np.arange(self.n_classes),
-        )
+        matrix = with_columns(self.matrix, positions, len(voters))
+        codes = np.arange(self.n_classes)
         if not np.array_equal(labels, self.classes):  # a class without votes need not be there
             present = np.unique(matrix.data) - 1
             found = self.classes[present].tolist()
@@ -444,6 +437,14 @@ class Votes:
 
 def align_all(votes: Sequence[Votes], classes: np.ndarray) -> list[Votes]:
     """Return votes with these classes and the voters of all, in order of first appearance."""
+    first = votes[0]
+    if all(
+        part.named == first.named
+        and np.array_equal(part.voters, first.voters)
+        and np.array_equal(part.classes, classes)
+        for part in votes
+    ):
+        return [replace(part, classes=classes) for part in votes]
     names = dict.fromkeys(name for part in votes if part.named for name in part.voters.tolist())
     voters = as_names(names) if names else votes[0].voters
     return [part.align(voters, classes, named=bool(names)) for part in votes]

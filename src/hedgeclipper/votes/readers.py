@@ -1,17 +1,19 @@
-"""Readers of votes: a column per voter, or a vote or a verdict of a judge per line."""
+"""Readers of tables with a column per voter, and how labels and names of voters become numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from hedgeclipper.io import (
+    as_classes,
     as_plain_array,
-    as_table,
     frame_columns,
     is_frame,
     is_missing,
@@ -19,12 +21,268 @@ from hedgeclipper.io import (
     listed,
     positions_of,
 )
-from hedgeclipper.votes.label_codes import BLOCK, LabelNumbers, VoterNames, number_names
 
+# So many values are processed at once, so that temporary arrays stay small.
+BLOCK = 1 << 20
+_SHORT_TABLE = 1 << 16
+_NO_VOTE = -1
 # formats that tell a stored 0, which is a vote, from an entry that is not stored
 _FORMATS_WITH_ZEROS = ("csr", "csc", "coo", "lil", "dok")
-_REPEATED = ("error", "first", "last")
 MANY_CLASSES = 1_000
+
+
+class LabelNumbers:
+    """Numbers of labels, in the order in which these first appear, while votes are read.
+
+    ``abstain_label`` means no vote, as a missing label always does; None for no other. Among
+    strings it is a string: "-1" means no vote where -1 does. ``place`` names the labels in errors.
+    """
+
+    def __init__(self, abstain_label: Any, place: str):
+        self.abstain_label = None if is_missing(abstain_label) else abstain_label
+        self.place = place
+        self._abstain_string = None if self.abstain_label is None else str(abstain_label)
+        self._number_of: dict[Any, int] = {}
+
+    def number(self, values: np.ndarray) -> np.ndarray:
+        """Return the number of each label, -1 where it means no vote; shape (n,)."""
+        found = []
+        for start in range(0, max(values.size, 1), BLOCK):
+            labels, positions = _distinct(values[start : start + BLOCK], self.place)
+            numbers = np.full(len(labels), _NO_VOTE)
+            for place, label in enumerate(labels):
+                if not (is_missing(label) or label in (self.abstain_label, self._abstain_string)):
+                    numbers[place] = self._number_of.setdefault(label, len(self._number_of))
+            small = np.min_scalar_type(-len(self._number_of) - 1)
+            found.append(numbers.astype(small)[positions])
+        return np.concatenate(found)
+
+    def label(self, number: int) -> Any:
+        """Return the label of a number."""
+        return list(self._number_of)[number]
+
+    def classes(self, given: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the given classes, or the labels seen, sorted; and the code of each number."""
+        labels = list(self._number_of)
+        if given is None:
+            classes = seen_classes(labels, self.place)
+        else:
+            classes = given_classes(given)
+            if any(label == self.abstain_label for label in classes.tolist()):
+                raise ValueError(
+                    f"The label {self.abstain_label!r} is both one of the classes and "
+                    "abstain_label. Pass abstain_label=None if only missing votes abstain."
+                )
+        return classes, class_codes(labels, classes, self.place)
+
+
+def seen_classes(labels: Iterable[Any], place: str, *, in_order: bool = False) -> np.ndarray:
+    """Return different labels as an array, int64, bool or str, sorted or ``in_order`` as given."""
+    classes = as_classes(list(labels), place)
+    classes = _whole_numbers(classes, place) if classes.dtype.kind == "f" else classes
+    return classes if in_order else np.sort(classes)
+
+
+def given_classes(classes: Any) -> np.ndarray:
+    """Return the labels of classes as the user orders them, checked."""
+    array = as_plain_array(classes)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(
+            "The 'classes' parameter must be a list of one label or more. Got an array of shape "
+            f"{array.shape}."
+        )
+    labels = array.tolist()
+    twice = _first_repeated(labels)
+    if twice is not None:
+        raise ValueError(f"The 'classes' parameter has the label {twice!r} twice.")
+    return seen_classes(labels, "The 'classes' parameter", in_order=True)
+
+
+def class_codes(labels: Sequence[Any], classes: np.ndarray, place: str) -> np.ndarray:
+    """Return the position of each label among the classes; ``place`` names the labels in errors."""
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = [label for label in labels if label not in code_of]
+    if unknown:
+        raise ValueError(
+            f"{place} has the class {unknown[0]!r}, which is none of the classes "
+            f"{listed(classes.tolist())}. Correct these votes, or add the class to the others."
+        )
+    return np.array([code_of[label] for label in labels], dtype=np.intp)
+
+
+def _first_repeated(values: Iterable[Any]) -> Any:
+    """Return the first value that appears again; None if there is none."""
+    seen: set[Any] = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None
+
+
+def as_names(names: Iterable[Any]) -> np.ndarray:
+    """Return names as an array: int64 if all are whole numbers, and else objects."""
+    plain = names.tolist() if isinstance(names, np.ndarray) else list(names)
+    if all(isinstance(name, (int, np.integer)) for name in plain):
+        return np.array(plain, dtype=np.int64)
+    return np.fromiter(plain, dtype=object, count=len(plain))
+
+
+@dataclass(frozen=True, eq=False)
+class VoterNames:
+    """Names of the voters, and whether they were given or are only the numbers of the columns."""
+
+    names: np.ndarray
+    given: bool
+
+    @classmethod
+    def of(cls, names: Any, n_voters: int, given: bool | None = None) -> VoterNames:
+        """Return the checked names of columns; the numbers of the columns if there are none.
+
+        By default names count as given unless they are 0, 1, 2, ..., as a frame without names of
+        columns has them.
+        """
+        if names is None:
+            return cls(np.arange(n_voters), False)
+        array = as_names(names)
+        if array.size != n_voters:
+            raise ValueError(
+                f"The 'voters' parameter must have one name for each of the {n_voters} columns. "
+                f"Got {array.size}."
+            )
+        twice = _first_repeated(array.tolist())
+        if twice is not None:
+            raise ValueError(
+                f"Two voters have the name {twice!r}. Give each of them a name of its own."
+            )
+        if given is None:
+            given = array.dtype.kind != "i" or not np.array_equal(array, np.arange(array.size))
+        return cls(array, given)
+
+    def positions_in(self, others: VoterNames) -> np.ndarray:
+        """Return the position of each voter among others, by name or else by number."""
+        voters, numbers = others.names, np.arange(others.names.size)
+        same_count = self.names.size == voters.size
+        if not self.given and same_count:
+            is_same_set = voters.dtype.kind == "i" and np.array_equal(np.sort(voters), numbers)
+            if is_same_set and not np.array_equal(voters, numbers):
+                raise ValueError(
+                    f"Voters are named by numbers, {listed(voters.tolist())}, and these columns by "
+                    "their places, so that either order may be meant. Give the voters other names, "
+                    "or the columns the same order."
+                )
+            return numbers
+        if not self.given:
+            raise ValueError(
+                f"The votes have {self.names.size} voters without names, and {voters.size} are "
+                "expected. Pass a column for each of them in the same order, or name the voters."
+            )
+        position_of = {name: position for position, name in enumerate(voters.tolist())}
+        unknown = [name for name in self.names.tolist() if name not in position_of]
+        if len(unknown) == voters.size and same_count and not others.given:
+            return numbers
+        if unknown:
+            raise ValueError(
+                f"{len(unknown)} of {self.names.size} voters are not known: {listed(unknown)}. "
+                f"Known are {listed(voters.tolist())}. Leave the others out, or rename them."
+            )
+        return np.array([position_of[name] for name in self.names.tolist()], dtype=np.intp)
+
+
+def first_seen(values: np.ndarray, place: str) -> tuple[list[Any], np.ndarray]:
+    """Return the different values in the order in which they appear, and the number of each entry.
+
+    A NaN may be among the different ones more than once.
+    """
+    if values.dtype.kind in "iu":
+        distinct, numbers = _distinct_integers(values)
+        first = np.empty(distinct.size, dtype=np.intp)
+        first[numbers[::-1]] = np.arange(values.size)[::-1]  # the last one to be written stays
+        order = np.argsort(first)
+        return distinct[order].tolist(), np.argsort(order)[numbers]
+    number_of: defaultdict[Any, int] = defaultdict(count().__next__)
+    numbers = np.empty(values.size, dtype=np.intp)
+    for start in range(0, values.size, BLOCK):
+        block = values[start : start + BLOCK].tolist()
+        try:
+            found = np.fromiter(map(number_of.__getitem__, block), np.intp, len(block))
+        except TypeError as error:
+            raise TypeError(
+                f"{place} must hold numbers, booleans or strings. Got something else: {error}."
+            ) from error
+        numbers[start : start + BLOCK] = found
+    return list(number_of), numbers
+
+
+def _distinct(values: np.ndarray, place: str) -> tuple[list[Any], np.ndarray]:
+    """Return the different values in any order, as Python has them, and the number of each entry.
+
+    Floats must be whole or NaN.
+    """
+    kind = values.dtype.kind
+    if kind in "biu":
+        different, numbers = _distinct_integers(values)
+        return different.astype(bool if kind == "b" else different.dtype).tolist(), numbers
+    if kind == "f":
+        present = ~np.isnan(values)
+        different, found = _distinct_integers(_whole_numbers(values[present], place))
+        numbers = np.full(values.shape, different.size, dtype=np.intp)
+        numbers[present] = found
+        return [*different.tolist(), None], numbers
+    if kind in "OUT":
+        return first_seen(values, place)
+    raise TypeError(
+        f"{place} must hold numbers, booleans or strings. Got dtype {values.dtype}. Encode the "
+        "classes in one of these ways."
+    )
+
+
+def _whole_numbers(values: np.ndarray, place: str) -> np.ndarray:
+    """Return floats as int64, or raise if one of them is not a whole number."""
+    bad = (values != np.floor(values)) | (np.abs(values) > 2.0**53)
+    if bad.any():
+        raise ValueError(
+            f"{place} must hold class labels, and those that are numbers must be whole. Got "
+            f"{values[bad][0]:g}. Pass the classes that voters vote for, not probabilities."
+        )
+    return values.astype(np.int64)
+
+
+def _distinct_integers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different integers or booleans, sorted, and the number of each entry."""
+    if values.size == 0:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.intp)
+    low, high = int(values.min()), int(values.max())
+    if high > np.iinfo(np.int64).max or high - low >= max(_SHORT_TABLE, values.size):
+        return np.unique(values, return_inverse=True)
+    offsets = values.astype(np.int64) - low
+    seen = np.zeros(high - low + 1, dtype=bool)
+    seen[offsets] = True
+    return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[offsets]
+
+
+def with_codes(matrix: Any, codes: np.ndarray, n_classes: int) -> Any:
+    """Return votes with new codes for old ones; entries are codes plus 1 on both sides."""
+    integers = np.min_scalar_type(-n_classes - 1)  # the smallest that hold -1 to n_classes
+    if matrix.data.dtype == integers and np.array_equal(codes, np.arange(codes.size)):
+        return matrix
+    table = np.zeros(codes.size + 1, dtype=integers)
+    table[1:] = codes + 1
+    data = np.empty(matrix.data.size, dtype=table.dtype)
+    for start in range(0, data.size, BLOCK):
+        data[start : start + BLOCK] = table[matrix.data[start : start + BLOCK]]
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def with_columns(matrix: Any, positions: np.ndarray, n_columns: int) -> Any:
+    """Return votes with each column at a new position; the other columns are empty."""
+    shape = (matrix.shape[0], n_columns)
+    if np.array_equal(positions, np.arange(matrix.shape[1])):
+        return sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=shape)
+    indices = positions.astype(matrix.indices.dtype)[matrix.indices]
+    moved = sparse.csr_array((matrix.data.copy(), indices, matrix.indptr), shape=shape)
+    moved.sort_indices()
+    return moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +326,11 @@ def read_batches(batches: Iterable[Any], labels: LabelNumbers, voters: Any) -> R
     return Reading(numbers, readings[0].voters)
 
 
-def check_snorkel(L: Any) -> None:
-    """Raise unless L is a matrix of votes as Snorkel has it."""
+def count_snorkel_classes(L: Any, n_classes: int | None) -> int:
+    """Return the number of classes of a matrix as Snorkel has it, given or as many as it needs.
+
+    Raise if the matrix looks wrong.
+    """
     values = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
     if values.dtype.kind not in "iu":
         raise TypeError(
@@ -81,11 +342,8 @@ def check_snorkel(L: Any) -> None:
             "The sparse votes store -1, and no 0: made from a dense matrix, they have lost the "
             "votes for class 0. Pass the dense matrix, or store only votes."
         )
-
-
-def count_classes(L: Any) -> int:
-    """Return the number of classes of a matrix as Snorkel has it; raise if it looks wrong."""
-    values = L.tocoo().data if sparse.issparse(L) else np.asarray(L)
+    if n_classes is not None:
+        return n_classes
     n_classes = max(2, int(values.max()) + 1 if values.size else 0)
     # tables have the size of voters x classes^2, which one wrong label must not decide
     if n_classes > max(MANY_CLASSES, 10 * np.unique(values).size):
@@ -115,7 +373,7 @@ def _read_dense(table: Any, labels: LabelNumbers, voters: Any) -> Reading:
             f"{type(table).__name__} of shape {array.shape}. For a single voter pass "
             "votes.reshape(-1, 1); for a table of task, worker and label use Votes.from_long."
         )
-    _check_shape(array.shape)
+    check_shape(array.shape)
     step = max(1, BLOCK // array.shape[1])
     blocks = (array[start : start + step] for start in range(0, array.shape[0], step))
     matrix = sparse.csr_array(_compressed(blocks, labels), shape=array.shape)
@@ -128,7 +386,7 @@ def _read_frame(frame: Any, labels: LabelNumbers, voters: Any) -> Reading:
     wanted = names if voters is None else list(voters)
     positions = positions_of(wanted, names, "The frame of votes")
     shape = (frame.shape[0], len(wanted))
-    _check_shape(shape)
+    check_shape(shape)
     lines = (np.asarray(columns[position][1])[None, :] for position in positions)
     matrix = sparse.csc_array(_compressed(lines, labels), shape=shape).tocsr()
     rows = np.asarray(frame.index) if is_pandas(frame) else None
@@ -157,7 +415,7 @@ def _read_sparse(matrix: Any, labels: LabelNumbers, voters: Any) -> Reading:
             f"{', '.join(_FORMATS_WITH_ZEROS)}, which tell a stored 0 from nothing. Got "
             f"{matrix.format} of shape {matrix.shape}. Make a csr_array of row, voter and label."
         )
-    _check_shape(matrix.shape)
+    check_shape(matrix.shape)
     names = VoterNames.of(voters, matrix.shape[1])
     if matrix.format == "csr" and matrix.has_canonical_format:  # only abstentions are taken out
         numbers = labels.number(matrix.data)
@@ -169,7 +427,8 @@ def _read_sparse(matrix: Any, labels: LabelNumbers, voters: Any) -> Reading:
     entries = matrix.tocoo()
     numbers = labels.number(entries.data)
     votes = numbers >= 0
-    found = _from_triplets(entries.row[votes], entries.col[votes], numbers[votes], matrix.shape)
+    places = entries.row[votes], entries.col[votes]
+    found = sparse.coo_array((numbers[votes] + 1, places), shape=matrix.shape).tocsr()
     if found.nnz < np.count_nonzero(votes):
         raise ValueError(
             "The sparse votes store some votes twice: the same voter on the same row. Store each "
@@ -178,158 +437,10 @@ def _read_sparse(matrix: Any, labels: LabelNumbers, voters: Any) -> Reading:
     return Reading(found, names)
 
 
-def _from_triplets(
-    row: np.ndarray, voter: np.ndarray, numbers: np.ndarray, shape: tuple[int, int]
-) -> Any:
-    """Return votes in canonical CSR with numbers plus 1; those on the same place are added up."""
-    return sparse.coo_array((numbers + 1, (row, voter)), shape=shape).tocsr()
-
-
-def _check_shape(shape: tuple[int, int]) -> None:
+def check_shape(shape: tuple[int, int]) -> None:
+    """Raise if there are no rows or no voters."""
     if 0 in shape:
         raise ValueError(
             f"The votes must have one row and one voter at least. Got {shape[0]} rows and "
             f"{shape[1]} voters."
         )
-
-
-def read_long(
-    table: Any, columns: tuple[str, str, str], labels: LabelNumbers, repeated: str
-) -> Reading:
-    """Return the votes of a table with columns of tasks, workers and labels.
-
-    ``repeated`` says which vote counts if a worker votes for different classes on the same task.
-    """
-    if repeated not in _REPEATED:
-        raise ValueError(
-            f"The 'repeated' parameter must be one of {', '.join(map(repr, _REPEATED))}. Got "
-            f"{repeated!r} instead."
-        )
-    task, worker, label = columns_of(table, columns)
-    _check_shape((len(task), len(worker)))
-    rows, row = number_names(task, f"The column {columns[0]!r}")
-    voters, voter = number_names(worker, f"The column {columns[1]!r}")
-    numbers = labels.number(np.asarray(label))
-    awake = numbers >= 0
-    row, voter, numbers = row[awake], voter[awake], numbers[awake]
-    shape = (rows.size, voters.size)
-    matrix = _from_triplets(row, voter, numbers, shape)
-    if matrix.nnz < row.size:
-        first, last, earlier = _repeats(row.astype(np.int64) * voters.size + voter)
-        clashes = np.flatnonzero(numbers != numbers[earlier])
-        if repeated == "error" and clashes.size:
-            one, other = earlier[clashes[0]], clashes[0]
-            raise ValueError(
-                f"Worker {voters.item(voter[one])!r} votes more than once on task "
-                f"{rows.item(row[one])!r}: for {labels.label(numbers[one])!r} and for "
-                f"{labels.label(numbers[other])!r}. Keep one of these votes, or pass "
-                "repeated='first' or repeated='last'."
-            )
-        kept = last if repeated == "last" else first
-        matrix = _from_triplets(row[kept], voter[kept], numbers[kept], shape)
-    return Reading(matrix, VoterNames(voters, True), rows)
-
-
-def _repeats(pair: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the first and the last line of each pair, and for each line the first of its pair."""
-    order = np.argsort(pair, kind="stable")
-    starts = np.flatnonzero(np.diff(pair[order], prepend=-1))
-    ends = np.append(starts[1:], order.size)
-    earlier = np.empty_like(order)
-    earlier[order] = np.repeat(order[starts], ends - starts)
-    return order[starts], order[ends - 1], earlier
-
-
-def columns_of(table: Any, names: tuple[str, ...]) -> list[Any]:
-    """Return the columns of these names, as a frame has them or as arrays."""
-    if is_frame(table):
-        columns = frame_columns(as_table(table))
-    elif isinstance(table, Mapping):
-        columns = list(table.items())
-    else:
-        raise TypeError(
-            "A long table must be a frame of pandas, polars or Arrow, or a mapping of names to "
-            f"columns. Got {type(table).__name__}. Pass for instance "
-            "dict(task=..., worker=..., label=...)."
-        )
-    positions = positions_of(names, [name for name, _ in columns], "The long table")
-    found = [columns[position][1] for position in positions]
-    if is_frame(table):
-        return found
-    arrays = [as_plain_array(column) for column in found]
-    shapes = [array.shape for array in arrays]
-    if len(set(shapes)) > 1 or len(shapes[0]) != 1:
-        raise ValueError(
-            f"The columns {', '.join(map(repr, names))} must have one dimension and the same "
-            f"length. Got the shapes {', '.join(map(str, shapes))}."
-        )
-    return arrays
-
-
-def judged_table(
-    table: Any,
-    names: tuple[str, str, str],
-    order: str | None,
-    verdicts: Mapping[Any, Any] | None,
-    cuts: int | None,
-) -> dict[str, np.ndarray]:
-    """Return lines of task, worker and label; arguments as in `Votes.from_judges`."""
-    wanted = (*names, order) if order is not None else names
-    items, judges, found, *orders = (_as_list(part) for part in columns_of(table, wanted))
-    if orders:
-        judges = [f"{judge} ({turn})" for judge, turn in zip(judges, orders[0], strict=True)]
-    if verdicts is not None:
-        found = _classes_of(found, verdicts)
-    if cuts is not None:
-        return _at_cuts(items, judges, found, cuts)
-    return _lines(items, judges, found)
-
-
-def _as_list(column: Any) -> list:
-    return column.to_list() if hasattr(column, "to_list") else np.asarray(column).tolist()
-
-
-def _lines(items: list, judges: list, labels: list) -> dict[str, np.ndarray]:
-    columns = {"task": items, "worker": judges, "label": labels}
-    return {
-        name: np.fromiter(values, dtype=object, count=len(values))
-        for name, values in columns.items()
-    }
-
-
-def _classes_of(found: list, verdicts: Mapping[Any, Any]) -> list:
-    """Return the class of each verdict, None where it is no vote."""
-    unknown = dict.fromkeys(v for v in found if not is_missing(v) and v not in verdicts)
-    if unknown:
-        raise ValueError(
-            f"{len(unknown)} verdicts are not among those of the 'verdicts' parameter: "
-            f"{listed(list(unknown), 5)}. Give each a class, or None for no vote."
-        )
-    return [None if is_missing(v) else verdicts[v] for v in found]
-
-
-def _at_cuts(items: list, judges: list, scores: list, cuts: int) -> dict[str, np.ndarray]:
-    """Return a vote for each score and each cut of its judge: whether it reaches the cut."""
-    given = [line for line, score in enumerate(scores) if not is_missing(score)]
-    try:
-        values = np.array([scores[line] for line in given], dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"With cuts, verdicts must be numbers. {error}.") from error
-    tasks, workers, labels = [], [], []
-    names = np.fromiter((judges[line] for line in given), dtype=object, count=len(given))
-    for judge in dict.fromkeys(judges):
-        own = np.flatnonzero(names == judge)
-        for cut in _cuts_of(values[own], cuts):
-            tasks += [items[given[line]] for line in own]
-            workers += [f"{judge} >= {cut:g}"] * own.size
-            labels += (values[own] >= cut).tolist()
-    return _lines(tasks, workers, labels)
-
-
-def _cuts_of(values: np.ndarray, cuts: int) -> np.ndarray:
-    """Return different quantiles of scores, those that some but not all scores reach."""
-    if values.size == 0:
-        return values
-    levels = np.arange(1, cuts + 1) / (cuts + 1)
-    found = np.unique(np.quantile(values, levels, method="higher"))
-    return found[found > values.min()]

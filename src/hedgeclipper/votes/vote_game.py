@@ -1,4 +1,4 @@
-"""The game of votes for several classes, and the predictions that come out of it.
+"""The game of votes for several classes, its predictions, and what labels tell of these.
 
 An adversary picks the labels, limited by bounds on the voters. The initial model predicts without
 the game; its scores are an offset of the game's scores, and the loss beyond its own is minimized.
@@ -10,7 +10,7 @@ game of An and Dasgupta (UAI 2024):
 
 f_j theta the scores that weights theta give the classes on row j. A small ridge and a box keep
 theta small where bounds nearly contradict each other: as if the adversary might break a bound, at a
-price. Bounds that do contradict each other are relaxed before (`worst_case.relaxed`).
+price. Bounds that do contradict each other are relaxed before (`voter_bounds.relaxed`).
 """
 
 from __future__ import annotations
@@ -22,34 +22,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from hedgeclipper.bounds.checked_rule import (
+    ONLY_HELD_OUT,
+    SHIFTED_LABELS,
+    USED_LABELS,
+    CheckedRule,
+)
+from hedgeclipper.bounds.class_rates import RateEvidence
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.multiclass_losses import MulticlassLoss, row_favorites, row_maxima
 from hedgeclipper.game.solution import Progress, Solution, solution_fields
 from hedgeclipper.game.solvers import solve_batch
-from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.voter_bounds import VoterBounds, joined, parted
+from hedgeclipper.votes.ballots import Ballots, vote_table
 
 if TYPE_CHECKING:
+    from hedgeclipper.votes.evidence import Evidence
+    from hedgeclipper.votes.gold import GoldRows
     from hedgeclipper.votes.initial_model import InitialModel
+    from hedgeclipper.votes.voter_bounds import VoterBounds
 
 RIDGE = 0.1
 LARGEST = 10.0
 ROUNDING = 1e-12
-
-
-def scores_of(ballots: Ballots, weights: np.ndarray) -> np.ndarray:
-    """Return f theta, the scores that weights give each class on each row."""
-    scores = ballots.scores(vote_table(weights, ballots.shape))
-    scores += weights[weights.size - ballots.n_classes :]
-    return scores
-
-
-def vote_table(weights: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
-    """Return what weights give each class for a voter's vote, by voter, vote and class."""
-    voters, votes, _ = parted(weights, shape[0], shape[1])
-    table, each = np.zeros(shape), np.arange(shape[1])
-    table[:, each, each] = voters[:, None] + votes
-    return table
 
 
 class BallotSpecialists:
@@ -68,14 +62,13 @@ class BallotSpecialists:
 
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
         """Return the offset and f theta."""
-        scores = scores_of(self.ballots, weights)
+        scores = self.ballots.weighted(weights)
         scores += self.offset
         return scores
 
     def __rmatmul__(self, z: np.ndarray) -> np.ndarray:
-        """Return the sum over rows of f z: how often z agrees with voters, votes and classes."""
-        right = self.ballots.right_votes(z)
-        return joined(right.sum(axis=1), right, z.sum(axis=0))
+        """Return the sum over rows of f z."""
+        return self.ballots.agreement(z)
 
     def blocks(self) -> Iterator[BallotSpecialists]:
         """Yield the only block."""
@@ -89,23 +82,16 @@ class BallotSpecialists:
         """Return None: the rows are a sample already."""
 
 
-def weight_terms(bounds: VoterBounds, largest: float, ridge: float = 0.0) -> WeightTerms:
-    """Return the terms of weights of size up to ``largest``, 0 where a bound is not used."""
-    used, zeros = bounds.is_used, np.zeros(bounds.is_used.size)
-    edge, width = np.where(used, [bounds.centers, bounds.widths], 0.0)
-    box = np.where(used, largest, 0.0)
-    return WeightTerms(edge, width, zeros + ridge, zeros, -box, box)
-
-
 # threads of BLAS wait for each other in matrices as small as these, longest on a busy machine
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def solve_ballots(
     ballots: Ballots,
     bounds: VoterBounds,
-    terms: WeightTerms,
     offset: np.ndarray,
     loss: MulticlassLoss,
     *,
+    largest: float,
+    ridge: float = 0.0,
     tol: float,
     max_iter: int,
     start: np.ndarray | None = None,
@@ -113,13 +99,16 @@ def solve_ballots(
 ) -> Solution:
     """Return the best weights found in a game of votes, from ``start`` or from 0.
 
-    ``offset`` of shape (n_rows, n_classes) is added to the scores; ``baseline`` is the mean
-    potential that counts as 0.
+    Weights are of size up to ``largest``, and 0 where a bound is not used. ``offset`` of shape
+    (n_rows, n_classes) is added to the scores; ``baseline`` is the mean potential that counts as 0.
     """
-    coverage = np.where(bounds.is_used, bounds.coverage, 1.0)
-    game = Game(BallotSpecialists(ballots, offset, coverage), terms, loss, baseline=baseline)
-    progress, first = Progress(tol, max_iter), terms.anchor if start is None else start
-    reason = solve_batch(game, progress, np.clip(first, terms.lower, terms.upper))
+    used, zeros = bounds.is_used, np.zeros(bounds.is_used.size)
+    edge, width = np.where(used, [bounds.centers, bounds.widths], 0.0)
+    box = np.where(used, largest, 0.0)
+    terms = WeightTerms(edge, width, zeros + ridge, zeros, -box, box)
+    specialists = BallotSpecialists(ballots, offset, np.where(used, bounds.coverage, 1.0))
+    game, progress = Game(specialists, terms, loss, baseline=baseline), Progress(tol, max_iter)
+    reason = solve_batch(game, progress, np.clip(zeros if start is None else start, -box, box))
     return Solution(**solution_fields(game, progress, reason))
 
 
@@ -139,9 +128,9 @@ def solve_vote_game(
     ``limits`` are ``tol``, ``max_iter`` and ``start`` of `solve_ballots`.
     """
     bounds, scores = bounds.on(ballots), loss.scores(initial)
-    terms = weight_terms(bounds, LARGEST, RIDGE / max(n_labeled, 1))
+    limits |= {"largest": LARGEST, "ridge": RIDGE / max(n_labeled, 1)}
     already = float(loss.potential(scores).mean())
-    found = solve_ballots(ballots, bounds, terms, scores, loss, baseline=already, **limits)
+    found = solve_ballots(ballots, bounds, scores, loss, baseline=already, **limits)
     if found.objective > 0:  # stopped on the way from a bad start: the initial model is better
         zeros, gap = np.zeros_like(found.weights), found.duality_gap - found.objective
         return replace(found, weights=zeros, slack=0.0, objective=0.0, duality_gap=gap)
@@ -169,7 +158,7 @@ class VotePredictor:
     def moved(self, log_probabilities: np.ndarray, ballots: Ballots) -> np.ndarray:
         """Return probabilities, given those of the initial model: as the game moves them."""
         scores = self.loss.scores(log_probabilities)
-        scores += scores_of(ballots, self.weights)
+        scores += ballots.weighted(self.weights)
         out = self.loss.link(scores)
         out[ballots.n_votes == 0] = np.exp(self.initial.log_balance)
         return out
@@ -186,13 +175,49 @@ def most_probable(probabilities: np.ndarray, balance: np.ndarray) -> np.ndarray:
     return row_favorites(np.where(probabilities >= best - ROUNDING, balance, 0.0))
 
 
-def with_abstentions(
-    labels: np.ndarray, doubts: np.ndarray, cost: float | None, abstain_label: Any
-) -> np.ndarray:
-    """Return labels, replaced where an error is more probable than the cost of an abstention."""
-    if cost is None:
-        return labels
-    kind = np.result_type(labels.dtype, np.asarray(abstain_label).dtype)
-    labels = labels.astype(object if kind.kind in "US" else kind)
-    labels[doubts > cost] = abstain_label
-    return labels
+def check_rule(
+    gold: GoldRows,
+    held: np.ndarray | None,
+    evidence: Evidence,
+    predictor: VotePredictor,
+    on_labeled: np.ndarray,
+    probabilities: np.ndarray,
+    is_shifted: bool,
+) -> tuple[CheckedRule, RateEvidence]:
+    """Return the errors on labeled rows, and the doubts on these and on the unlabeled ones.
+
+    With them comes what labels and predictions tell of how often each class occurs. Without
+    held-out labels a labeled row is predicted by an initial model that estimates the accuracies of
+    its voters without the row's own label; the weights of the mixture and of the game were found
+    with it.
+
+    ``held`` are the numbers of the held-out labels, ``on_labeled`` log-probabilities of the initial
+    model for the others, and ``probabilities`` those of the predictor for the unlabeled rows of the
+    fit, held-out ones last.
+    """
+    if held is None:
+        tested, codes = predictor.moved(on_labeled, evidence.labeled), evidence.codes
+        caveat = USED_LABELS
+    else:
+        if gold.has_unlabeled:
+            tested = probabilities[gold.unlabeled.n_rows :]
+        else:
+            tested = predictor.probabilities(Ballots(gold.labeled.take(held)))
+        codes, caveat = gold.codes[held], SHIFTED_LABELS if is_shifted else ""
+        known = np.bincount(evidence.codes, minlength=evidence.balance.size)
+        known = known + (evidence.labeled.votes_cast + evidence.unlabeled.votes_cast).sum(axis=0)
+        if np.any(known[codes] == 0):
+            caveat = ONLY_HELD_OUT
+    wrong = most_probable(tested, evidence.balance) != codes
+    unlabeled = probabilities[: gold.unlabeled.n_rows if gold.has_unlabeled else 0]
+    rates = RateEvidence(
+        gold.codes,
+        tested,
+        np.arange(gold.codes.size) if held is None else held,
+        unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(evidence.balance.size),
+        len(unlabeled),
+        is_guarantee=held is not None and not is_shifted,
+    )
+    doubts, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
+    checked = CheckedRule.of(wrong, doubts, others, gold.codes, caveat=caveat)
+    return checked, rates

@@ -15,7 +15,7 @@ from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.gold import GoldRows, read_votes
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import VotePredictor
-from hedgeclipper.votes.worst_case import Constraints
+from hedgeclipper.votes.voter_bounds import Constraints
 
 MAX_ROWS, MAX_NAMES = 5_000, 20
 
@@ -33,14 +33,14 @@ def summarize_voters(
     n_rows, (n_voters, n_classes, _) = unlabeled.n_rows, unlabeled.shape
     rows, voters, codes = gold.unlabeled.triplets()
     n_votes, n_same = unlabeled.n_votes[rows], gold.unlabeled.counts()[rows, codes]
-    right = labeled.right_votes(np.eye(n_classes)[gold.codes]).sum(axis=1)
+    right = labeled.agreement(np.eye(n_classes)[gold.codes])[:n_voters]
     n_labeled, n_cast = labeled.votes_cast.sum(axis=1), unlabeled.votes_cast.sum(axis=1)
-    expected_right = unlabeled.right_votes(predictor.probabilities(unlabeled)).sum(axis=1)
+    expected_right = unlabeled.agreement(predictor.probabilities(unlabeled))[:n_voters]
     cast = labeled.votes_cast + unlabeled.votes_cast
     # what a vote adds to its class, less the mean over the others
     own = np.diagonal(predictor.vote_weights(unlabeled.shape), axis1=1, axis2=2)
     over_others = np.sum(unlabeled.votes_cast * own, axis=1) * n_classes / (n_classes - 1)
-    weight, upper = _ratio(over_others, n_cast), constraints.each.voters.upper
+    weight, upper = _ratio(over_others, n_cast), constraints.each.upper[:n_voters]
     return {
         "j": np.arange(n_voters),
         "Polarity": [gold.labeled.classes[row > 0].tolist() for row in cast],
@@ -50,7 +50,7 @@ def summarize_voters(
         "Correct": right.astype(int),
         "Incorrect": (n_labeled - right).astype(int),
         "Emp. Acc.": _ratio(right, n_labeled),
-        "Lower": constraints.each.voters.lower,
+        "Lower": constraints.each.lower[:n_voters],
         "Upper": upper,
         "Est. Acc.": _ratio(expected_right, n_cast),
         "Weight": weight,

@@ -1,11 +1,59 @@
-"""Verdicts of judges, by hand and against a table of task, worker and label."""
+"""Votes by line against loops, and verdicts of judges by hand and against such a table."""
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hedgeclipper import Votes
+from hedgeclipper.votes.long_tables import number_names, read_long
+from hedgeclipper.votes.readers import LabelNumbers
+from tests.votes.test_readers import labels_in
+
+lines = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from("xyz"), st.integers(-1, 2)), min_size=1
+)
+
+
+@given(lines, st.sampled_from(["first", "last"]))
+def test_of_votes_on_the_same_task_the_first_or_the_last_counts(votes, repeated):
+    labels = LabelNumbers(-1, "The column 'label'")
+    columns = dict(
+        zip(("task", "worker", "label"), map(list, zip(*votes, strict=True)), strict=True)
+    )
+    reading = read_long(columns, ("task", "worker", "label"), labels, repeated)
+    tasks, workers = dict.fromkeys(columns["task"]), dict.fromkeys(columns["worker"])
+    assert reading.rows.tolist() == list(tasks)
+    assert reading.voters.names.tolist() == list(workers)
+    counted = {}
+    for task, worker, label in votes if repeated == "last" else reversed(votes):
+        if label != -1:
+            counted[task, worker] = label
+    theirs = [[counted.get((task, worker)) for worker in workers] for task in tasks]
+    assert labels_in(reading, labels) == theirs
+
+
+def test_votes_that_differ_are_named():
+    table = {"task": [1, 1, 1], "worker": ["a", "b", "a"], "label": ["no", "no", "yes"]}
+    labels = LabelNumbers(None, "The column 'label'")
+    with pytest.raises(ValueError, match="Worker 'a' votes more than once on task 1: for 'no' and"):
+        read_long(table, ("task", "worker", "label"), labels, "error")
+
+
+@pytest.mark.parametrize("values", [[7, 3, 7, 10**9, 3], ["x", "y", "x", "w", "y"]])
+@pytest.mark.parametrize("kind", [np.array, pd.Series, pl.Series, lambda v: pa.chunked_array([v])])
+def test_names_are_numbered_as_they_first_appear(kind, values):
+    names, numbers = number_names(kind(values), "The column")
+    number_of = {}
+    theirs = [number_of.setdefault(value, len(number_of)) for value in values]
+    assert names.tolist() == list(number_of)
+    assert np.asarray(numbers).tolist() == theirs
+
+
+# Verdicts of judges.
 
 VERDICTS = {"1": "A", "2": "B", "tie": None, "error": None}
 LINES = {
