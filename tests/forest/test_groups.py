@@ -34,7 +34,7 @@ def four_groups(y=Y, shrinkage=0, weights=None):
     """Trees of both kinds on several views, and their groups."""
     grown = grow(ENSEMBLES, X[L], y[L], weights, views=[VIEW])
     games = [1] if y is Y else [0, 1, 2]
-    return grown, scored(grown, X[L], y[L], weights, games, shrinkage)
+    return grown, scored(grown, y[L], weights, games, shrinkage)
 
 
 def rows_of(name, rows):
@@ -101,7 +101,7 @@ def test_weights_of_rows_count_in_the_choice_of_the_strength():
     p = np.nan_to_num(four_groups()[1].out_of_bag[:, :, 0].mean(axis=1), nan=0.5)
     right = np.where((p > 0.5) == (Y[L] == 1), 100.0, 0.01)
     grown = grow(ENSEMBLES, X[L], Y[L], views=[VIEW])
-    heavy = scored(grown, X[L], Y[L], right, shrinkage="auto")
+    heavy = scored(grown, Y[L], right, shrinkage="auto")
     assert np.all(heavy.strengths <= auto.strengths)
     assert np.any(heavy.strengths < auto.strengths)
 
@@ -117,7 +117,7 @@ def test_boosters_score_with_the_sigmoid_of_their_decision_function(n_classes):
     y, games = (Y, [1]) if n_classes == 2 else (THREE, [0, 1, 2])
     model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X[NEW], y[NEW])
     grown = grow(model, X[L], y[L])
-    groups = scored(grown, X[L], y[L], games=games, shrinkage=0)
+    groups = scored(grown, y[L], games=games, shrinkage=0)
     theirs = expit(model.decision_function(X[NEW]).reshape(500, -1))
     scorer = groups.scorer
     np.testing.assert_allclose(scorer.by_group(scorer.find(X[NEW]))[:, 0], theirs, atol=1e-6)
@@ -177,7 +177,7 @@ def test_trees_of_boosters_do_not_count():
     """One booster stops long before the other; both have the same weight before labels count."""
     boosters = [GradientBoostingClassifier(n_estimators=n, random_state=0) for n in (20, 5)]
     ensembles = [Ensemble(f"with {one.n_estimators}", one) for one in boosters]
-    groups = scored(grow(ensembles, X[L], Y[L]), X[L], Y[L])
+    groups = scored(grow(ensembles, X[L], Y[L]), Y[L])
     np.testing.assert_array_equal(groups.scorer.prior_weights, 0.5)
 
 

@@ -137,9 +137,9 @@ def leaf_game(kinds, shrinkage=None):
     options = LeafGameOptions.of(HedgeClipperClassifier(game=game), 0)
     grown = grow(RandomForestClassifier(5, max_leaf_nodes=6), X[:80], Y[:80])
     finder = grown.finder
-    groups = scored(grown, X[:80], Y[:80], shrinkage=shrinkage)
+    groups = scored(grown, Y[:80], shrinkage=shrinkage)
     new = LeafArray(finder.find(X[300:360]))
-    (evidence,) = leaf_evidence(grown, groups, finder.find(X[:80]), options)
+    (evidence,) = leaf_evidence(grown, groups, options)
     _, b, game = set_up_leaf_game(evidence, new, count_in_leaves(new, finder))
     places = finder.find(X[300:360]) + finder.offsets[:, None]  # trees, rows
     return b, game, game.specialists.votes.toarray()[places].sum(axis=0)

@@ -31,8 +31,7 @@ from hedgeclipper.forest.groups import (
     score_groups,
     weigh_groups,
 )
-from hedgeclipper.forest.growing import grow_forest
-from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD
+from hedgeclipper.forest.growing import SHIFT_THRESHOLD, grow_forest
 from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.forest.views import ViewedTrees, all_views, side_by_side
 
@@ -293,11 +292,6 @@ class ForestInspectionMixin:
     _games: Any
     _inspection: Any
 
-    def _forget_measures(self) -> None:
-        """Forget what was measured after an earlier fit."""
-        for name in ("_gain", "_importances"):
-            self.__dict__.pop(name, None)
-
     @property
     def unlabeled_gain_(self) -> UnlabeledGain:
         """What the unlabeled rows have brought, measured out of bag on the labeled ones.
@@ -311,11 +305,8 @@ class ForestInspectionMixin:
             if not getattr(groups.scorer.finder, "views", []):
                 raise AttributeError("unlabeled_gain_ is about views, and this forest has none.")
             control = grow_forest(self, rows, codes, None, deepcopy(random_state))
-            leaves = control.finder.find(rows.X_labeled, self.n_jobs)
             labels = codes, rows.weight_labeled, self._games()
-            self._gain = unlabeled_gain(
-                groups, score_groups(control, leaves, *labels, self.shrinkage)
-            )
+            self._gain = unlabeled_gain(groups, score_groups(control, *labels, self.shrinkage))
         return self._gain
 
     @property

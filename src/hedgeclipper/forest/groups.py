@@ -29,16 +29,17 @@ from hedgeclipper.base.weighing import (
 )
 from hedgeclipper.base.worst_case import worst_case_error
 from hedgeclipper.forest.growing import GrownTrees
-from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
+from hedgeclipper.forest.leaf_rows import LeafArray, LeafRows, Reservoir
 from hedgeclipper.forest.leaves import sum_scores
 from hedgeclipper.forest.shrinkage import STRENGTHS, choose_strength, shrink
-from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch
 from hedgeclipper.forest.trees import LeafFinder
+from hedgeclipper.game.solution import GameSolution, PassRecord
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels and four groups. The
 # strength of the pull to the prior weights, times the mean square of the vote they give; with fewer
 # labels of the rarer class than FEW_LABELS it is larger still.
 GROUP_RIDGE, FEW_LABELS = 60.0, 20.0
+Watch = Callable[[PassRecord, Any], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,13 +159,12 @@ def weigh_groups(scores: PanelScores, prior: np.ndarray, **options: Any) -> Aggr
 
 def score_groups(
     grown: GrownTrees,
-    leaves: np.ndarray,
     codes: np.ndarray,
     weights: np.ndarray | None,
     games: Sequence[int],
     shrinkage: float | str | None,
 ) -> ScoredGroups:
-    """Shrink the leaves of each group, and score labeled rows with these leaves and class codes.
+    """Shrink the leaves of each group, and score the labeled rows, which have these class codes.
 
     Shrinkage is a strength, None for none, or "auto": the strength that predicts labels best out of
     bag, for each group.
@@ -177,7 +177,7 @@ def score_groups(
     tables = np.stack([shrink(nodes, finder.leaf_values[:, k], strengths) for k in columns])
     if not are_log_odds:
         tables /= np.bincount(grown.groups)[group_of_leaf]
-    scores = _unseen_scores(leaves, grown.unseen, grown.groups, finder.offsets, tables)
+    scores = _unseen_scores(grown.leaves, grown.unseen, grown.groups, finder.offsets, tables)
     scores = expit(scores) if are_log_odds else scores
     is_positive = codes[:, None] == np.asarray(games)
     chosen = [choose_strength(own, is_positive, weights) for own in scores]
@@ -275,12 +275,46 @@ class GroupPredictor(GamePredictor):
         return expit(raw - self.offset)
 
 
-class GroupStream(Stream):
-    """The games of all classes on groups of trees; ``options`` are those of `aggregate`."""
+@dataclass(frozen=True, eq=False)
+class Played:
+    """The games of all classes, solved: one entry of each list for each game."""
 
-    def __init__(self, groups: ScoredGroups, options: dict[str, Any], seed: int):
-        self.groups, self.options = groups, options
-        self.reservoir = Reservoir(np.random.default_rng(seed))
+    predictor: Any  # a GroupPredictor or a LeafPredictor
+    games: list[GameSolution]
+    worst_cases: list[float]
+    hedged_ranges: list[tuple[float, float]]
+    weights: list[np.ndarray]
+    label_correlations: list[np.ndarray]
+    coverage: list[np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBag:
+    """Predictions of labeled rows without the use of their labels in the trees."""
+
+    rows: np.ndarray  # numbers of the rows that have such predictions
+    raw: np.ndarray  # (n_rows, n_games): raw predictions
+    # mean probability of an error on unlabeled rows by as few trees; None: as by all
+    mean_doubt: float | None = None
+
+
+def sum_of_doubts(numbers: np.ndarray, predictor: Any) -> np.ndarray:
+    """Return the sum of the probabilities of an error on rows of which these numbers are kept."""
+    return predictor.doubts(predictor.raw_in(LeafArray(numbers), None)).sum(keepdims=True)
+
+
+@dataclass(eq=False)
+class GroupStream:
+    """The games of all classes on groups of trees, which can go on with more rows.
+
+    They are played on a sample of all unlabeled rows so far, the reservoir, so that neither time
+    nor memory grows with their number. ``options`` are those of `aggregate`. `LeafStream` has the
+    same methods.
+    """
+
+    groups: ScoredGroups
+    options: dict[str, Any]
+    reservoir: Reservoir
 
     @property
     def finder(self) -> GroupScorer:
@@ -295,7 +329,7 @@ class GroupStream(Stream):
         report: Callable[..., None] | None = None,
         watchers: Sequence[Watch | None] | None = None,
     ) -> Played:
-        """Solve the games on the sample of the rows.
+        """Solve the games on the sample of the rows; no pass is reported or watched.
 
         Without unlabeled rows there is no sample, and labeled ones are reused, with the scores of
         trees that have not seen them.
@@ -337,3 +371,7 @@ class GroupStream(Stream):
     def voters(self, model: Any) -> VoterTable:
         """Return the groups in the games of a fitted classifier."""
         return voter_table("group", self.summaries, model.classes_)
+
+    def describe_voters(self, model: Any, voters: np.ndarray) -> dict[str, list]:
+        """Return no more columns of the table of voters."""
+        return {}

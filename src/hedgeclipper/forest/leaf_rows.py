@@ -13,7 +13,8 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, field
 from functools import cache, reduce
 from numbers import Integral
 from typing import Any, ClassVar
@@ -272,12 +273,13 @@ class RecomputedLeaves(LeafRows):
         """Return None: rows that are left out would have to be read all the same."""
 
 
+@dataclass(eq=False)
 class Reservoir:
     """A random sample of all rows so far, of a fixed size; every row is as likely to be in it."""
 
-    def __init__(self, rng: np.random.Generator):
-        self.rng, self.n_seen = rng, 0
-        self._sample: np.ndarray | None = None
+    rng: np.random.Generator
+    n_seen: int = 0
+    _sample: np.ndarray | None = field(default=None, init=False)
 
     def draw(self, leaves: LeafRows) -> np.ndarray:
         """Draw from the first rows, and return the positions of those drawn, in ascending order."""
@@ -291,6 +293,18 @@ class Reservoir:
         """Leaf numbers of the sample."""
         assert self._sample is not None
         return LeafArray(self._sample)
+
+    def grown(self, parts: Iterable[np.ndarray]) -> Reservoir:
+        """Return a reservoir with more rows, leaf numbers of shape (n_trees, rows).
+
+        This one stays as it is, so that no row is counted twice where reading them fails.
+        """
+        reservoir = deepcopy(self)
+        for leaves in parts:
+            reservoir.add(leaves)
+        if reservoir.n_seen == 0:
+            raise ValueError("There are no rows to add: X_unlabeled is empty.")
+        return reservoir
 
     def add(self, leaves: np.ndarray) -> None:
         """Put new rows, leaf numbers of shape (n_trees, rows), in the places of some old ones."""
