@@ -12,9 +12,8 @@ from sklearn.ensemble import (
 
 from hedgeclipper import HedgeClipperClassifier, cost_weighted_loss
 from hedgeclipper.base.weighing import panel_scores
-from hedgeclipper.forest.groups import GroupScorer, weigh_groups
+from hedgeclipper.forest.groups import STRENGTHS, GroupScorer, weigh_groups
 from hedgeclipper.forest.growing import Ensemble
-from hedgeclipper.forest.shrinkage import STRENGTHS
 from tests.forest.grown import grow, scored
 
 X, Y = make_classification(700, 6, n_informative=4, flip_y=0.1, random_state=0)

@@ -4,8 +4,8 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.metrics import log_loss
 
-from hedgeclipper.forest.shrinkage import STRENGTHS, TreeNodes, choose_strength, shrink
-from hedgeclipper.forest.trees import leaf_finder
+from hedgeclipper.forest.groups import STRENGTHS, choose_strength, shrink
+from hedgeclipper.forest.trees import TreeNodes, leaf_finder
 from hedgeclipper.forest.views import ViewedTrees
 
 X, Y = make_classification(300, 6, n_informative=4, flip_y=0.1, random_state=0)
@@ -54,16 +54,16 @@ def test_from_none_to_the_mean_of_the_tree():
 
 def test_sizes_are_those_of_the_trees():
     sizes = np.concatenate([tree.tree_.weighted_n_node_samples for tree in FOREST.estimators_])
-    np.testing.assert_allclose(FINDER.nodes.sizes, sizes)
     means = np.concatenate([tree.tree_.value[:, 0, 1] for tree in FOREST.estimators_])
-    np.testing.assert_allclose(FINDER.nodes.node_means(FINDER.leaf_values[:, 1]), means)
+    ours = FINDER.nodes.means_and_sizes(FINDER.leaf_values[:, 1])
+    np.testing.assert_allclose(ours, (means, sizes))
 
 
 def test_the_mean_over_the_training_rows_stays():
     """Within every node the steps of its children add up to nothing, weighted by their rows."""
     nodes = FINDER.nodes
     for own in shrink(nodes, FINDER.leaf_values[:, 1], EVEN):
-        roots = nodes.node_means(own)[nodes.parent < 0]
+        roots = nodes.means_and_sizes(own)[0][nodes.parent < 0]
         theirs = [tree.tree_.value[0, 0, 1] for tree in FOREST.estimators_]
         np.testing.assert_allclose(roots, theirs)
 
@@ -97,7 +97,8 @@ def test_nodes_of_boosters(library):
     np.testing.assert_array_equal(climbing, np.repeat(roots, finder.n_leaves))
     assert np.all(nodes.leaf_sizes > 0)
     if library != "xgboost":  # which counts by second derivatives
-        np.testing.assert_allclose(nodes.sizes[roots], 300)
+        _, sizes = nodes.means_and_sizes(finder.leaf_values[:, 0])
+        np.testing.assert_allclose(sizes[roots], 300)
         pairs = zip(finder.find(X), finder.n_leaves, strict=True)
         counts = [np.bincount(own, minlength=n) for own, n in pairs]
         np.testing.assert_array_equal(nodes.leaf_sizes, np.concatenate(counts))

@@ -86,7 +86,7 @@ def _add_steps(
 
     ``columns`` are the places in out of the features that occur in splits.
     """
-    node_values = trees.nodes.node_means(values)
+    node_values, _ = trees.nodes.means_and_sizes(values)
     nodes = trees.nodes.leaf_nodes[leaves.astype(np.int64) + trees.offsets[:, None]]
     rows = np.broadcast_to(np.arange(out.shape[0]), nodes.shape)
     nodes, rows = nodes.ravel(), rows.ravel()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.decisions import GamePredictor
+from hedgeclipper.base.evaluation import LEAST_PROBABILITY
 from hedgeclipper.base.inspection import VoterTable, voter_table
 from hedgeclipper.base.score_votes import PanelGame, ProbabilityScale
 from hedgeclipper.base.semi_supervised import BatchCheck
@@ -30,15 +32,15 @@ from hedgeclipper.base.weighing import (
 from hedgeclipper.base.worst_case import worst_case_error
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_rows import LeafArray, LeafRows, Reservoir
-from hedgeclipper.forest.leaves import sum_scores
-from hedgeclipper.forest.shrinkage import STRENGTHS, choose_strength, shrink
-from hedgeclipper.forest.trees import LeafFinder
+from hedgeclipper.forest.trees import LeafFinder, TreeNodes
 from hedgeclipper.game.solution import GameSolution, PassRecord
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels and four groups. The
 # strength of the pull to the prior weights, times the mean square of the vote they give; with fewer
 # labels of the rarer class than FEW_LABELS it is larger still.
 GROUP_RIDGE, FEW_LABELS = 60.0, 20.0
+# from no shrinkage to one that leaves little but the first splits of a hundred rows
+STRENGTHS = np.array([0.0, 2.0, 8.0, 30.0, 100.0, 300.0])
 Watch = Callable[[PassRecord, Any], None]
 
 
@@ -54,11 +56,7 @@ class GroupScorer:
     groups: np.ndarray  # (n_trees,): number of each tree's group; trees of one are side by side
     leaf_values: np.ndarray  # (n_games, all leaves)
     are_log_odds: bool
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups."""
-        return int(self.groups[-1]) + 1
+    dtype = np.dtype(np.float32)  # of what is kept for each row
 
     @property
     def prior_weights(self) -> np.ndarray:
@@ -66,18 +64,14 @@ class GroupScorer:
 
         Trees of a booster correct each other, so that their number does not count.
         """
-        sizes = np.ones(self.n_groups) if self.are_log_odds else np.bincount(self.groups)
+        n_trees = np.bincount(self.groups)
+        sizes = np.ones_like(n_trees) if self.are_log_odds else n_trees
         return sizes / sizes.sum()
 
     @property
     def n_numbers(self) -> int:
         """How many numbers are kept for each row: one for each group and game."""
-        return self.n_groups * self.leaf_values.shape[0]
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The type of these numbers."""
-        return np.dtype(np.float32)
+        return (int(self.groups[-1]) + 1) * self.leaf_values.shape[0]
 
     def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the scores of rows, shape (n_numbers, n_samples), groups before games."""
@@ -88,22 +82,20 @@ class GroupScorer:
         return np.concatenate([np.empty((self.n_numbers, 0), self.dtype), *parts], axis=1)
 
     def _score_block(self, X: Any) -> np.ndarray:
-        leaves = np.empty((self.finder.n_trees, X.shape[0]), self.finder.dtype)
-        self.finder.fill(X, leaves)
-        offsets, starts = self.finder.offsets, np.flatnonzero(np.diff(self.groups, prepend=-1))
-        trees = [slice(*ends) for ends in zip(starts, [*starts[1:], None], strict=True)]
-        sums = [
-            sum_scores(leaves[own], offsets[own], values)
-            for own in trees
-            for values in self.leaf_values
-        ]
-        scores = np.array(sums).astype(self.dtype)
+        from hedgeclipper.forest.kernels import sum_leaf_scores
+
+        leaves, offsets = self.finder.find(X, 1), self.finder.offsets
+        sums = np.empty((self.n_numbers, X.shape[0]))
+        ends = np.flatnonzero(np.diff(self.groups, prepend=-1, append=-1))
+        for out, (own, values) in zip(sums, product(pairwise(ends), self.leaf_values), strict=True):
+            sum_leaf_scores(leaves[slice(*own)], offsets[slice(*own)], values, out)
+        scores = sums.astype(self.dtype)
         return expit(scores) if self.are_log_odds else scores
 
     def by_group(self, numbers: np.ndarray) -> np.ndarray:
         """Return scores of shape (n_numbers, n_samples) as (n_samples, n_groups, n_games)."""
-        shape = numbers.shape[1], self.n_groups, self.leaf_values.shape[0]
-        return numbers.T.reshape(shape).astype(float)
+        n_games, (n_numbers, n_rows) = self.leaf_values.shape[0], numbers.shape
+        return numbers.T.reshape(n_rows, n_numbers // n_games, n_games).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +146,69 @@ def weigh_groups(scores: PanelScores, prior: np.ndarray, **options: Any) -> Aggr
         ridge=GROUP_RIDGE * size * (1.0 + (FEW_LABELS / n_rare) ** 2),
         caution=0.0,
         **options,
+    )
+
+
+def shrink(nodes: TreeNodes, values: np.ndarray, strengths: np.ndarray) -> np.ndarray:
+    """Return the values of leaves, each drawn towards those of the nodes above it.
+
+    A node's value is that of its parent plus (its own mean - the parent's mean) / (1 + lambda / n),
+    lambda the strength and n the training rows in the parent, summed along the path [1]_. Every
+    node votes, and splits of few rows count little. So trees can be grown freely.
+
+    Parameters
+    ----------
+    nodes : TreeNodes
+        The trees.
+    values : ndarray of shape (all leaves,)
+        The mean of the training rows in each leaf.
+    strengths : ndarray of shape (n_strengths,)
+        Rows of a parent at which what its children add is halved; 0 changes nothing.
+
+    Returns
+    -------
+    ndarray of shape (n_strengths, all leaves)
+
+    References
+    ----------
+    .. [1] A. Agarwal, Y. S. Tan, O. Ronen, C. Singh and B. Yu, "Hierarchical shrinkage: improving
+       the accuracy and interpretability of tree-based methods", ICML 2022.
+
+    Examples
+    --------
+    A root of 4 rows with the mean 1/2, whose leaves have the means 0 and 1:
+
+    >>> nodes = TreeNodes(np.array([-1, 0, 0]), np.array([1, 2]), np.array([2.0, 2.0]))
+    >>> shrink(nodes, np.array([0.0, 1.0]), np.array([0.0, 4.0]))
+    array([[0.  , 1.  ],
+           [0.25, 0.75]])
+    """
+    from hedgeclipper.forest.kernels import shrink_nodes
+
+    means, sizes = nodes.means_and_sizes(values)
+    out = np.empty((strengths.size, values.size))
+    for number, strength in enumerate(strengths):
+        shrunk = np.empty_like(means)
+        shrink_nodes(nodes.parent, sizes, means, float(strength), shrunk)
+        out[number] = shrunk[nodes.leaf_nodes]
+    return out
+
+
+def choose_strength(
+    scores: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None = None
+) -> int:
+    """Return the number of the strength whose scores predict labels best, by log loss.
+
+    Scores, of shape (n_strengths, n_labeled, n_games), are probabilities of each game's class, by
+    trees that were grown without the row; NaN if there are none.
+    """
+    known = ~np.isnan(scores).any(axis=(0, 2))
+    if not known.any():
+        return 0
+    p = np.clip(scores[:, known], LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+    losses = -np.where(is_positive[known], np.log(p), np.log1p(-p)).sum(axis=2)
+    return int(
+        np.argmin(np.average(losses, axis=1, weights=None if weights is None else weights[known]))
     )
 
 
@@ -246,16 +301,12 @@ class GroupPredictor(GamePredictor):
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return the raw predictions for each game's class, shape (n_samples, n_games)."""
         X = X if self.prepare is None else self.prepare(X)
-        return self.raw_from(self.scorer.find(X, n_jobs))
+        return self.raw_of(self.scorer.by_group(self.scorer.find(X, n_jobs)))
 
     def raw_in(self, rows: LeafRows, n_jobs: int | None) -> np.ndarray:
         """Return raw predictions of rows whose scores are kept, shape (n_samples, n_games)."""
-        parts = map_in_threads(self.raw_from, rows.blocks(), n_jobs)
-        return np.concatenate([np.empty((0, self.n_games)), *parts])
-
-    def raw_from(self, numbers: np.ndarray) -> np.ndarray:
-        """Return raw predictions of rows with numbers of shape (n_numbers, n_samples)."""
-        return self.raw_of(self.scorer.by_group(numbers))
+        parts = [self.raw_of(self.scorer.by_group(block)) for block in rows.blocks()]
+        return np.concatenate([np.empty((0, len(self.games))), *parts])
 
     def raw_of(self, scores: np.ndarray) -> np.ndarray:
         """Return raw predictions for scores of shape (n_samples, n_groups, n_games)."""
@@ -359,7 +410,7 @@ class GroupStream:
             hedged_ranges=[(low + offset, high + offset) for low, high in ranges],
             weights=[one.solution.weights for one in found],
             label_correlations=[one.solution.label_correlations for one in found],
-            coverage=[np.ones(scorer.n_groups) for _ in found],
+            coverage=[np.ones(len(groups.names)) for _ in found],
         )
 
     def out_of_bag(self, predictor: GroupPredictor, rows: LeafRows, n_jobs: int | None) -> OutOfBag:

@@ -18,8 +18,7 @@ from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.forest.shrinkage import TreeNodes
-from hedgeclipper.forest.trees import LeafFinder
+from hedgeclipper.forest.trees import LeafFinder, TreeNodes
 from hedgeclipper.io.arrays import stack_rows
 
 N_COMPONENTS = 30
@@ -259,8 +258,15 @@ class ViewedTrees(LeafFinder):
 
     @property
     def nodes(self) -> TreeNodes:
-        """How the leaves hang together."""
-        return TreeNodes.joined([part.nodes for part in self.parts])
+        """How the leaves hang together: nodes of the parts, one after the other."""
+        nodes = [part.nodes for part in self.parts]
+        starts = np.cumsum([0, *(own.parent.size for own in nodes)])[:-1]
+        pairs = list(zip(nodes, starts, strict=True))
+        return TreeNodes(
+            np.concatenate([np.where(own.parent < 0, -1, own.parent + k) for own, k in pairs]),
+            np.concatenate([own.leaf_nodes + k for own, k in pairs]),
+            np.concatenate([own.leaf_sizes for own in nodes]),
+        )
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
