@@ -4,7 +4,7 @@ from scipy.optimize import linprog
 from scipy.stats import norm
 from sklearn.ensemble import RandomForestClassifier
 
-from hedgeclipper.forest.leaf_rows import LeafArray
+from hedgeclipper.forest.leaf_rows import LeafBlocks
 from hedgeclipper.forest.leaves import LeafSpecialists, leaf_table, worst_case_error
 from tests.forest.grown import grow, labeled
 
@@ -26,7 +26,7 @@ def forest_of(n_labeled=300, n_trees=5):
     rows, y = X[:n_labeled], Y[:n_labeled]
     grown = grow(model, rows, y)
     known = labeled(grown, y)
-    leaves = LeafArray(grown.finder.find(X[n_labeled:]))
+    leaves = LeafBlocks([grown.finder.find(X[n_labeled:])])
     trees = leaf_table(grown.finder, ["trees"])
     votes = trees.votes(known.scores)
     return grown, known, LeafSpecialists(leaves, grown.finder.offsets, votes, np.ones(n_trees))

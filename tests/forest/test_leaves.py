@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 
-from hedgeclipper.forest.leaf_rows import LeafArray
+from hedgeclipper.forest.leaf_rows import LeafBlocks
 from hedgeclipper.forest.leaves import (
     LeafPredictor,
     LeafSpecialists,
@@ -35,10 +35,10 @@ def dense_matrix(table, votes):
 @pytest.mark.parametrize("kinds", [["leaves"], ["trees"], ["trees", "leaves"]])
 def test_blocks_act_like_the_matrix(kinds):
     table = leaf_table(FINDER, kinds)
-    counts = count_in_leaves(LeafArray(LEAVES), FINDER)
+    counts = count_in_leaves(LeafBlocks([LEAVES]), FINDER)
     votes = table.votes(RNG.normal(size=N_LEAVES))
     coverage = table.sum_leaves(counts) / 300
-    specialists = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, votes, coverage)
+    specialists = LeafSpecialists(LeafBlocks([LEAVES]), FINDER.offsets, votes, coverage)
     matrix = dense_matrix(table, votes)
     theta, z = RNG.random(votes.shape[1]), RNG.choice([-1.0, 0.0, 0.5], 300)
     (block,) = specialists.blocks()
@@ -65,11 +65,13 @@ def test_thinned_and_threads():
     votes = table.votes(np.ones(N_LEAVES))
     many = np.tile(LEAVES, (1, 200))
     scores = RNG.normal(size=N_LEAVES)
-    whole = LeafSpecialists(LeafArray(many), FINDER.offsets, votes, np.ones(N_LEAVES))
+    whole = LeafSpecialists(LeafBlocks([many]), FINDER.offsets, votes, np.ones(N_LEAVES))
     assert 950 <= whole.thinned(60).n_samples <= 1050
-    few = LeafSpecialists(LeafArray(LEAVES), FINDER.offsets, votes, np.ones(N_LEAVES))
+    few = LeafSpecialists(LeafBlocks([LEAVES]), FINDER.offsets, votes, np.ones(N_LEAVES))
     assert few.thinned(7).n_samples == 43
-    threaded = LeafSpecialists(LeafArray(many), FINDER.offsets, votes, np.ones(N_LEAVES), n_jobs=2)
+    threaded = LeafSpecialists(
+        LeafBlocks([many]), FINDER.offsets, votes, np.ones(N_LEAVES), n_jobs=2
+    )
 
     def first_row(block):
         return [float((block @ scores)[0])]

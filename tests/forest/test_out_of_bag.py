@@ -7,7 +7,7 @@ from sklearn.datasets import make_classification
 from hedgeclipper import HedgeClipperClassifier, LeafGame, cost_weighted_loss
 from hedgeclipper.bounds.checked_rule import OTHER_ROWS
 from hedgeclipper.forest.groups import sum_of_doubts
-from hedgeclipper.forest.leaf_rows import LeafArray
+from hedgeclipper.forest.leaf_rows import LeafBlocks
 
 X, Y = make_classification(900, 6, n_informative=4, random_state=0)
 X = X.astype(np.float32)
@@ -21,7 +21,7 @@ def fitted(**parameters):
 
 def numbers_of(model, rows):
     """Scores of the groups, or leaf numbers."""
-    return LeafArray(model._stream.finder.find(rows))
+    return LeafBlocks([model._stream.finder.find(rows)])
 
 
 def leaf_game(**parameters):

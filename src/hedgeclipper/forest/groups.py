@@ -31,7 +31,7 @@ from hedgeclipper.base.weighing import (
 )
 from hedgeclipper.base.worst_case import worst_case_error
 from hedgeclipper.forest.growing import GrownTrees
-from hedgeclipper.forest.leaf_rows import LeafArray, LeafRows, Reservoir
+from hedgeclipper.forest.leaf_rows import LeafBlocks, LeafRows, Reservoir
 from hedgeclipper.forest.trees import LeafFinder, TreeNodes
 from hedgeclipper.game.solution import GameSolution, PassRecord
 
@@ -351,7 +351,7 @@ class OutOfBag:
 
 def sum_of_doubts(numbers: np.ndarray, predictor: Any) -> np.ndarray:
     """Return the sum of the probabilities of an error on rows of which these numbers are kept."""
-    return predictor.doubts(predictor.raw_in(LeafArray(numbers), None)).sum(keepdims=True)
+    return predictor.doubts(predictor.raw_in(LeafBlocks([numbers]), None)).sum(keepdims=True)
 
 
 @dataclass(eq=False)
