@@ -33,7 +33,7 @@ from hedgeclipper.forest.groups import (
 )
 from hedgeclipper.forest.growing import SHIFT_THRESHOLD, grow_forest
 from hedgeclipper.forest.trees import PackedTrees
-from hedgeclipper.forest.views import ViewedTrees, all_views, side_by_side
+from hedgeclipper.forest.views import ViewedTrees, side_by_side
 
 MOST_REASONS = 4
 MANY_COLUMNS, REPEATS = 100, 3
@@ -52,8 +52,7 @@ def column_contributions(predictor: GroupPredictor, X: Any, game: int) -> np.nda
         return None
     out = np.zeros((X.shape[0], X.shape[1] + 1))
     values = _leaf_log_odds(predictor, game)
-    first = 0
-    tables = all_views(finder.views, X)
+    first, tables = 0, [X, *(view.transform(X) for view in finder.views)]
     for look, part in zip(finder.looks, finder.parts, strict=True):
         assert isinstance(part, PackedTrees)
         n_leaves = int(part.n_leaves.sum())

@@ -26,7 +26,6 @@ from hedgeclipper.forest.trees import LeafFinder, leaf_finder
 from hedgeclipper.forest.views import (
     ROWS_FOR_VIEWS,
     ViewedTrees,
-    all_views,
     fit_views,
     side_by_side,
     view_names,
@@ -188,7 +187,8 @@ def grow_trees(
     has_bags = getattr(first, "bootstrap", False)
     is_grown = np.ones(y.size, bool) if has_bags else _draw_half(y, random_state)
     weights = None if sample_weight is None else sample_weight[is_grown] / sample_weight.mean()
-    tables = all_views(views, X[is_grown])
+    rows = X[is_grown]
+    tables = [rows, *(view.transform(rows) for view in views)]
     models = {
         one.name: _fit(
             one.model, side_by_side(tables, one.look), y[is_grown], weights, random_state
@@ -198,10 +198,11 @@ def grow_trees(
     parts = [leaf_finder(model) for model in models.values()]
     looks, widths = [one.look for one in ensembles], [table.shape[1] for table in tables]
     finder = parts[0] if len(parts) == 1 else ViewedTrees(views, looks, parts, widths)
-    bags = np.tile(is_grown.astype(int), (finder.n_trees, 1))
     if has_bags:
-        samples = [rows for model in models.values() for rows in model.estimators_samples_]
-        bags = np.array([np.bincount(rows, minlength=y.size) for rows in samples])
+        samples = [sample for model in models.values() for sample in model.estimators_samples_]
+        bags = np.array([np.bincount(sample, minlength=y.size) for sample in samples])
+    else:
+        bags = np.tile(is_grown.astype(int), (finder.n_trees, 1))
     return GrownTrees(
         models=models,
         finder=finder,

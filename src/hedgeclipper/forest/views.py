@@ -210,15 +210,10 @@ def view_names(views: Sequence[Any]) -> list[str]:
     return names
 
 
-def all_views(views: Sequence[Any], X: Any) -> list[Any]:
-    """Return the rows as they are, and what each view makes of them."""
-    return [X, *(view.transform(X) for view in views)]
-
-
 def side_by_side(tables: Sequence[Any], look: Sequence[int]) -> Any:
-    """Return one table of those of the tables of `all_views` with these numbers, in this order.
+    """Return one table of those with these numbers, in this order; sparse if the first one is.
 
-    It is sparse if the first one is.
+    Tables are the rows as they are, and what each view makes of them.
     """
     first, *others = (tables[number] for number in look)
     if not others:
@@ -270,9 +265,10 @@ class ViewedTrees(LeafFinder):
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
-        tables, stops = all_views(self.views, X), np.cumsum([part.n_trees for part in self.parts])
-        for look, part, stop in zip(self.looks, self.parts, stops, strict=True):
-            part.fill(side_by_side(tables, look), out[stop - part.n_trees : stop])
+        tables, start = [X, *(view.transform(X) for view in self.views)], 0
+        for look, part in zip(self.looks, self.parts, strict=True):
+            part.fill(side_by_side(tables, look), out[start : start + part.n_trees])
+            start += part.n_trees
 
     def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str | None:
         """Return which rows fall into a leaf; columns of views are components."""
