@@ -395,9 +395,9 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             self._labels = self._all_labels(given, self._classes_of(raw))
         else:
             doubts = partial(sum_of_doubts, predictor=replace(predictor, prepare=None))
-            total = kept.sum_blocks(doubts, np.asarray, self.n_jobs)
-            total -= 0.0 if held is None else predictor.doubts(tested).sum()
-            known["mean_of_all"] = float(total[0]) / self.n_unlabeled_
+            total = float(kept.sum_blocks(doubts, np.asarray, self.n_jobs)[0])
+            total -= 0.0 if held is None else float(predictor.doubts(tested).sum())
+            known["mean_of_all"] = total / self.n_unlabeled_
         self._store_check(given.y_labeled, labels, tested, unlabeled, **known)
 
     def _test_out_of_bag(
@@ -410,7 +410,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             found = replace(found, rows=found.rows[:0], raw=found.raw[:0])
         known: dict[str, Any] = {"caveat": USED_LABELS}
         if unlabeled.size and found.rows.size:
-            # few trees predict on another scale than all of them: values of the same ranks
+            # fewer trees predict on another scale than all: take the values of the same ranks
             ranks = (rankdata(found.raw, axis=0) - 0.5) / found.rows.size
             pairs = zip(unlabeled.T, ranks.T, strict=True)
             scaled = np.column_stack([np.quantile(own, rank) for own, rank in pairs])

@@ -87,8 +87,9 @@ class GroupScorer:
         leaves, offsets = self.finder.find(X, 1), self.finder.offsets
         sums = np.empty((self.n_numbers, X.shape[0]))
         ends = np.flatnonzero(np.diff(self.groups, prepend=-1, append=-1))
-        for out, (own, values) in zip(sums, product(pairwise(ends), self.leaf_values), strict=True):
-            sum_leaf_scores(leaves[slice(*own)], offsets[slice(*own)], values, out)
+        pairs = product(pairwise(ends), self.leaf_values)
+        for out, ((first, last), values) in zip(sums, pairs, strict=True):
+            sum_leaf_scores(leaves[first:last], offsets[first:last], values, out)
         scores = sums.astype(self.dtype)
         return expit(scores) if self.are_log_odds else scores
 
