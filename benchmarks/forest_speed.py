@@ -29,7 +29,7 @@ import hedgeclipper.forest.growing
 from benchmarks.methods.equal_forest import N_TREES
 from benchmarks.timing import calls_timed, interleaved, median_of_rounds, print_rows
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.forest.leaf_rows import LeafArray
+from hedgeclipper.forest.leaf_rows import LeafBlocks
 from hedgeclipper.forest.leaves import LeafSpecialists
 from hedgeclipper.forest.trees import leaf_finder
 from hedgeclipper.game.equations import block_sums
@@ -121,7 +121,7 @@ def pass_row(X, y, U) -> tuple[str, ...]:
     n_leaves, n_rows = int(finder.n_leaves.sum()), leaves.shape[1]
     signs = np.where(np.arange(n_leaves) % 2, 1.0, -1.0)
     table = sparse.csr_array(sparse.diags_array(signs))
-    specialists = LeafSpecialists(LeafArray(leaves), finder.offsets, table, np.ones(n_leaves))
+    specialists = LeafSpecialists(LeafBlocks([leaves]), finder.offsets, table, np.ones(n_leaves))
     theta, loss = np.full(n_leaves, 0.03), resolve_loss("square")
     one_pass = partial(block_sums, theta=theta, loss=loss, eps=0.1)
     columns = (leaves.T.astype(np.int32) + finder.offsets.astype(np.int32)).ravel()

@@ -26,8 +26,7 @@ from hedgeclipper import (
 )
 from hedgeclipper.base.predictions import Calibration, PanelGame, ProbabilityScale
 from hedgeclipper.forest.groups import GroupScorer
-from hedgeclipper.forest.leaf_correlations import Labeled
-from hedgeclipper.forest.leaves import LeafPredictor
+from hedgeclipper.forest.leaves import Labeled, LeafPredictor
 from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.forest.views import Components, ViewedTrees
 from hedgeclipper.model_checks import check_model, parts_of

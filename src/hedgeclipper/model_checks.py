@@ -23,9 +23,8 @@ from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.predictions import GamePredictor, PanelGame
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.forest.groups import GroupScorer, GroupStream
-from hedgeclipper.forest.leaf_correlations import Labeled
 from hedgeclipper.forest.leaf_game import LeafStream
-from hedgeclipper.forest.leaves import LeafPredictor
+from hedgeclipper.forest.leaves import Labeled, LeafPredictor
 from hedgeclipper.forest.trees import LeafFinder, PackedTrees
 from hedgeclipper.forest.views import Components, ViewedTrees
 from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor

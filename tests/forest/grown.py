@@ -4,7 +4,7 @@ import numpy as np
 
 from hedgeclipper.forest.groups import score_groups
 from hedgeclipper.forest.growing import Ensemble, grow_trees
-from hedgeclipper.forest.leaf_correlations import labeled_in_leaves
+from hedgeclipper.forest.leaves import labeled_in_leaves
 
 
 def grow(ensembles, X, y, sample_weight=None, views=(), **options):
@@ -14,14 +14,12 @@ def grow(ensembles, X, y, sample_weight=None, views=(), **options):
     return grow_trees(ensembles, views, X, y, sample_weight, random_state=random_state, **options)
 
 
-def scored(grown, X, y, weights=None, games=(1,), shrinkage=None):
+def scored(grown, y, weights=None, games=(1,), shrinkage=None):
     """Return the groups of grown trees with what they predict for the labeled rows."""
-    leaves = grown.finder.find(X)
-    return score_groups(grown, leaves, y, weights, list(games), shrinkage)
+    return score_groups(grown, y, weights, list(games), shrinkage)
 
 
-def labeled(grown, X, y, weights=None):
+def labeled(grown, y, weights=None):
     """Return the labeled rows in their leaves, those of the class 1 against the rest."""
-    groups = scored(grown, X, y, weights)
-    leaves = grown.finder.find(X)
-    return labeled_in_leaves(grown, leaves, groups.leaf_values[0], y == 1, weights)
+    groups = scored(grown, y, weights)
+    return labeled_in_leaves(grown, groups.leaf_values[0], y == 1, weights)

@@ -33,7 +33,7 @@ from hedgeclipper import (
     ShiftWarning,
     cost_weighted_loss,
 )
-from hedgeclipper.forest.shrinkage import STRENGTHS
+from hedgeclipper.forest.groups import STRENGTHS
 from hedgeclipper.forest.views import Components
 
 X, Y = make_classification(3000, 8, n_informative=5, flip_y=0.05, random_state=0)

@@ -4,7 +4,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame
 from hedgeclipper.base.semi_supervised import BatchCheck
-from hedgeclipper.forest.leaf_rows import LeafArray
+from hedgeclipper.forest.leaf_rows import LeafBlocks
 from hedgeclipper.forest.trees import leaf_finder
 
 dask = pytest.importorskip("dask")
@@ -18,7 +18,7 @@ X = RNG.normal(size=(12_000, 4)).astype(np.float32)
 Y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
 LABELED, UNLABELED = X[:300], X[300:]
 FINDER = leaf_finder(RandomForestClassifier(5, random_state=0).fit(LABELED, Y[:300]))
-HERE = LeafArray(FINDER.find(UNLABELED))
+HERE = LeafBlocks([FINDER.find(UNLABELED)])
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,8 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from hedgeclipper import HedgeClipperClassifier, LeafGame
-from hedgeclipper.forest.growing import Ensemble, plan_ensembles
+from hedgeclipper import HedgeClipperClassifier, LeafGame, ShiftWarning
+from hedgeclipper.forest.growing import Ensemble, check_shift, plan_ensembles
 from hedgeclipper.forest.trees import leaf_finder
 from hedgeclipper.forest.views import Components, ViewedTrees, side_by_side
 from tests.forest.grown import grow
@@ -167,3 +167,14 @@ def test_a_fitted_model_takes_no_views():
     fitted = RandomForestClassifier(3, random_state=0).fit(X[100:], Y[100:])
     with pytest.raises(ValueError, match="knows its own columns alone"):
         HedgeClipperClassifier(fitted, views=PCA(2)).fit(X[:100], Y[:100], X_unlabeled=X)
+
+
+def test_shift_score_is_small_for_like_rows_and_large_for_others():
+    rows = RNG.normal(size=(900, 4)).astype(np.float32)
+    y = (rows[:300, 0] + 0.5 * RNG.normal(size=300) > 0.7).astype(int)
+    grown = grow(RandomForestClassifier(20, min_samples_leaf=10), rows[:300], y)
+    assert check_shift(grown, None, 1) == 0.0
+    assert check_shift(grown, rows[300:], 1) < 4
+    assert check_shift(grown, rows[300:320], 1) < 4
+    with pytest.warns(ShiftWarning, match="unlike the labeled ones"):
+        assert check_shift(grown, rows[300:] + np.float32(1.0), 1) > 10

@@ -6,7 +6,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame, UnboundedGameWarning
 from hedgeclipper.forest.leaf_game import LeafGameOptions, leaf_evidence, set_up_leaf_game
-from hedgeclipper.forest.leaf_rows import LeafArray
+from hedgeclipper.forest.leaf_rows import LeafBlocks
 from hedgeclipper.forest.leaves import count_in_leaves
 from tests.forest.grown import grow, scored
 
@@ -137,9 +137,9 @@ def leaf_game(kinds, shrinkage=None):
     options = LeafGameOptions.of(HedgeClipperClassifier(game=game), 0)
     grown = grow(RandomForestClassifier(5, max_leaf_nodes=6), X[:80], Y[:80])
     finder = grown.finder
-    groups = scored(grown, X[:80], Y[:80], shrinkage=shrinkage)
-    new = LeafArray(finder.find(X[300:360]))
-    (evidence,) = leaf_evidence(grown, groups, finder.find(X[:80]), options)
+    groups = scored(grown, Y[:80], shrinkage=shrinkage)
+    new = LeafBlocks([finder.find(X[300:360])])
+    (evidence,) = leaf_evidence(grown, groups, options)
     _, b, game = set_up_leaf_game(evidence, new, count_in_leaves(new, finder))
     places = finder.find(X[300:360]) + finder.offsets[:, None]  # trees, rows
     return b, game, game.specialists.votes.toarray()[places].sum(axis=0)

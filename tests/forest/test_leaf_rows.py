@@ -12,7 +12,6 @@ from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper.forest import leaf_rows
 from hedgeclipper.forest.leaf_rows import (
-    LeafArray,
     LeafBlocks,
     LeafFile,
     LeafStorage,
@@ -176,8 +175,8 @@ def test_thinned_rows_come_from_everywhere():
     file = LeafFile(1, numbers.dtype)
     for part in parts:
         file.append(part)
-    expected = whole(LeafArray(numbers).thinned(10))[0]
-    for rows in (LeafArray(numbers), LeafBlocks(parts), file):
+    expected = whole(LeafBlocks([numbers]).thinned(10))[0]
+    for rows in (LeafBlocks([numbers]), LeafBlocks(parts), file):
         sample = rows.thinned(10)
         found = whole(sample)[0]
         assert np.array_equal(found, expected)
@@ -192,7 +191,7 @@ def test_thinned_rows_come_from_everywhere():
 def test_as_many_rows_are_left_as_the_stride_says(stride):
     n_rows = 80 * ROWS_PER_BLOCK + 777
     numbers = np.arange(n_rows, dtype=np.uint32)[None, :]
-    rows = LeafBlocks(list(LeafArray(numbers).blocks()))
+    rows = LeafBlocks([numbers])
     found = whole(rows.thinned(stride))[0]
     assert found.size == pytest.approx(n_rows / stride, rel=0.1)
     assert np.unique(found).size == found.size
@@ -201,7 +200,7 @@ def test_as_many_rows_are_left_as_the_stride_says(stride):
 
 def test_a_reservoir_of_many_rows_is_full():
     numbers = np.arange(140_000, dtype=np.uint32)[None, :]
-    rows = LeafBlocks(list(LeafArray(numbers).blocks()))
+    rows = LeafBlocks([numbers])
     reservoir = Reservoir(np.random.default_rng(0))
     drawn = reservoir.draw(rows)
     assert reservoir.leaves.n_samples == leaf_rows.ROWS_IN_RESERVOIR
@@ -219,7 +218,7 @@ def test_rows_are_taken_by_their_positions_wherever_they_are():
     for part in parts:
         file.append(part)
     rows = np.array([0, 29, 30, 31, 99])
-    for place in (LeafArray(numbers), LeafBlocks(parts), file):
+    for place in (LeafBlocks([numbers]), LeafBlocks(parts), file):
         np.testing.assert_array_equal(place.take(rows), numbers[:, rows])
     file.close()
 
@@ -238,7 +237,7 @@ def test_a_reservoir_holds_every_row_with_the_same_probability(monkeypatch):
     found = np.zeros(400)
     for seed in range(1000):
         reservoir = Reservoir(np.random.default_rng(seed))
-        reservoir.draw(LeafArray(numbers[:, :30]))
+        reservoir.draw(LeafBlocks([numbers[:, :30]]))
         for start in range(30, 400, 37):
             reservoir.add(numbers[:, start : start + 37])
         sample = whole(reservoir.leaves)[0]

@@ -4,9 +4,8 @@ from scipy.optimize import linprog
 from scipy.stats import norm
 from sklearn.ensemble import RandomForestClassifier
 
-from hedgeclipper.forest.leaf_correlations import worst_case_error
-from hedgeclipper.forest.leaf_rows import LeafArray
-from hedgeclipper.forest.leaves import LeafSpecialists, leaf_table
+from hedgeclipper.forest.leaf_rows import LeafBlocks
+from hedgeclipper.forest.leaves import LeafSpecialists, leaf_table, worst_case_error
 from tests.forest.grown import grow, labeled
 
 RNG = np.random.default_rng(0)
@@ -26,8 +25,8 @@ def forest_of(n_labeled=300, n_trees=5):
     model = RandomForestClassifier(n_trees, max_leaf_nodes=6)
     rows, y = X[:n_labeled], Y[:n_labeled]
     grown = grow(model, rows, y)
-    known = labeled(grown, rows, y)
-    leaves = LeafArray(grown.finder.find(X[n_labeled:]))
+    known = labeled(grown, y)
+    leaves = LeafBlocks([grown.finder.find(X[n_labeled:])])
     trees = leaf_table(grown.finder, ["trees"])
     votes = trees.votes(known.scores)
     return grown, known, LeafSpecialists(leaves, grown.finder.offsets, votes, np.ones(n_trees))

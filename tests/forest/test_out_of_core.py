@@ -15,7 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame, LeafStorage, NoUnlabeledRowsWarning
-from hedgeclipper.forest.leaf_correlations import check_shift
+from hedgeclipper.forest.growing import check_shift
 from hedgeclipper.io import as_source
 
 NAMES = list("abcde")

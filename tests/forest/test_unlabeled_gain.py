@@ -62,7 +62,7 @@ def test_the_variance_is_that_of_repeated_draws():
 
 def groups_of(y, games, seed_rows=200):
     grown = grow(RandomForestClassifier(30, min_samples_leaf=3), X[:seed_rows], y[:seed_rows])
-    return scored(grown, X[:seed_rows], y[:seed_rows], games=games)
+    return scored(grown, y[:seed_rows], games=games)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

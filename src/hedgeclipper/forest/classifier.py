@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing, suppress
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -21,12 +22,10 @@ from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.semi_supervised import BatchCheck, HeldOutRows, SemiSupervisedRows
 from hedgeclipper.bounds.checked_rule import ADDED_ROWS, USED_LABELS, why_no_guarantee
 from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
-from hedgeclipper.forest.groups import GroupStream, ScoredGroups, score_groups
-from hedgeclipper.forest.growing import GrownTrees, draw_some, grow_forest
-from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD, check_shift
+from hedgeclipper.forest.groups import GroupStream, score_groups, sum_of_doubts
+from hedgeclipper.forest.growing import SHIFT_THRESHOLD, check_shift, draw_some, grow_forest
 from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
-from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, find_unlabeled
-from hedgeclipper.forest.streams import Stream, ranked_among, sum_of_doubts
+from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, Reservoir, find_unlabeled
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.solution import PassRecord, PassView
 from hedgeclipper.io import is_in_memory, split_target
@@ -260,8 +259,8 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         -------
         self
         """
-        self.__dict__.pop("_predictor", None)
-        self._forget_measures()
+        for name in ("_predictor", "_gain", "_importances"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         storage = self._check_settings(X_unlabeled, callback)
         X, y = split_target(X, y)
         self._keeps_frames = needs_encoding(X)
@@ -273,11 +272,15 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         some = draw_some(self, rows, random_state)
         self._grown_from = replace(rows, X_unlabeled=rows.X_labeled), codes, deepcopy(random_state)
         grown = grow_forest(self, rows, codes, some, random_state)
-        leaves = grown.finder.find(rows.X_labeled, self.n_jobs)
-        self.shift_score_ = check_shift(grown, leaves, some, self.n_jobs)
-        labels = codes, rows.weight_labeled, self._games()
-        groups = score_groups(grown, leaves, *labels, self.shrinkage)
-        stream = self._make_stream(grown, groups, leaves, random_state.randint(MAX_SEED))
+        self.shift_score_ = check_shift(grown, some, self.n_jobs)
+        groups = score_groups(grown, codes, rows.weight_labeled, self._games(), self.shrinkage)
+        seed = random_state.randint(MAX_SEED)
+        stream: GroupStream | LeafStream
+        if self.game is None:
+            reservoir = Reservoir(np.random.default_rng(seed))
+            stream = GroupStream(groups, {"loss": self.loss, "tol": self.tol}, reservoir)
+        else:
+            stream = LeafStream(leaf_evidence(grown, groups, LeafGameOptions.of(self, seed)))
         with closing(find_unlabeled(self, stream.finder, rows.X_unlabeled, storage)) as kept:
             drawn = stream.reservoir.draw(kept) if given.has_unlabeled else None
             self._play(stream, kept, prepare, callback)
@@ -319,11 +322,11 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
                 UserWarning,
             )
         rows = batches if prepare is None else map(prepare, batches)
-        stream = self._stream.grown(finder.find(batch, self.n_jobs) for batch in rows)
+        stream, before = copy(self._stream), self._stream.reservoir
+        stream.reservoir = before.grown(finder.find(batch, self.n_jobs) for batch in rows)
         kept = stream.reservoir.leaves
-        n_new = stream.reservoir.n_seen - self._stream.reservoir.n_seen
         self._play(stream, kept, prepare)
-        self.n_unlabeled_ = self._checked.n_unlabeled + n_new
+        self.n_unlabeled_ = self._checked.n_unlabeled + stream.reservoir.n_seen - before.n_seen
         raw = self._predictor.raw_in(kept, self.n_jobs)
         more = self._predictor.doubts(raw), self.n_unlabeled_, ADDED_ROWS
         self._checked = self._checked.with_rows(*more)
@@ -355,14 +358,6 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
                 "few: pass game=LeafGame(), or leave the callback out."
             )
         return (LeafStorage() if self.storage is None else self.storage).checked_for(X_unlabeled)
-
-    def _make_stream(
-        self, grown: GrownTrees, groups: ScoredGroups, leaves: np.ndarray, seed: int
-    ) -> Stream:
-        """Return the games to play, of groups or of leaves; leaves are those of labeled rows."""
-        if self.game is None:
-            return GroupStream(groups, {"loss": self.loss, "tol": self.tol}, seed)
-        return LeafStream(leaf_evidence(grown, groups, leaves, LeafGameOptions.of(self, seed)))
 
     def _check_rule(
         self,
@@ -399,7 +394,8 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         if in_memory:
             self._labels = self._all_labels(given, self._classes_of(raw))
         else:
-            total = sum_of_doubts(kept, predictor, self.n_jobs)
+            doubts = partial(sum_of_doubts, predictor=replace(predictor, prepare=None))
+            total = float(kept.sum_blocks(doubts, np.asarray, self.n_jobs)[0])
             total -= 0.0 if held is None else float(predictor.doubts(tested).sum())
             known["mean_of_all"] = total / self.n_unlabeled_
         self._store_check(given.y_labeled, labels, tested, unlabeled, **known)
@@ -414,18 +410,21 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             found = replace(found, rows=found.rows[:0], raw=found.raw[:0])
         known: dict[str, Any] = {"caveat": USED_LABELS}
         if unlabeled.size and found.rows.size:
-            known |= {"mean_doubt": found.mean_doubt, "scaled": ranked_among(unlabeled, found.raw)}
+            # fewer trees predict on another scale than all: take the values of the same ranks
+            ranks = (rankdata(found.raw, axis=0) - 0.5) / found.rows.size
+            pairs = zip(unlabeled.T, ranks.T, strict=True)
+            scaled = np.column_stack([np.quantile(own, rank) for own, rank in pairs])
+            known |= {"mean_doubt": found.mean_doubt, "scaled": scaled}
         return self.classes_[codes[found.rows]], found.raw, known
 
     def _play(
         self,
-        stream: Stream,
+        stream: GroupStream | LeafStream,
         kept: LeafRows,
         prepare: BatchCheck | None,
         callback: Callable[[PassView], None] | None = None,
     ) -> None:
         """Solve all games, show the predictions of each pass to the callback, and store all."""
-        many = self.classes_.size > 2
 
         def show(target: Any, record: PassRecord, now: Any) -> None:
             def awake(X: Any) -> np.ndarray:
@@ -433,7 +432,8 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
                 return replace(now, prepare=prepare).raw_predictions(rows, self.n_jobs)[:, 0]
 
             assert callback is not None
-            callback(PassView(record, awake, now.hedged_range, target, is_one_of_many=many))
+            is_one_of_many = self.classes_.size > 2
+            callback(PassView(record, awake, now.hedged_range, target, is_one_of_many))
 
         watchers = None
         if callback is not None:

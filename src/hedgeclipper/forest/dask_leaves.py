@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.forest.leaf_rows import LeafArray, LeafRows, Runs, columns_of
+from hedgeclipper.forest.leaf_rows import LeafBlocks, LeafRows, Runs
 from hedgeclipper.forest.trees import RowFinder
 from hedgeclipper.io import distributed
 from hedgeclipper.io.distributed import Box, compute, persist, sent, task
@@ -35,7 +35,7 @@ class DaskLeaves(LeafRows):
         """Yield the leaf numbers, fetched one partition after the other."""
         for part in self.parts:
             (leaves,) = compute(part)
-            yield from LeafArray(leaves).blocks()
+            yield from LeafBlocks([leaves]).blocks()
 
     def thinned(self, stride: int) -> LeafRows:
         """Return about every stride-th row, brought here."""
@@ -50,10 +50,11 @@ class DaskLeaves(LeafRows):
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Return the numbers of rows with these positions, in ascending order, brought here."""
-        starts = np.cumsum([0, *self.sizes[:-1]]).tolist()
+        ends = np.cumsum([0, *self.sizes])
+        own = np.split(rows, np.searchsorted(rows, ends[1:-1]))
         parts = [
-            task("take", columns_of, part, start, rows)
-            for part, start in zip(self.parts, starts, strict=True)
+            task("take", np.take, part, of_part - start, 1)
+            for part, of_part, start in zip(self.parts, own, ends[:-1], strict=True)
         ]
         return np.concatenate(compute(*parts), axis=1)
 
@@ -123,7 +124,7 @@ def _thin(leaves: np.ndarray, start: int, runs: Runs) -> list[np.ndarray]:
 
 
 def _sum_partition(leaves: np.ndarray, view: Box, work: Box) -> Any:
-    return LeafArray(leaves).sum_blocks(view.content, work.content, 1)
+    return LeafBlocks([leaves]).sum_blocks(view.content, work.content, 1)
 
 
 def _add(sums: list[Any]) -> Any:

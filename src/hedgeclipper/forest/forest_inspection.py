@@ -31,10 +31,9 @@ from hedgeclipper.forest.groups import (
     score_groups,
     weigh_groups,
 )
-from hedgeclipper.forest.growing import grow_forest
-from hedgeclipper.forest.leaf_correlations import SHIFT_THRESHOLD
+from hedgeclipper.forest.growing import SHIFT_THRESHOLD, grow_forest
 from hedgeclipper.forest.trees import PackedTrees
-from hedgeclipper.forest.views import ViewedTrees, all_views, side_by_side
+from hedgeclipper.forest.views import ViewedTrees, side_by_side
 
 MOST_REASONS = 4
 MANY_COLUMNS, REPEATS = 100, 3
@@ -53,8 +52,7 @@ def column_contributions(predictor: GroupPredictor, X: Any, game: int) -> np.nda
         return None
     out = np.zeros((X.shape[0], X.shape[1] + 1))
     values = _leaf_log_odds(predictor, game)
-    first = 0
-    tables = all_views(finder.views, X)
+    first, tables = 0, [X, *(view.transform(X) for view in finder.views)]
     for look, part in zip(finder.looks, finder.parts, strict=True):
         assert isinstance(part, PackedTrees)
         n_leaves = int(part.n_leaves.sum())
@@ -87,7 +85,7 @@ def _add_steps(
 
     ``columns`` are the places in out of the features that occur in splits.
     """
-    node_values = trees.nodes.node_means(values)
+    node_values, _ = trees.nodes.means_and_sizes(values)
     nodes = trees.nodes.leaf_nodes[leaves.astype(np.int64) + trees.offsets[:, None]]
     rows = np.broadcast_to(np.arange(out.shape[0]), nodes.shape)
     nodes, rows = nodes.ravel(), rows.ravel()
@@ -293,11 +291,6 @@ class ForestInspectionMixin:
     _games: Any
     _inspection: Any
 
-    def _forget_measures(self) -> None:
-        """Forget what was measured after an earlier fit."""
-        for name in ("_gain", "_importances"):
-            self.__dict__.pop(name, None)
-
     @property
     def unlabeled_gain_(self) -> UnlabeledGain:
         """What the unlabeled rows have brought, measured out of bag on the labeled ones.
@@ -311,11 +304,8 @@ class ForestInspectionMixin:
             if not getattr(groups.scorer.finder, "views", []):
                 raise AttributeError("unlabeled_gain_ is about views, and this forest has none.")
             control = grow_forest(self, rows, codes, None, deepcopy(random_state))
-            leaves = control.finder.find(rows.X_labeled, self.n_jobs)
             labels = codes, rows.weight_labeled, self._games()
-            self._gain = unlabeled_gain(
-                groups, score_groups(control, leaves, *labels, self.shrinkage)
-            )
+            self._gain = unlabeled_gain(groups, score_groups(control, *labels, self.shrinkage))
         return self._gain
 
     @property

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
+from hedgeclipper.base.evaluation import LEAST_PROBABILITY
 from hedgeclipper.base.inspection import VoterTable, voter_table
 from hedgeclipper.base.predictions import GamePredictor, PanelGame, ProbabilityScale
 from hedgeclipper.base.semi_supervised import BatchCheck
@@ -28,16 +30,17 @@ from hedgeclipper.base.weighing import (
     worst_case_error,
 )
 from hedgeclipper.forest.growing import GrownTrees
-from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
-from hedgeclipper.forest.leaves import sum_scores
-from hedgeclipper.forest.shrinkage import STRENGTHS, choose_strength, shrink
-from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch
-from hedgeclipper.forest.trees import LeafFinder
+from hedgeclipper.forest.leaf_rows import LeafBlocks, LeafRows, Reservoir
+from hedgeclipper.forest.trees import LeafFinder, TreeNodes
+from hedgeclipper.game.solution import GameSolution, PassRecord
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels and four groups. The
 # strength of the pull to the prior weights, times the mean square of the vote they give; with fewer
 # labels of the rarer class than FEW_LABELS it is larger still.
 GROUP_RIDGE, FEW_LABELS = 60.0, 20.0
+# from no shrinkage to one that leaves little but the first splits of a hundred rows
+STRENGTHS = np.array([0.0, 2.0, 8.0, 30.0, 100.0, 300.0])
+Watch = Callable[[PassRecord, Any], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +55,7 @@ class GroupScorer:
     groups: np.ndarray  # (n_trees,): number of each tree's group; trees of one are side by side
     leaf_values: np.ndarray  # (n_games, all leaves)
     are_log_odds: bool
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups."""
-        return int(self.groups[-1]) + 1
+    dtype = np.dtype(np.float32)  # of what is kept for each row
 
     @property
     def prior_weights(self) -> np.ndarray:
@@ -64,18 +63,14 @@ class GroupScorer:
 
         Trees of a booster correct each other, so that their number does not count.
         """
-        sizes = np.ones(self.n_groups) if self.are_log_odds else np.bincount(self.groups)
+        n_trees = np.bincount(self.groups)
+        sizes = np.ones_like(n_trees) if self.are_log_odds else n_trees
         return sizes / sizes.sum()
 
     @property
     def n_numbers(self) -> int:
         """How many numbers are kept for each row: one for each group and game."""
-        return self.n_groups * self.leaf_values.shape[0]
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The type of these numbers."""
-        return np.dtype(np.float32)
+        return (int(self.groups[-1]) + 1) * self.leaf_values.shape[0]
 
     def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the scores of rows, shape (n_numbers, n_samples), groups before games."""
@@ -86,22 +81,21 @@ class GroupScorer:
         return np.concatenate([np.empty((self.n_numbers, 0), self.dtype), *parts], axis=1)
 
     def _score_block(self, X: Any) -> np.ndarray:
-        leaves = np.empty((self.finder.n_trees, X.shape[0]), self.finder.dtype)
-        self.finder.fill(X, leaves)
-        offsets, starts = self.finder.offsets, np.flatnonzero(np.diff(self.groups, prepend=-1))
-        trees = [slice(*ends) for ends in zip(starts, [*starts[1:], None], strict=True)]
-        sums = [
-            sum_scores(leaves[own], offsets[own], values)
-            for own in trees
-            for values in self.leaf_values
-        ]
-        scores = np.array(sums).astype(self.dtype)
+        from hedgeclipper.forest.kernels import sum_leaf_scores
+
+        leaves, offsets = self.finder.find(X, 1), self.finder.offsets
+        sums = np.empty((self.n_numbers, X.shape[0]))
+        ends = np.flatnonzero(np.diff(self.groups, prepend=-1, append=-1))
+        pairs = product(pairwise(ends), self.leaf_values)
+        for out, ((first, last), values) in zip(sums, pairs, strict=True):
+            sum_leaf_scores(leaves[first:last], offsets[first:last], values, out)
+        scores = sums.astype(self.dtype)
         return expit(scores) if self.are_log_odds else scores
 
     def by_group(self, numbers: np.ndarray) -> np.ndarray:
         """Return scores of shape (n_numbers, n_samples) as (n_samples, n_groups, n_games)."""
-        shape = numbers.shape[1], self.n_groups, self.leaf_values.shape[0]
-        return numbers.T.reshape(shape).astype(float)
+        n_games, (n_numbers, n_rows) = self.leaf_values.shape[0], numbers.shape
+        return numbers.T.reshape(n_rows, n_numbers // n_games, n_games).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,15 +149,77 @@ def weigh_groups(scores: PanelScores, prior: np.ndarray, **options: Any) -> Aggr
     )
 
 
+def shrink(nodes: TreeNodes, values: np.ndarray, strengths: np.ndarray) -> np.ndarray:
+    """Return the values of leaves, each drawn towards those of the nodes above it.
+
+    A node's value is that of its parent plus (its own mean - the parent's mean) / (1 + lambda / n),
+    lambda the strength and n the training rows in the parent, summed along the path [1]_. Every
+    node votes, and splits of few rows count little. So trees can be grown freely.
+
+    Parameters
+    ----------
+    nodes : TreeNodes
+        The trees.
+    values : ndarray of shape (all leaves,)
+        The mean of the training rows in each leaf.
+    strengths : ndarray of shape (n_strengths,)
+        Rows of a parent at which what its children add is halved; 0 changes nothing.
+
+    Returns
+    -------
+    ndarray of shape (n_strengths, all leaves)
+
+    References
+    ----------
+    .. [1] A. Agarwal, Y. S. Tan, O. Ronen, C. Singh and B. Yu, "Hierarchical shrinkage: improving
+       the accuracy and interpretability of tree-based methods", ICML 2022.
+
+    Examples
+    --------
+    A root of 4 rows with the mean 1/2, whose leaves have the means 0 and 1:
+
+    >>> nodes = TreeNodes(np.array([-1, 0, 0]), np.array([1, 2]), np.array([2.0, 2.0]))
+    >>> shrink(nodes, np.array([0.0, 1.0]), np.array([0.0, 4.0]))
+    array([[0.  , 1.  ],
+           [0.25, 0.75]])
+    """
+    from hedgeclipper.forest.kernels import shrink_nodes
+
+    means, sizes = nodes.means_and_sizes(values)
+    out = np.empty((strengths.size, values.size))
+    for number, strength in enumerate(strengths):
+        shrunk = np.empty_like(means)
+        shrink_nodes(nodes.parent, sizes, means, float(strength), shrunk)
+        out[number] = shrunk[nodes.leaf_nodes]
+    return out
+
+
+def choose_strength(
+    scores: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None = None
+) -> int:
+    """Return the number of the strength whose scores predict labels best, by log loss.
+
+    Scores, of shape (n_strengths, n_labeled, n_games), are probabilities of each game's class, by
+    trees that were grown without the row; NaN if there are none.
+    """
+    known = ~np.isnan(scores).any(axis=(0, 2))
+    if not known.any():
+        return 0
+    p = np.clip(scores[:, known], LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+    losses = -np.where(is_positive[known], np.log(p), np.log1p(-p)).sum(axis=2)
+    return int(
+        np.argmin(np.average(losses, axis=1, weights=None if weights is None else weights[known]))
+    )
+
+
 def score_groups(
     grown: GrownTrees,
-    leaves: np.ndarray,
     codes: np.ndarray,
     weights: np.ndarray | None,
     games: Sequence[int],
     shrinkage: float | str | None,
 ) -> ScoredGroups:
-    """Shrink the leaves of each group, and score labeled rows with these leaves and class codes.
+    """Shrink the leaves of each group, and score the labeled rows, which have these class codes.
 
     Shrinkage is a strength, None for none, or "auto": the strength that predicts labels best out of
     bag, for each group.
@@ -176,7 +232,7 @@ def score_groups(
     tables = np.stack([shrink(nodes, finder.leaf_values[:, k], strengths) for k in columns])
     if not are_log_odds:
         tables /= np.bincount(grown.groups)[group_of_leaf]
-    scores = _unseen_scores(leaves, grown.unseen, grown.groups, finder.offsets, tables)
+    scores = _unseen_scores(grown.leaves, grown.unseen, grown.groups, finder.offsets, tables)
     scores = expit(scores) if are_log_odds else scores
     is_positive = codes[:, None] == np.asarray(games)
     chosen = [choose_strength(own, is_positive, weights) for own in scores]
@@ -245,16 +301,12 @@ class GroupPredictor(GamePredictor):
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return the raw predictions for each game's class, shape (n_samples, n_games)."""
         X = X if self.prepare is None else self.prepare(X)
-        return self.raw_from(self.scorer.find(X, n_jobs))
+        return self.raw_of(self.scorer.by_group(self.scorer.find(X, n_jobs)))
 
     def raw_in(self, rows: LeafRows, n_jobs: int | None) -> np.ndarray:
         """Return raw predictions of rows whose scores are kept, shape (n_samples, n_games)."""
-        parts = map_in_threads(self.raw_from, rows.blocks(), n_jobs)
-        return np.concatenate([np.empty((0, self.n_games)), *parts])
-
-    def raw_from(self, numbers: np.ndarray) -> np.ndarray:
-        """Return raw predictions of rows with numbers of shape (n_numbers, n_samples)."""
-        return self.raw_of(self.scorer.by_group(numbers))
+        parts = [self.raw_of(self.scorer.by_group(block)) for block in rows.blocks()]
+        return np.concatenate([np.empty((0, len(self.games))), *parts])
 
     def raw_of(self, scores: np.ndarray) -> np.ndarray:
         """Return raw predictions for scores of shape (n_samples, n_groups, n_games)."""
@@ -274,12 +326,46 @@ class GroupPredictor(GamePredictor):
         return expit(raw - self.offset)
 
 
-class GroupStream(Stream):
-    """The games of all classes on groups of trees; ``options`` are those of `aggregate`."""
+@dataclass(frozen=True, eq=False)
+class Played:
+    """The games of all classes, solved: one entry of each list for each game."""
 
-    def __init__(self, groups: ScoredGroups, options: dict[str, Any], seed: int):
-        self.groups, self.options = groups, options
-        self.reservoir = Reservoir(np.random.default_rng(seed))
+    predictor: Any  # a GroupPredictor or a LeafPredictor
+    games: list[GameSolution]
+    worst_cases: list[float]
+    hedged_ranges: list[tuple[float, float]]
+    weights: list[np.ndarray]
+    label_correlations: list[np.ndarray]
+    coverage: list[np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBag:
+    """Predictions of labeled rows without the use of their labels in the trees."""
+
+    rows: np.ndarray  # numbers of the rows that have such predictions
+    raw: np.ndarray  # (n_rows, n_games): raw predictions
+    # mean probability of an error on unlabeled rows by as few trees; None: as by all
+    mean_doubt: float | None = None
+
+
+def sum_of_doubts(numbers: np.ndarray, predictor: Any) -> np.ndarray:
+    """Return the sum of the probabilities of an error on rows of which these numbers are kept."""
+    return predictor.doubts(predictor.raw_in(LeafBlocks([numbers]), None)).sum(keepdims=True)
+
+
+@dataclass(eq=False)
+class GroupStream:
+    """The games of all classes on groups of trees, which can go on with more rows.
+
+    They are played on a sample of all unlabeled rows so far, the reservoir, so that neither time
+    nor memory grows with their number. ``options`` are those of `aggregate`. `LeafStream` has the
+    same methods.
+    """
+
+    groups: ScoredGroups
+    options: dict[str, Any]
+    reservoir: Reservoir
 
     @property
     def finder(self) -> GroupScorer:
@@ -294,7 +380,7 @@ class GroupStream(Stream):
         report: Callable[..., None] | None = None,
         watchers: Sequence[Watch | None] | None = None,
     ) -> Played:
-        """Solve the games on the sample of the rows.
+        """Solve the games on the sample of the rows; no pass is reported or watched.
 
         Without unlabeled rows there is no sample, and labeled ones are reused, with the scores of
         trees that have not seen them.
@@ -324,7 +410,7 @@ class GroupStream(Stream):
             hedged_ranges=[(low + offset, high + offset) for low, high in ranges],
             weights=[one.solution.weights for one in found],
             label_correlations=[one.solution.label_correlations for one in found],
-            coverage=[np.ones(scorer.n_groups) for _ in found],
+            coverage=[np.ones(len(groups.names)) for _ in found],
         )
 
     def out_of_bag(self, predictor: GroupPredictor, rows: LeafRows, n_jobs: int | None) -> OutOfBag:
@@ -336,3 +422,7 @@ class GroupStream(Stream):
     def voters(self, model: Any) -> VoterTable:
         """Return the groups in the games of a fitted classifier."""
         return voter_table("group", self.summaries, model.classes_)
+
+    def describe_voters(self, model: Any, voters: np.ndarray) -> dict[str, list]:
+        """Return no more columns of the table of voters."""
+        return {}

@@ -1,4 +1,4 @@
-"""Growing the trees, and noting which labeled rows each of them was grown from."""
+"""Growing the trees, noting which labeled rows each was grown from, and if rows have shifted."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import has_fit_parameter
 
 from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
-from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows
+from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows, ShiftWarning
 from hedgeclipper.base.threads import n_workers
 from hedgeclipper.forest.trees import LeafFinder, leaf_finder
 from hedgeclipper.forest.views import (
     ROWS_FOR_VIEWS,
     ViewedTrees,
-    all_views,
     fit_views,
     side_by_side,
     view_names,
 )
 from hedgeclipper.io.arrays import MAX_SEED, is_in_memory
+from hedgeclipper.io.progress import warn_user
 from hedgeclipper.sklearn_private import _is_fitted
 
 FEW_LABELS = 1000
 # of all trees; the best of six plans in four draws of 28 rows of the benchmarks (docs/ablations.md)
 FOREST_PART = 0.5
+LEAST_IN_CELL = 5
+SHIFT_THRESHOLD = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,7 @@ class GrownTrees:
     groups: np.ndarray  # (n_trees,): number of the ensemble that each tree is in
     bags: np.ndarray  # (n_trees, n_labeled): how often each row is in each tree's sample
     unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
+    leaves: np.ndarray  # (n_trees, n_labeled): leaf numbers, counted in each tree
     source: str  # where unseen rows come from: "oob", "half" or "prefit"
 
     @property
@@ -70,17 +73,17 @@ def plan_ensembles(model: Any, n_labeled: int, views: Sequence[Any]) -> list[Ens
     left out later: they have at least 10 rows, or 4 if there are fewer than 1,000 labels.
     """
     names, n_jobs = view_names(views), n_workers(model.n_jobs)
+    looks: dict[tuple[int, ...], str] = {(0,): ""}
+    looks |= {(k,): f" on {name}" for k, name in enumerate(names, 1)}
     if model.estimator is not None:
-        each = [(f"estimator on {name}", (k,)) for k, name in enumerate(names, 1)]
-        looks = [("estimator", (0,)), *each]
-        return [Ensemble(name, model.estimator, look) for name, look in looks]
+        return [Ensemble(f"estimator{on}", model.estimator, look) for look, on in looks.items()]
     if model.shrinkage is not None:
         return default_ensembles(model.n_estimators, names, n_jobs)
     least = 10 if n_labeled >= FEW_LABELS else 4
     if model.game is not None and model.game.min_specialist_size is not None:
         least = 1
     forest = RandomForestClassifier(min_samples_leaf=least, n_jobs=n_jobs)
-    return _groups(forest, model.n_estimators, {(0,): "", **_each_view(names)})
+    return _groups(forest, model.n_estimators, looks)
 
 
 def default_ensembles(n_trees: int, names: Sequence[str], n_jobs: int | None) -> list[Ensemble]:
@@ -92,13 +95,10 @@ def default_ensembles(n_trees: int, names: Sequence[str], n_jobs: int | None) ->
     n_forest = round(FOREST_PART * n_trees)
     forest = RandomForestClassifier(max(1, n_forest), n_jobs=n_jobs)
     extra = ExtraTreesClassifier(bootstrap=True, n_jobs=n_jobs)
+    looks: dict[tuple[int, ...], str] = {(k,): f" on {name}" for k, name in enumerate(names, 1)}
     both = f" on columns and {names[0] if len(names) == 1 else 'views'}" if names else ""
-    looks = {**_each_view(names), tuple(range(len(names) + 1)): both}
+    looks[tuple(range(len(names) + 1))] = both
     return [Ensemble("random forest", forest), *_groups(extra, n_trees - n_forest, looks)]
-
-
-def _each_view(names: Sequence[str]) -> dict[tuple[int, ...], str]:
-    return {(number,): f" on {name}" for number, name in enumerate(names, 1)}
 
 
 def _groups(model: Any, n_trees: int, looks: dict[tuple[int, ...], str]) -> list[Ensemble]:
@@ -151,6 +151,7 @@ def grow_forest(
         random_state=random_state,
         classes=model.classes_,
         names=getattr(model, "feature_names_in_", None),
+        n_jobs=model.n_jobs,
     )
 
 
@@ -164,6 +165,7 @@ def grow_trees(
     random_state: np.random.RandomState,
     classes: np.ndarray | None = None,
     names: np.ndarray | None = None,
+    n_jobs: int | None = None,
 ) -> GrownTrees:
     """Fit each ensemble to what it looks at, and note what each of its trees was grown from.
 
@@ -176,11 +178,12 @@ def grow_trees(
     if isinstance(first, FrozenEstimator):
         first = first.estimator
     if _is_fitted(first):
-        return _use_fitted(first, views, X, classes, names)
+        return _use_fitted(first, views, X, classes, names, n_jobs)
     has_bags = getattr(first, "bootstrap", False)
     is_grown = np.ones(y.size, bool) if has_bags else _draw_half(y, random_state)
     weights = None if sample_weight is None else sample_weight[is_grown] / sample_weight.mean()
-    tables = all_views(views, X[is_grown])
+    rows = X[is_grown]
+    tables = [rows, *(view.transform(rows) for view in views)]
     models = {
         one.name: _fit(
             one.model, side_by_side(tables, one.look), y[is_grown], weights, random_state
@@ -189,14 +192,19 @@ def grow_trees(
     }
     parts = [leaf_finder(model) for model in models.values()]
     looks, widths = [one.look for one in ensembles], [table.shape[1] for table in tables]
-    pairs = zip(models.values(), parts, strict=True)
-    bags = np.concatenate([_bags(*pair, is_grown, has_bags) for pair in pairs])
+    finder = parts[0] if len(parts) == 1 else ViewedTrees(views, looks, parts, widths)
+    if has_bags:
+        samples = [sample for model in models.values() for sample in model.estimators_samples_]
+        bags = np.array([np.bincount(sample, minlength=y.size) for sample in samples])
+    else:
+        bags = np.tile(is_grown.astype(int), (finder.n_trees, 1))
     return GrownTrees(
         models=models,
-        finder=parts[0] if len(parts) == 1 else ViewedTrees(views, looks, parts, widths),
+        finder=finder,
         groups=np.repeat(np.arange(len(parts)), [part.n_trees for part in parts]),
         bags=bags,
         unseen=bags == 0,
+        leaves=finder.find(X, n_jobs),
         source="oob" if has_bags else "half",
     )
 
@@ -207,6 +215,7 @@ def _use_fitted(
     X: Any,
     classes: np.ndarray | None,
     names: np.ndarray | None,
+    n_jobs: int | None,
 ) -> GrownTrees:
     """Return the trees of a fitted ensemble, to which all rows are new."""
     if views:
@@ -218,15 +227,8 @@ def _use_fitted(
     _check_fitted(model, X, classes, names)
     shape, groups = (finder.n_trees, X.shape[0]), np.zeros(finder.n_trees, int)
     never, always = np.zeros(shape), np.ones(shape, bool)
-    return GrownTrees({"estimator": model}, finder, groups, never, always, "prefit")
-
-
-def _bags(model: Any, finder: LeafFinder, is_grown: np.ndarray, has_bags: bool) -> np.ndarray:
-    """Return how often each labeled row is in the sample of each tree."""
-    if has_bags:
-        samples = model.estimators_samples_
-        return np.array([np.bincount(rows, minlength=is_grown.size) for rows in samples])
-    return np.tile(is_grown.astype(int), (finder.n_trees, 1))
+    leaves = finder.find(X, n_jobs)
+    return GrownTrees({"estimator": model}, finder, groups, never, always, leaves, "prefit")
 
 
 def _check_fitted(model: Any, X: Any, classes: np.ndarray | None, names: np.ndarray | None) -> None:
@@ -280,3 +282,38 @@ def _draw_half(y: np.ndarray, random_state: Any) -> np.ndarray:
         np.arange(y.size), test_size=n_unseen, stratify=y, random_state=random_state
     )
     return np.isin(np.arange(y.size), grown)
+
+
+def check_shift(grown: GrownTrees, some: Any | None, n_jobs: int | None) -> float:
+    """Return how far unlabeled rows are from labeled ones in the leaves, and warn if it is far.
+
+    The median over the trees of the chi-square statistic of two samples, in standard deviations
+    from its mean under no shift; leaves with few rows of either kind are taken together. Of the
+    labeled rows only unseen ones count: a tree's own rows are spread evenly over its leaves by
+    design. ``some`` are unlabeled rows; None if there are none.
+    """
+    if some is None:
+        return 0.0
+    scores, unlabeled = [], grown.finder.find(some, n_jobs)
+    for tree, n_leaves in enumerate(grown.finder.n_leaves):
+        rows = grown.leaves[tree, grown.unseen[tree]]
+        own_counts = np.bincount(unlabeled[tree], minlength=n_leaves)
+        found = np.array([np.bincount(rows, minlength=n_leaves), own_counts])
+        large = found.sum(axis=0) >= LEAST_IN_CELL
+        cells = np.column_stack([found[:, large], found[:, ~large].sum(axis=1)])
+        cells = cells[:, cells.sum(axis=0) > 0]
+        degrees = cells.shape[1] - 1
+        if degrees < 1 or rows.size == 0:
+            continue
+        ratio = np.sqrt(own_counts.sum() / rows.size)
+        statistic = np.sum((ratio * cells[0] - cells[1] / ratio) ** 2 / cells.sum(axis=0))
+        scores.append((statistic - degrees) / np.sqrt(2.0 * degrees))
+    score = float(np.median(scores)) if scores else 0.0
+    if score > SHIFT_THRESHOLD:
+        warn_user(
+            "The unlabeled rows look unlike the labeled ones: they fall into the leaves of the "
+            f"trees in significantly different proportions (score {score:.0f}, up to 3 is usual). "
+            "What the labels tell of a leaf may not hold for them.",
+            ShiftWarning,
+        )
+    return score

@@ -13,25 +13,22 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.inspection import VoterTable, contributions_of
 from hedgeclipper.base.semi_supervised import BatchCheck
-from hedgeclipper.forest.groups import ScoredGroups
+from hedgeclipper.forest.groups import OutOfBag, Played, ScoredGroups, Watch
 from hedgeclipper.forest.growing import GrownTrees
-from hedgeclipper.forest.leaf_correlations import (
-    Labeled,
-    label_correlations,
-    labeled_in_leaves,
-    worst_case_error,
-)
 from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import (
     KINDS,
+    Labeled,
     LeafPredictor,
     LeafSpecialists,
     LeafTable,
     count_in_leaves,
     describe_leaves,
+    label_correlations,
+    labeled_in_leaves,
     leaf_table,
+    worst_case_error,
 )
-from hedgeclipper.forest.streams import OutOfBag, Played, Stream, Watch, out_of_bag
 from hedgeclipper.forest.trees import LeafFinder
 from hedgeclipper.game.equations import Evaluation, Game, WeightTerms
 from hedgeclipper.game.losses import BinaryLoss, resolve_loss
@@ -43,6 +40,7 @@ from hedgeclipper.sklearn_private import Interval, StrOptions
 RIDGE, RIDGE_WITHOUT_LABELS = 100.0, 1e6
 CLIPPED_TOO_MUCH, LARGE_ALPHA = 0.5, 3.0
 DELTA = 0.05
+ROWS_FOR_DOUBTS = 20_000
 
 
 class LeafGame(BaseEstimator):
@@ -162,15 +160,12 @@ class LeafEvidence:
 
 
 def leaf_evidence(
-    grown: GrownTrees, groups: ScoredGroups, leaves: np.ndarray, options: LeafGameOptions
+    grown: GrownTrees, groups: ScoredGroups, options: LeafGameOptions
 ) -> list[LeafEvidence]:
-    """Return what the labels tell of the leaves, shrunk as the groups are, for each game.
-
-    ``leaves`` are the leaf numbers of the labeled rows.
-    """
+    """Return what the labels tell of the leaves, shrunk as the groups are, for each game."""
     table = leaf_table(grown.finder, options.game.specialists)
     labeled = [
-        labeled_in_leaves(grown, leaves, values, groups.codes == k, groups.weights)
+        labeled_in_leaves(grown, values, groups.codes == k, groups.weights)
         for k, values in zip(groups.games, groups.leaf_values, strict=True)
     ]
     return [LeafEvidence(one, table, options) for one in labeled]
@@ -305,8 +300,11 @@ def play_leaf_game(
     return LeafSolution(keep, b, voters.coverage, leaf_scores, solution, worst_case)
 
 
-class LeafStream(Stream):
-    """The games of all classes on leaves; each starts from the weights before."""
+class LeafStream:
+    """The games of all classes on leaves, each of which starts from the weights before.
+
+    It has the methods of `GroupStream`.
+    """
 
     def __init__(self, evidence: list[LeafEvidence]):
         self.evidence = evidence
@@ -327,7 +325,11 @@ class LeafStream(Stream):
         report: Callable[..., None] | None = None,
         watchers: Sequence[Watch | None] | None = None,
     ) -> Played:
-        """Solve the games on rows with these leaves, and note the weights."""
+        """Solve the games on rows with these leaves, and note the weights.
+
+        ``report`` is called after every pass with the record and the evaluation, and the watcher of
+        a game with the record and the predictor as it is then.
+        """
         options = self.evidence[0].options
         counts = count_in_leaves(rows, self.finder, options.n_jobs)
         watchers = [None] * len(self.evidence) if watchers is None else watchers
@@ -352,8 +354,25 @@ class LeafStream(Stream):
         )
 
     def out_of_bag(self, predictor: LeafPredictor, rows: LeafRows, n_jobs: int | None) -> OutOfBag:
-        """Return predictions of labeled rows by trees grown without them."""
-        return out_of_bag([one.labeled for one in self.evidence], predictor, rows, n_jobs)
+        """Return predictions of labeled rows by trees grown without them, by their leaf scores.
+
+        The weights of the game were found with these labels, so that they are not used. Fewer trees
+        are less sure of themselves: the doubts on unlabeled rows come from as few.
+        """
+        labeled, finder = [one.labeled for one in self.evidence], self.finder
+        found = [one.unseen_vote(one.scores) for one in labeled]
+        known = np.flatnonzero(found[0][1])
+        awake = np.column_stack([votes for votes, _ in found])[known] + predictor.offset
+        n_unseen = labeled[0].unseen[:, known].sum(axis=0)
+        n_few = max(1, round(float(n_unseen.mean()))) if known.size else 1
+        few = np.linspace(0, finder.n_trees - 1, n_few).round().astype(int)
+        in_few = np.repeat(np.isin(np.arange(finder.n_trees), few) / n_few, finder.n_leaves)
+        scores = np.column_stack([one.scores for one in labeled])
+        weaker = replace(predictor, leaf_scores=scores * in_few[:, None])
+        stride = rows.n_samples // ROWS_FOR_DOUBTS
+        thinned = rows.thinned(stride) if stride > 1 else None
+        doubts = weaker.doubts(weaker.raw_in(rows if thinned is None else thinned, n_jobs))
+        return OutOfBag(known, awake, float(doubts.mean()))
 
     def voters(self, model: Any) -> VoterTable:
         """Return the specialists that a fitted classifier keeps in its games."""

@@ -13,7 +13,8 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, field
 from functools import cache, reduce
 from numbers import Integral
 from typing import Any, ClassVar
@@ -79,14 +80,11 @@ class LeafStorage(BaseEstimator):
         self.place = place
         self.memory_limit = memory_limit
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        if self.memory_limit is not None:
-            parse_bytes(self.memory_limit)
-
     def checked_for(self, X: Any) -> LeafStorage:
         """Return this, or raise an error if it is wrong or does not apply to these rows."""
         self._validate_params()
+        if self.memory_limit is not None:
+            parse_bytes(self.memory_limit)
         if is_dask(X) and self.get_params() != LeafStorage().get_params():
             raise ValueError(
                 "What is kept of a Dask collection is kept by its workers: storage does not "
@@ -127,7 +125,7 @@ class Runs:
     def sample(self, parts: list[np.ndarray], in_memory: bool) -> LeafRows:
         """Return the rows of all parts, put together if they are few."""
         if self.length < LONG_RUN:
-            return LeafArray(np.concatenate(parts, axis=1))
+            return LeafBlocks([np.concatenate(parts, axis=1)])
         sample = LeafBlocks(parts)
         sample.in_memory = in_memory
         return sample
@@ -155,7 +153,8 @@ class LeafRows(ABC):
         """Return the numbers of rows with these positions, in ascending order, as an array."""
         parts, start = [], 0
         for block in self.blocks():
-            parts.append(columns_of(block, start, rows))
+            low, high = np.searchsorted(rows, (start, start + block.shape[1]))
+            parts.append(block[:, rows[low:high] - start])
             start += block.shape[1]
         return np.concatenate(parts, axis=1)
 
@@ -177,7 +176,7 @@ class LeafRows(ABC):
 
 
 class LeafBlocks(LeafRows):
-    """Leaf numbers in memory, in blocks of shape (n_trees, rows) that lie apart from each other."""
+    """Leaf numbers in memory, in one or more arrays of shape (n_trees, rows)."""
 
     in_memory = True
 
@@ -186,21 +185,15 @@ class LeafBlocks(LeafRows):
         self.n_samples = sum(part.shape[1] for part in parts)
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """Yield the blocks."""
-        return iter(self.parts)
+        """Yield views of the arrays, of so many rows that they are quick to work on."""
+        for part in self.parts:
+            for start in range(0, part.shape[1], ROWS_PER_BLOCK):
+                yield part[:, start : start + ROWS_PER_BLOCK]
 
     def append(self, block: np.ndarray) -> None:
         """Add a copy of a block of shape (n_trees, rows)."""
         self.parts.append(block.copy())
         self.n_samples += block.shape[1]
-
-
-class LeafArray(LeafBlocks):
-    """Leaf numbers in one array of shape (n_trees, n_samples), of which blocks are views."""
-
-    def __init__(self, leaves: np.ndarray):
-        starts = range(0, leaves.shape[1], ROWS_PER_BLOCK)
-        super().__init__([leaves[:, start : start + ROWS_PER_BLOCK] for start in starts])
 
 
 class LeafFile(LeafRows):
@@ -261,7 +254,7 @@ class RecomputedLeaves(LeafRows):
         n_read = 0
         for batch in self.batches:
             n_read += batch.shape[0]
-            yield from LeafArray(self.finder.find(batch, self.n_jobs)).blocks()
+            yield from LeafBlocks([self.finder.find(batch, self.n_jobs)]).blocks()
         if n_read != self.n_samples:
             raise ValueError(
                 f"The unlabeled rows changed between passes: {self.n_samples:,} at first, then "
@@ -272,12 +265,13 @@ class RecomputedLeaves(LeafRows):
         """Return None: rows that are left out would have to be read all the same."""
 
 
+@dataclass(eq=False)
 class Reservoir:
     """A random sample of all rows so far, of a fixed size; every row is as likely to be in it."""
 
-    def __init__(self, rng: np.random.Generator):
-        self.rng, self.n_seen = rng, 0
-        self._sample: np.ndarray | None = None
+    rng: np.random.Generator
+    n_seen: int = 0
+    _sample: np.ndarray | None = field(default=None, init=False)
 
     def draw(self, leaves: LeafRows) -> np.ndarray:
         """Draw from the first rows, and return the positions of those drawn, in ascending order."""
@@ -287,10 +281,22 @@ class Reservoir:
         return rows
 
     @property
-    def leaves(self) -> LeafArray:
+    def leaves(self) -> LeafBlocks:
         """Leaf numbers of the sample."""
         assert self._sample is not None
-        return LeafArray(self._sample)
+        return LeafBlocks([self._sample])
+
+    def grown(self, parts: Iterable[np.ndarray]) -> Reservoir:
+        """Return a reservoir with more rows, leaf numbers of shape (n_trees, rows).
+
+        This one stays as it is, so that no row is counted twice where reading them fails.
+        """
+        reservoir = deepcopy(self)
+        for leaves in parts:
+            reservoir.add(leaves)
+        if reservoir.n_seen == 0:
+            raise ValueError("There are no rows to add: X_unlabeled is empty.")
+        return reservoir
 
     def add(self, leaves: np.ndarray) -> None:
         """Put new rows, leaf numbers of shape (n_trees, rows), in the places of some old ones."""
@@ -307,12 +313,6 @@ class Reservoir:
         sample[:, place[taken]] = rest[:, taken]
         self._sample = sample
         self.n_seen += leaves.shape[1]
-
-
-def columns_of(block: np.ndarray, start: int, rows: np.ndarray) -> np.ndarray:
-    """Return the columns of a block, the first of which is number ``start``, that are in rows."""
-    low, high = np.searchsorted(rows, (start, start + block.shape[1]))
-    return block[:, rows[low:high] - start]
 
 
 def find_unlabeled(model: Any, finder: RowFinder, X: Any, storage: LeafStorage) -> LeafRows:
@@ -354,7 +354,7 @@ def keep_leaves(
     size = row_bytes * (batches.n_rows or 0)
     if storage.place != "recompute" and (size <= limit or size <= room()):
         if isinstance(batches, RowSlices) and size <= limit:
-            return LeafArray(finder.find(batches.rows, n_jobs))
+            return LeafBlocks([finder.find(batches.rows, n_jobs)])
         kept: LeafBlocks | LeafFile = LeafBlocks([])
         with ExitStack() as undo:
             undo.callback(lambda: kept.close())

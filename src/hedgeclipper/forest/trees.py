@@ -26,10 +26,28 @@ from sklearn.ensemble import (
 from sklearn.tree import BaseDecisionTree
 
 from hedgeclipper.base.threads import map_in_threads
-from hedgeclipper.forest.shrinkage import TreeNodes
 
 ROWS_PER_BLOCK = 1 << 14
 BYTES_PER_BLOCK = 1 << 23
+
+
+@dataclass(frozen=True, eq=False)
+class TreeNodes:
+    """How the leaves of all trees hang together; parents are counted before their children."""
+
+    parent: np.ndarray  # (n_nodes,): number of the parent, -1 for a root
+    leaf_nodes: np.ndarray  # (all leaves,): number of the node that each leaf is
+    leaf_sizes: np.ndarray  # (all leaves,): training rows in each leaf, by weight
+
+    def means_and_sizes(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and number of the training rows in each node, given the mean in each leaf."""
+        from hedgeclipper.forest.kernels import sum_up_nodes
+
+        sums, sizes = np.zeros((2, self.parent.size))
+        sums[self.leaf_nodes], sizes[self.leaf_nodes] = values * self.leaf_sizes, self.leaf_sizes
+        sum_up_nodes(self.parent, sums)
+        sum_up_nodes(self.parent, sizes)
+        return np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0), sizes
 
 
 class RowFinder(Protocol):

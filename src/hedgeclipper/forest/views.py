@@ -18,8 +18,7 @@ from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.forest.shrinkage import TreeNodes
-from hedgeclipper.forest.trees import LeafFinder
+from hedgeclipper.forest.trees import LeafFinder, TreeNodes
 from hedgeclipper.io.arrays import stack_rows
 
 N_COMPONENTS = 30
@@ -211,15 +210,10 @@ def view_names(views: Sequence[Any]) -> list[str]:
     return names
 
 
-def all_views(views: Sequence[Any], X: Any) -> list[Any]:
-    """Return the rows as they are, and what each view makes of them."""
-    return [X, *(view.transform(X) for view in views)]
-
-
 def side_by_side(tables: Sequence[Any], look: Sequence[int]) -> Any:
-    """Return one table of those of the tables of `all_views` with these numbers, in this order.
+    """Return one table of those with these numbers, in this order; sparse if the first one is.
 
-    It is sparse if the first one is.
+    Tables are the rows as they are, and what each view makes of them.
     """
     first, *others = (tables[number] for number in look)
     if not others:
@@ -259,14 +253,22 @@ class ViewedTrees(LeafFinder):
 
     @property
     def nodes(self) -> TreeNodes:
-        """How the leaves hang together."""
-        return TreeNodes.joined([part.nodes for part in self.parts])
+        """How the leaves hang together: nodes of the parts, one after the other."""
+        nodes = [part.nodes for part in self.parts]
+        starts = np.cumsum([0, *(own.parent.size for own in nodes)])[:-1]
+        pairs = list(zip(nodes, starts, strict=True))
+        return TreeNodes(
+            np.concatenate([np.where(own.parent < 0, -1, own.parent + k) for own, k in pairs]),
+            np.concatenate([own.leaf_nodes + k for own, k in pairs]),
+            np.concatenate([own.leaf_sizes for own in nodes]),
+        )
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
-        tables, stops = all_views(self.views, X), np.cumsum([part.n_trees for part in self.parts])
-        for look, part, stop in zip(self.looks, self.parts, stops, strict=True):
-            part.fill(side_by_side(tables, look), out[stop - part.n_trees : stop])
+        tables, start = [X, *(view.transform(X) for view in self.views)], 0
+        for look, part in zip(self.looks, self.parts, strict=True):
+            part.fill(side_by_side(tables, look), out[start : start + part.n_trees])
+            start += part.n_trees
 
     def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str | None:
         """Return which rows fall into a leaf; columns of views are components."""

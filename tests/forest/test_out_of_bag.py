@@ -6,9 +6,8 @@ from sklearn.datasets import make_classification
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame, cost_weighted_loss
 from hedgeclipper.bounds.checked_rule import OTHER_ROWS
-from hedgeclipper.forest import streams
-from hedgeclipper.forest.leaf_rows import LeafArray
-from hedgeclipper.forest.streams import ranked_among
+from hedgeclipper.forest.groups import sum_of_doubts
+from hedgeclipper.forest.leaf_rows import LeafBlocks
 
 X, Y = make_classification(900, 6, n_informative=4, random_state=0)
 X = X.astype(np.float32)
@@ -22,7 +21,7 @@ def fitted(**parameters):
 
 def numbers_of(model, rows):
     """Scores of the groups, or leaf numbers."""
-    return LeafArray(model._stream.finder.find(rows))
+    return LeafBlocks([model._stream.finder.find(rows)])
 
 
 def leaf_game(**parameters):
@@ -34,7 +33,7 @@ def test_out_of_bag_rows_are_predicted_by_trees_that_have_not_seen_them():
     model = leaf_game(loss=cost_weighted_loss(2.0, 1.0))
     (evidence,) = model._stream.evidence
     predictor = model._predictor
-    found = streams.out_of_bag([evidence.labeled], predictor, numbers_of(model, X[U]), 1)
+    found = model._stream.out_of_bag(predictor, numbers_of(model, X[U]), 1)
     finder, scores = predictor.finder, evidence.labeled.scores
     places = finder.find(X[L]) + finder.offsets[:, None]
     unseen = np.ones((8, 200), bool)
@@ -64,7 +63,7 @@ def test_the_mean_doubt_is_that_of_as_few_trees():
     model = leaf_game()
     (evidence,) = model._stream.evidence
     predictor, labeled = model._predictor, evidence.labeled
-    found = streams.out_of_bag([labeled], predictor, numbers_of(model, X[U]), 1)
+    found = model._stream.out_of_bag(predictor, numbers_of(model, X[U]), 1)
     n_few = round(labeled.unseen[:, found.rows].sum(axis=0).mean())
     few = np.linspace(0, 7, n_few).round().astype(int)
     finder = predictor.finder
@@ -80,9 +79,8 @@ def test_doubts_are_what_the_probabilities_leave(y, game):
     model = HedgeClipperClassifier(n_estimators=32, game=game, random_state=0)
     model.fit(X[L], y[L], X_unlabeled=X[U])
     theirs = 1 - model.predict_proba(X[U]).max(axis=1)
-    numbers = numbers_of(model, X[U])
-    np.testing.assert_allclose(streams.doubts_in(numbers, model._predictor, 1), theirs)
-    assert streams.sum_of_doubts(numbers, model._predictor, 1) == pytest.approx(theirs.sum())
+    (numbers,) = numbers_of(model, X[U]).blocks()
+    assert sum_of_doubts(numbers, model._predictor) == pytest.approx(theirs.sum())
     np.testing.assert_allclose(model._checked.unlabeled_doubts, theirs)
 
 
@@ -102,6 +100,10 @@ def test_of_rows_in_batches_all_count_in_the_mean(monkeypatch, n_kept):
     assert replace(model._checked, caveat="").about(theirs[1:])[1] == OTHER_ROWS
 
 
-def test_other_predictions_get_the_values_of_the_same_ranks():
-    values = ranked_among(np.array([[0.0], [10.0], [20.0]]), np.array([[5.0], [-1.0], [0.0]]))
-    np.testing.assert_allclose(values[:, 0], np.quantile([0, 10, 20], [5 / 6, 1 / 6, 1 / 2]))
+def test_out_of_bag_predictions_have_the_doubts_of_unlabeled_ones_of_the_same_ranks():
+    model = fitted()
+    own = model._stream.out_of_bag(model._predictor, None, 1).raw[:, 0]
+    ranks = (own[:, None] > own).mean(axis=1) + 0.5 / own.size
+    values = np.quantile(model.decision_function(X[U]), ranks)
+    theirs = 1 - model._predictor.probabilities(values[:, None]).max(axis=1)
+    np.testing.assert_allclose(model._checked.doubts, theirs)
