@@ -27,7 +27,7 @@ from hedgeclipper.forest.leaf_game import LeafStream
 from hedgeclipper.forest.leaves import Labeled, LeafPredictor
 from hedgeclipper.forest.trees import LeafFinder, PackedTrees
 from hedgeclipper.forest.views import Components, ViewedTrees
-from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
+from hedgeclipper.panel.fitting import NamedColumns, PanelPredictor
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.matrix import Votes

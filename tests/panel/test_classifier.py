@@ -159,7 +159,7 @@ def test_without_unlabeled_rows_members_are_not_scored_on_what_they_have_seen():
 def test_many_rows_are_predicted_in_parts(monkeypatch):
     model = fitted()
     whole = model.decision_function(X)
-    monkeypatch.setattr("hedgeclipper.panel.panel_predictor.ROWS_AT_ONCE", 37)
+    monkeypatch.setattr("hedgeclipper.panel.fitting.ROWS_AT_ONCE", 37)
     np.testing.assert_allclose(model.decision_function(X), whole)
 
 

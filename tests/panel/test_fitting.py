@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -10,7 +11,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.forest.leaf_game import LeafGame
-from hedgeclipper.panel.fitting import member_scores, out_of_bag_scores, scores_out_of_bag
+from hedgeclipper.panel.fitting import (
+    NamedColumns,
+    member_scores,
+    out_of_bag_scores,
+    scores_out_of_bag,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -160,3 +166,10 @@ def test_a_rare_class_is_not_scored_low_out_of_bag():
 )
 def test_who_scores_out_of_bag(estimator, can):
     assert scores_out_of_bag(estimator) == can
+
+
+def test_rows_without_names_get_some_and_frames_stay():
+    named = NamedColumns(["a", "b"])
+    frame = pd.DataFrame({"a": [1.0] * 2, "b": 1.0})
+    pd.testing.assert_frame_equal(named(np.ones((2, 2))), frame)
+    assert named(frame) is frame

@@ -28,6 +28,7 @@ from hedgeclipper.bounds.checked_rule import USED_LABELS, why_no_guarantee
 from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.panel.defaults import default_members
+from hedgeclipper.panel.fitting import NamedColumns, PanelPredictor
 from hedgeclipper.panel.members import (
     ROWS_FOR_VIEWS,
     Member,
@@ -36,7 +37,6 @@ from hedgeclipper.panel.members import (
     has_defaults,
 )
 from hedgeclipper.panel.panel_inspection import PanelInspectionMixin
-from hedgeclipper.panel.panel_predictor import NamedColumns, PanelPredictor
 from hedgeclipper.panel.time_limit import TimeLimit
 from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions, _BaseComposition
 
