@@ -7,16 +7,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.semi_supervised import LabelSpreading
 from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import HedgedVotingClassifier, default_members
-from hedgeclipper.panel.defaults import (
-    DEFAULT_MEMBERS,
-    MANY_LABELS,
-    SmoothSpreading,
-    default_panel,
-)
+from hedgeclipper.panel.defaults import DEFAULT_MEMBERS, LABELS_FOR_LARGE, default_panel
 from hedgeclipper.panel.fitting import MemberRows
 from hedgeclipper.panel.members import cross_fit, score_members
 from tests.few_trees import panel_of_few_trees
@@ -57,8 +51,8 @@ def test_no_member_fails_or_warns(case):
 
 
 def test_members_depend_on_the_number_of_labels():
-    assert names(MANY_LABELS) - names(40) == {"boosting_large"}
-    assert names(MANY_LABELS, SPARSE) == names(40)
+    assert names(LABELS_FOR_LARGE) - names(40) == {"boosting_large"}
+    assert names(LABELS_FOR_LARGE, SPARSE) == names(40)
 
 
 # Default members by name.
@@ -69,7 +63,7 @@ def few_defaults(*_, **__):
 
 
 def test_all_defaults_have_a_name_that_says_so():
-    assert names(40) | names(MANY_LABELS) == set(DEFAULT_MEMBERS)
+    assert names(40) | names(LABELS_FOR_LARGE) == set(DEFAULT_MEMBERS)
 
 
 def test_named_defaults_are_the_default_panel(monkeypatch):
@@ -109,65 +103,5 @@ def test_defaults_are_not_prefit():
         model.fit(X[:40], Y[:40], X_unlabeled=X[40:])
 
 
-def test_some_learn_from_the_unlabeled_rows():
-    assert {"spreading", "hedgeclipper"} <= names(40)
-
-
-# Label spreading.
-
-CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
-CLUSTER = np.repeat([0, 1, 2], 40)
-CLUSTERED = CENTERS[CLUSTER] + np.random.default_rng(0).normal(size=(120, 2))
-
-
-def marked(*labels):
-    """One label at the start of each cluster, -1 for none."""
-    y = np.full(120, -1)
-    y[::40] = labels
-    return y
-
-
-def fitted(y, **options):
-    return SmoothSpreading(kernel="knn", n_neighbors=10, **options).fit(CLUSTERED, y)
-
-
-def test_labels_spread_through_their_clusters():
-    model = fitted(marked(0, 1, 2))
-    np.testing.assert_array_equal(model.predict(CLUSTERED), CLUSTER)
-    new = CENTERS + 0.1
-    np.testing.assert_array_equal(model.predict(new), [0, 1, 2])
-    np.testing.assert_allclose(model.predict_proba(new).sum(axis=1), 1)
-
-
-def test_rows_that_no_label_reaches_get_the_proportions_of_the_labels():
-    y = marked(0, 1, -1)
-    y[1] = 0
-    proba = fitted(y).predict_proba(CENTERS[2:])
-    np.testing.assert_allclose(proba, [[2 / 3, 1 / 3]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        theirs = LabelSpreading(kernel="knn", n_neighbors=10).fit(CLUSTERED, y)
-        assert not np.all(theirs.label_distributions_.sum(axis=1) > 0)
-
-
-def test_it_does_not_warn_of_what_it_fixes():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fitted(marked(0, 1, -1), max_iter=1)
-
-
-def test_fewer_rows_than_neighbors():
-    model = SmoothSpreading(kernel="knn", n_neighbors=10).fit(CLUSTERED[[0, 40, 41]], [0, 1, -1])
-    assert np.isfinite(model.predict_proba(CLUSTERED)).all()
-
-
-def test_it_can_be_cloned():
-    model = clone(SmoothSpreading(kernel="knn", n_neighbors=3, alpha=0.5))
-    assert (model.n_neighbors, model.alpha) == (3, 0.5)
-
-
-@pytest.mark.parametrize("labels", [(0, 1, 2), (0, 1, -1)])
-def test_predictions_are_the_most_probable_classes(labels):
-    model = fitted(marked(*labels))
-    most = model.classes_[model.predict_proba(CLUSTERED + 0.3).argmax(axis=1)]
-    np.testing.assert_array_equal(model.predict(CLUSTERED + 0.3), most)
+def test_some_look_at_views_of_the_unlabeled_rows():
+    assert {"components", "class_means", "kernel", "hedgeclipper"} <= names(40)

@@ -6,9 +6,7 @@ from sklearn.base import clone
 from hedgeclipper.panel.views import (
     FARTHEST,
     N_COMPONENTS,
-    N_EMBEDDING_TREES,
     WIDE,
-    CutColumns,
     QuantileColumns,
     fit_views,
 )
@@ -16,7 +14,7 @@ from hedgeclipper.panel.views import (
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(200, 6))
 TEXT = np.where(RNG.random((150, WIDE + 50)) < 0.02, RNG.random((150, WIDE + 50)), 0.0)
-NAMES = ["scaled", "quantiles", "components", "cells", "kernel"]
+NAMES = ["quantiles", "components", "kernel"]
 
 
 def with_missing(rows):
@@ -70,12 +68,6 @@ def test_components_are_few():
     assert views_of(DENSE).components.transform(DENSE).shape == (200, 5)
 
 
-def test_cells_are_one_for_each_tree():
-    found = transformed(views_of(DENSE).cells, DENSE)
-    np.testing.assert_array_equal(found.sum(axis=1), N_EMBEDDING_TREES)
-    assert set(np.unique(found)) == {0, 1}
-
-
 def test_views_stay_as_they_are_when_cloned_and_fitted():
     views = views_of(DENSE)
     for name in NAMES:
@@ -85,7 +77,7 @@ def test_views_stay_as_they_are_when_cloned_and_fitted():
 
 
 def test_views_are_those_of_the_seed():
-    one, same, other = (transformed(views_of(DENSE, s).cells, DENSE) for s in (0, 0, 1))
+    one, same, other = (transformed(views_of(DENSE, s).kernel, DENSE) for s in (0, 0, 1))
     np.testing.assert_array_equal(one, same)
     assert one.shape != other.shape or not np.array_equal(one, other)
 
@@ -93,7 +85,6 @@ def test_views_are_those_of_the_seed():
 def test_sparse_rows_are_never_made_dense():
     X = CASES["like text"]
     views = views_of(X)
-    assert sparse.issparse(views.scaled.transform(X))
     assert sparse.issparse(views.quantiles.transform(X))
 
 
@@ -142,24 +133,6 @@ def test_values_between_those_seen_lie_between():
     assert -1 < found[0] < found[1] < found[2] < 1
     assert found[3] == even.transform(X).max()
     assert found[4] == even.transform(X).min()
-
-
-# Columns without tails.
-
-
-def test_a_few_far_values_do_not_set_the_scale():
-    X = DENSE[:, :1].copy()
-    X[0] = 1e6
-    found = CutColumns().fit(X).transform(X)
-    assert found[1:].std() == pytest.approx(1, abs=0.1)
-    assert found.max() < 4
-
-
-def test_rare_values_beside_a_common_one_are_kept():
-    X = np.zeros((1_000, 1))
-    X[:8, 0] = [1, 2, 1, 2, 1, 2, 1, 2]
-    found = CutColumns().fit(X).transform(X)
-    assert found[0] > 1 > found[8]
 
 
 def test_missing_values_are_filled_with_the_median():

@@ -1,11 +1,11 @@
 """From the members' scores to their weights, calibrated probabilities, and the worst case.
 
 Labels are weighted so that both classes weigh the same: b tells how well a member ranks (it is the
-area under the ROC curve minus 1/2 where votes are ranks), and it is lowered by its standard error.
-The anchor, the weights that the game is pulled to, is exp(-z) for a member whose b is z standard
-errors below the best one, by the paired difference of their votes: with few labels members are
-alike, and those that are clearly behind count for nothing. Its ridge falls with the number of
-labels of the rarer class. This b is not a statement about the rows and never enters a certificate.
+area under the ROC curve minus 1/2 where votes are ranks). The anchor, the weights that the game is
+pulled to, is exp(-z / 2) for a member whose b is z standard errors below the best one, by the
+paired difference of their votes: with few labels members are alike, and those that are clearly
+behind count for nothing. Its ridge falls with the number of labels of the rarer class. This b is
+not a statement about the rows and never enters a certificate.
 
 How members agree is seen on the unlabeled rows, and on the labeled ones, too, where b comes from,
 so that some of the noise in b cancels: b is corrected by a member's mean agreement with the
@@ -146,7 +146,6 @@ def aggregate(
     max_iter: int = 200,
     prior: np.ndarray | None = None,
     ridge: float = RIDGE,
-    caution: float = 1.0,
 ) -> Aggregate:
     """Weigh the members and calibrate their vote.
 
@@ -163,8 +162,6 @@ def aggregate(
         default those of `weights_near_best`.
     ridge : float
         Strength of this pull with one label of each class; it falls with more.
-    caution : float
-        By how many standard errors b is lowered.
 
     Returns
     -------
@@ -174,9 +171,7 @@ def aggregate(
     labeled, unlabeled = (make_votes(scales, own) for own in (scores.labeled, scores.unlabeled))
     votes = replace(scores, labeled=labeled, unlabeled=unlabeled)
     prior = weights_near_best(votes) if prior is None else prior
-    solution = solve_panel_game(
-        votes, prior, loss, tol=tol, max_iter=max_iter, ridge=ridge, caution=caution
-    )
+    solution = solve_panel_game(votes, prior, loss, tol=tol, max_iter=max_iter, ridge=ridge)
     calibration = calibrate(
         labeled @ solution.weights,
         scores.is_positive,
@@ -195,7 +190,6 @@ def solve_panel_game(
     tol: float = 1e-3,
     max_iter: int = 200,
     ridge: float = RIDGE,
-    caution: float = 1.0,
 ) -> PanelSolution:
     """Return the weights of the members, which are pulled to the ``prior`` ones.
 
@@ -206,7 +200,7 @@ def solve_panel_game(
     solutions: list[GameSolution] = []
     for _ in range(1 + CORRECTIONS):
         correction = _sampling_correction(votes, solutions[-1]) if solutions else 0.0
-        edge = setting.specialists.coverage * np.clip(b - caution * errors + correction, -1.0, 1.0)
+        edge = setting.specialists.coverage * np.clip(b + correction, -1.0, 1.0)
         game = replace(setting, terms=replace(setting.terms, edge=edge))
         progress = Progress(tol, max_iter)
         start = warm_start(game, progress, game.terms.anchor)
@@ -243,14 +237,14 @@ def balanced_correlations(votes: PanelScores) -> tuple[np.ndarray, np.ndarray]:
 def weights_near_best(votes: PanelScores) -> np.ndarray:
     """Return weights of the members that add up to 1 and fall with how far they are behind.
 
-    A weight is proportional to exp(-z), if b of the member is z standard errors below that of the
-    best one; the error is that of the difference of their votes. Without labels all are equal.
+    A weight is proportional to exp(-z / 2), if b of the member is z standard errors below that of
+    the best one; the error is that of the difference of their votes. Without labels all are equal.
     """
     b, _ = balanced_correlations(votes)
     best = [int(np.argmax(b))]
     labeled, unlabeled = (own[:, best] - own for own in (votes.labeled, votes.unlabeled))
     behind, errors = balanced_correlations(replace(votes, labeled=labeled, unlabeled=unlabeled))
-    weights = np.exp(-behind / np.maximum(errors, SMALLEST))
+    weights = np.exp(-0.5 * behind / np.maximum(errors, SMALLEST))
     return weights / weights.sum()
 
 

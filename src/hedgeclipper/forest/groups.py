@@ -144,7 +144,6 @@ def weigh_groups(scores: PanelScores, prior: np.ndarray, **options: Any) -> Aggr
         scales=[scale] * prior.size,
         prior=prior,
         ridge=GROUP_RIDGE * size * (1.0 + (FEW_LABELS / n_rare) ** 2),
-        caution=0.0,
         **options,
     )
 

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.ensemble import (
-    AdaBoostClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsRegressor, NearestCentroid
+from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.semi_supervised import LabelSpreading
-from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
 from hedgeclipper.panel.views import filler, fit_views
 
-MANY_LABELS = 1_000
+# from so many on leaves of extra trees are larger, and there is a larger booster
+MANY_LABELS, LABELS_FOR_LARGE = 1_000, 5_000
 # in the order in which they are fitted, as far as a time limit allows
 DEFAULT_MEMBERS = (
     "hedgeclipper",
-    "linear_quantile",
     "linear",
     "components",
     "extra_trees",
     "class_means",
     "kernel",
     "boosting",
-    "cells",
-    "spreading",
-    "boosted_stumps",
     "boosting_large",
 )
 
@@ -59,7 +51,7 @@ def default_members() -> list[tuple[str, str]]:
     >>> from hedgeclipper import HedgedVotingClassifier, default_members
     >>> default_members()[0]
     ('hedgeclipper', 'default')
-    >>> few = [member for member in default_members() if member[0] not in ("kernel", "cells")]
+    >>> few = [member for member in default_members() if member[0] not in ("kernel", "boosting")]
     >>> panel = HedgedVotingClassifier([*few, ("network", MLPClassifier())])
     """
     return [(name, "default") for name in DEFAULT_MEMBERS]
@@ -74,8 +66,7 @@ def default_panel(
     """
     views = fit_views(X, random_state)
     seed = random_state.randint(np.iinfo(np.int32).max)
-    has_many_labels = n_labels >= MANY_LABELS
-    smooth = {"min_samples_leaf": 10 if has_many_labels else 4, "max_features": 0.3}
+    smooth = {"min_samples_leaf": 10 if n_labels >= MANY_LABELS else 4, "max_features": 0.3}
     stochastic = {"subsample": 0.7, "max_features": "sqrt"}
     large = {"learning_rate": 0.05, "max_iter": 200, "l2_regularization": 1.0}
 
@@ -83,67 +74,14 @@ def default_panel(
         return LogisticRegression(C=strength, max_iter=1000)
 
     steps: dict[str, tuple[Any, ...]] = {
-        "linear": (views.scaled, linear(0.02)),
-        "linear_quantile": (views.quantiles, linear(0.1)),
+        "linear": (views.quantiles, linear(0.1)),
         "components": (views.components, linear(0.1)),
         "class_means": (views.components, NearestCentroid()),
-        "cells": (views.cells, linear(0.02)),
         "kernel": (views.kernel, linear(10.0)),
         "hedgeclipper": (HedgeClipperClassifier(n_estimators=400, random_state=seed),),
         "extra_trees": (filler(), ExtraTreesClassifier(100, **smooth, random_state=seed)),
         "boosting": (filler(), GradientBoostingClassifier(**stochastic, random_state=seed)),
-        "boosted_stumps": (filler(), AdaBoostClassifier(n_estimators=100, random_state=seed)),
-        "spreading": (views.components, SmoothSpreading("knn", n_neighbors=10, alpha=0.8)),
     }
-    if has_many_labels and not sparse.issparse(X):
+    if n_labels >= LABELS_FOR_LARGE and not sparse.issparse(X):
         steps["boosting_large"] = (HistGradientBoostingClassifier(**large, random_state=seed),)
     return [(name, make_pipeline(*own) if len(own) > 1 else own[0]) for name, own in steps.items()]
-
-
-class SmoothSpreading(LabelSpreading):
-    """Label spreading over nearest neighbors, and their mean for new rows.
-
-    Rows that no label reaches get the class proportions of the labels, where scikit-learn's own
-    class has NaN or 0. There may be fewer rows than neighbors.
-
-    Parameters
-    ----------
-    kernel, gamma, n_neighbors, alpha, max_iter, tol, n_jobs
-        As in ``LabelSpreading``.
-    """
-
-    def fit(self, X, y):
-        """Spread the labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Labels, -1 for unlabeled rows.
-        """
-        labels = np.asarray(y)
-        n_neighbors = min(self.n_neighbors, labels.size)
-        spread = LabelSpreading(**{**self.get_params(), "n_neighbors": n_neighbors})
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.filterwarnings("ignore", message="invalid value", category=RuntimeWarning)
-            spread.fit(X, y)
-        self.classes_, self.n_features_in_ = spread.classes_, spread.n_features_in_
-        soft = spread.label_distributions_
-        prior = np.mean(labels[labels != -1][:, None] == self.classes_, axis=0)
-        reached = soft.sum(axis=1, keepdims=True) > 0
-        soft = np.where(reached, soft, prior)
-        self.neighbors_ = KNeighborsRegressor(n_neighbors, weights="distance").fit(X, soft)
-        return self
-
-    def predict_proba(self, X):
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        """
-        check_is_fitted(self)
-        return self.neighbors_.predict(X)

@@ -14,68 +14,40 @@ from scipy import sparse
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, Normalizer
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.forest.views import reach
-
 N_COMPONENTS, N_LANDMARKS = 50, 300
-N_EMBEDDING_TREES, EMBEDDING_DEPTH = 200, 5
 MOST_KNOTS = 200
 ROWS_FOR_DISTANCE = 500
 WIDE, MOSTLY_ZERO = 500, 0.9
 FARTHEST = 5.0
 
 
-class _FilledColumns(TransformerMixin, BaseEstimator):
-    """Transforms columns one by one, missing values filled by the column's median."""
+class QuantileColumns(TransformerMixin, BaseEstimator):
+    """Brings every column to about the same shape, whatever its tails.
+
+    A value becomes the normal quantile of its rank, which is the same for equal values; columns of
+    two values stay as they are. All are standardized. Missing values are filled by the median.
+    """
 
     def fit(self, X, y=None):
         """Learn the columns of an array; y is not used."""
         self.fill_ = filler("median").fit(X)
-        self._learn(self.fill_.transform(X))
+        self.knots_ = [_normal_scores(column) for column in self.fill_.transform(X).T]
         return self
 
     def transform(self, X):
         """Return the rows with new columns."""
         check_is_fitted(self)
-        return np.clip(self._apply(self.fill_.transform(X)), -FARTHEST, FARTHEST)
-
-
-class CutColumns(_FilledColumns):
-    """Standardizes columns whose tails are cut off.
-
-    The cut is at the first and last hundredth of all values, but spares nine in ten of those that
-    differ from the column's most common value: in columns that are mostly zero, the others matter.
-    """
-
-    def _learn(self, X):
-        self.lowest_, self.highest_ = np.array([reach(column) for column in X.T]).T
-        self.scale_ = StandardScaler().fit(np.clip(X, self.lowest_, self.highest_))
-
-    def _apply(self, X):
-        return self.scale_.transform(np.clip(X, self.lowest_, self.highest_))
-
-
-class QuantileColumns(_FilledColumns):
-    """Brings every column to about the same shape, whatever its tails.
-
-    A value becomes the normal quantile of its rank, which is the same for equal values; columns of
-    two values stay as they are. All are standardized.
-    """
-
-    def _learn(self, X):
-        self.knots_ = [_normal_scores(column) for column in X.T]
-
-    def _apply(self, X):
-        columns = [np.interp(x, *knots) for x, knots in zip(X.T, self.knots_, strict=True)]
-        return np.stack(columns, axis=1)
+        columns = zip(self.fill_.transform(X).T, self.knots_, strict=True)
+        scores = np.stack([np.interp(column, *knots) for column, knots in columns], axis=1)
+        return np.clip(scores, -FARTHEST, FARTHEST)
 
 
 def _normal_scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -94,16 +66,12 @@ def _normal_scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Views:
     """Transformers that are fitted and frozen, each from the rows as they are.
 
-    ``scaled`` has columns of unit size, without tails, ``quantiles`` quantile-normalized ones (the
-    same as ``scaled`` for sparse rows). ``components`` are the leading directions of all rows,
-    ``cells`` the leaves of random trees that look at no label, and ``kernel`` is the similarity to
-    some of the rows.
+    ``quantiles`` has quantile-normalized columns (of unit size for sparse rows), ``components``
+    are the leading directions of all rows, and ``kernel`` is the similarity to some of the rows.
     """
 
-    scaled: FrozenEstimator
     quantiles: FrozenEstimator
     components: FrozenEstimator
-    cells: FrozenEstimator
     kernel: FrozenEstimator
 
 
@@ -116,26 +84,20 @@ def filler(strategy: str = "mean") -> SimpleImputer:
 def fit_views(X: Any, random_state: np.random.RandomState) -> Views:
     """Learn all views from rows, an array or CSR matrix; missing values are NaN."""
     seed, is_sparse = random_state.randint(np.iinfo(np.int32).max), sparse.issparse(X)
-    scaled = (make_pipeline(filler(), MaxAbsScaler()) if is_sparse else CutColumns()).fit(X)
-    quantiles = scaled if is_sparse else QuantileColumns().fit(X)
+    quantiles = make_pipeline(filler(), MaxAbsScaler()) if is_sparse else QuantileColumns()
+    quantiles.fit(X)
     components = _components(X, quantiles, seed)
     reduced = components.transform(X)
-    cells = RandomTreesEmbedding(N_EMBEDDING_TREES, max_depth=EMBEDDING_DEPTH, random_state=seed)
-    cells.fit(quantiles.transform(X))
     distances = pairwise_distances(reduced[:ROWS_FOR_DISTANCE], metric="sqeuclidean")
     gamma = 1.0 / (float(np.median(distances)) or 1.0)
     kernel = Nystroem(gamma=gamma, n_components=min(N_LANDMARKS, X.shape[0]), random_state=seed)
     return Views(
-        scaled=FrozenEstimator(scaled),
         quantiles=FrozenEstimator(quantiles),
         components=FrozenEstimator(components),
-        cells=_frozen(quantiles, cells),
-        kernel=_frozen(components, kernel.fit(reduced)),
+        kernel=FrozenEstimator(
+            Pipeline([("components", components), ("map", kernel.fit(reduced))])
+        ),
     )
-
-
-def _frozen(*steps: Any) -> FrozenEstimator:
-    return FrozenEstimator(Pipeline([(f"step{k}", step) for k, step in enumerate(steps)]))
 
 
 def _components(X: Any, quantiles: Any, seed: int) -> Pipeline:
