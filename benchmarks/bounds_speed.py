@@ -28,7 +28,7 @@ def forest_row(level: float | None, X, y, U) -> tuple[str, ...]:
     """Return the share of the fit that goes into the certificate, the median of some fits."""
     shares, spent = [], []
     for _ in range(N_ROUNDS):
-        with calls_timed(HedgeClipperClassifier, "_check_rule") as seconds:
+        with calls_timed(HedgeClipperClassifier, "_store_rule") as seconds:
             started = time.perf_counter()
             classifier().set_params(confidence_level=level).fit(X, y, X_unlabeled=U)
             shares.append(seconds[0] / (time.perf_counter() - started))

@@ -75,7 +75,9 @@ class Comparison:
 COMPARISONS = {
     "forest": Comparison(COLUMNS, 10, 20_000, FOLDER / "forest_other.csv"),
     "ablations": Comparison((OURS, *CONTROLS), 4, 20_000, FOLDER / "ablations.csv"),
-    "panel": Comparison((*COMPARATORS, PANEL, MEAN, STACKING), 3, 5_000, FOLDER / "other_data.csv"),
+    "panel": Comparison(
+        (*COMPARATORS, PANEL, MEAN, STACKING), 10, 20_000, FOLDER / "other_data.csv"
+    ),
 }
 AIMS = Aims(gain=0.018)
 

@@ -1,10 +1,11 @@
-"""Variants with the same members: other votes, games and weights.
+"""The panel without each of its members, and with other votes, games and weights.
 
     python -m benchmarks.panel_study
 
 Members are not fitted again: their predictions are read from ``results/panel``, where
-``make table`` writes them. Three draws of each row, weights from at most 10,000 unlabeled rows, AUC
-by scores on the rows that the table scores. Remove the results file where members have changed.
+``make table`` writes them if that folder exists. Three draws of each row of the table and of other
+data, weights from at most 10,000 unlabeled rows, AUC by scores on the rows that are scored there.
+Remove the results file where members have changed.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from unittest.mock import patch
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.draws import make_draw
+from benchmarks.draws import MAX_UNLABELED, make_draw
 from benchmarks.methods.hedged_voting import kept_file
 from benchmarks.methods.stacking import stack
+from benchmarks.other_data import CASES, COMPARISONS
 from benchmarks.results_file import FOLDER, Key, read_results
 from benchmarks.run_table import run_all, table_rows
 from hedgeclipper.base import predictions, weighing
@@ -30,6 +32,7 @@ from hedgeclipper.base.weighing import PanelScores, aggregate
 
 RESULTS = FOLDER / "panel_study.csv"
 N_DRAWS, N_ROWS = 3, 10_000
+WITHOUT = "without "  # and the name of a member
 
 
 @dataclass(frozen=True)
@@ -158,24 +161,43 @@ WAYS = {
 }
 
 
-def study(task: tuple[str, int, int]) -> list[StudyResult]:
-    """Return the AUCs of all ways on a draw."""
-    draw = make_draw(*task)
+def without(number: int) -> Callable:
+    """Return the panel's game without one of the members."""
+
+    def scores(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
+        labeled, unlabeled, rows = (
+            np.delete(own, number, axis=1) for own in (given.labeled, given.unlabeled, all_scores)
+        )
+        return aggregate(replace(given, labeled=labeled, unlabeled=unlabeled)).game.log_odds(rows)
+
+    return scores
+
+
+def study(task: tuple[str, int, int, int]) -> list[StudyResult]:
+    """Return the AUCs of all ways on a draw, with at most so many unlabeled rows."""
+    *key, max_unlabeled = task
+    draw = make_draw(*key, max_unlabeled=max_unlabeled)
     with np.load(kept_file(draw)) as kept:
         out_of_fold, scores = kept["out_of_fold"], kept["scores"].astype(float)
+        names = kept["names"].tolist()
     rows = np.random.default_rng(draw.seed).permutation(len(scores))[:N_ROWS]
-    given = PanelScores(out_of_fold, draw.y == 1, np.ones(draw.y.size), scores[rows])
+    is_scored = ~np.isnan(out_of_fold).any(axis=1)
+    labeled, is_positive = out_of_fold[is_scored], draw.y[is_scored] == 1
+    given = PanelScores(labeled, is_positive, np.ones(is_positive.size), scores[rows])
+    ways = WAYS | {f"{WITHOUT}{name}": without(number) for number, name in enumerate(names)}
     aucs = {n: roc_auc_score(draw.y_scored, way(given, scores[: draw.n_scored])) for n, way in
-            WAYS.items()}  # fmt: skip
-    return [StudyResult(*task, name, round(float(auc), 6)) for name, auc in aucs.items()]
+            ways.items()}  # fmt: skip
+    return [StudyResult(*key, name, round(float(auc), 6)) for name, auc in aucs.items()]
 
 
 def main() -> None:
     print(__doc__)
     done = {result.key for result in read_results(RESULTS, StudyResult)}
+    paper = [(*row, MAX_UNLABELED) for row in table_rows()]
+    other = [(*row, COMPARISONS["panel"].n_unlabeled) for row in CASES]
     tasks = [
-        (data, n_labels, draw)
-        for data, n_labels in table_rows()
+        (data, n_labels, draw, max_unlabeled)
+        for data, n_labels, max_unlabeled in paper + other
         for draw in range(N_DRAWS)
         if not {Key(data, n_labels, draw, way) for way in WAYS} <= done
     ]

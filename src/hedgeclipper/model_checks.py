@@ -19,9 +19,9 @@ from scipy import sparse
 from sklearn.neighbors import KDTree
 from sklearn.preprocessing import FunctionTransformer
 
-from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.predictions import GamePredictor, PanelGame
 from hedgeclipper.base.semi_supervised import BatchCheck
+from hedgeclipper.base.semi_supervised_classifier import SemiSupervisedClassifier
 from hedgeclipper.forest.groups import GroupScorer, GroupStream
 from hedgeclipper.forest.leaf_game import LeafStream
 from hedgeclipper.forest.leaves import Labeled, LeafPredictor

@@ -30,7 +30,7 @@ from hedgeclipper.game.multiclass_losses import (
 from hedgeclipper.game.solution import PassRecord
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.panel.fitting import NamedColumns, PanelPredictor
-from hedgeclipper.panel.views import QuantileColumns
+from hedgeclipper.panel.panel_views import QuantileColumns
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.component_models import AuxiliaryVoters, ComponentModel
 from hedgeclipper.votes.evidence import Strata

@@ -1,5 +1,7 @@
 """How the hedged panel's figures become its page."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,13 @@ from benchmarks.panel_text import (
     table_of_gains,
     verdicts,
 )
-from benchmarks.render_panel import PAGE, sections, table_of_ways
+from benchmarks.render_panel import (
+    PAGE,
+    describe_best_member,
+    sections,
+    table_of_members,
+    table_of_ways,
+)
 from benchmarks.results_file import Result, read_results
 from benchmarks.table_text import Figures
 from hedgeclipper.base.weighing import PanelScores, aggregate
@@ -53,7 +61,7 @@ def test_a_panel_significantly_below_is_reported():
     text = verdicts(gains, 1, 0.0)
     assert "Aim not met: significantly below the best comparator in a1a, 100." in text
     assert "Aim not met: more than 0.01 below it with 100 labels or more in a1a, 100." in text
-    assert "Aim not met: above all eight in 0 of 2 rows (aim 1)." in text
+    assert "Aim not met: above all of them in 0 of 2 rows (aim 1)." in text
     assert "(significant)" in table_of_gains(gains)
 
 
@@ -72,6 +80,30 @@ def test_ways_are_compared_with_the_panel_as_it_is():
     table = table_of_ways(results)
     assert table.count("-0.0100") == (len(WAYS) - 1) * 4
     assert "the panel as it is" not in table
+
+
+def studied(method, aucs):
+    """Results of a way on draws of a row of the paper's data and of one of other data."""
+    whole = StudyResult("a1a", 100, 0, "the panel as it is", 0.8)
+    results = []
+    for row in (("a1a", 100), ("adult", 100)):
+        for draw, auc in enumerate(aucs):
+            results += [replace(whole, data=row[0], draw=draw),
+                        StudyResult(*row, draw, method, auc)]  # fmt: skip
+    return results
+
+
+def test_members_are_worth_what_the_panel_loses_without_them():
+    table = table_of_members(studied("without linear", [0.79, 0.77]))
+    loss = "+0.0200 ± 0.0100"
+    assert table.splitlines()[-1] == f"| linear | {loss} | {loss} | +0.0200 (a1a, 100) |"
+
+
+@pytest.mark.parametrize(("auc", "is_met"), [(0.804, True), (0.806, False)])
+def test_rows_far_below_the_best_member_are_named(auc, is_met):
+    text = describe_best_member(studied("the best member by out-of-fold labels", [auc, auc]))
+    assert ("in no row" in text) == ("Aim met" in text) == is_met
+    assert ("adult, 100 (-0.0060)" in text) == (not is_met)
 
 
 def test_other_votes_and_constants_change_the_game_and_nothing_else():

@@ -20,7 +20,7 @@ def few_members(X, n_labels, random_state, *, n_classes=2):
     from sklearn.pipeline import make_pipeline
     from sklearn.tree import DecisionTreeClassifier
 
-    from hedgeclipper.panel.views import filler
+    from hedgeclipper.panel.panel_views import filler
 
     return [
         ("linear", make_pipeline(filler(), LogisticRegression(max_iter=2000))),

@@ -130,7 +130,7 @@ class Inspection:
     importances: Callable[[], np.ndarray] | None = None
     # from rows, checked as above, to why they are predicted as they are, in words; None if unknown
     reasons: Callable[[Any], list[str] | None] | None = None
-    # returns how many voters are needed, and who votes like whom
+    # returns how many voters are needed, and which of them agree
     describe_panel: Callable[[], Any] | None = None
     # from a number and a random state to so many unlabeled rows to label next: their numbers, and
     # their names or positions in the rows given

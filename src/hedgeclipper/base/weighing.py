@@ -320,7 +320,7 @@ def worst_case_error(scores: PanelScores, log_odds: Callable[[np.ndarray], np.nd
     bounds on the members do. The panel counts as a voter, too, though the labels that score it have
     weighed its members.
     """
-    # the members, the panel, and a voter who always votes +: its bounds are of the class balance
+    # the members, the panel, and a voter that always votes +: its bounds are of the class balance
     labeled, unlabeled = (
         np.where(np.column_stack([own - 0.5, log_odds(own), np.ones(len(own))]) > 0, 1.0, -1.0)
         for own in (scores.labeled, scores.unlabeled)

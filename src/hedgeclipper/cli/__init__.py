@@ -1,4 +1,4 @@
-"""The command line: parse, read files, call an estimator, write files. No maths."""
+"""The command line: parse, read files, call an estimator, write files. No math."""
 
 from __future__ import annotations
 

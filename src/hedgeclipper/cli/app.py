@@ -17,7 +17,7 @@ from hedgeclipper.cli.output import CommandError, ExitCode, Output, reporting
 
 _HELP = (
     "Label many rows from few labels.\n\n"
-    "Files are CSV, Parquet, Arrow, JSON lines, Excel or LibSVM, told apart by their suffix. A "
+    "Files are CSV, Parquet, Arrow, JSON lines, Excel or LibSVM, recognized by their suffix. A "
     "folder, or a quoted pattern like 'rows/*.parquet', stands for all files in it. A row whose "
     "target is missing is unlabeled."
 )

@@ -83,7 +83,7 @@ def aggregate(
     gold_key, gold_labels = read_gold(gold_table, label)
     abstain_label = _abstain(abstain, gold_labels, output)
     long = {"task": task, "worker": worker, "label": label}
-    cast, key = read_votes(table, long, drop or (), key, gold_key, abstain_label)
+    cast, key = read_vote_table(table, long, drop or (), key, gold_key, abstain_label)
     y = matched(cast, gold_labels, gold, output)
     known = ~missing_labels(y)
     _print_votes(table, cast, gold_labels, known, output)
@@ -215,7 +215,7 @@ def _abstain(abstain: str, gold: pd.Series, output: Output) -> Any:
     return int(abstain) if abstain.lstrip("-").isdigit() else abstain
 
 
-def read_votes(
+def read_vote_table(
     table: Files,
     long: dict[str, Any],
     drop: Sequence[str],
@@ -316,8 +316,8 @@ def _print_voters(model: VoteAggregator, output: Output) -> None:
     turned = [str(name) for name in summary.index[summary["Reversed"]]]
     if turned:
         output.note(
-            f"Right less often than by chance, so that their votes count the other way: "
-            f"{listed(turned, 5)}."
+            "Significantly less often right than a random vote, so that their votes count the "
+            f"other way: {listed(turned, 5)}."
         )
     if len(summary) > len(shown):
         output.say(f"... and {len(summary) - len(shown):,} more voters; --json lists all")

@@ -17,9 +17,9 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import needs_encoding
-from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.semi_supervised import BatchCheck, HeldOutRows, SemiSupervisedRows
+from hedgeclipper.base.semi_supervised_classifier import SemiSupervisedClassifier
 from hedgeclipper.bounds.checked_rule import ADDED_ROWS, USED_LABELS, why_no_guarantee
 from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
 from hedgeclipper.forest.groups import GroupStream, score_groups, sum_of_doubts
@@ -268,7 +268,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         rows, prepare = self._encode_columns(given.without_weightless())
         random_state = check_random_state(self.random_state)
         rows, held = self._hold_out_labels(rows, random_state)
-        codes = self._encode(rows.y_labeled)
+        codes = self._store_classes(rows.y_labeled)
         some = draw_some(self, rows, random_state)
         self._grown_from = replace(rows, X_unlabeled=rows.X_labeled), codes, deepcopy(random_state)
         grown = grow_forest(self, rows, codes, some, random_state)
@@ -285,7 +285,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             drawn = stream.reservoir.draw(kept) if given.has_unlabeled else None
             self._play(stream, kept, prepare, callback)
             self.estimators_, self.shrinkage_ = grown.models, groups.strengths
-            self._check_rule(given, held, codes, kept, drawn)
+            self._store_rule(given, held, codes, kept, drawn)
         return self
 
     def partial_fit(self, X_unlabeled, y=None, classes=None):
@@ -359,7 +359,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             )
         return (LeafStorage() if self.storage is None else self.storage).checked_for(X_unlabeled)
 
-    def _check_rule(
+    def _store_rule(
         self,
         given: SemiSupervisedRows,
         held: HeldOutRows | None,

@@ -99,7 +99,7 @@ def _add_steps(
 
 
 def describe_reasons(model: Any, rows: Any) -> list[str] | None:
-    """Return which columns speak most for and against the prediction of each row, in words.
+    """Return which columns raise and lower the prediction of each row most, in words.
 
     ``model`` is a fitted `HedgeClipperClassifier`, rows are as ``predict`` has checked them. None
     if the splits of its trees are not known.

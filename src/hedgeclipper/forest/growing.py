@@ -14,8 +14,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import has_fit_parameter
 
-from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.semi_supervised import RowSlices, SemiSupervisedRows, ShiftWarning
+from hedgeclipper.base.semi_supervised_classifier import NO_UNLABELED_ROWS
 from hedgeclipper.base.threads import n_workers
 from hedgeclipper.forest.trees import LeafFinder, leaf_finder
 from hedgeclipper.forest.views import (

@@ -22,7 +22,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.semi_supervised import (
     BatchCheck,
     Batches,
@@ -31,6 +30,7 @@ from hedgeclipper.base.semi_supervised import (
     is_dask,
     parse_bytes,
 )
+from hedgeclipper.base.semi_supervised_classifier import NO_UNLABELED_ROWS
 from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, RowFinder
 from hedgeclipper.io.progress import row_reporter

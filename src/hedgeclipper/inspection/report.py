@@ -169,7 +169,7 @@ def _proportions(subject: Subject) -> dict[str, Any] | None:
 
 
 def _rates(subject: Subject) -> dict[str, Any]:
-    """Return how frequent classes are by votes, how many voters are needed, and who agrees."""
+    """Return how frequent classes are by votes, how many voters are needed, and which agree."""
     if subject.model.describe_panel is None:
         return {}
     panel, rates = subject.model.describe_panel(), subject.estimator.class_rates()

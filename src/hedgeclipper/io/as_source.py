@@ -44,7 +44,7 @@ _SUFFIXES = {
 }
 # taken as CSV if they are named, but not looked for in folders
 _MAYBE_CSV = ("", ".txt", ".data", ".zip")
-_KNOWN = "Files are told apart by their suffix: {}.".format(
+_KNOWN = "Files are recognized by their suffix: {}.".format(
     "; ".join(f"{kind} {', '.join(ends)}" for kind, ends in _SUFFIXES.items())
 )
 
@@ -68,7 +68,7 @@ def as_source(
         A function without arguments must return a fresh iterable of batches on each call. Frames
         are those of pandas, polars and Arrow. A path is that of a file, of a folder of files, a
         pattern like ``"rows/*.parquet"``, or a list of these; Parquet, Arrow, CSV, LibSVM, JSON
-        lines and Excel are told apart by suffix. A memory map and a `pyarrow.dataset.Dataset` are
+        lines and Excel are recognized by suffix. A memory map and a `pyarrow.dataset.Dataset` are
         read like files. A source is returned as it is, or with what is asked for beyond what it
         was made with.
     name : str

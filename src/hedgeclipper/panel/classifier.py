@@ -14,9 +14,9 @@ from sklearn.utils import check_random_state, get_tags
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.columns import needs_encoding
-from hedgeclipper.base.estimator import NO_UNLABELED_ROWS
 from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.semi_supervised import HeldOutRows, SemiSupervisedRows
+from hedgeclipper.base.semi_supervised_classifier import NO_UNLABELED_ROWS
 from hedgeclipper.base.weighing import (
     Aggregate,
     aggregate,
@@ -263,7 +263,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         drawn = self._draw_unlabeled(given.without_weightless(), seed)
         rows, prepare = self._encode_columns(drawn)
         rows, held = self._hold_out_labels(rows, random_state)
-        codes = self._encode(rows.y_labeled)
+        codes = self._store_classes(rows.y_labeled)
         n_held = 0 if held is None else held.y.size
         options = (codes, seed, random_state, n_held, limit)
         members, unlabeled = fit_and_score(self, estimators, rows, *options)
@@ -280,7 +280,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         self._summaries = [summarize(names, *pair) | {"seconds": seconds} for pair in pairs]
         self.left_out_ = limit.left_out
         self._store(members, found, worst_cases, prepare)
-        self._check_rule(given, held, unlabeled, drawn.X_unlabeled.shape[0])
+        self._store_rule(given, held, unlabeled, drawn.X_unlabeled.shape[0])
         limit.warn()
         return self
 
@@ -369,7 +369,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         hedged_ranges = np.array([one.game.hedged_range(one.solution.game.loss) for one in found])
         store_games(self, games, worst_cases, hedged_ranges - self._predictor.threshold)
 
-    def _check_rule(
+    def _store_rule(
         self,
         given: SemiSupervisedRows,
         held: HeldOutRows | None,

@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.panel.views import filler, fit_views
+from hedgeclipper.panel.panel_views import filler, fit_views
 
 # from so many on leaves of extra trees are larger, and there is a larger booster
 MANY_LABELS, LABELS_FOR_LARGE = 1_000, 5_000

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.estimator import SemiSupervisedClassifier
 from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.base.inspection import FoldPredictor, Inspection, voter_table
+from hedgeclipper.base.semi_supervised_classifier import SemiSupervisedClassifier
 from hedgeclipper.base.weighing import aggregate, panel_scores
 from hedgeclipper.io import split_target
 from hedgeclipper.io.extras import import_extra

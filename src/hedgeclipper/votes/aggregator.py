@@ -335,9 +335,9 @@ class VoteAggregator(
         accuracy by the predictions, ``Weight``, by how much its vote moves the log-odds of the
         class it votes for, ``Contradicts``: whether its bounds had to be relaxed, since they
         contradict those of others, and ``Reversed``: whether gold labels show that it is right less
-        often than by chance, and its votes count against the class it votes for. ``Weight`` is a
-        mean over its votes and over the other classes; ``vote_weights_`` has each by itself, where
-        a vote may count for another class than its own.
+        often than a random vote, and its votes count against the class it votes for. ``Weight`` is
+        a mean over its votes and over the other classes; ``vote_weights_`` has each by itself,
+        where a vote may count for another class than its own.
 
         Returns
         -------

@@ -308,7 +308,7 @@ class Votes:
 
     @property
     def n_voters(self) -> int:
-        """Number of voters, those who always abstain among them."""
+        """Number of voters, those that always abstain among them."""
         return self.matrix.shape[1]
 
     @property

@@ -1,4 +1,4 @@
-"""A summary of the voters, and of the panel: how many are needed, and who votes like whom."""
+"""A summary of the voters, and of the panel: how many are needed, and which voters agree."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from hedgeclipper.panel.views import (
+from hedgeclipper.panel.panel_views import (
     FARTHEST,
     N_COMPONENTS,
     WIDE,

@@ -239,7 +239,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
             return semi_supervised.labeled_only(X_labeled, y, None, advice)
         return SemiSupervisedRows(X_labeled, y, None, unlabeled, None)
 
-    def _encode(self, y: np.ndarray) -> np.ndarray:
+    def _store_classes(self, y: np.ndarray) -> np.ndarray:
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError(
