@@ -194,7 +194,7 @@ def fit(
         _option(
             "forest|voting",
             "forest, the best for the time: seconds, for files of any size. voting: a panel of "
-            "a dozen varied classifiers, a little more accurate on average, takes minutes.",
+            "seven or eight varied classifiers, a little more accurate on average, takes longer.",
         ),
     ] = "forest",
     time_limit: Annotated[
