@@ -107,8 +107,26 @@ def test_a_mixture_is_the_weighted_sum_of_its_components():
 
 def test_the_prior_trusts_labels_as_far_as_voters_have_labels():
     """With five labels of each voter half of it, divided among the models of labels."""
-    assert [*_prior_weights(0.0).values()] == [1, 0, 0, 0]
-    assert [*_prior_weights(5.0).values()] == [0.5, 0, 0.25, 0.25]
+    assert [*_prior_weights(0.0, MEAN_SIZE).values()] == [1, 0, 0, 0]
+    assert [*_prior_weights(5.0, MEAN_SIZE).values()] == [0.5, 0, 0.25, 0.25]
+
+
+def test_the_prior_trusts_the_majority_vote_where_dawid_skene_says_little():
+    assert [*_prior_weights(5.0, 0.25 * MEAN_SIZE).values()] == [0.5, 0.375, 0.25, 0.25]
+    assert _prior_weights(5.0, 9 * MEAN_SIZE) == _prior_weights(5.0, MEAN_SIZE)
+
+
+def test_of_voters_for_one_class_each_dawid_skene_says_little():
+    """Such a voter casts the same vote in all classes, so that its table tells them not apart."""
+    rng = np.random.default_rng(4)
+    truth, kinds = rng.integers(0, 2, 4_000), np.array([0, 0, 0, 1, 1, 1])
+    is_awake = rng.random((4_000, 6)) < np.where(kinds == truth[:, None], 0.5, 0.1)
+    y = np.where(np.arange(4_000) < 20, truth, -1)
+    votes = Votes.of(np.where(is_awake, kinds, -1), classes=np.arange(2))
+    options = {"class_balance": "labeled", "is_random_sample": True, "random_state": 0}
+    found = gather_evidence(GoldRows.of(split_votes(votes, y)), **options)
+    dawid_skene, majority, *_ = _fit_components("mixture", found)
+    assert dawid_skene.mean_size(found.unlabeled) < 0.3 * majority.mean_size(found.unlabeled)
 
 
 def test_the_majority_vote_counts_every_vote_alike():

@@ -55,11 +55,16 @@ class ComponentModel:
         """Return the log-odds of each class for each row, up to a constant."""
         return self.classes + ballots.scores(self.votes)
 
+    def mean_size(self, sample: Ballots) -> float:
+        """Return the root mean square of the centered log-odds on a sample."""
+        scores = self.scores(sample)
+        return float(np.sqrt(np.mean((scores - scores.mean(axis=1, keepdims=True)) ** 2)))
+
     def scaled(self, sample: Ballots, largest: float) -> ComponentModel:
         """Return the same with log-odds centered, and their mean size on a sample limited."""
         classes = self.classes - self.classes.mean()
         votes = self.votes - self.votes.mean(axis=2, keepdims=True)
-        size = np.sqrt(np.mean((classes + sample.scores(votes)) ** 2))
+        size = self.mean_size(sample)
         factor = min(1.0, largest / size) if size > 0 else 1.0
         centered = self.without_own - self.without_own.mean(axis=1, keepdims=True)
         return ComponentModel(factor * classes, factor * votes, factor * centered)

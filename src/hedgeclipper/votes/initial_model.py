@@ -7,6 +7,8 @@ together. Log-odds of many votes are overconfident, so each component is scaled 
 mean size. The mixture weights, never negative, are fitted to the gold labels, each predicted
 without itself, by a logistic regression with a prior. The prior trusts labels as far as voters have
 labels: of a thousand workers with a label each agreement tells more, of a few voters labels do.
+As far as Dawid-Skene's log-odds fall short of the moderate size the majority vote is trusted, too:
+of voters that only ever vote for one class Dawid-Skene learns next to nothing.
 """
 
 from __future__ import annotations
@@ -101,10 +103,11 @@ def fit_initial_model(kind: str | None, evidence: Evidence) -> tuple[InitialMode
     if kind is None:
         return InitialModel(log_balance), _uniform(labeled)
     sample = evidence.unlabeled.take(evidence.searched)
+    found = [part.scaled(sample, MEAN_SIZE) for part in _fit_components(kind, evidence)]
     prior = {"majority vote": 1.0}
     if kind == "mixture":
-        prior = _prior_weights(labeled.n_votes.sum() / evidence.n_awake)
-    found = [part.scaled(sample, MEAN_SIZE) for part in _fit_components(kind, evidence)]
+        n_labels = labeled.n_votes.sum() / evidence.n_awake
+        prior = _prior_weights(n_labels, found[0].mean_size(sample))
     voted = labeled.n_votes > 0
     parts = np.array([part.without_own for part in found])
     weights = _fit_weights(parts[:, voted], codes[voted], np.array([*prior.values()]))
@@ -117,10 +120,15 @@ def fit_initial_model(kind: str | None, evidence: Evidence) -> tuple[InitialMode
     return model, mixed - soft_maximum(mixed)[0][:, None]
 
 
-def _prior_weights(n_labels: float) -> dict[str, float]:
-    """Return the means of the prior, given the labels that a voter has on average."""
+def _prior_weights(n_labels: float, size: float) -> dict[str, float]:
+    """Return the means of the prior.
+
+    ``n_labels`` are the labels that a voter has on average, ``size`` is the mean size of
+    Dawid-Skene's log-odds.
+    """
     by_labels = n_labels / (n_labels + LABELS_PER_VOTER)
-    means = 1.0 - by_labels, 0.0, by_labels / 2.0, by_labels / 2.0
+    by_agreement, lack = 1.0 - by_labels, max(0.0, 1.0 - size / MEAN_SIZE)
+    means = by_agreement, lack * by_agreement, by_labels / 2.0, by_labels / 2.0
     return dict(zip(COMPONENTS, means, strict=True))
 
 
