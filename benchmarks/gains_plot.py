@@ -13,8 +13,8 @@ from benchmarks.table_text import Figures
 # Okabe and Ito's colors, as in the table's picture
 COLORS = {PANEL: "#D55E00", OURS: "#0072B2"}
 METHODS = {
-    PANEL: "HedgedVotingClassifier\n(earlier members)",
-    MEAN: "mean of these members",
+    PANEL: "HedgedVotingClassifier",
+    MEAN: "mean of its members",
     OURS: "HedgeClipperClassifier",
     "random-forest": "random forest, 100 trees",
     "mart": "gradient boosting",

@@ -35,8 +35,8 @@ AIMS = Aims(gain=0.026, unlabeled_gain=0.008, n_rows=5)
 OTHER = COMPARISONS["forest"]
 PAGE, README = DOCS / "table.md", ROOT / "README.md"
 IN_README = {
-    "hedged-voting": "`HedgedVotingClassifier`, earlier members",
-    "panel-mean": "mean of these members",
+    "hedged-voting": "`HedgedVotingClassifier`",
+    "panel-mean": "mean of its members",
     "hedgeclipper": "`HedgeClipperClassifier`",
     FOREST: f"random forest of as many trees ({N_TREES})",
     "mart": "gradient boosting",
