@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.draws import MAX_UNLABELED, make_draw
-from benchmarks.methods.hedged_voting import kept_file
+from benchmarks.methods.hedged_voting import KEPT, kept_file
 from benchmarks.methods.stacking import stack
 from benchmarks.other_data import CASES, COMPARISONS
 from benchmarks.results_file import FOLDER, Key, read_results
@@ -79,10 +79,10 @@ def stacking(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
 
 
 def vote_by_b(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
-    """Return the sum of the votes, each weighted by its lowered b, without a game."""
+    """Return the sum of the votes, each weighted by its b, without a game."""
     found = aggregate(given)
-    lowered = found.solution.label_correlations - found.solution.errors
-    return make_votes(found.game.scales, all_scores) @ np.maximum(lowered, 0.0)
+    b = found.solution.label_correlations
+    return make_votes(found.game.scales, all_scores) @ np.maximum(b, 0.0)
 
 
 def equal_anchor(given: PanelScores, all_scores: np.ndarray) -> np.ndarray:
@@ -193,6 +193,9 @@ def study(task: tuple[str, int, int, int]) -> list[StudyResult]:
 def main() -> None:
     print(__doc__)
     done = {result.key for result in read_results(RESULTS, StudyResult)}
+    if not KEPT.is_dir():
+        print(f"skipped: make the folder {KEPT}, and what members predict is kept there")
+        return
     paper = [(*row, MAX_UNLABELED) for row in table_rows()]
     other = [(*row, COMPARISONS["panel"].n_unlabeled) for row in CASES]
     tasks = [

@@ -23,23 +23,23 @@ from benchmarks.run_table import table_rows
 from benchmarks.table_text import Figures
 
 PAGE = DOCS / "panel.md"
-LEFT_OUT = ("ssl-secstr", 10_000)
 LEAST_AHEAD, LEAST_GAIN = 12, 0.040
 NEAR_BEST = 0.005
 
 
 def sections() -> dict[str, str]:
     """Return the parts of the page that come from results."""
-    rows = [row for row in table_rows() if row != LEFT_OUT]
-    paper = panel_gains(Figures(read_results(FOLDER / "table.csv"), rows))
-    others = COMPARISONS["panel"]
-    ours = [r for r in read_results(COMPARISONS["forest"].results) if r.method == OURS]
-    other = panel_gains(Figures(read_results(others.results) + ours, CASES))
+    paper = panel_gains(Figures(read_results(FOLDER / "table.csv"), table_rows()))
+    others, forests = COMPARISONS["panel"], COMPARISONS["forest"]
+    results = read_results(others.results)
+    draws = {result.draw for result in results}
+    ours = [r for r in read_results(forests.results) if r.method == OURS and r.draw in draws]
+    other = panel_gains(Figures(results + ours, CASES))
     most = len(CASES) // 2 + 1
     return {
         "table": table_of_gains(paper),
         "verdicts": verdicts(paper, LEAST_AHEAD, LEAST_GAIN),
-        "other": f"{others.n_draws} draws of the labels, at most {others.n_unlabeled:,} unlabeled "
+        "other": f"{len(draws)} draws of the labels, at most {others.n_unlabeled:,} unlabeled "
         "rows.\n\n" + table_of_gains(other),
         "other-verdicts": verdicts(other, most, 0.035),
         "rare": describe(read_results(RARE)),
@@ -96,13 +96,15 @@ def _gains(known: dict[Key, float], one: str, other: str) -> dict[tuple[str, int
 
 
 def _mean_and_error(values: Sequence[float]) -> str:
+    if len(values) < 2:
+        return "-"
     return f"{np.mean(values):+.4f} ± {np.std(values, ddof=1) / len(values) ** 0.5:.4f}"
 
 
 def table_of_ways(results: Sequence[StudyResult]) -> str:
     """Return the mean difference in AUC of each variant from the panel, over all and some rows."""
     known = {result.key: result.auc for result in results}
-    cells = sorted({key[:3] for key in known if key[:2] != LEFT_OUT})
+    cells = sorted({key[:3] for key in known})
     first, *others = [way for way in WAYS if all((*cell, way) in known for cell in cells)]
 
     def gain(way: str, some: list[tuple]) -> float:
@@ -123,10 +125,9 @@ def table_of_ways(results: Sequence[StudyResult]) -> str:
 
 def describe_agreement(results: Sequence[StudyResult]) -> str:
     """Return what unlabeled rows add to the weights of members."""
-    kept = [result for result in results if (result.data, result.n_labels) != LEFT_OUT]
 
     def mean(way: str) -> float:
-        return float(np.mean([result.auc for result in kept if result.method == way]))
+        return float(np.mean([result.auc for result in results if result.method == way]))
 
     own = mean("the panel as it is")
     labeled = mean("agreement from labeled rows alone") - own

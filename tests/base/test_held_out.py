@@ -383,7 +383,7 @@ def test_held_out_and_unlabeled_rows_are_treated_alike(kind, monkeypatch):
     """If they change places the model is the same: the guarantee rests on this."""
     X, y = problem(kind, 2)
     held = draw_held_out(N_LABELED, 0.9, None, 0)
-    for module in ("base.estimator", "votes.aggregator"):
+    for module in ("base.semi_supervised_classifier", "votes.aggregator"):
         monkeypatch.setattr(f"hedgeclipper.{module}.draw_held_out", lambda *_: held)
     others = N_LABELED + np.arange(held.size)
     swapped = np.arange(N_ROWS)

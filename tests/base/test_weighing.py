@@ -38,7 +38,7 @@ def solve(votes, prior=None, loss="square", **options):
     """Solve the game; by default the prior weights of the members are equal."""
     n_members = votes.labeled.shape[1]
     prior = np.full(n_members, 1 / n_members) if prior is None else prior
-    return solve_panel_game(votes, prior, "square", **options)
+    return solve_panel_game(votes, prior, loss, **options)
 
 
 def noisy_votes(n_rows, noise, seed=0):

@@ -37,8 +37,8 @@ from hedgeclipper.bounds.certificate import largest_error
 from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import Loss, resolve_loss
-from hedgeclipper.game.solution import GameSolution, Progress, describe
-from hedgeclipper.game.solvers import solve_batch, warm_start
+from hedgeclipper.game.solution import GameSolution, Progress
+from hedgeclipper.game.solve import play
 from hedgeclipper.game.specialists import VoteArray
 from hedgeclipper.io.progress import warn_user
 
@@ -197,18 +197,18 @@ def solve_panel_game(
     """
     b, errors = balanced_correlations(votes)
     setting = _set_up(votes, prior, b, loss, ridge)
-    solutions: list[GameSolution] = []
-    for _ in range(1 + CORRECTIONS):
-        correction = _sampling_correction(votes, solutions[-1]) if solutions else 0.0
-        edge = setting.specialists.coverage * np.clip(b + correction, -1.0, 1.0)
+
+    def solve(correlations: np.ndarray) -> GameSolution:
+        edge = setting.specialists.coverage * np.clip(correlations, -1.0, 1.0)
         game = replace(setting, terms=replace(setting.terms, edge=edge))
-        progress = Progress(tol, max_iter)
-        start = warm_start(game, progress, game.terms.anchor)
-        solutions.append(describe(game, progress, solve_batch(game, progress, start)))
+        return play(game, Progress(tol, max_iter), "batch")
+
+    solution = solve(b)
+    for _ in range(CORRECTIONS):
+        solution = solve(b + _sampling_correction(votes, solution))
     # if no member is better than a guess as far as labels tell, the weights are the prior ones
-    found = solutions[-1].weights
-    weights = found if np.any(found != 0) else setting.terms.anchor
-    return PanelSolution(weights, b, errors, solutions[-1])
+    weights = solution.weights if np.any(solution.weights != 0) else setting.terms.anchor
+    return PanelSolution(weights, b, errors, solution)
 
 
 def balanced_correlations(votes: PanelScores) -> tuple[np.ndarray, np.ndarray]:

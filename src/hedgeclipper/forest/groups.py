@@ -303,7 +303,10 @@ class GroupPredictor(GamePredictor):
         return self.raw_of(self.scorer.by_group(self.scorer.find(X, n_jobs)))
 
     def raw_in(self, rows: LeafRows, n_jobs: int | None) -> np.ndarray:
-        """Return raw predictions of rows whose scores are kept, shape (n_samples, n_games)."""
+        """Return raw predictions of rows whose scores are kept, shape (n_samples, n_games).
+
+        A block takes less time than handing it to another thread would, so ``n_jobs`` is not used.
+        """
         parts = [self.raw_of(self.scorer.by_group(block)) for block in rows.blocks()]
         return np.concatenate([np.empty((0, len(self.games))), *parts])
 

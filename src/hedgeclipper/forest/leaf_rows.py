@@ -40,7 +40,7 @@ ROWS_IN_RESERVOIR = 50_000
 ROWS_TO_COPY = 1 << 16
 RUN, LONG_RUN, MANY_RUNS = 1 << 6, 1 << 12, 1 << 6
 USABLE_DISK = 0.5
-BYTES_FROM_FILES = 64 * 10**6
+BYTES_FROM_FILES = 16 * 10**6
 
 
 class LeafStorage(BaseEstimator):
@@ -61,7 +61,7 @@ class LeafStorage(BaseEstimator):
         space on the disk.
     memory_limit : int, str or None, default=None
         Largest number of bytes to keep in memory, as a number or as a string such as "2GB" or
-        "512MiB"; used by "auto". None is no limit for rows that are in memory themselves, and 64 MB
+        "512MiB"; used by "auto". None is no limit for rows that are in memory themselves, and 16 MB
         for files and other batches.
 
     Examples
@@ -356,6 +356,8 @@ def keep_leaves(
         if isinstance(batches, RowSlices) and size <= limit:
             return LeafBlocks([finder.find(batches.rows, n_jobs)])
         kept: LeafBlocks | LeafFile = LeafBlocks([])
+        if size > limit:
+            kept = LeafFile(finder.n_numbers, finder.dtype)
         with ExitStack() as undo:
             undo.callback(lambda: kept.close())
             for block in _even_blocks(batches, finder, n_jobs, report):

@@ -163,7 +163,7 @@ class Game:
         return replace(self, terms=self.terms.within(reach))
 
     def primal(self, theta: np.ndarray) -> float:
-        """Take a pass for the primal value alone, which costs less than both sides."""
+        """Take a pass for the primal value alone."""
         potential = self.loss.potential
         total = self.specialists.sum_blocks(lambda rows: potential(rows @ theta).sum())
         mean = float(total) / self.specialists.n_samples

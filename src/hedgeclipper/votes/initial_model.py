@@ -38,7 +38,9 @@ COMPONENTS = ("Dawid-Skene", "majority vote", "naive Bayes", "ridge regression")
 # Chosen with 20 and 100 labels on some 60 sets of votes: the real ones, subsets of their voters,
 # generated crowds and panels, and classifiers of few rows of tables. In the mean of any of these
 # kinds 100 votes of agreement up to any number, 3 to 10 labels of a voter, variances of 0.05 to 0.2
-# and sizes of 2 to 3 differ by less than a point of accuracy, most of them by less than 0.2.
+# and sizes of 2 to 3 differ by less than a point of accuracy, most of them by less than 0.2. Trust
+# in the majority vote where Dawid-Skene says little: +0.9 ± 0.3 points on 16 generated panels of
+# voters for one class each with 20 labels, and within 0.1 points of nothing elsewhere.
 VOTES_OF_AGREEMENT = 300.0
 LABELS_PER_VOTER = 5.0
 PRIOR_VARIANCE = 0.1
@@ -107,7 +109,8 @@ def fit_initial_model(kind: str | None, evidence: Evidence) -> tuple[InitialMode
     prior = {"majority vote": 1.0}
     if kind == "mixture":
         n_labels = labeled.n_votes.sum() / evidence.n_awake
-        prior = _prior_weights(n_labels, found[0].mean_size(sample))
+        covered = sample.take(np.flatnonzero(sample.n_votes > 0))
+        prior = _prior_weights(n_labels, found[0].mean_size(covered))
     voted = labeled.n_votes > 0
     parts = np.array([part.without_own for part in found])
     weights = _fit_weights(parts[:, voted], codes[voted], np.array([*prior.values()]))
