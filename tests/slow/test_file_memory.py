@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
 ROOT = Path(__file__).parents[2]
-ROWS_PER_FILE, N_FEW, N_MANY = 100_000, 4, 16
+ROWS_PER_FILE, N_FEW, N_MANY = 40_000, 8, 32
 BYTES_PER_ROW = 2 * 160  # leaf numbers of 160 trees
 
 FIT = """
