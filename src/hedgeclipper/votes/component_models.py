@@ -56,8 +56,10 @@ class ComponentModel:
         return self.classes + ballots.scores(self.votes)
 
     def mean_size(self, sample: Ballots) -> float:
-        """Return the root mean square of the centered log-odds on a sample."""
+        """Return the root mean square of the centered log-odds on a sample, 0 without rows."""
         scores = self.scores(sample)
+        if scores.shape[0] == 0:
+            return 0.0
         return float(np.sqrt(np.mean((scores - scores.mean(axis=1, keepdims=True)) ** 2)))
 
     def scaled(self, sample: Ballots, largest: float) -> ComponentModel:
