@@ -5,7 +5,7 @@
 
 Labels are drawn at random, without regard to classes; up to 8,000 other rows are unlabeled. Each
 rule is frozen after its fit. Since the fit has treated the held-out and the unlabeled rows alike,
-they may be split anew: 200 times other rows of both together are those with known labels, and the
+they may be split again: 200 times other rows of both together are those with known labels, and the
 bound they give is compared with the truth on the rest.
 """
 

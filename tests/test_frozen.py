@@ -1,7 +1,7 @@
 """What the package gives on small data, frozen: a redesign must not change it.
 
-The figures are in ``frozen.json``. ``python -m tests.test_frozen`` writes them anew, which is right
-only where a result is meant to change.
+The figures are in ``frozen.json``. ``python -m tests.test_frozen`` writes them again, which is
+right only where a result is meant to change.
 """
 
 import json

@@ -314,7 +314,7 @@ def test_a_function_in_a_file_is_not_even_looked_up(tmp_path, function):
 def test_a_pickle_in_disguise_is_refused(tmp_path, forest):
     path = tmp_path / "model.skops"
     path.write_bytes(pickle.dumps(forest))
-    with pytest.raises(ModelFileError, match="is no model of HedgeClipper"):
+    with pytest.raises(ModelFileError, match="is not a HedgeClipper model"):
         load(path)
 
 
@@ -366,14 +366,14 @@ def test_a_file_with_a_damaged_byte(tmp_path, forest):
 def test_a_file_that_is_no_model(tmp_path, content):
     path = tmp_path / "model.skops"
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match="is no model of HedgeClipper"):
+    with pytest.raises(ModelFileError, match="is not a HedgeClipper model"):
         load(path)
 
 
 def test_an_archive_of_another_kind(tmp_path):
     path = tmp_path / "model.skops"
     skops.io.dump(LogisticRegression(), path)
-    with pytest.raises(ModelFileError, match="is no model of HedgeClipper"):
+    with pytest.raises(ModelFileError, match="is not a HedgeClipper model"):
         load(path)
 
 

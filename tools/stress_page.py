@@ -12,11 +12,12 @@ from pathlib import Path
 
 HEAD = """# How we try to break it
 
-`make stress` feeds the package what nobody should: generated input, damaged and hostile
-files, kills, rivals, workers that die. Every try must end in a valid result
+`make stress` runs the package on generated, damaged and hostile input, kills processes at
+random, and lets two of them write one file. Every try must end in a valid result
 (probabilities in [0, 1] that sum to 1, `0 <= error_lower <= error_upper <= 1`, whole
 files) or in an error that says what is wrong and what to do. Anything else is a failure,
-a crash of the process and a try of more than 20 seconds included. A part of it runs with
+a crash of the process and a try of more than 20 seconds (without the start of a
+cluster) included. A part of it runs with
 every test of the package, and each failure that was ever found is kept as a test.
 
 | area | tries | failures | seconds |
@@ -32,7 +33,7 @@ FOOT = """
   very wide and very long lines in CSV, Parquet, Arrow, LibSVM and gzip: one line of error
   and nothing written, or a whole output.
 - **model files**: damaged ones have another checksum and are refused. In hostile ones an
-  array or the description is changed and the checksum is made anew: they are refused, or
+  array or the description is changed and the checksum is made again: they are refused, or
   predict probabilities, and none ends the process.
 - **kills**: SIGKILL or SIGTERM at a random time, of `fit` and `predict`, and of Dask
   workers during a fit: old files stay whole, new ones are whole or absent, what is left is
@@ -40,7 +41,7 @@ FOOT = """
 - **determinism**: threads, memory layout, batches, storage and source change nothing,
   beyond 1e-6 where sums come in another order or in float32. Another order of the unlabeled
   rows changes probabilities by at most 0.02 on the data of this test.
-- **leaks**: memory, open files and threads after many fits are those after a few.
+- **leaks**: memory, open files and threads do not grow over many fits.
 
 What loading a model from a stranger does, and does not do, is in SECURITY.md.
 """

@@ -5,7 +5,7 @@ format and the versions that wrote it. The description names our types as `saved
 that a file can be read after classes were moved or renamed, and can name no others.
 
 The last bytes of the file, the comment of the zip, are a checksum over all others: a damaged file
-is not loaded. It does not tell who made a file, since whoever changes a file can compute it anew.
+is not loaded. It does not tell who made a file, since whoever changes a file can compute it again.
 So sizes are checked before anything is unpacked, and what is in the model before it is returned
 (`model_checks`).
 """
@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import partial
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 import sklearn
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.tree import BaseDecisionTree
-from sklearn.utils import all_estimators
 
 from hedgeclipper import __version__, saved_types
 from hedgeclipper.io.atomic import atomic_path
@@ -46,6 +47,8 @@ _MOST_IN_HEADER = 1 << 16
 _CHECKSUM_BYTES = 64
 # what a file may unpack to: models that we saved take 3 to 12 times the size of their files
 _FREE_BYTES, _MOST_TIMES = 16 * 2**20, 32
+# parts of scikit-learn in which there is no estimator for users
+_NOT_LISTED = {"tests", "externals", "conftest", "experimental", "estimator_checks"}
 
 # today's full name of each of our types -> its name in a file
 _NAMES = {
@@ -57,7 +60,7 @@ TRUSTED = (*(f"{saved_types.__name__}.{name}" for name in _NAMES.values()), *TYP
 
 
 class ModelFileError(ValueError):
-    """A file is no model, is damaged, comes from a newer version, or holds what is not trusted."""
+    """A file is not a model, is damaged, of a newer version, or holds what is not trusted."""
 
 
 class OtherVersionWarning(UserWarning):
@@ -170,25 +173,37 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     try:
         _check_whole(content)
         _check_sizes(content, _room(len(content)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InconsistentVersionWarning)
-            model = skops.loads(content, trusted=[*TRUSTED, *trusted])
-        check_model(model)
-    except import_extra("skops.io.exceptions", "cli", "A model").UntrustedTypesFoundException:
         found = set(skops.get_untrusted_types(data=content)) - {*TRUSTED, *trusted}
-        if found and found <= {f"{type_.__module__}.{name}" for name, type_ in all_estimators()}:
-            # as skops trusts by itself, unless it was imported without their list
-            return load(path, trusted=[*trusted, *found])
-        raise ModelFileError(
-            f"{path} holds {', '.join(sorted(found))}, which is not trusted: loading it could run "
-            "code. Nothing was loaded. If you trust who made the file, pass these names to "
-            "hedgeclipper.load as trusted."
-        ) from None
+        refused = sorted(name for name in found if not _is_sklearn_estimator(name))
+        if not refused:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", InconsistentVersionWarning)
+                model = skops.loads(content, trusted=[*TRUSTED, *trusted, *found])
+            check_model(model)
+            return model
     except Exception as error:
         raise ModelFileError(
             f"{path} is damaged ({error}). Replace it with a whole copy."
         ) from error
-    return model
+    raise ModelFileError(
+        f"{path} holds {', '.join(refused)}, which is not trusted: loading it could run code. "
+        "Nothing was loaded. If you trust who made the file, pass these names to hedgeclipper.load "
+        "as trusted."
+    )
+
+
+def _is_sklearn_estimator(name: str) -> bool:
+    """Return whether this is the full name of one of the estimators that scikit-learn lists.
+
+    skops trusts them by itself, unless it was imported without their list. To look in one module
+    is faster than to make the list.
+    """
+    module, _, class_name = name.rpartition(".")
+    package, *parts = module.split(".")
+    if package != "sklearn" or _NOT_LISTED.intersection(parts) or class_name.startswith("_"):
+        return False
+    found = getattr(import_module(module), class_name, None)
+    return isinstance(found, type) and issubclass(found, BaseEstimator)
 
 
 def _with_stable_names(schema: bytes) -> str:
@@ -216,7 +231,7 @@ def _check_header(path: Path, content: bytes) -> None:
                 f"{path} is cut short or damaged ({error}). Replace it with a whole copy."
             ) from error
         raise ModelFileError(
-            f"{path} is no model of HedgeClipper. Pass a file that hedgeclipper.save or "
+            f"{path} is not a HedgeClipper model. Pass a file that hedgeclipper.save or "
             "`hedgeclipper fit` has written."
         ) from error
     if its_format > FORMAT or _release(theirs) > _release(__version__):

@@ -295,7 +295,7 @@ def test_rendering_writes_pages_and_picture(quick, tmp_path):
 
 @pytest.fixture
 def committed():
-    """The committed results; skipped while HedgeClipper is being measured anew."""
+    """The committed results; skipped while HedgeClipper is being measured again."""
     results = read_results(COMMITTED)
     if not any(result.method == OURS for result in results):
         pytest.skip("HedgeClipper is to be measured: run `make table`")

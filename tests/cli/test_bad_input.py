@@ -83,7 +83,7 @@ FILES = {
     "empty": ("rows.csv", b"", "rows.csv is empty. Pass a file with rows."),
     "blank": ("rows.csv", b"\n\n\n", "rows.csv is empty"),
     "UTF-16": ("rows.csv", "a,y\n1,0\n2,1\n".encode("utf-16-le"), "it may be UTF-16"),
-    "no heading": ("rows.csv", b"1.5,0\n2.5,1\n", "has no heading: its first line is 1.5,0"),
+    "no heading": ("rows.csv", b"1.5,0\n2.5,1\n", "has no header row: its first line is 1.5,0"),
     "duplicate names": ("rows.csv", b"a,a,y\n1,2,0\n3,4,1\n", "more than one column with the name"),
     "ragged": ("rows.csv", b"a,y\n1,0\n2,1,3\n", "rows.csv cannot be read"),
     "not UTF-8": ("rows.csv", "a,y\nä,0\nö,1\n".encode("latin-1"), "is not text in UTF-8"),
@@ -158,7 +158,7 @@ def test_an_error_of_permission_is_one_line():
         (["--target", "benign", "--model", "m", "--unlabeled", "no.csv"], DATA, "does not exist"),
         (["--target", "benign", "--model", "old.skops"], OUTPUT, "Pass --force to replace it."),
         (["--target", "benign", "--model", "."], OUTPUT, "is a folder"),
-        (["--target", "benign", "--model", "no/m.skops"], OUTPUT, "Make the folder first"),
+        (["--target", "benign", "--model", "no/m.skops"], OUTPUT, "Create the folder first"),
         (["--target", "benign", "--model", "m", "--report", "m"], USAGE, "the same path"),
     ],
 )
@@ -282,8 +282,8 @@ def test_files_with_different_columns(command):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"hello", "m.skops is no model of HedgeClipper"),
-        (None, "m.skops is no file"),
+        (b"hello", "m.skops is not a HedgeClipper model"),
+        (None, "m.skops is not a file"),
         ("cut", "m.skops is cut short or damaged"),
         ("votes", "holds a VoteAggregator that `hedgeclipper fit` has not saved"),
     ],
@@ -344,7 +344,7 @@ def test_predictions_for_rows_of_another_kind(command, models):
     [
         ("p.xlsx", USAGE, "End it in .parquet or .csv"),
         ("old.parquet", OUTPUT, "old.parquet exists already. Pass --force"),
-        ("none/p.parquet", OUTPUT, "Make the folder first"),
+        ("none/p.parquet", OUTPUT, "Create the folder first"),
     ],
 )
 def test_outputs_that_cannot_be_written(command, models, to, code, said):

@@ -82,7 +82,7 @@ def test_a_report_is_on_the_rows_of_the_fit(command, table, monkeypatch):
     command("fit", "rows.csv", "-t", target, "-m", "m.skops", "-q")
     frame[frame[target].notna()][:50].to_csv("others.csv", index=False)
     assert command("report", "m.skops", "others.csv", "-o", "r.html").code == 3
-    assert "Got 50, which must be others. Pass the rows of the fit; measure" in command.err
+    assert "Got 50, so these are different rows. Pass the rows of the fit; measure" in command.err
     frame.drop(columns=frame.columns[:2]).to_csv("fewer.csv", index=False)
     assert command("report", "m.skops", "fewer.csv", "-o", "r.html").code == 3
     assert f"has no columns {frame.columns[0]!r}, {frame.columns[1]!r} for the model" in command.err

@@ -138,7 +138,7 @@ def test_amounts_are_numbers_with_a_note_and_codes_are_strings(command):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--sep", ";;"), "must be one sign, such as ';', or tab. Got ';;'."),
+        (("--sep", ";;"), "must be one character, such as ';', or tab. Got ';;'."),
         (("--decimal", "x"), "'x' is not one of '.', ','"),
         (("--encoding", "klingon"), "such as latin-1 or utf-16. Got 'klingon'."),
         (("--sep", ",", "--decimal", ","), "commas cannot be both"),

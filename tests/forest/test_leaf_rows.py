@@ -1,4 +1,4 @@
-"""Leaf numbers in memory, in a file, found anew: the same numbers, wherever they are."""
+"""Leaf numbers in memory, in a file, found again: the same numbers, wherever they are."""
 
 import errno
 import os

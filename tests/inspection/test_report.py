@@ -563,7 +563,7 @@ def test_a_file_that_exists_stays(fitted_votes, tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_an_error(fitted_votes, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"does not exist. Make the folder first"):
+    with pytest.raises(FileNotFoundError, match=r"does not exist. Create the folder first"):
         write_report(fitted_votes, tmp_path / "no" / "report.html")
     with pytest.raises(IsADirectoryError, match="is a folder"):
         write_report(fitted_votes, tmp_path)

@@ -208,7 +208,7 @@ def test_places_that_cannot_be_written_to(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder"), parquet_writer(tmp_path):
         pass
     with (
-        pytest.raises(FileNotFoundError, match=r"no does not exist\. Make the folder first"),
+        pytest.raises(FileNotFoundError, match=r"no does not exist\. Create the folder first"),
         parquet_writer(tmp_path / "no" / "x.parquet"),
     ):
         pass

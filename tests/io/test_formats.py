@@ -84,7 +84,7 @@ def test_booleans_and_line_breaks_in_csv(tmp_path):
         ),
         ("a,b\n1,2\n3\n", r"x\.csv cannot be read: .*Row #3: Expected 2 columns, got 1"),
         ("", r"x\.csv is empty\. Write a heading"),
-        ("0.5,1\n2,3\n", r"x\.csv has no heading: its first line is 0\.5,1"),
+        ("0.5,1\n2,3\n", r"x\.csv has no header row: its first line is 0\.5,1"),
     ],
 )
 def test_csv_that_cannot_be_read(tmp_path, monkeypatch, text, message):

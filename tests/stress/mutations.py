@@ -68,7 +68,7 @@ NUMBERS = [-1, 0, 1, 2, 10**8, 2**31, 2**63 - 1, -(2**63), np.nan, np.inf, -np.i
 
 
 def hostile(content, rng):
-    """Return a model file with another array, or another value in its description, sealed anew."""
+    """Return a model file with another array, or another value in its description, sealed again."""
     parts = parts_in(content)
     arrays = [name for name in parts if name.endswith(".npy")]
     if arrays and rng.random() < 0.6:

@@ -867,6 +867,16 @@ def test_bad_masks(mask):
         fitted().subgroup_bounds(mask)
 
 
+def test_subgroups_of_rows_that_all_have_labels():
+    rows = Y >= 0
+    with pytest.warns(NoUnlabeledRowsWarning):
+        model = fitted(L[rows], Y[rows], confidence_level=0.9)
+    assert model.transduction_.shape == (60,)
+    bounds = model.subgroup_bounds(np.arange(60) < 30)
+    assert bounds.n_rows == 30
+    assert 0.0 <= bounds.error[0] <= bounds.error[1] <= 1.0
+
+
 @pytest.mark.parametrize("k", [0, -1, 541, 2.5, True, "all"])
 def test_bad_numbers_of_suggestions(k):
     with pytest.raises(ValueError, match="k must be a whole number between 1 and 540"):

@@ -24,7 +24,7 @@ from hedgeclipper.game.losses import Loss
 from hedgeclipper.io.progress import warn_user
 
 MOST_VALUES = 10_000
-LEAST_PROBABILITY = 1e-3
+LEAST_SCORE = 1e-3
 DEVIATIONS = 2.0
 ROUNDING = 1e-9
 # a class that is expected in fewer of the unlabeled rows need not be predicted for any
@@ -75,7 +75,7 @@ class VoteScale:
 
 
 def _log_odds(scores: np.ndarray) -> np.ndarray:
-    return logit(np.clip(scores, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
+    return logit(np.clip(scores, LEAST_SCORE, 1.0 - LEAST_SCORE))
 
 
 @dataclass(frozen=True)

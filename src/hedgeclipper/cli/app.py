@@ -59,7 +59,7 @@ def _check_jobs(jobs: int) -> int:
 def _check_separator(sign: str | None) -> str | None:
     sign = {"tab": "\t", "\\t": "\t", "space": " "}.get(sign or "", sign)
     if sign is not None and len(sign) != 1:
-        raise typer.BadParameter(f"must be one sign, such as ';', or tab. Got {sign!r}.")
+        raise typer.BadParameter(f"must be one character, such as ';', or tab. Got {sign!r}.")
     return sign
 
 

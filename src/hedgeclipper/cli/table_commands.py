@@ -184,7 +184,7 @@ def _check_rows_of_fit(estimator: Any, rows: TableRows, output: Output) -> None:
     if rows.y.size != estimator.n_labeled_:
         raise CommandError(
             f"The model was fitted to {estimator.n_labeled_:,} labeled rows. Got "
-            f"{rows.y.size:,}, which must be others.",
+            f"{rows.y.size:,}, so these are different rows.",
             "Pass the rows of the fit; measure the model on other rows with `hedgeclipper "
             "evaluate`.",
         )
@@ -331,7 +331,9 @@ def load_model(path: Path, files: Files) -> tuple[Pipeline, ColumnEncoder | None
     """Return a model that fit has saved, for files of this kind, and what it does with columns."""
     if not path.is_file():
         raise CommandError(
-            f"{path} is no file.", "Pass a model that `hedgeclipper fit` has saved.", ExitCode.MODEL
+            f"{path} is not a file.",
+            "Pass a model that `hedgeclipper fit` has saved.",
+            ExitCode.MODEL,
         )
     model = load(path)
     if not isinstance(model, Pipeline) or "model" not in model.named_steps:

@@ -244,7 +244,7 @@ def _check_hashes(dataset: Dataset, paths: tuple[Path, ...]) -> list[Path]:
         elif (got := _hash_of(path)) != expected:
             raise OSError(
                 f"{path} is not what it should be: its SHA-256 should be {expected} but is {got}. "
-                f"Delete it, and {note.name} if there is one, and fetch it anew."
+                f"Delete it, and {note.name} if there is one, and fetch it again."
             )
     return without_hash
 

@@ -38,7 +38,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     """Semi-supervised forest on the original columns and on components learned from all rows.
 
     A random forest is grown on the labeled rows as they are. Extra trees look at components of all
-    rows, labeled and unlabeled, alone and beside the columns. Leaves are shrunk towards the nodes
+    rows, labeled and unlabeled, alone and beside the columns. Leaves are shrunk toward the nodes
     above them, which takes the place of a smallest leaf size [2]_. A zero-sum game against an
     adversary who picks the labels [1]_ weighs these three groups of trees: labeled rows that a tree
     was not grown from tell how good its group is. With ``game=LeafGame()`` every leaf is a
@@ -64,7 +64,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         and views together; another ``estimator`` is fitted to the columns and to each view. With
         None extra trees look at the columns.
     shrinkage : "auto", float or None, default="auto"
-        How strongly leaves are shrunk towards the nodes above them: in a node with this many rows
+        How strongly leaves are shrunk toward the nodes above them: in a node with this many rows
         the difference between a child and the node is halved. "auto" is chosen for each group of
         trees by out-of-bag log loss, and 0 is none. None grows the paper's forest instead: a random
         forest without extra trees, whose leaves have at least 10 rows (4 with fewer than 1,000

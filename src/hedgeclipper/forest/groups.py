@@ -149,7 +149,7 @@ def weigh_groups(scores: PanelScores, prior: np.ndarray, **options: Any) -> Aggr
 
 
 def shrink(nodes: TreeNodes, values: np.ndarray, strengths: np.ndarray) -> np.ndarray:
-    """Return the values of leaves, each drawn towards those of the nodes above it.
+    """Return the values of leaves, each drawn toward those of the nodes above it.
 
     A node's value is that of its parent plus (its own mean - the parent's mean) / (1 + lambda / n),
     lambda the strength and n the training rows in the parent, summed along the path [1]_. Every

@@ -1,4 +1,4 @@
-"""Where leaf numbers of the unlabeled rows are: in memory, in a file, or found anew each pass.
+"""Where leaf numbers of the unlabeled rows are: in memory, in a file, or found again each pass.
 
 The game reads them in blocks of shape (n_trees, rows), again and again. `keep_leaves` chooses the
 place by the size: memory up to a limit, then a temporary file, and where the disk has no room for
@@ -56,9 +56,9 @@ class LeafStorage(BaseEstimator):
     ----------
     place : {"auto", "memory", "disk", "recompute"}, default="auto"
         "memory" and "disk" (a temporary file) keep the leaf numbers there. "recompute" keeps none
-        and finds them anew on each pass, which is slower but needs no space. "auto" is memory up to
-        ``memory_limit``, then disk, and "recompute" if that would take more than half of the free
-        space on the disk.
+        and finds them again on each pass, which is slower but needs no space. "auto" is memory up
+        to ``memory_limit``, then disk, and "recompute" if that would take more than half of the
+        free space on the disk.
     memory_limit : int, str or None, default=None
         Largest number of bytes to keep in memory, as a number or as a string such as "2GB" or
         "512MiB"; used by "auto". None is no limit for rows that are in memory themselves, and 16 MB
@@ -243,7 +243,7 @@ class LeafFile(LeafRows):
 
 
 class RecomputedLeaves(LeafRows):
-    """Leaf numbers that are found anew on every pass over batches, which must stay the same."""
+    """Leaf numbers that are found again on every pass over batches, which must stay the same."""
 
     def __init__(self, batches: Batches, finder: RowFinder, n_samples: int, n_jobs: int | None):
         self.batches, self.finder = batches, finder

@@ -364,7 +364,7 @@ class AdaGradWalk:
         self.squares, self.n_steps = np.full_like(theta, 1e-12), 0
 
     def start_pass(self) -> None:
-        """Start the mean anew."""
+        """Start the mean again."""
         self.n_steps = 0
 
     def step(self, game: Game, rows: Any) -> None:

@@ -168,7 +168,7 @@ class VoteMatrix:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the votes are an array and not batches that are made anew on every pass."""
+        """Whether the votes are an array and not batches that are made again on every pass."""
         return self.votes.in_memory
 
     def blocks(self) -> Iterator[Any]:

@@ -184,7 +184,7 @@ class VoterDisplay(Display):
         middle, texts = np.mean(self.ax_.get_xlim()), []
         for voter in chosen[:MOST_NAMES]:
             place = self.correlations[voter], self.weights[voter]
-            # names run towards the middle, those from the right above those from the left
+            # names run toward the middle, those from the right above those from the left
             side, shift = ("left", (5, 4)) if place[0] <= middle else ("right", (-5, 14))
             style = {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
             style |= {"ha": side, "xytext": shift}

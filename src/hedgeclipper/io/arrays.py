@@ -65,7 +65,7 @@ class MappedSource(Source):
 
 @dataclass(frozen=True, eq=False)
 class BatchSource(Source):
-    """Batches that somebody else makes, read anew on every pass.
+    """Batches that somebody else makes, read again on every pass.
 
     Where batches are frames, all must have the columns of the first one, in whatever order.
     """

@@ -41,7 +41,7 @@ def check_output(path: str | Path, *, force: bool = True) -> Path:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Pass the path of a file to write.")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path.parent} does not exist. Make the folder first.")
+        raise FileNotFoundError(f"{path.parent} does not exist. Create the folder first.")
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists already. Pass force=True to replace it.")
     return path

@@ -1,7 +1,7 @@
 """Rows in Dask collections; the only module that imports Dask.
 
 Every task can be done again from the collection, so that a worker that dies takes nothing with it
-that is not made anew. Any scheduler will do: that of the current ``Client``, or Dask's threads or
+that is not made again. Any scheduler will do: that of the current ``Client``, or Dask's threads or
 processes.
 """
 

@@ -218,8 +218,9 @@ class CsvFile(_File):
         numbered = [str(number) for number in range(len(names))]
         if names != numbered and all(map(_NUMERAL.fullmatch, names)):
             raise ValueError(
-                f"{self.path} has no heading: its first line is {','.join(names[:5])}. Put a line "
-                "with the names of the columns first, or pass columns if these are their names."
+                f"{self.path} has no header row: its first line is {','.join(names[:5])}. Put a "
+                "line with the names of the columns first, or pass columns if these are their "
+                "names."
             )
 
     def table(

@@ -81,7 +81,7 @@ class PassReporter(Reporter):
         self.tol, self.first = tol, math.inf
 
     def __call__(self, record: Any, evaluation: Any) -> None:
-        """Show a pass; a first pass starts the count anew."""
+        """Show a pass; a first pass starts the count again."""
         gap = max(record.primal - record.dual, 0.0)
         relative = gap / max(abs(record.primal), 1e-3)
         if record.n_iter == 1 or not math.isfinite(self.first):

@@ -388,8 +388,6 @@ class VoteAggregator(
         )
         self.certificate_ = self._checked.certificate(level)
         store_games(self, [game], None, [loss.hedged_range])
-        if not gold.has_unlabeled and held is not None:
-            probabilities = predictor.probabilities(Ballots(gold.unlabeled))
         self._pool, self._constraints, self._predictor = pool, constraints, predictor
         self._store(gold, evidence, probabilities)
         return self

@@ -21,16 +21,25 @@ ROWS_IN_BLOCK = 1 << 15
 
 
 class Ballots:
-    """Votes with the sums over them.
+    """Votes, or those on a slice of the rows, with the sums over them.
 
     ``shape`` is the number of voters, of votes they can cast, and of classes; ``n_votes`` of shape
     (n_rows,) is the number of votes on each row.
     """
 
-    def __init__(self, votes: Votes):
-        self.votes, self.n_rows, self.n_classes = votes, votes.n_rows, votes.n_classes
+    def __init__(self, votes: Votes, rows: slice = slice(None)):
+        start, stop, _ = rows.indices(votes.n_rows)
+        ends, matrix = votes.matrix.indptr[start : stop + 1], votes.matrix
+        self._all, self._rows = votes, rows
+        self._entries = ends, matrix.indices, matrix.data
+        self.n_rows, self.n_classes = stop - start, votes.n_classes
         self.shape = votes.n_voters, votes.n_classes, votes.n_classes
-        self.n_votes = np.diff(votes.matrix.indptr)
+        self.n_votes = np.diff(ends)
+
+    @cached_property
+    def votes(self) -> Votes:
+        """The votes themselves."""
+        return self._all if self.n_rows == self._all.n_rows else self._all.take(self._rows)
 
     @cached_property
     def votes_cast(self) -> np.ndarray:
@@ -46,8 +55,8 @@ class Ballots:
         adds to each column, as a rule one for each class.
         """
         _check_shape(weights.shape[:2], self.shape[:2])
-        matrix, out = self.votes.matrix, np.empty((self.n_rows, weights.shape[2]), order="F")
-        sum_vote_scores(matrix.indptr, matrix.indices, matrix.data, weights, out)
+        out = np.empty((self.n_rows, weights.shape[2]), order="F")
+        sum_vote_scores(*self._entries, weights, out)
         return out
 
     def sums(self, probabilities: np.ndarray) -> np.ndarray:
@@ -57,8 +66,8 @@ class Ballots:
         class.
         """
         _check_shape(probabilities.shape, (self.n_rows, self.n_classes))
-        matrix, out = self.votes.matrix, np.zeros(self.shape)
-        add_vote_sums(matrix.indptr, matrix.indices, matrix.data, probabilities, out)
+        out = np.zeros(self.shape)
+        add_vote_sums(*self._entries, probabilities, out)
         return out
 
     def weighted(self, theta: np.ndarray) -> np.ndarray:
@@ -86,7 +95,7 @@ class Ballots:
         """Yield the rows in parts, so that what is computed of a part stays small."""
         for start in range(0, self.n_rows, ROWS_IN_BLOCK):
             rows = slice(start, start + ROWS_IN_BLOCK)
-            yield rows, self.take(rows)
+            yield rows, Ballots(self.votes, rows)
 
 
 def parted(values: np.ndarray, n_voters: int, n_classes: int) -> tuple[np.ndarray, ...]:

@@ -121,8 +121,9 @@ def gather_evidence(
     """
     labeled, unlabeled = Ballots(gold.labeled), Ballots(gold.unlabeled)
     n_labeled, n_rows = labeled.n_rows, unlabeled.n_rows
+    rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     # auxiliary voters are fitted to all rows, or to a simple random sample of them
-    drawn = _drawn(n_labeled + n_rows, MAX_ROWS_IN_GAME, check_random_state(random_state))
+    drawn = _drawn(n_labeled + n_rows, MAX_ROWS_IN_GAME, rng)
     first, second = np.split(drawn, [np.searchsorted(drawn, n_labeled)])
     pool = Votes.stack(gold.labeled.take(first), gold.unlabeled.take(second - n_labeled))
     auxiliary = AuxiliaryVoters.fit(Ballots(pool))
@@ -131,7 +132,7 @@ def gather_evidence(
     counts = np.bincount(gold.codes, strata.weights[strata.labeled], minlength=labeled.n_classes)
     balance = class_frequencies(class_balance, counts)
     is_balance_known = not (isinstance(class_balance, str) and class_balance == "labeled")
-    rows = _drawn(n_rows, MAX_ROWS_IN_GAME, check_random_state(random_state))
+    rows = _drawn(n_rows, MAX_ROWS_IN_GAME, rng)
     # always the same rows, but not every k-th, since rows may be in a periodic order
     searched = rows[_drawn(rows.size, MAX_ROWS_IN_SEARCH, np.random.default_rng(0))]
     n_cast = labeled.votes_cast.sum(axis=1) + unlabeled.votes_cast.sum(axis=1)
@@ -185,7 +186,7 @@ def cautious_frequencies(counts: np.ndarray) -> np.ndarray:
     return shrunken / shrunken.sum()
 
 
-def _drawn(n_rows: int, most: int, rng: np.random.RandomState | np.random.Generator) -> np.ndarray:
+def _drawn(n_rows: int, most: int, rng: np.random.Generator) -> np.ndarray:
     """Return the numbers of all rows, or of some drawn from them, in order."""
     return np.arange(n_rows) if n_rows <= most else np.sort(rng.choice(n_rows, most, replace=False))
 

@@ -169,13 +169,15 @@ class GoldRows:
         return cls(labeled, codes, rest, has_unlabeled, marked, minus_one_is_class)
 
     def hold_out(self, held: np.ndarray) -> GoldRows:
-        """Return rows without some of the labels: these rows come last among the unlabeled ones."""
-        fitted = np.setdiff1d(np.arange(self.codes.size), held)
-        labeled = self.labeled.take(fitted)
-        pool = (
-            Votes.stack(self.unlabeled, self.labeled.take(held)) if self.has_unlabeled else labeled
-        )
-        return replace(self, labeled=labeled, codes=self.codes[fitted], unlabeled=pool)
+        """Return rows without some of the labels: these rows come last among the unlabeled ones.
+
+        Without unlabeled rows, all rows are reused as such, in their order.
+        """
+        fitted, pool = np.setdiff1d(np.arange(self.codes.size), held), self.unlabeled
+        if self.has_unlabeled:
+            pool = Votes.stack(pool, self.labeled.take(held))
+        labeled, codes = self.labeled.take(fitted), self.codes[fitted]
+        return replace(self, labeled=labeled, codes=codes, unlabeled=pool)
 
     def split(self) -> SplitVotes:
         """Return the rows as they were passed, or come one after the other after a partial fit."""
