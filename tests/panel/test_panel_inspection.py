@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
-from hedgeclipper import HedgedVotingClassifier
+from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
 from hedgeclipper.panel.panel_inspection import hold_out
 
 X, Y = make_classification(400, 6, random_state=0)
@@ -41,6 +41,40 @@ def test_labels_of_held_out_rows_have_no_part_in_it():
         for model in (MODEL, flipped)
     )
     np.testing.assert_array_equal(ours["this model"], theirs["this model"])
+
+
+# What its forest measures.
+
+
+def with_forest(**options):
+    forest = HedgeClipperClassifier(n_estimators=24, random_state=0)
+    members = [("linear", LogisticRegression()), ("forest", forest)]
+    return HedgedVotingClassifier(members, random_state=0, **options)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_importances_and_gain_are_those_of_its_forest(n_jobs):
+    model = with_forest(n_jobs=n_jobs).fit(X[:100], Y[:100], X_unlabeled=X[100:])
+    forest = HedgeClipperClassifier(n_estimators=24, random_state=0)
+    forest.fit(X[:100], Y[:100], X_unlabeled=X[100:])
+    np.testing.assert_allclose(model.feature_importances_, forest.feature_importances_)
+    assert model.unlabeled_gain_.auc == pytest.approx(forest.unlabeled_gain_.auc)
+
+
+def test_importances_are_in_terms_of_the_columns_of_a_frame():
+    rows = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]).astype({"a": str})
+    rows["a"] = np.where(X[:, 0] > 0, "high", "low")
+    members = [("hedgeclipper", "default"), ("linear", "default")]
+    model = HedgedVotingClassifier(members, random_state=0)
+    model.fit(rows[:100], np.where(X[:100, 0] > 0, 1, 0), X_unlabeled=rows[100:])
+    assert model.feature_importances_.shape == (3,)
+    assert model.feature_importances_.argmax() == 0
+
+
+def test_without_a_forest_there_is_neither():
+    for name in ("unlabeled_gain_", "feature_importances_"):
+        with pytest.raises(AttributeError, match=f"{name} needs a HedgeClipperClassifier"):
+            getattr(MODEL, name)
 
 
 # On new labeled rows.

@@ -124,10 +124,11 @@ class Inspection:
     hold_out: Callable[[Any], FoldPredictor] | None = None
     # from rows, checked as above, to the probabilities of a baseline, by its name
     predict_baseline: Callable[[Any], dict[str, np.ndarray]] | None = None
-    # what the unlabeled rows have brought in one sentence, and how much each column matters; raise
-    # AttributeError if the model does not know
+    # what the unlabeled rows have brought in one sentence, and from the number of the source of
+    # each column, and their number, to how much each source matters; raise AttributeError if the
+    # model does not know
     describe_gain: Callable[[], str] | None = None
-    importances: Callable[[], np.ndarray] | None = None
+    importances: Callable[[np.ndarray, int], np.ndarray] | None = None
     # from rows, checked as above, to why they are predicted as they are, in words; None if unknown
     reasons: Callable[[Any], list[str] | None] | None = None
     # returns how many voters are needed, and which of them agree

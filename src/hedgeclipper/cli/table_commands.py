@@ -6,7 +6,7 @@ A model is saved as a pipeline of a `ColumnEncoder` (none for LibSVM) and an est
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
@@ -309,10 +309,12 @@ def _unlabeled_facts(estimator: Any, rows: TableRows, output: Output) -> list[tu
     if rows.y.size > LABELS_FOR_GAIN:
         if inspected.describe_gain is not None:
             facts.append(("Unlabeled", "--report measures what these rows bring"))
-    # asked for before the model is saved, which then knows it
-    elif (gain := getattr(estimator, "unlabeled_gain_", None)) is not None:
-        output.result["unlabeled_gain"] = asdict(gain)
-        facts.append(("Unlabeled", gain.describe().removeprefix("unlabeled rows: ")))
+    elif inspected.describe_gain is not None:
+        with suppress(AttributeError):  # without views nothing is learned from them
+            # asked for before the model is saved, which then knows it
+            told = inspected.describe_gain()
+            output.result["unlabeled_gain"] = asdict(estimator.unlabeled_gain_)
+            facts.append(("Unlabeled", told.removeprefix("unlabeled rows: ")))
     # of very many rows only a sample is known
     never, doubts = estimator.never_predicted_, inspected.checked.unlabeled_doubts
     output.result["never_predicted"] = [str(label) for label in never]

@@ -159,7 +159,7 @@ def permutation_importances(
     lost = np.zeros(len(columns))
     shuffled = X.copy()
     for number, own in enumerate(columns):
-        for _ in range(n_repeats):
+        for _ in range(n_repeats if own.size else 0):
             shuffled[:, own] = X[np.ix_(rng.permutation(X.shape[0]), own)]
             leaves = groups.scorer.finder.find(shuffled, n_jobs)
             lost[number] += (whole - mean_auc(groups.unseen_scores(leaves))) / n_repeats
@@ -317,14 +317,23 @@ class ForestInspectionMixin:
         rows to do so, and knows it only if it was asked for before.
         """
         if not hasattr(self, "_importances"):
-            groups, rows, *_ = self._groups_and_rows("feature_importances_")
-            prepare, n_columns = self._predictor.prepare, rows.X_labeled.shape[1]
-            source = np.arange(n_columns) if prepare is None else prepare.encoder.sources_out_
-            columns = [np.flatnonzero(np.equal(source, k)) for k in range(self.n_features_in_)]
-            self._importances = permutation_importances(
-                groups, self._predictor.raw_of, rows.X_labeled, columns, self.n_jobs
-            )
+            n_columns = self.n_features_in_
+            self._importances = self._importances_of(np.arange(n_columns), n_columns)
         return self._importances
+
+    def _importances_of(self, sources: np.ndarray, n_sources: int) -> np.ndarray:
+        """Return how much each source of the columns of ``fit`` matters, shape (n_sources,).
+
+        ``sources`` has the number of each column's source. Columns of the same source are shuffled
+        together.
+        """
+        groups, rows, *_ = self._groups_and_rows("feature_importances_")
+        if (prepare := self._predictor.prepare) is not None:
+            sources = sources[prepare.encoder.sources_out_]
+        columns = [np.flatnonzero(sources == k) for k in range(n_sources)]
+        return permutation_importances(
+            groups, self._predictor.raw_of, rows.X_labeled, columns, self.n_jobs
+        )
 
     def _groups_and_rows(
         self, name: str
@@ -361,7 +370,7 @@ class ForestInspectionMixin:
         if self.game is None:
             own = {
                 "describe_gain": lambda: self.unlabeled_gain_.describe(),
-                "importances": lambda: self.feature_importances_,
+                "importances": self._importances_of,
                 "reasons": partial(describe_reasons, self),
             }
         return self._inspection(

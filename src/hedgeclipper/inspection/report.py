@@ -200,21 +200,17 @@ def _columns_that_matter(subject: Subject) -> dict[str, Any]:
     """Return the most important columns; no section for models that do not measure them."""
     if subject.model.importances is None:
         return {}
-    importances = None
-    if subject.estimator.n_features_in_ <= MANY_COLUMNS:
+    importances, names = None, subject.column_names
+    if len(names) <= MANY_COLUMNS:
         with suppress(AttributeError):  # a saved model has no rows to measure them on
-            importances = subject.model.importances()
+            importances = subject.model.importances(subject.sources, len(names))
     if importances is None:
         return {"columns": None}
-    order = np.argsort(-importances, kind="stable")[:MOST_IMPORTANT]
-    known = getattr(subject.estimator, "feature_names_in_", None)
-    names = [f"x{k}" if known is None else str(known[k]) for k in order]
+    used = np.unique(subject.sources)
+    order = used[np.argsort(-importances[used], kind="stable")][:MOST_IMPORTANT]
     most = max(float(importances.max()), 1e-9)
-    bars = [
-        (name, max(lost, 0.0) / most, f"{lost:.3f}")
-        for name, lost in zip(names, importances[order].tolist(), strict=True)
-    ]
-    return {"columns": {"bars": bars, "n_left_out": importances.size - order.size}}
+    bars = [(names[k], max(importances[k], 0.0) / most, f"{importances[k]:.3f}") for k in order]
+    return {"columns": {"bars": bars, "n_left_out": used.size - order.size}}
 
 
 def _gain_of_rows(subject: Subject) -> dict[str, Any]:

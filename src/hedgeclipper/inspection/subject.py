@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.inspection import Inspection, inspect_estimator
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_dask
 from hedgeclipper.inspection.display import steps_in
@@ -46,6 +47,9 @@ class Subject:
     # what a reader must know of how the rows were obtained, and what else to tell of the data
     notes: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
+    # names of the columns before they were encoded, and which of them each one is made of
+    column_names: Sequence[str] = ()
+    sources: np.ndarray = field(default_factory=lambda: np.empty(0, np.intp))
 
     @property
     def classes(self) -> np.ndarray:
@@ -68,6 +72,7 @@ def read_subject(
     """Return the subject of a report; arguments as in `write_report`, rows and labels by name."""
     steps, estimator = steps_in(model)
     subject = Subject(estimator, inspect_estimator(estimator, "A report"), about=about or {})
+    subject.column_names, subject.sources = _columns(steps, estimator)
     if steps:
         subject.notes = ("The steps before the classifier were kept as they were fitted.",)
     rows = _read_rows(subject, steps, {k: value for k, value in given.items() if value is not None})
@@ -94,6 +99,15 @@ def read_subject(
         subject.probabilities, awake = subject.model.predict_rows(subject.unlabeled)
         subject.awake = awake if subject.classes.size == 2 else None
     return subject
+
+
+def _columns(steps: list[Any], estimator: Any) -> tuple[list[str], np.ndarray]:
+    """Return names of columns, and of which of these each column of the estimator was made."""
+    if len(steps) == 1 and isinstance(steps[0], ColumnEncoder):
+        return [plan.name for plan in steps[0].plans_], np.array(steps[0].sources_out_)
+    n_columns = estimator.n_features_in_
+    names = getattr(estimator, "feature_names_in_", [f"x{k}" for k in range(n_columns)])
+    return [*map(str, names)], np.arange(n_columns)
 
 
 def take(rows: Any, numbers: np.ndarray) -> Any:

@@ -268,7 +268,9 @@ def cross_fit(
             errors[name] = fatal[0]
             continue
         seconds = sum(took for *_, took in found.values())
-        model, out_of_fold = found.pop(last)[0]
+        model, out_of_fold, grown_from = found.pop(last)[0]
+        if grown_from is not None:
+            model._grown_from = grown_from
         if not is_bagged[name]:
             parts = [(splits[k][1], result[1]) for k, (result, *_) in found.items() if result]
             out_of_fold = _join_folds(parts, (everything.size, rows.n_columns))
@@ -368,11 +370,12 @@ def _fit_and_score(
     is_final: bool,
     is_bagged: bool,
     shares_cores: bool,
-) -> tuple[Any, np.ndarray]:
+) -> tuple[Any, np.ndarray, Any]:
     """Return the final model, None for that of a fold, and scores of the rows to score.
 
     The final model's scores of rows it has seen only show whether it can score at all, unless they
-    are out of bag.
+    are out of bag. With them comes what a `HedgeClipperClassifier` was grown from, as it measures
+    importances later: a copy from another process has lost it.
     """
     model = clone(estimator)
     with own_jobs(model, shares_cores), warnings.catch_warnings():
@@ -380,10 +383,11 @@ def _fit_and_score(
         warnings.simplefilter("ignore", NeverPredictedWarning)
         codes = fit_member(model, rows, train)
         if is_bagged:
-            return model, out_of_bag_scores(model, rows.n_classes)
+            scores = out_of_bag_scores(model, rows.n_classes)
+            return model, scores, getattr(model, "_grown_from", None)
         X, own = _safe_indexing(rows.X_labeled, test), np.arange(codes.size)
         scores = member_scores(model, X, rows.n_classes, own, name, codes=codes)
-    return model if is_final else None, scores
+    return model if is_final else None, scores, None
 
 
 def _join_folds(

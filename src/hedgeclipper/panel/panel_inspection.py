@@ -10,8 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.base.inspection import FoldPredictor, Inspection, voter_table
+from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.base.semi_supervised_classifier import SemiSupervisedClassifier
 from hedgeclipper.base.weighing import aggregate, panel_scores
+from hedgeclipper.forest.classifier import HedgeClipperClassifier
+from hedgeclipper.forest.forest_inspection import UnlabeledGain
 from hedgeclipper.io import split_target
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import _safe_indexing
@@ -81,14 +84,54 @@ class PanelInspectionMixin(SemiSupervisedClassifier):
         """
         return _leaderboard(self, X, y)
 
+    @property
+    def unlabeled_gain_(self) -> UnlabeledGain:
+        """What the unlabeled rows have brought to the panel's own forest.
+
+        It is ``unlabeled_gain_`` of the member that is a `HedgeClipperClassifier`, one of the
+        default panel: other members are not measured without unlabeled rows.
+        """
+        return self._forest("unlabeled_gain_").unlabeled_gain_
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each column matters to the panel's own forest.
+
+        It is ``feature_importances_`` of the member that is a `HedgeClipperClassifier`, one of the
+        default panel, in the order of the columns of ``fit``.
+        """
+        n_columns = self.n_features_in_
+        return self._importances_of(np.arange(n_columns), n_columns)
+
+    def _importances_of(self, sources: np.ndarray, n_sources: int) -> np.ndarray:
+        """Return how much each source of the columns matters, as of a `HedgeClipperClassifier`."""
+        forest, prepare = self._forest("feature_importances_"), self._predictor.prepare
+        if isinstance(prepare, BatchCheck):
+            sources = sources[prepare.encoder.sources_out_]
+        return forest._importances_of(sources, n_sources)
+
+    def _forest(self, name: str) -> HedgeClipperClassifier:
+        """Return the member that is a forest; an attribute of this name is missing without one."""
+        for member in self.members_.values():
+            if isinstance(member, HedgeClipperClassifier):
+                return member
+        raise AttributeError(f"{name} needs a HedgeClipperClassifier among the members.")
+
     def _inspect(self) -> Inspection:
         """Return what summaries, displays and the report need."""
         n_members = len(self.members_)
+        own: dict[str, Any] = {}
+        if any(isinstance(member, HedgeClipperClassifier) for member in self.members_.values()):
+            own = {
+                "describe_gain": lambda: f"{self.unlabeled_gain_.describe()}, in its forest",
+                "importances": self._importances_of,
+            }
         return self._inspection(
             kind="panel",
             description=f"panel of {n_members:,} classifier{'s' * (n_members != 1)}",
             make_voters=lambda: voter_table("member", self._summaries, self.classes_),
             hold_out=partial(hold_out, self),
+            **own,
         )
 
     def _remarks(self) -> list[tuple[str, str]]:
