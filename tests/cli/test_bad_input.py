@@ -9,7 +9,7 @@ import pytest
 
 from hedgeclipper import VoteAggregator, save
 from hedgeclipper.cli.output import ExitCode
-from tests.command_line import cancer, crowd, flowers
+from tests.command_line import cancer, crowd, fast, flowers
 
 DATA, OUTPUT, MODEL, USAGE = ExitCode.DATA, ExitCode.OUTPUT, ExitCode.MODEL, ExitCode.USAGE
 
@@ -24,7 +24,7 @@ def models(tmp_path_factory):
     flowers().to_csv(folder / "strings.csv", index=False)
     for name, target in {"numbers": "benign", "strings": "species"}.items():
         words = ["--target", target, "--model", str(folder / f"{name}.skops"), "-q"]
-        assert main(["fit", str(folder / f"{name}.csv"), *words]) == 0
+        assert main(fast(["fit", str(folder / f"{name}.csv"), *words])) == 0
     model = VoteAggregator().fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 1, -1, -1])
     save(model, folder / "votes.skops")
     return {path.stem: path.read_bytes() for path in folder.glob("*.skops")}

@@ -7,16 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 import hedgeclipper
+from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.bounds.intervals import proportion_bounds
+from hedgeclipper.cli import main
 from hedgeclipper.datasets import fetch_a1a
 from tests.command_line import cancer, crowd, flowers
 
 
 def few_members(X, n_labels, random_state, *, n_classes=2):
-    from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.tree import DecisionTreeClassifier
 
@@ -106,6 +108,33 @@ def test_voting(command, monkeypatch):
     assert "Worst case" not in command.out
     command("predict", "m.skops", "rows.csv", "-o", "p.parquet", "--json")
     assert command.result["classes"].keys() == {"setosa", "versicolor", "virginica"}
+
+
+def test_the_default_is_a_panel_with_a_forest(command, monkeypatch):
+    def few(X, n_labels, random_state):
+        forest = HedgeClipperClassifier(n_estimators=24, random_state=0)
+        return [("linear", LogisticRegression()), ("hedgeclipper", forest)]
+
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few)
+    cancer().to_csv("rows.csv", index=False)
+    words = ["fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--report", "r.html"]
+    assert main([*words, "--jobs", "1"]) == 0
+    out, _ = command.capsys.readouterr()
+    assert isinstance(hedgeclipper.load("m.skops")["model"], hedgeclipper.HedgedVotingClassifier)
+    assert re.search(r"^Unlabeled +.* AUC.*, in its forest$", out, re.MULTILINE)
+    assert "permutation importance" in Path("r.html").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("other_sections")
+def test_a_report_tells_which_columns_of_the_file_matter(command):
+    flowers().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "species", "-m", "m.skops", "--report", "r.html", "--jobs", 1)
+    assert command.code == 0
+    page = Path("r.html").read_text("utf-8")
+    bars = re.findall(r'aria-label="(\w+): -?\d\.\d{3}"', page)
+    numbers = {"sepal_length", "sepal_width", "petal_length", "petal_width"}
+    assert set(bars) == numbers | {"color", "seen", "wet"}
+    assert bars[0] not in ("color", "wet")  # which are drawn at random
 
 
 @pytest.mark.parametrize(("words", "weight"), [((), None), (("--balanced",), "balanced")])

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.command_line import fast
+
 TABLE = (Path(__file__).parents[2] / "docs/troubleshooting.md").read_text(encoding="utf-8")
 MISTAKES = re.findall(
     r"^\| `((?:fit|predict|evaluate|report) .*?)` \| (.*) \|$", TABLE, re.MULTILINE
@@ -68,7 +70,7 @@ def files(tmp_path_factory):
     defaults = HedgeClipperClassifier.__init__.__kwdefaults__
     n_estimators, defaults["n_estimators"] = defaults["n_estimators"], 12
     words = ["-t", "income", "-m", str(folder / "model.skops"), "-q"]
-    assert main(["fit", str(folder / "rows.csv"), *words]) == 0
+    assert main(fast(["fit", str(folder / "rows.csv"), *words])) == 0
     defaults["n_estimators"] = n_estimators
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 

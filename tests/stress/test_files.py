@@ -23,7 +23,7 @@ from hedgeclipper import (
 )
 from hedgeclipper.cli import main
 from hedgeclipper.cli.output import ExitCode
-from tests.command_line import cancer, crowd, flowers
+from tests.command_line import cancer, crowd, fast, flowers
 from tests.stress.mutations import cut, flipped, hostile, mutated
 from tests.stress.outcomes import assert_probabilities, is_documented
 from tests.stress.tally import Tally, tries
@@ -56,7 +56,7 @@ def folder(tmp_path_factory):
         "strings": ["strings.csv", "-t", "species"],
         "libsvm": ["rows.libsvm"],
     }.items():
-        assert main(["fit", *words, "-m", f"{name}.skops", "-q", "--jobs", "1"]) == 0
+        assert main(fast(["fit", *words, "-m", f"{name}.skops", "-q", "--jobs", "1"])) == 0
     yield folder
     defaults["n_estimators"] = n_estimators
     os.chdir(before)
