@@ -9,6 +9,7 @@ import pytest
 
 import hedgeclipper
 from tests.command_line import flowers
+from tests.workbooks import write_workbook
 
 
 def people(n_rows=60):
@@ -81,12 +82,20 @@ def test_an_archive_and_lines_of_json(command):
         pd.testing.assert_frame_equal(pd.read_parquet(f"{name}.parquet"), whole)
 
 
-def test_a_workbook(command):
-    pytest.importorskip("openpyxl")
-    people().to_excel("rows.xlsx", index=False)
-    command("fit", "rows.xlsx", "-t", "y", "-m", "m.skops", "--json")
-    assert command.code == 0, command.err
-    assert command.result["n_labeled"] == 40
+def test_a_workbook_is_read_as_csv_is(command):
+    frame = people().assign(zip=["01067", "10115", None] * 20, seen=pd.Timestamp("2020-01-31"))
+    frame.loc[::2, "seen"] = pd.Timestamp("2021-12-01")
+    frame.loc[::7, "größe"] = None
+    write_workbook("rows.xlsx", frame)
+    frame.to_csv("rows.csv", index=False)
+    made = {}
+    for name in ("rows.csv", "rows.xlsx"):
+        command("fit", name, "-t", "y", "-m", f"{name}.skops", "--json")
+        assert command.code == 0, command.err
+        assert command.result["n_labeled"] == 40
+        made[name] = hedgeclipper.load(f"{name}.skops")["columns"].names_out_
+    assert made["rows.xlsx"] == made["rows.csv"]
+    assert {"größe_missing", "zip_01067", "seen_day"} < set(made["rows.xlsx"])
 
 
 def test_a_workbook_without_the_extra(command, monkeypatch):

@@ -3,11 +3,13 @@
 from zipfile import ZipFile
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hedgeclipper.io import as_source
 from hedgeclipper.io.csv_dialect import CsvDialect
-from hedgeclipper.io.formats import CsvFile, JsonLinesFile
+from hedgeclipper.io.formats import CsvFile, ExcelFile, JsonLinesFile
+from tests.workbooks import write_workbook
 
 WRITTEN = {
     "commas": (b"a,b\n1.5,2\n", CsvDialect(",", ".", "utf8")),
@@ -95,10 +97,19 @@ def test_json_lines(tmp_path):
         as_source(path)
 
 
-def test_a_workbook(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("openpyxl")
-    frame = pandas.DataFrame({"a": [1, 2], "b": ["x", 3]})
-    frame.to_excel(tmp_path / "rows.xlsx", index=False)
-    rows = next(iter(as_source(tmp_path / "rows.xlsx", strings=True)))
-    assert rows.tolist() == [[1, "x"], [2, "3"]]
+def test_cells_of_a_workbook_are_read_as_in_csv(tmp_path):
+    day = pd.Timestamp("2020-01-31")
+    columns = {
+        "number": ([1, None, 2.5], [1, None, 2.5]),
+        "date": ([day, None, day], [day, None, day]),
+        "text": (["12", None, "13.5"], [12, None, 13.5]),
+        "code": (["01067", None, "10115"], ["01067", None, "10115"]),
+        "both": (["x", None, 3], ["x", None, "3"]),
+        "numbers": (["4", None, 5], [4, None, 5]),
+        "whole": ([1, 2, 3], [1, 2, 3]),
+    }
+    cells = {name: pd.Series(values, dtype=object) for name, (values, _) in columns.items()}
+    write_workbook(tmp_path / "rows.xlsx", pd.DataFrame(cells))
+    table = ExcelFile(tmp_path / "rows.xlsx").table(list(columns))
+    assert table.to_pydict() == {name: read for name, (_, read) in columns.items()}
+    assert str(table.schema.field("whole").type) == "int64"

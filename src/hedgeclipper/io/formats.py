@@ -29,6 +29,7 @@ _HEADING_BYTES = 1 << 16
 _ROWS_PER_BATCH = 1 << 16
 # NaN and inf may be names of columns
 _NUMERAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+_LEADING_ZERO = r"^\s*[-+]?0\d"
 # marks columns whose digits begin with 0
 CODES = {b"hedgeclipper": b"codes"}
 _SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
@@ -199,7 +200,7 @@ class CsvFile(_File):
         with self._open(self._convert_options(list(whole), whole)) as reader:
             block = next(iter(reader), None)
         match = pyarrow("pyarrow.compute").match_substring_regex
-        return [n for n in whole if block and match(block[n], r"^\s*[-+]?0\d").true_count]
+        return [n for n in whole if block and match(block[n], _LEADING_ZERO).true_count]
 
     def check_heading(self) -> None:
         """Raise where the file is not text with a heading.
@@ -423,22 +424,38 @@ class JsonLinesFile(_WholeFile):
 
 
 class ExcelFile(_WholeFile):
-    """Rows of the first sheet of a workbook, whose first line has the names."""
+    """Rows of the first sheet of a workbook, whose first line has the names.
+
+    Cells of text are read as in CSV: as numbers if all cells of a column are numbers and none has
+    digits that begin with 0, and else as strings.
+    """
 
     @cached_property
     def _table(self) -> Any:
         pandas = import_extra("pandas", "io", "Reading a workbook")
         engine = "openpyxl" if find_spec("python_calamine") is None else "calamine"
-        import_extra("python_calamine" if engine == "calamine" else engine, "excel", "A workbook")
-        with naming_damaged_file(self.place, ValueError, BadZipFile):
-            frame = pandas.read_excel(self.path, engine=engine)
+        name = "python_calamine" if engine == "calamine" else engine
+        reader = import_extra(name, "excel", "A workbook")
+        damage = ValueError, KeyError, BadZipFile, getattr(reader, "CalamineError", ValueError)
+        with naming_damaged_file(self.place, *damage):
+            # as objects, or pandas would make numbers of postal codes
+            frame = pandas.read_excel(self.path, engine=engine, dtype=object).infer_objects()
         frame.columns = frame.columns.astype(str)
-        for name in frame.select_dtypes(object).columns:
-            column = frame[name]
-            if not column.dropna().map(lambda value: isinstance(value, (str, bool))).all():
-                # cells of several kinds
-                frame[name] = column.where(column.isna(), column.astype(str))
+        for name in frame.columns:
+            frame[name] = _read_cells(frame[name], pandas.to_numeric)
         return pyarrow().Table.from_pandas(frame, preserve_index=False)
+
+
+def _read_cells(column: Any, to_numeric: Any) -> Any:
+    """Return cells of text, or of several kinds, as strings or numbers; others as they are."""
+    is_text = column.dtype.kind == "O"
+    if not is_text or column.dropna().map(lambda value: isinstance(value, bool)).all():
+        return column
+    missing = column.isna()
+    texts = column.where(missing, column.astype(str))
+    numbers = to_numeric(texts, errors="coerce")
+    has_zeros = texts[~missing].str.match(_LEADING_ZERO).any()
+    return texts if has_zeros or numbers[~missing].isna().any() else numbers
 
 
 FORMATS: dict[str, type[_File]] = {
