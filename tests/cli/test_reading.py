@@ -102,8 +102,18 @@ def test_a_workbook_without_the_extra(command, monkeypatch):
     monkeypatch.setattr("hedgeclipper.io.formats.find_spec", lambda name: None)
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     Path("rows.xlsx").write_bytes(b"PK")
-    command("fit", "rows.xlsx", "-t", "y", "-m", "m.skops")
+    assert command("fit", "rows.xlsx", "-t", "y", "-m", "m.skops").code == 2
     assert "pip install 'hedgeclipper[excel]'" in command.err
+
+
+@pytest.mark.parametrize("words", [("--sep", ";"), ("--decimal", ","), ("--encoding", "latin-1")])
+def test_options_of_csv_are_noted_for_other_files(command, words):
+    people().to_parquet("rows.parquet")
+    command("fit", "rows.parquet", "-t", "y", "-m", "m.skops", "--json", *words)
+    note = "--sep, --decimal and --encoding are for CSV only, and not used for rows.parquet."
+    assert command.result["notes"] == [note]
+    command("predict", "m.skops", "rows.parquet", "-o", "p.csv", "--json", *words)
+    assert command.result["notes"] == [note]
 
 
 def test_lines_of_comments_are_left_out_and_rows_keep_their_numbers(command, monkeypatch):
