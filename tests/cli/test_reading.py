@@ -154,6 +154,43 @@ def test_amounts_are_numbers_with_a_note_and_codes_are_strings(command):
     assert command("predict", "m.skops", "rows.csv", "-o", "p.csv", "-q").code == 0
 
 
+def with_prices(texts):
+    frame = people().drop(columns="stadt")
+    return frame.assign(price=texts, y=np.where(np.arange(60) % 2, "dear", "cheap"))
+
+
+@pytest.mark.parametrize(("fitted", "strange"), [("${:,}.50", "-"), ("{:,}", "unknown")])
+def test_one_string_among_amounts_is_noted_as_among_numbers(command, fitted, strange):
+    prices = np.arange(60) * 397 + 1000
+    texts = [fitted.format(price) for price in prices]
+    for column in (texts, prices.astype(str).tolist()):
+        with_prices([*column[:-1], strange]).to_csv("rows.csv", index=False)
+        command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "-f", "--json")
+        assert (
+            f"Column 'price': {strange!r} and the like in 1 rows make its numbers strings; leave "
+            "the place of a missing number empty." in command.result["notes"]
+        )
+    with_prices([*texts[:-1], "NA"]).to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "-f", "--json")
+    plan = command.result["columns"][1]
+    assert plan["what"] == "amounts, read as numbers; 1 missing, marked in a column of their own"
+
+
+def test_points_between_thousands_beside_decimal_commas(command):
+    prices = np.arange(60) * 397.25
+    texts = [f"{price:,.2f}".translate(str.maketrans(",.", ".,")) for price in prices]
+    assert texts[4] == "1.589,00"
+    with_prices(texts).to_csv("rows.csv", index=False, sep=";", decimal=",")
+    command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "--json")
+    assert command.result["columns"][1]["what"] == "as they are"
+    note = "rows.csv is read with semicolons between values, commas in numbers."
+    assert note in command.result["notes"]
+    assert command("predict", "m.skops", "rows.csv", "-o", "one.csv", "-q").code == 0, command.err
+    with_prices(prices).to_csv("plain.csv", index=False)
+    command("predict", "m.skops", "plain.csv", "-o", "other.csv", "-q")
+    pd.testing.assert_frame_equal(pd.read_csv("one.csv"), pd.read_csv("other.csv"))
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

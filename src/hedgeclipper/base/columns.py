@@ -20,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
+from hedgeclipper.io.csv_dialect import COMMA_NUMBER
 from hedgeclipper.io.frames import is_float
 
 MOST_VALUES = 50
@@ -32,7 +33,7 @@ MANY_UNIQUE = 20
 MOSTLY_NUMBERS = 0.9
 # digits in groups of three or without commas, with a currency before or after, or a percent sign
 _AMOUNT = re.compile(
-    r"[-+]?[$€£¥]?\s?[-+]?(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(?<=[\d.])(e[-+]?\d+)?\s?[$€£¥%]?", re.I
+    r"[-+]?[$€£¥]?\s?[-+]?(?=\.?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?", re.I
 )
 _DAY = np.timedelta64(1, "D")
 _EPOCH_WEEKDAY = 3  # 1970 began on a Thursday
@@ -431,15 +432,20 @@ def _doubt_of_dates(texts: list[str], date_format: str | None) -> str | None:
 
 
 def _doubt_of_categories(texts: list[str]) -> str | None:
-    """Return a note if most strings look like numbers, with one that does not, or has a comma."""
+    """Return why strings are not read as numbers, if most look like numbers."""
     texts = [text.strip() for text in texts]
-    commas = [text for text in texts if re.fullmatch(r"[-+]?\d+,\d+", text)]
-    if len(commas) > MOSTLY_NUMBERS * len(texts):
-        return f"{commas[0]!r} is read as a string; write a number with a point"
-    others = [text for text in texts if not is_float(text)]
-    if others and len(texts) - len(others) > MOSTLY_NUMBERS * len(texts):
+    strange = [text for text in texts if not (is_float(text) or _AMOUNT.fullmatch(text))]
+    others = [text for text in strange if not re.fullmatch(COMMA_NUMBER, text)]
+    if len(texts) - len(others) <= MOSTLY_NUMBERS * len(texts):
+        return None
+    if others:
         return (
             f"{others[0]!r} and the like in {len(others):,} rows make its numbers strings; leave "
             "the place of a missing number empty"
         )
+    if strange:
+        return f"{strange[0]!r} is read as a string; write a number with a point, such as 1234.5"
+    bare = [text for text in texts if not text.endswith("%")]
+    if 0 < len(bare) < len(texts):
+        return f"{bare[0]!r} has no percent sign and others have one; write all in the same way"
     return None
