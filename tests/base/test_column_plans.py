@@ -79,6 +79,18 @@ def test_strings_that_are_nearly_numbers_are_doubted(texts, doubt):
     assert (plan.doubt is None) if doubt is None else plan.doubt.startswith(doubt)
 
 
+def test_percent_signs_that_the_rows_of_the_fit_did_not_have():
+    fitted = {"p": ["1%", "2%"], "d": ["$1", "$2"], "n": [1, 2], "w": ["a", "b"]}
+    encoder = ColumnEncoder().fit(pd.DataFrame(fitted))
+    known = {plan.name: plan.percent for plan in encoder.plans_}
+    assert known == {"p": True, "d": False, "n": False, "w": None}
+    changed = {"p": ["3", None], "d": ["3%", "4"], "n": ["5%", "6%"], "w": ["5%", "6%"]}
+    assert encoder.changed_signs(pd.DataFrame(changed)) == {"p": False, "d": True, "n": True}
+    alike = {"p": ["3%", None], "d": ["3", "4 €"], "n": [np.nan, np.nan], "w": ["5%", "6%"]}
+    assert encoder.changed_signs(pd.DataFrame(alike)) == {}
+    assert encoder.changed_signs(pd.DataFrame(alike).assign(p=np.nan)) == {}
+
+
 def test_strings_that_are_all_different_are_left_out():
     texts = np.array([f"row {k}" for k in range(20)], dtype=object)
     assert plan_column("a", texts).kind == "left out"

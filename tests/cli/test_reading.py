@@ -191,6 +191,39 @@ def test_points_between_thousands_beside_decimal_commas(command):
     pd.testing.assert_frame_equal(pd.read_csv("one.csv"), pd.read_csv("other.csv"))
 
 
+def test_a_percent_sign_that_comes_or_goes_is_noted(command):
+    numbers = 60 - np.arange(60)
+    signed = [f"{number}%" for number in numbers]
+    for name, texts in (("signed", signed), ("bare", numbers)):
+        with_prices(texts).to_csv(f"{name}.csv", index=False)
+    said = {
+        "signed": "without a percent sign, which all",
+        "bare": "with a percent sign, which none",
+    }
+    for fitted, other in (("signed", "bare"), ("bare", "signed")):
+        command("fit", f"{fitted}.csv", "-t", "y", "-m", "m.skops", "-f", "-q")
+        command("predict", "m.skops", f"{fitted}.csv", "-o", "p.csv", "-f", "--json")
+        assert command.result["notes"] == []
+        command("predict", "m.skops", f"{other}.csv", "-o", "p.csv", "-f", "--json")
+        assert command.result["notes"] == [
+            f"Column 'price' has values {said[fitted]} had in the fit: 22% is read as 0.22, and 22 "
+            "as 22."
+        ]
+
+
+def test_a_model_saved_before_percent_signs_were_kept(command):
+    with_prices([f"{number}%" for number in range(60)]).to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "-q")
+    model = hedgeclipper.load("m.skops")
+    for plan in model["columns"].plans_:
+        vars(plan).pop("percent")
+    hedgeclipper.save(model, "m.skops", force=True)
+    with_prices(range(60)).to_csv("more.csv", index=False)
+    for name in ("rows.csv", "more.csv"):
+        command("predict", "m.skops", name, "-o", "p.csv", "-f", "--json")
+        assert command.result["notes"] == [], command.err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -63,6 +63,8 @@ class ColumnPlan:
     date_format: str | None = None
     # why this may be wrong, as text
     doubt: str | None = None
+    # whether numbers have a percent sign; None for other kinds, and in older model files
+    percent: bool | None = None
 
     @property
     def stays(self) -> bool:
@@ -155,7 +157,12 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     def fit_plain(self, names, n_missing):
         """Note that all columns are numbers that stay as they are; some may have missing ones."""
         self.plans_ = [
-            ColumnPlan(name, "numbers", "as they are" + (f"; {n:,} missing stay so" if n else ""))
+            ColumnPlan(
+                name,
+                "numbers",
+                "as they are" + (f"; {n:,} missing stay so" if n else ""),
+                percent=False,
+            )
             for name, n in zip(names, n_missing, strict=True)
         ]
         self.plans_ += self._left_out_plans()
@@ -226,6 +233,15 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             name: int(np.sum(np.isnat(dates_of(values, formats[name])) & ~missing_labels(values)))
             for name, values in columns.items()
         }
+
+    def changed_signs(self, X):
+        """Return in which columns of numbers some have a percent sign, and none in ``fit``.
+
+        These are True. False are those in which some have none, and all had one in ``fit``.
+        """
+        other = {plan.name: not plan.percent for plan in self.plans_ if plan.percent is not None}
+        columns = _arrays(X, list(other))
+        return {name: sign for name, sign in other.items() if sign in _percent_signs(columns[name])}
 
 
 def needs_encoding(X: Any) -> bool:
@@ -323,12 +339,13 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
         return ColumnPlan(name, "left out", "it has the same value everywhere")
     marked = f"; {n_missing:,} missing, marked in a column of their own" if n_missing else ""
     if kind == "numbers":
-        return ColumnPlan(name, kind, f"as they are{marked}")
+        return ColumnPlan(name, kind, f"as they are{marked}", percent=False)
     texts = as_text(present).tolist() if kind == "categories" else []
     if are_amounts(texts):
         signed = next(text for text in texts if not is_float(text))
         note = f"{signed.strip()!r} is read as the number {amount_of(signed):g}"
-        return ColumnPlan(name, "numbers", f"amounts, read as numbers{marked}", doubt=note)
+        what = f"amounts, read as numbers{marked}"
+        return ColumnPlan(name, "numbers", what, doubt=note, percent="%" in signed)
     date_format = _date_format(texts)
     if kind == "dates" or date_format is not None:
         read = f", read as {date_format}" if date_format else ""
@@ -378,6 +395,13 @@ def amount_of(text: str) -> float:
     """Return a string as a number: ``"$1,234.50"`` is 1234.5, ``"12%"`` is 0.12."""
     digits = re.sub(r"[\s,$€£¥%]", "", text) if _AMOUNT.fullmatch(text.strip()) else text
     return float(digits) / (100.0 if "%" in text else 1.0)
+
+
+def _percent_signs(values: np.ndarray) -> set[bool]:
+    """Return whether values that are not missing have a percent sign, each answer once."""
+    present = values[~missing_labels(values)]
+    texts = present if values.dtype.kind == "O" else present[:1]
+    return {isinstance(value, str) and "%" in value for value in texts}
 
 
 def dates_of(values: np.ndarray, date_format: str | None) -> np.ndarray:
