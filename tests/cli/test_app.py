@@ -60,5 +60,5 @@ def test_without_the_extra(monkeypatch, capsys):
     from hedgeclipper.cli import main
 
     monkeypatch.setitem(sys.modules, "typer", None)
-    assert main(["--help"]) == 1
+    assert main(["--help"]) == 2
     assert "pip install 'hedgeclipper[cli]'" in capsys.readouterr().err

@@ -90,6 +90,7 @@ FILES = {
     "not UTF-8 heading": ("rows.csv", "ä,y\n1,0\n2,1\n".encode("latin-1"), "UTF-8"),
     "no Parquet": ("rows.parquet", b"a,y\n1,0\n", "rows.parquet is damaged or cut short"),
     "no Arrow": ("rows.arrow", b"a,y\n1,0\n", "rows.arrow is damaged or cut short"),
+    "no workbook": ("rows.xlsx", b"a,y\n1,0\n", "rows.xlsx is damaged or cut short"),
     "unknown suffix": ("rows.docx", b"a,y\n1,0\n", "has an unknown suffix"),
     "LibSVM from 0": (
         "rows.libsvm",

@@ -9,6 +9,7 @@ import pytest
 
 import hedgeclipper
 from tests.command_line import flowers
+from tests.workbooks import write_workbook
 
 
 def people(n_rows=60):
@@ -81,20 +82,38 @@ def test_an_archive_and_lines_of_json(command):
         pd.testing.assert_frame_equal(pd.read_parquet(f"{name}.parquet"), whole)
 
 
-def test_a_workbook(command):
-    pytest.importorskip("openpyxl")
-    people().to_excel("rows.xlsx", index=False)
-    command("fit", "rows.xlsx", "-t", "y", "-m", "m.skops", "--json")
-    assert command.code == 0, command.err
-    assert command.result["n_labeled"] == 40
+def test_a_workbook_is_read_as_csv_is(command):
+    frame = people().assign(zip=["01067", "10115", None] * 20, seen=pd.Timestamp("2020-01-31"))
+    frame.loc[::2, "seen"] = pd.Timestamp("2021-12-01")
+    frame.loc[::7, "größe"] = None
+    write_workbook("rows.xlsx", frame)
+    frame.to_csv("rows.csv", index=False)
+    made = {}
+    for name in ("rows.csv", "rows.xlsx"):
+        command("fit", name, "-t", "y", "-m", f"{name}.skops", "--json")
+        assert command.code == 0, command.err
+        assert command.result["n_labeled"] == 40
+        made[name] = hedgeclipper.load(f"{name}.skops")["columns"].names_out_
+    assert made["rows.xlsx"] == made["rows.csv"]
+    assert {"größe_missing", "zip_01067", "seen_day"} < set(made["rows.xlsx"])
 
 
 def test_a_workbook_without_the_extra(command, monkeypatch):
     monkeypatch.setattr("hedgeclipper.io.formats.find_spec", lambda name: None)
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     Path("rows.xlsx").write_bytes(b"PK")
-    command("fit", "rows.xlsx", "-t", "y", "-m", "m.skops")
+    assert command("fit", "rows.xlsx", "-t", "y", "-m", "m.skops").code == 2
     assert "pip install 'hedgeclipper[excel]'" in command.err
+
+
+@pytest.mark.parametrize("words", [("--sep", ";"), ("--decimal", ","), ("--encoding", "latin-1")])
+def test_options_of_csv_are_noted_for_other_files(command, words):
+    people().to_parquet("rows.parquet")
+    command("fit", "rows.parquet", "-t", "y", "-m", "m.skops", "--json", *words)
+    note = "--sep, --decimal and --encoding are for CSV only, and not used for rows.parquet."
+    assert command.result["notes"] == [note]
+    command("predict", "m.skops", "rows.parquet", "-o", "p.csv", "--json", *words)
+    assert command.result["notes"] == [note]
 
 
 def test_lines_of_comments_are_left_out_and_rows_keep_their_numbers(command, monkeypatch):
@@ -133,6 +152,76 @@ def test_amounts_are_numbers_with_a_note_and_codes_are_strings(command):
     np.testing.assert_allclose(rows["price"], prices + 0.5)
     assert rows["share"].between(0, 1).all()
     assert command("predict", "m.skops", "rows.csv", "-o", "p.csv", "-q").code == 0
+
+
+def with_prices(texts):
+    frame = people().drop(columns="stadt")
+    return frame.assign(price=texts, y=np.where(np.arange(60) % 2, "dear", "cheap"))
+
+
+@pytest.mark.parametrize(("fitted", "strange"), [("${:,}.50", "-"), ("{:,}", "unknown")])
+def test_one_string_among_amounts_is_noted_as_among_numbers(command, fitted, strange):
+    prices = np.arange(60) * 397 + 1000
+    texts = [fitted.format(price) for price in prices]
+    for column in (texts, prices.astype(str).tolist()):
+        with_prices([*column[:-1], strange]).to_csv("rows.csv", index=False)
+        command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "-f", "--json")
+        assert (
+            f"Column 'price': {strange!r} and the like in 1 rows make its numbers strings; leave "
+            "the place of a missing number empty." in command.result["notes"]
+        )
+    with_prices([*texts[:-1], "NA"]).to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "-f", "--json")
+    plan = command.result["columns"][1]
+    assert plan["what"] == "amounts, read as numbers; 1 missing, marked in a column of their own"
+
+
+def test_points_between_thousands_beside_decimal_commas(command):
+    prices = np.arange(60) * 397.25
+    texts = [f"{price:,.2f}".translate(str.maketrans(",.", ".,")) for price in prices]
+    assert texts[4] == "1.589,00"
+    with_prices(texts).to_csv("rows.csv", index=False, sep=";", decimal=",")
+    command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "--json")
+    assert command.result["columns"][1]["what"] == "as they are"
+    note = "rows.csv is read with semicolons between values, commas in numbers."
+    assert note in command.result["notes"]
+    assert command("predict", "m.skops", "rows.csv", "-o", "one.csv", "-q").code == 0, command.err
+    with_prices(prices).to_csv("plain.csv", index=False)
+    command("predict", "m.skops", "plain.csv", "-o", "other.csv", "-q")
+    pd.testing.assert_frame_equal(pd.read_csv("one.csv"), pd.read_csv("other.csv"))
+
+
+def test_a_percent_sign_that_comes_or_goes_is_noted(command):
+    numbers = 60 - np.arange(60)
+    signed = [f"{number}%" for number in numbers]
+    for name, texts in (("signed", signed), ("bare", numbers)):
+        with_prices(texts).to_csv(f"{name}.csv", index=False)
+    said = {
+        "signed": "without a percent sign, which all",
+        "bare": "with a percent sign, which none",
+    }
+    for fitted, other in (("signed", "bare"), ("bare", "signed")):
+        command("fit", f"{fitted}.csv", "-t", "y", "-m", "m.skops", "-f", "-q")
+        command("predict", "m.skops", f"{fitted}.csv", "-o", "p.csv", "-f", "--json")
+        assert command.result["notes"] == []
+        command("predict", "m.skops", f"{other}.csv", "-o", "p.csv", "-f", "--json")
+        assert command.result["notes"] == [
+            f"Column 'price' has values {said[fitted]} had in the fit: 22% is read as 0.22, and 22 "
+            "as 22."
+        ]
+
+
+def test_a_model_saved_before_percent_signs_were_kept(command):
+    with_prices([f"{number}%" for number in range(60)]).to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "-q")
+    model = hedgeclipper.load("m.skops")
+    for plan in model["columns"].plans_:
+        vars(plan).pop("percent")
+    hedgeclipper.save(model, "m.skops", force=True)
+    with_prices(range(60)).to_csv("more.csv", index=False)
+    for name in ("rows.csv", "more.csv"):
+        command("predict", "m.skops", name, "-o", "p.csv", "-f", "--json")
+        assert command.result["notes"] == [], command.err
 
 
 @pytest.mark.parametrize(

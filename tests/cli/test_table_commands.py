@@ -373,7 +373,7 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
         "place of a missing number empty.",
         "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
         "first.",
-        "Column 'size': '0,5' is read as a string; write a number with a point.",
+        "Column 'size': '0,5' is read as a string; write a number with a point, such as 1234.5.",
     ]
 
 

@@ -3,11 +3,13 @@
 from zipfile import ZipFile
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hedgeclipper.io import as_source
 from hedgeclipper.io.csv_dialect import CsvDialect
-from hedgeclipper.io.formats import CsvFile, JsonLinesFile
+from hedgeclipper.io.formats import CsvFile, ExcelFile, JsonLinesFile
+from tests.workbooks import write_workbook
 
 WRITTEN = {
     "commas": (b"a,b\n1.5,2\n", CsvDialect(",", ".", "utf8")),
@@ -39,6 +41,42 @@ def test_what_is_given_is_not_looked_for(tmp_path):
     path.write_bytes("größe:n\n1;5:2\n".encode("latin-1"))
     file = CsvFile(path, given=CsvDialect(":", ";", "latin-1"))
     assert file.table(["größe", "n"]).to_pydict() == {"größe": [1.5], "n": [2]}
+
+
+@pytest.mark.parametrize(
+    ("value", "decimal"),
+    [
+        ("1.234,50", ","),
+        ("-1.234.567,5 %", ","),
+        ("1.234", "."),
+        ("01.234,5", "."),
+        ("1,234.5", "."),
+    ],
+)
+def test_points_between_thousands_tell_of_decimal_commas(value, decimal):
+    content = f"a;b\n1.234;{value}\n".encode()
+    assert CsvDialect().found_in(content).decimal == decimal
+
+
+def test_points_between_thousands_are_left_out_of_amounts(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        "n;price;rate;whole;text;code\n1.234,50;1.234,5 €;12,5 %;1.234;1.234,50;1.234\n"
+    )
+    with path.open("a") as file:
+        file.write("-2,5;+3 €;3%;12.345.678;unknown;12\n;;;;;\n")
+    file = CsvFile(path)
+    names = ["n", "price", "rate", "whole", "text", "code"]
+    as_they_are = file.table(names).to_pydict()
+    assert as_they_are["n"] == ["1.234,50", "-2,5", None]
+    assert file.table(names, types={"code": "string"}, amounts=True).to_pydict() == {
+        "n": [1234.5, -2.5, None],
+        "price": ["1234.5€", "3€", None],
+        "rate": ["12.5%", "3%", None],
+        "whole": [1234, 12345678, None],
+        "text": as_they_are["text"],
+        "code": as_they_are["code"],
+    }
 
 
 def test_comments_further_down_are_left_out(tmp_path):
@@ -95,10 +133,19 @@ def test_json_lines(tmp_path):
         as_source(path)
 
 
-def test_a_workbook(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("openpyxl")
-    frame = pandas.DataFrame({"a": [1, 2], "b": ["x", 3]})
-    frame.to_excel(tmp_path / "rows.xlsx", index=False)
-    rows = next(iter(as_source(tmp_path / "rows.xlsx", strings=True)))
-    assert rows.tolist() == [[1, "x"], [2, "3"]]
+def test_cells_of_a_workbook_are_read_as_in_csv(tmp_path):
+    day = pd.Timestamp("2020-01-31")
+    columns = {
+        "number": ([1, None, 2.5], [1, None, 2.5]),
+        "date": ([day, None, day], [day, None, day]),
+        "text": (["12", None, "13.5"], [12, None, 13.5]),
+        "code": (["01067", None, "10115"], ["01067", None, "10115"]),
+        "both": (["x", None, 3], ["x", None, "3"]),
+        "numbers": (["4", None, 5], [4, None, 5]),
+        "whole": ([1, 2, 3], [1, 2, 3]),
+    }
+    cells = {name: pd.Series(values, dtype=object) for name, (values, _) in columns.items()}
+    write_workbook(tmp_path / "rows.xlsx", pd.DataFrame(cells))
+    table = ExcelFile(tmp_path / "rows.xlsx").table(list(columns))
+    assert table.to_pydict() == {name: read for name, (_, read) in columns.items()}
+    assert str(table.schema.field("whole").type) == "int64"

@@ -93,7 +93,7 @@ def test_csv_that_cannot_be_read(tmp_path, monkeypatch, text, message):
     path.write_text(text)
     with pytest.raises(ValueError, match=message) as caught:
         list(as_source(path))
-    assert isinstance(caught.value.__cause__, pa.ArrowInvalid) or "heading" in message
+    assert isinstance(caught.value.__cause__, pa.ArrowInvalid) or "header row" in message
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])

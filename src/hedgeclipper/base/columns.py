@@ -20,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
+from hedgeclipper.io.csv_dialect import COMMA_NUMBER
 from hedgeclipper.io.frames import is_float
 
 MOST_VALUES = 50
@@ -32,7 +33,7 @@ MANY_UNIQUE = 20
 MOSTLY_NUMBERS = 0.9
 # digits in groups of three or without commas, with a currency before or after, or a percent sign
 _AMOUNT = re.compile(
-    r"[-+]?[$€£¥]?\s?[-+]?(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(?<=[\d.])(e[-+]?\d+)?\s?[$€£¥%]?", re.I
+    r"[-+]?[$€£¥]?\s?[-+]?(?=\.?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?", re.I
 )
 _DAY = np.timedelta64(1, "D")
 _EPOCH_WEEKDAY = 3  # 1970 began on a Thursday
@@ -62,6 +63,8 @@ class ColumnPlan:
     date_format: str | None = None
     # why this may be wrong, as text
     doubt: str | None = None
+    # whether numbers have a percent sign; None for other kinds, and in older model files
+    percent: bool | None = None
 
     @property
     def stays(self) -> bool:
@@ -154,7 +157,12 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     def fit_plain(self, names, n_missing):
         """Note that all columns are numbers that stay as they are; some may have missing ones."""
         self.plans_ = [
-            ColumnPlan(name, "numbers", "as they are" + (f"; {n:,} missing stay so" if n else ""))
+            ColumnPlan(
+                name,
+                "numbers",
+                "as they are" + (f"; {n:,} missing stay so" if n else ""),
+                percent=False,
+            )
             for name, n in zip(names, n_missing, strict=True)
         ]
         self.plans_ += self._left_out_plans()
@@ -225,6 +233,15 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             name: int(np.sum(np.isnat(dates_of(values, formats[name])) & ~missing_labels(values)))
             for name, values in columns.items()
         }
+
+    def changed_signs(self, X):
+        """Return in which columns of numbers some have a percent sign, and none in ``fit``.
+
+        These are True. False are those in which some have none, and all had one in ``fit``.
+        """
+        other = {plan.name: not plan.percent for plan in self.plans_ if plan.percent is not None}
+        columns = _arrays(X, list(other))
+        return {name: sign for name, sign in other.items() if sign in _percent_signs(columns[name])}
 
 
 def needs_encoding(X: Any) -> bool:
@@ -322,12 +339,13 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
         return ColumnPlan(name, "left out", "it has the same value everywhere")
     marked = f"; {n_missing:,} missing, marked in a column of their own" if n_missing else ""
     if kind == "numbers":
-        return ColumnPlan(name, kind, f"as they are{marked}")
+        return ColumnPlan(name, kind, f"as they are{marked}", percent=False)
     texts = as_text(present).tolist() if kind == "categories" else []
     if are_amounts(texts):
         signed = next(text for text in texts if not is_float(text))
         note = f"{signed.strip()!r} is read as the number {amount_of(signed):g}"
-        return ColumnPlan(name, "numbers", f"amounts, read as numbers{marked}", doubt=note)
+        what = f"amounts, read as numbers{marked}"
+        return ColumnPlan(name, "numbers", what, doubt=note, percent="%" in signed)
     date_format = _date_format(texts)
     if kind == "dates" or date_format is not None:
         read = f", read as {date_format}" if date_format else ""
@@ -377,6 +395,13 @@ def amount_of(text: str) -> float:
     """Return a string as a number: ``"$1,234.50"`` is 1234.5, ``"12%"`` is 0.12."""
     digits = re.sub(r"[\s,$€£¥%]", "", text) if _AMOUNT.fullmatch(text.strip()) else text
     return float(digits) / (100.0 if "%" in text else 1.0)
+
+
+def _percent_signs(values: np.ndarray) -> set[bool]:
+    """Return whether values that are not missing have a percent sign, each answer once."""
+    present = values[~missing_labels(values)]
+    texts = present if values.dtype.kind == "O" else present[:1]
+    return {isinstance(value, str) and "%" in value for value in texts}
 
 
 def dates_of(values: np.ndarray, date_format: str | None) -> np.ndarray:
@@ -431,15 +456,20 @@ def _doubt_of_dates(texts: list[str], date_format: str | None) -> str | None:
 
 
 def _doubt_of_categories(texts: list[str]) -> str | None:
-    """Return a note if most strings look like numbers, with one that does not, or has a comma."""
+    """Return why strings are not read as numbers, if most look like numbers."""
     texts = [text.strip() for text in texts]
-    commas = [text for text in texts if re.fullmatch(r"[-+]?\d+,\d+", text)]
-    if len(commas) > MOSTLY_NUMBERS * len(texts):
-        return f"{commas[0]!r} is read as a string; write a number with a point"
-    others = [text for text in texts if not is_float(text)]
-    if others and len(texts) - len(others) > MOSTLY_NUMBERS * len(texts):
+    strange = [text for text in texts if not (is_float(text) or _AMOUNT.fullmatch(text))]
+    others = [text for text in strange if not re.fullmatch(COMMA_NUMBER, text)]
+    if len(texts) - len(others) <= MOSTLY_NUMBERS * len(texts):
+        return None
+    if others:
         return (
             f"{others[0]!r} and the like in {len(others):,} rows make its numbers strings; leave "
             "the place of a missing number empty"
         )
+    if strange:
+        return f"{strange[0]!r} is read as a string; write a number with a point, such as 1234.5"
+    bare = [text for text in texts if not text.endswith("%")]
+    if 0 < len(bare) < len(texts):
+        return f"{bare[0]!r} has no percent sign and others have one; write all in the same way"
     return None

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 import_extra(module, "cli", "The command line")
     except ImportError as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
+        return 2  # as ExitCode.USAGE, whose module may lack what it imports
     try:
         from hedgeclipper.cli.app import run
 

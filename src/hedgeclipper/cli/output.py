@@ -157,6 +157,8 @@ def exit_code_of(error: BaseException) -> ExitCode:
         return error.code
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.STOPPED
+    if isinstance(error, ImportError):  # of an extra that is not installed
+        return ExitCode.USAGE
     # imported here, since help should not have to wait for it
     from hedgeclipper.io.atomic import NotWrittenError
     from hedgeclipper.persistence import ModelFileError
@@ -183,7 +185,7 @@ def one_line(error: BaseException) -> str:
         return message.replace("force=True", "--force")
     if isinstance(error, OSError) and error.strerror and error.filename is None:
         return f"{error.strerror}."  # without the number of the error
-    if exit_code_of(error) is ExitCode.UNEXPECTED and not isinstance(error, ImportError):
+    if exit_code_of(error) is ExitCode.UNEXPECTED:
         return (
             f"This should not happen ({type(error).__name__}: {message}). Run the command "
             "again with --debug, and report what it shows."

@@ -228,7 +228,14 @@ def _find(
 
 
 def note_dialect(files: Files, output: Output) -> None:
-    """Note how CSV files are written, if that was found out and is not as usual."""
+    """Note how CSV files are written, if that was found out and is not as usual.
+
+    For files of another kind, note options that say how CSV is written.
+    """
+    if files.kind != "CSV" and files.dialect != UNKNOWN_DIALECT:
+        output.note(
+            f"--sep, --decimal and --encoding are for CSV only, and not used for {files.place}."
+        )
     if files.kind == "CSV" and files.dialect == UNKNOWN_DIALECT:
         found = files.tables[0].dialect.describe()
         if found and ".tsv" not in files.paths[0].name.lower():

@@ -148,7 +148,7 @@ class Files:
     def frames(self, strings: Sequence[str] = ()) -> Iterator[pd.DataFrame]:
         """Yield the rows of each file; of CSV these columns are read as strings."""
         types = {name: pa.string() for name in strings if name in self.names}
-        more = {"types": types} if self.kind == "CSV" else {}
+        more = {"types": types, "amounts": True} if self.kind == "CSV" else {}
         for path, file in zip(self.paths, self.tables, strict=True):
             table = file.table(self.names, MISSING_STRINGS, **more)
             self.n_rows[str(path)] = table.num_rows

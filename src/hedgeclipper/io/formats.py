@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from hedgeclipper.io.csv_dialect import COMMENT, UNKNOWN_DIALECT, CsvDialect
+from hedgeclipper.io.csv_dialect import COMMA_NUMBER, COMMENT, UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import holds_numbers, holds_strings, positions_of, pyarrow
 from hedgeclipper.io.libsvm import open_packed
@@ -29,6 +29,7 @@ _HEADING_BYTES = 1 << 16
 _ROWS_PER_BATCH = 1 << 16
 # NaN and inf may be names of columns
 _NUMERAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+_LEADING_ZERO = r"^\s*[-+]?0\d"
 # marks columns whose digits begin with 0
 CODES = {b"hedgeclipper": b"codes"}
 _SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
@@ -199,7 +200,7 @@ class CsvFile(_File):
         with self._open(self._convert_options(list(whole), whole)) as reader:
             block = next(iter(reader), None)
         match = pyarrow("pyarrow.compute").match_substring_regex
-        return [n for n in whole if block and match(block[n], r"^\s*[-+]?0\d").true_count]
+        return [n for n in whole if block and match(block[n], _LEADING_ZERO).true_count]
 
     def check_heading(self) -> None:
         """Raise where the file is not text with a heading.
@@ -224,9 +225,17 @@ class CsvFile(_File):
             )
 
     def table(
-        self, names: list[str], missing: Sequence[str] | None = None, types: Any = None
+        self,
+        names: list[str],
+        missing: Sequence[str] | None = None,
+        types: Any = None,
+        amounts: bool = False,
     ) -> Any:
-        """Return all rows in one table; types of columns that are not given suit all rows."""
+        """Return all rows in one table; types of columns that are not given suit all rows.
+
+        With ``amounts`` numbers like 1.234,50 are read too, in a file with decimal commas, and
+        those with a currency or a percent sign are strings with a decimal point.
+        """
         csv = pyarrow("pyarrow.csv")
         kept = self.head()[0] if self.keep_zeros else ()
         types = {f.name: f.type for f in kept if f.metadata == CODES} | dict(types or {})
@@ -234,6 +243,11 @@ class CsvFile(_File):
         with naming_damaged_table(self.place), self._unpacked() as stream:
             table = csv.read_csv(stream, self._read_options(), self._parse_options(), convert)
         self._check(table)
+        if amounts and self.dialect.decimal == ",":
+            for position, field in enumerate(table.schema):
+                if field.name not in types and holds_strings(field.type):
+                    column = _with_points(table.column(position))
+                    table = table.set_column(position, field.name, column)
         return table
 
     def column_of_strings(self, name: str) -> Any:
@@ -322,6 +336,21 @@ class CsvFile(_File):
         if suffix == ".zip":
             return pyarrow().input_stream(_open_zipped(self.path))
         return pyarrow().input_stream(str(self.path), compression=_PACKINGS.get(suffix))
+
+
+def _with_points(column: Any) -> Any:
+    """Return numbers with decimal commas as numbers, or with points if they have other signs.
+
+    A column in which not all strings are numbers is returned as it is.
+    """
+    compute = pyarrow("pyarrow.compute")
+    is_number = compute.match_substring_regex(column, rf"^\s*{COMMA_NUMBER}\s*$")
+    if not compute.all(is_number, min_count=0).as_py():
+        return column
+    points = compute.replace_substring_regex(column, r"[.\s+]", "")
+    points = compute.replace_substring(points, ",", ".")
+    has_signs = compute.any(compute.match_substring_regex(points, r"[^-.\d]"), min_count=0)
+    return points if has_signs.as_py() else points.cast("float64")
 
 
 def _open_zipped(path: Path) -> Any:
@@ -423,22 +452,38 @@ class JsonLinesFile(_WholeFile):
 
 
 class ExcelFile(_WholeFile):
-    """Rows of the first sheet of a workbook, whose first line has the names."""
+    """Rows of the first sheet of a workbook, whose first line has the names.
+
+    Cells of text are read as in CSV: as numbers if all cells of a column are numbers and none has
+    digits that begin with 0, and else as strings.
+    """
 
     @cached_property
     def _table(self) -> Any:
         pandas = import_extra("pandas", "io", "Reading a workbook")
         engine = "openpyxl" if find_spec("python_calamine") is None else "calamine"
-        import_extra("python_calamine" if engine == "calamine" else engine, "excel", "A workbook")
-        with naming_damaged_file(self.place, ValueError, BadZipFile):
-            frame = pandas.read_excel(self.path, engine=engine)
+        name = "python_calamine" if engine == "calamine" else engine
+        reader = import_extra(name, "excel", "A workbook")
+        damage = ValueError, KeyError, BadZipFile, getattr(reader, "CalamineError", ValueError)
+        with naming_damaged_file(self.place, *damage):
+            # as objects, or pandas would make numbers of postal codes
+            frame = pandas.read_excel(self.path, engine=engine, dtype=object).infer_objects()
         frame.columns = frame.columns.astype(str)
-        for name in frame.select_dtypes(object).columns:
-            column = frame[name]
-            if not column.dropna().map(lambda value: isinstance(value, (str, bool))).all():
-                # cells of several kinds
-                frame[name] = column.where(column.isna(), column.astype(str))
+        for name in frame.columns:
+            frame[name] = _read_cells(frame[name], pandas.to_numeric)
         return pyarrow().Table.from_pandas(frame, preserve_index=False)
+
+
+def _read_cells(column: Any, to_numeric: Any) -> Any:
+    """Return cells of text, or of several kinds, as strings or numbers; others as they are."""
+    is_text = column.dtype.kind == "O"
+    if not is_text or column.dropna().map(lambda value: isinstance(value, bool)).all():
+        return column
+    missing = column.isna()
+    texts = column.where(missing, column.astype(str))
+    numbers = to_numeric(texts, errors="coerce")
+    has_zeros = texts[~missing].str.match(_LEADING_ZERO).any()
+    return texts if has_zeros or numbers[~missing].isna().any() else numbers
 
 
 FORMATS: dict[str, type[_File]] = {
