@@ -144,6 +144,7 @@ def test_an_error_of_permission_is_one_line():
     ("words", "code", "said"),
     [
         (["--target", "benigm", "--model", "m.skops"], DATA, "Did you mean 'benign'?"),
+        (["--target", "bn", "--model", "m.skops"], DATA, "Did you mean 'benign'?"),
         (["--target", "xyz", "--model", "m.skops"], DATA, "Name one of these."),
         (["--model", "m.skops"], USAGE, "The column to predict is not named. Pass --target"),
         (["--target", "benign"], USAGE, "Missing option"),

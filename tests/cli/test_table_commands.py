@@ -136,7 +136,10 @@ def test_a_time_limit_leaves_members_out(command, monkeypatch):
     words = ("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--jobs", 1)
     command(*words, "--method", "voting", "--time-limit", 60)
     assert command.code == 0
-    assert "The time limit of 60 s left out 1 of 2 members (extra_trees)" in command.err
+    note = (
+        "The time limit of 60 s left out 1 of 2 members (extra_trees). Raise --time-limit for more."
+    )
+    assert note in command.err
     assert command(*words, "--method", "forest", "--time-limit", 60, "--force").code == 2
     assert "--time-limit is given without --method voting" in command.err
     assert command(*words, "--method", "voting", "--time-limit", 0, "--force").code == 2
@@ -361,6 +364,9 @@ def test_a_report(command):
     assert command("votes", "votes.csv", "--gold", "gold.csv", "--report", "v.html").code == 0
     for page in ("fit.html", "page.html", "v.html"):
         assert "<html" in Path(page).read_text(encoding="utf-8")
+    what_to_do = "write the report with the fit: pass --report to hedgeclipper fit"
+    assert what_to_do in Path("page.html").read_text(encoding="utf-8")
+    assert what_to_do not in Path("fit.html").read_text(encoding="utf-8")
 
 
 def test_the_report_gets_the_rows_as_the_files_have_them(command, monkeypatch):
