@@ -98,6 +98,8 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         Names of the new columns, all different.
     sources_out_ : list of int
         Number of the column that each new one is made of.
+    digest_ : str
+        SHA-256 of the labeled rows, if the command line has fitted a model to them.
 
     Examples
     --------
@@ -109,6 +111,8 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     >>> encoder.transform(rows[:1])
     array([[1.5, 0. , 0. , 0. , 1. ]])
     """
+
+    digest_: str
 
     def __init__(self, target=None, key=None, left_out=None):
         self.target = target

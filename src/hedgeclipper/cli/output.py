@@ -24,7 +24,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-
 # what messages ask for in Python, and what that is at the command line
 _AS_OPTIONS = {
     "Pass force=True to": "Pass --force to",

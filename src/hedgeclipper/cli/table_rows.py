@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,13 +19,14 @@ from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
 from hedgeclipper.cli.output import CommandError, Output
 from hedgeclipper.cli.table_files import Files, row_names
 from hedgeclipper.cli.table_labels import Roles, as_classes, read_labels
-from hedgeclipper.io import missing_labels
+from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import _safe_indexing
 
 # fewer rows may be numbered by accident
 LEAST_ROWS = 20
 _FIRST_ROWS = 1000
+ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 # how pandas, R and spreadsheets call the index that they have written
 _INDEX = re.compile(r"|unnamed: ?\d+|row_?names?|(row|record)[ _.]?(index|id|number|no|nr)", re.I)
 _ID = re.compile(r"(.*[\W_])?(id|uuid|guid|key)|index|row|.*[a-z\d](Id|ID|Key)")
@@ -100,6 +102,18 @@ class TableRows:
         return keys[numbers].tolist()
 
 
+def digest_of(X: Any, y: np.ndarray) -> str:
+    """Return a SHA-256 of encoded rows and their labels, which depends on the order of the rows.
+
+    Numbers count as float32, since rows in batches are, and labels as text.
+    """
+    digest = hashlib.sha256("\n".join(as_text(y)).encode())
+    for column in np.asarray(X).T:
+        numbers = column.astype(np.float32)
+        digest.update(np.where(np.isnan(numbers), np.float32(np.nan), numbers).tobytes())
+    return digest.hexdigest()
+
+
 def read_rows(
     tables: list[Files], roles: Roles, output: Output, encoder: ColumnEncoder | None = None
 ) -> TableRows:
@@ -117,9 +131,9 @@ def read_rows(
         encoder, names = _new_encoder(data, roles, output)
     else:
         names = encoder.used_names
-        data.require(names, "the model")
+        data.require(names, "the model", ADD_COLUMNS)
     for files in others:
-        files.require(names, "the unlabeled rows")
+        files.require(names, "the unlabeled rows", ADD_COLUMNS)
     if getattr(encoder, "is_plain_", all(files.hold_numbers(names) for files in tables)):
         try:
             return _in_batches(tables, names, None, labels, output.verbose, encoder)
