@@ -345,7 +345,8 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
         "place of a missing number empty.",
         "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
         "first.",
-        "Column 'size': '0,5' is read as a string; write a number with a point.",
+        "Column 'note' is left out: text that is different in each row cannot be used.",
+        "Column 'size' is left out: '0,5' is read as a string; write a number with a point.",
     ]
 
 
@@ -408,7 +409,7 @@ def test_rows_of_a_report_are_named_by_file_and_line(command, monkeypatch, suffi
     write_table(frame[200:].assign(benign=pd.NA), "more", suffix)
     data = f"[ab].{suffix}"
     words = ("--unlabeled", f"more.{suffix}", "-m", "m.skops", "--report", "r.html", "-q")
-    target = () if suffix == "libsvm" else ("-t", "benign")
+    target = () if suffix == "libsvm" else ("-t", "benign", "--keep", "number")
     assert command("fit", data, *words, *target).code == 0, command.err
     rows = given["X_unlabeled"]
     numbers = rows["number"] if hasattr(rows, "columns") else rows.toarray()[:, 6]

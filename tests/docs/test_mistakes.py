@@ -58,6 +58,7 @@ def files(tmp_path_factory):
     )
     shuffled = np.random.default_rng(1).permutation(60)
     write(folder, ids=rows.assign(customer_id=shuffled * 3))
+    write(folder, codes=rows.assign(customer=[f"C{k}" for k in shuffled]))
     index = rows.copy()
     index.insert(0, "Unnamed: 0", shuffled)
     spelled = rows.copy()

@@ -342,6 +342,8 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     is_unique = n_values == len(values) >= MANY_UNIQUE
     if is_unique or (n_values > MOST_VALUES and n_values > OWN_TEXT * len(present)):
         what = f"text of its own in most rows ({n_values:,} values)"
+        where = "each row" if n_values == len(values) else "most rows"
+        doubt = doubt or f"text that is different in {where} cannot be used"
         return ColumnPlan(name, "left out", what, doubt=doubt)
     each = f"{n_values:,} values, a column of 0 and 1 for each"
     # a missing value is one more

@@ -425,7 +425,8 @@ def _print_rows(rows: TableRows, output: Output) -> None:
     plans = rows.encoder.plans_
     for plan in plans:
         if plan.doubt is not None:
-            output.note(f"Column {plan.name!r}: {plan.doubt}.")
+            left_out = " is left out" if plan.kind == "left out" else ""
+            output.note(f"Column {plan.name!r}{left_out}: {plan.doubt}.")
     shown = plans
     if len(plans) > COLUMNS_TO_LIST:
         shown = [plan for plan in plans if not plan.stays]
