@@ -145,6 +145,7 @@ def test_an_error_of_permission_is_one_line():
     ("words", "code", "said"),
     [
         (["--target", "benigm", "--model", "m.skops"], DATA, "Did you mean 'benign'?"),
+        (["--target", "bn", "--model", "m.skops"], DATA, "Did you mean 'benign'?"),
         (["--target", "xyz", "--model", "m.skops"], DATA, "Name one of these."),
         (["--model", "m.skops"], USAGE, "The column to predict is not named. Pass --target"),
         (["--target", "benign"], USAGE, "Missing option"),
@@ -246,7 +247,8 @@ def test_unlabeled_rows_without_a_column(command):
     cancer().to_csv("rows.csv", index=False)
     cancer().drop(columns=["mean_area"]).to_csv("more.csv", index=False)
     words = ("--target", "benign", "--unlabeled", "more.csv", "--model", "m.skops")
-    fails(command, ("fit", "rows.csv", *words), DATA, "more.csv has no column 'mean_area'")
+    said = "more.csv has no column 'mean_area'", "Add what is missing"
+    fails(command, ("fit", "rows.csv", *words), DATA, *said)
 
 
 def test_unlabeled_rows_of_another_kind(command):
@@ -421,7 +423,8 @@ def test_a_report_on_rows_without_labels(command, models, monkeypatch):
     Path("m.skops").write_bytes(models["numbers"])
     cancer().drop(columns="benign").to_csv("rows.csv", index=False)
     words = ("report", "m.skops", "rows.csv", "-o", "page.html")
-    fails(command, words, DATA, "has no column 'benign' for --target")
+    advice = "Pass the rows of the fit, and --labels if their labels are in another file."
+    fails(command, words, DATA, "has no column 'benign' for the model", advice)
 
 
 def test_debug_shows_where_an_error_comes_from(command):

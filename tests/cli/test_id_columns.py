@@ -23,10 +23,19 @@ SHUFFLED = np.random.default_rng(0).permutation(N_ROWS)
         ("rownames", SHUFFLED * 2),
         ("anything", np.arange(N_ROWS)),
         ("anything", np.arange(N_ROWS) + 1),
+        ("anything", np.arange(N_ROWS) + 1980),
+        ("anything", np.arange(N_ROWS)[::-1]),
+        ("anything", np.arange(float(N_ROWS))),
+        ("anything", np.arange(N_ROWS, dtype=np.uint8)[::-1]),
         ("id", SHUFFLED),
         ("ID", SHUFFLED),
         ("customer_id", 7 * SHUFFLED),
         ("PassengerId", 7 * SHUFFLED),
+        ("customer_id", 7.0 * SHUFFLED),
+        ("tweet_id", 2**60 + 1000 * SHUFFLED),
+        *((name, 7 * SHUFFLED) for name in ("uid", "uuid", "guid", "UserUID", "ssn", "number")),
+        *((name, 7 * SHUFFLED) for name in ("acct", "account", "account_no", "member nr", "No")),
+        *((name, 7 * SHUFFLED) for name in ("AccountNo", "policyNumber", "case.number")),
     ],
 )
 def test_columns_that_tell_rows_apart(tmp_path, name, values, suffix):
@@ -36,8 +45,15 @@ def test_columns_that_tell_rows_apart(tmp_path, name, values, suffix):
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("year", np.arange(N_ROWS) + 1980),
-        ("counts_down", np.arange(N_ROWS)[::-1]),
+        ("counts_by_two", 2 * np.arange(N_ROWS)),
+        ("up_and_down", np.abs(np.arange(N_ROWS) - 7)),
+        ("no_of_rooms", SHUFFLED),
+        ("number_of_rooms", SHUFFLED),
+        ("accounts", SHUFFLED),
+        ("casino", SHUFFLED),
+        ("account_no", SHUFFLED // 2),
+        ("number", SHUFFLED / 7),
+        ("number", np.append(SHUFFLED[1:] * 7.0, np.inf)),
         ("price", SHUFFLED),
         ("paid", SHUFFLED),
         ("humid", SHUFFLED),
@@ -46,6 +62,7 @@ def test_columns_that_tell_rows_apart(tmp_path, name, values, suffix):
         ("index_of_prices", SHUFFLED),
         ("grid", SHUFFLED),
         ("measured", np.arange(N_ROWS) / 10),
+        ("measured", np.arange(N_ROWS) + 0.5),
     ],
 )
 def test_honest_columns_are_kept(tmp_path, name, values):
@@ -66,6 +83,20 @@ def test_numbers_may_go_on_in_the_next_file_or_begin_again(tmp_path):
         assert list(find_id_columns(Files.find([str(tmp_path)]), ["n", "x"])) == ["n"]
 
 
+def test_files_of_one_row_do_not_count(tmp_path):
+    for number in range(N_ROWS):
+        frame = pd.DataFrame({"n": SHUFFLED[number : number + 1]})
+        frame.to_csv(tmp_path / f"{number}.csv", index=False)
+    assert find_id_columns(Files.find([str(tmp_path)]), ["n"]) == {}
+
+
+def test_strings_may_come_after_the_first_lines(tmp_path):
+    numbers = np.arange(300_000).astype(str)
+    numbers[-1] = "last"
+    pd.DataFrame({"n": numbers}).to_csv(tmp_path / "a.csv", index=False)
+    assert find_id_columns(Files.find([str(tmp_path / "a.csv")]), ["n"]) == {}
+
+
 def find_in(columns, path):
     frame = pd.DataFrame({**columns, "x": SHUFFLED[: len(*columns.values())] / 7})
     frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
@@ -75,7 +106,7 @@ def find_in(columns, path):
 
 @pytest.mark.parametrize("table", [cancer, flowers])
 def test_an_index_is_left_out_with_a_note_or_kept(command, table):
-    frame = table()
+    frame = table().drop(columns="note", errors="ignore")
     target = frame.columns[-1]
     frame.to_csv("rows.csv")  # with its index
     words = ("fit", "rows.csv", "-t", target, "--json", "-m")
@@ -93,6 +124,34 @@ def test_an_index_is_left_out_with_a_note_or_kept(command, table):
     command(*words, "kept.skops", "--keep", "number")
     assert command.result["notes"] == []
     assert "number" in hedgeclipper.load("kept.skops")["columns"].used_names
+
+
+def test_ids_by_name_and_counts_are_left_out_with_a_note(command):
+    frame = cancer()
+    n_rows = len(frame)
+    frame.insert(0, "account_no", np.random.default_rng(0).permutation(n_rows) * 3)
+    frame.insert(1, "place", np.arange(n_rows, 0.0, -1.0))
+    frame.to_csv("rows.csv", index=False)
+    words = ("fit", "rows.csv", "-t", "benign", "--json", "-m")
+    assert command(*words, "m.skops").code == 0, command.err
+    assert command.result["notes"] == [
+        "Column 'account_no' is left out: it is an id, different in each row. Pass --keep "
+        "'account_no' to use it.",
+        "Column 'place' is left out: it numbers the rows. Pass --keep 'place' to use it.",
+    ]
+    assert command(*words, "n.skops", "--keep", "account_no", "--keep", "place").code == 0
+    assert command.result["notes"] == []
+
+
+@pytest.mark.parametrize("keep", [(), ("--keep", "cust")])
+def test_ids_that_are_text_are_left_out_with_a_note(command, keep):
+    frame = cancer()
+    frame.insert(0, "cust", [f"C{k:04}" for k in range(len(frame))])
+    frame.to_csv("rows.csv", index=False)
+    assert command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--json", *keep).code == 0
+    note = "Column 'cust' is left out: text that is different in each row cannot be used."
+    assert command.result["notes"] == [note]
+    assert "cust" not in hedgeclipper.load("m.skops")["columns"].used_names
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -56,7 +56,8 @@ def test_a_report_with_labels_of_another_file(command, monkeypatch):
     words = ("-t", target, "--labels", "labels.csv", "-m", "m.skops", "-q")
     assert command("fit", "rows.csv", *words).code == 0
     assert command("report", "m.skops", "rows.csv", "-o", "r.html").code == 3
-    assert f"has no column {target!r} for --target" in command.err
+    assert f"has no column {target!r} for the model" in command.err
+    assert "--labels if their labels are in another file" in command.err
     command("report", "m.skops", "rows.csv", "-o", "r.html", "--labels", "labels.csv")
     assert command.code == 0, command.err
     assert sorted(given["y"]) == sorted(frame[target].dropna())

@@ -86,9 +86,50 @@ def test_a_report_is_on_the_rows_of_the_fit(command, table, monkeypatch):
     frame.drop(columns=frame.columns[:2]).to_csv("fewer.csv", index=False)
     assert command("report", "m.skops", "fewer.csv", "-o", "r.html").code == 3
     assert f"has no columns {frame.columns[0]!r}, {frame.columns[1]!r} for the model" in command.err
+    assert "Add what is missing, empty where it is not known" in command.err
+    assert "Name one of these" not in command.err
     frame[frame[target].notna()].to_csv("labeled.csv", index=False)
     assert command("report", "m.skops", "labeled.csv", "-o", "r.html").code == 0
     assert "unlabeled rows, and there are 0 here" in command.err
+
+
+@pytest.mark.parametrize("table", [cancer, flowers])
+def test_other_rows_with_as_many_labels_are_noticed(command, table, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.inspection.report.write_report", lambda *_, **__: None)
+    frame = table()
+    target = frame.columns[-1]
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", target, "-m", "m.skops", "-q")
+    frame.to_parquet("rows.parquet")
+    frame[frame.columns[::-1]].to_csv("turned.csv", index=False)
+    for same in ("rows.csv", "rows.parquet", "turned.csv"):
+        assert command("report", "m.skops", same, "-o", "r.html", "-q").code == 0, command.err
+    known = frame.index[frame[target].notna()]
+    relabeled, moved = frame.copy(), frame.copy()
+    first, second = frame[target].dropna().unique()[:2]
+    relabeled.loc[known[0], target] = second if frame.at[known[0], target] == first else first
+    moved.loc[known[-1], frame.columns[0]] += 0.125
+    for changed in (relabeled, moved, frame[::-1]):
+        changed.to_csv("others.csv", index=False)
+        assert command("report", "m.skops", "others.csv", "-o", "r.html").code == 3
+        n = len(known)
+        assert f"fitted to {n} labeled rows. Got {n} that are different rows" in command.err
+        assert "Pass the rows of the fit; measure" in command.err
+    model = hedgeclipper.load("m.skops")
+    del model["columns"].digest_  # as models of earlier versions
+    hedgeclipper.save(model, "old.skops")
+    assert command("report", "old.skops", "others.csv", "-o", "r.html", "-q").code == 0
+
+
+def test_a_report_on_libsvm_counts_labeled_rows(command, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.inspection.report.write_report", lambda *_, **__: None)
+    lines = [f"{k % 2} 1:{k} 2:{k % 7}" for k in range(40)]
+    Path("rows.libsvm").write_text("\n".join(lines))
+    assert command("fit", "rows.libsvm", "-m", "m.skops", "-q").code == 0, command.err
+    Path("fewer.libsvm").write_text("\n".join(lines[1:]))
+    assert command("report", "m.skops", "rows.libsvm", "-o", "r.html", "-q").code == 0
+    assert command("report", "m.skops", "fewer.libsvm", "-o", "r.html").code == 3
+    assert "Got 39, so these are different rows" in command.err
 
 
 def test_missing_columns_are_named_with_what_to_do(command):

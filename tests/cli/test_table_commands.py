@@ -165,7 +165,8 @@ def test_a_time_limit_leaves_members_out(command, monkeypatch):
     words = ("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--jobs", 1)
     command(*words, "--method", "voting", "--time-limit", 60)
     assert command.code == 0
-    assert "The time limit of 60 s left out 1 of 2 members (extra_trees)" in command.err
+    left_out = "The time limit of 60 s left out 1 of 2 members (extra_trees)"
+    assert f"{left_out}. Raise --time-limit for more.\n" in command.err
     assert command(*words, "--method", "forest", "--time-limit", 60, "--force").code == 2
     assert "--time-limit is given without --method voting" in command.err
     assert command(*words, "--method", "voting", "--time-limit", 0, "--force").code == 2
@@ -373,7 +374,9 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
         "place of a missing number empty.",
         "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
         "first.",
-        "Column 'size': '0,5' is read as a string; write a number with a point, such as 1234.5.",
+        "Column 'note' is left out: text that is different in each row cannot be used.",
+        "Column 'size' is left out: '0,5' is read as a string; write a number with a point, "
+        "such as 1234.5.",
     ]
 
 
@@ -390,6 +393,9 @@ def test_a_report(command):
     assert command("votes", "votes.csv", "--gold", "gold.csv", "--report", "v.html").code == 0
     for page in ("fit.html", "page.html", "v.html"):
         assert "<html" in Path(page).read_text(encoding="utf-8")
+    what_to_do = "write the report with the fit: pass --report to hedgeclipper fit"
+    assert what_to_do in Path("page.html").read_text(encoding="utf-8")
+    assert what_to_do not in Path("fit.html").read_text(encoding="utf-8")
 
 
 def test_the_report_gets_the_rows_as_the_files_have_them(command, monkeypatch):
@@ -433,7 +439,7 @@ def test_rows_of_a_report_are_named_by_file_and_line(command, monkeypatch, suffi
     write_table(frame[200:].assign(benign=pd.NA), "more", suffix)
     data = f"[ab].{suffix}"
     words = ("--unlabeled", f"more.{suffix}", "-m", "m.skops", "--report", "r.html", "-q")
-    target = () if suffix == "libsvm" else ("-t", "benign")
+    target = () if suffix == "libsvm" else ("-t", "benign", "--keep", "number")
     assert command("fit", data, *words, *target).code == 0, command.err
     rows = given["X_unlabeled"]
     numbers = rows["number"] if hasattr(rows, "columns") else rows.toarray()[:, 6]

@@ -101,6 +101,8 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         Names of the new columns, all different.
     sources_out_ : list of int
         Number of the column that each new one is made of.
+    digest_ : str
+        SHA-256 of the labeled rows, if the command line has fitted a model to them.
 
     Examples
     --------
@@ -112,6 +114,8 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     >>> encoder.transform(rows[:1])
     array([[1.5, 0. , 0. , 0. , 1. ]])
     """
+
+    digest_: str
 
     def __init__(self, target=None, key=None, left_out=None):
         self.target = target
@@ -356,6 +360,8 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     is_unique = n_values == len(values) >= MANY_UNIQUE
     if is_unique or (n_values > MOST_VALUES and n_values > OWN_TEXT * len(present)):
         what = f"text of its own in most rows ({n_values:,} values)"
+        where = "each row" if n_values == len(values) else "most rows"
+        doubt = doubt or f"text that is different in {where} cannot be used"
         return ColumnPlan(name, "left out", what, doubt=doubt)
     each = f"{n_values:,} values, a column of 0 and 1 for each"
     # a missing value is one more

@@ -97,7 +97,7 @@ Jobs = Annotated[int, _option("NUMBER", "Threads; -1 is all cores.", callback=_c
 Drop = Annotated[list[str] | None, _option("COLUMN", "Leave out a column; repeat for more.")]
 Keep = Annotated[
     list[str] | None,
-    _option("COLUMN", "Use a column that seems to be an id or an index; repeat for more."),
+    _option("COLUMN", "Use a column of numbers that seem to be ids or an index; repeat for more."),
 ]
 RowId = Annotated[
     str | None,

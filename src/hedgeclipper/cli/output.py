@@ -24,6 +24,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+# what messages ask for in Python, and what that is at the command line
+_AS_OPTIONS = {
+    "Pass force=True to": "Pass --force to",
+    "Raise time_limit for more, or name members that are faster": "Raise --time-limit for more",
+}
+
 
 class ExitCode(IntEnum):
     """How a command ends."""
@@ -138,7 +144,7 @@ def reporting(output: Output) -> Iterator[Output]:
         # commands note themselves that no row is unlabeled, and name the option that helps
         is_ours = category.__module__.startswith("hedgeclipper")
         if is_ours and category is not NoUnlabeledRowsWarning:
-            output.note(str(message))
+            output.note(_with_options(str(message)))
 
     try:
         with warnings.catch_warnings():
@@ -180,9 +186,7 @@ def one_line(error: BaseException) -> str:
         return "There is not enough memory. Pass fewer rows, or columns of numbers as Parquet."
     if isinstance(error, PermissionError) and error.filename:
         return f"{error.filename} may not be read or written by you. Change its permissions."
-    message = " ".join(str(error).split())
-    if isinstance(error, FileExistsError):
-        return message.replace("force=True", "--force")
+    message = _with_options(" ".join(str(error).split()))
     if isinstance(error, OSError) and error.strerror and error.filename is None:
         return f"{error.strerror}."  # without the number of the error
     if exit_code_of(error) is ExitCode.UNEXPECTED:
@@ -190,6 +194,13 @@ def one_line(error: BaseException) -> str:
             f"This should not happen ({type(error).__name__}: {message}). Run the command "
             "again with --debug, and report what it shows."
         )
+    return message
+
+
+def _with_options(message: str) -> str:
+    """Return a message that names options in place of parameters."""
+    for parameter, option in _AS_OPTIONS.items():
+        message = message.replace(parameter, option)
     return message
 
 

@@ -32,7 +32,7 @@ from hedgeclipper.cli.table_commands import (
 )
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_labels import Roles, as_classes_of
-from hedgeclipper.cli.table_rows import read_rows
+from hedgeclipper.cli.table_rows import ADD_COLUMNS, read_rows
 from hedgeclipper.io.atomic import parquet_writer
 from hedgeclipper.io.csv_dialect import CsvDialect
 
@@ -170,8 +170,7 @@ def check_columns(
 ) -> None:
     """Raise if columns of the model are missing, and note those that it does not know."""
     used = encoder.used_names
-    advice = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
-    table.require(used, "the model", advice)
+    table.require(used, "the model", ADD_COLUMNS)
     known = {*used, *encoder.names_of("left out"), encoder.target, encoder.key, target}
     if more := [name for name in table.names if name not in known]:
         output.note(f"Columns that the model does not know are not used: {', '.join(more[:10])}.")

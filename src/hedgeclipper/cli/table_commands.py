@@ -30,7 +30,7 @@ from hedgeclipper.cli.output import (
 )
 from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_labels import Roles, check_classes, key_of_labels
-from hedgeclipper.cli.table_rows import TableRows, read_rows
+from hedgeclipper.cli.table_rows import TableRows, digest_of, read_rows
 from hedgeclipper.io import listed
 from hedgeclipper.io.atomic import atomic_path, naming_output
 from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
@@ -165,6 +165,7 @@ def report(
     pipeline, encoder = load_model(model, tables[0])
     roles = Roles(None)
     if encoder is not None:
+        _require_target_and_key(tables[0], encoder, labels)
         marks = unlabeled_value or ()
         roles = Roles(encoder.target, encoder.key, labels=labeled_by, marks=marks)
         roles = _check_roles(tables[0], roles, key, output)
@@ -176,15 +177,30 @@ def report(
     output.facts([("Report", to)])
 
 
-def _check_rows_of_fit(estimator: Any, rows: TableRows, output: Output) -> None:
-    """Raise unless there are as many labeled rows as in the fit; note if others are more or less.
+def _require_target_and_key(files: Files, encoder: ColumnEncoder, labels: str | None) -> None:
+    """Raise unless rows have the target, which may be in a file of labels, and the key if any."""
+    needed = [encoder.target if labels is None else None, encoder.key]
+    files.require(
+        [name for name in needed if name is not None],
+        "the model",
+        "Pass the rows of the fit, and --labels if their labels are in another file.",
+    )
 
-    A report on other rows would show what was measured on those of the fit beside them.
+
+def _check_rows_of_fit(estimator: Any, rows: TableRows, output: Output) -> None:
+    """Raise unless labeled rows are those of the fit; note if there are more or less others.
+
+    A report on other rows would show what was measured on those of the fit beside them. LibSVM
+    rows, and those of a model that was saved without a digest, are only counted.
     """
+    got = None
     if rows.y.size != estimator.n_labeled_:
+        got = f"{rows.y.size:,}, so these are different rows"
+    elif not _have_digest_of_fit(rows):
+        got = f"{rows.y.size:,} that are different rows, or in another order"
+    if got is not None:
         raise CommandError(
-            f"The model was fitted to {estimator.n_labeled_:,} labeled rows. Got "
-            f"{rows.y.size:,}, so these are different rows.",
+            f"The model was fitted to {estimator.n_labeled_:,} labeled rows. Got {got}.",
             "Pass the rows of the fit; measure the model on other rows with `hedgeclipper "
             "evaluate`.",
         )
@@ -193,6 +209,14 @@ def _check_rows_of_fit(estimator: Any, rows: TableRows, output: Output) -> None:
             f"The model was fitted to {estimator.n_unlabeled_:,} unlabeled rows, and there are "
             f"{rows.n_unlabeled:,} here. Its error is that on the rows of the fit."
         )
+
+
+def _have_digest_of_fit(rows: TableRows) -> bool:
+    """Return whether labeled rows have the digest of those of the fit, where one was saved."""
+    known = getattr(rows.encoder, "digest_", None)
+    if rows.encoder is None or known is None:
+        return True
+    return known == digest_of(rows.encoder.transform(rows.X), rows.y)
 
 
 def _find(
@@ -294,6 +318,8 @@ def _check_model_suffix(path: Path) -> None:
 
 def _fit_to(estimator: Any, rows: TableRows, output: Output) -> None:
     X, X_unlabeled = rows.encoded()
+    if rows.encoder is not None:
+        rows.encoder.digest_ = digest_of(X, rows.y)
     if X_unlabeled is None:
         output.note(
             "All rows are labeled, so that nothing is learned beyond them: pass --unlabeled, or "
@@ -408,7 +434,8 @@ def _print_rows(rows: TableRows, output: Output) -> None:
     plans = rows.encoder.plans_
     for plan in plans:
         if plan.doubt is not None:
-            output.note(f"Column {plan.name!r}: {plan.doubt}.")
+            left_out = " is left out" if plan.kind == "left out" else ""
+            output.note(f"Column {plan.name!r}{left_out}: {plan.doubt}.")
     shown = plans
     if len(plans) > COLUMNS_TO_LIST:
         shown = [plan for plan in plans if not plan.stays]

@@ -22,6 +22,8 @@ from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.formats import CODES, FORMATS, CsvFile
 from hedgeclipper.io.frames import decoded, holds_numbers, index_names
 
+# two letters of which one is wrong are as close as this
+CLOSE = 0.5
 MISSING_STRINGS = [*pa.csv.ConvertOptions().null_values, "?"]
 
 
@@ -109,7 +111,7 @@ class Files:
         if not missing:
             return
         by_lower = {name.lower(): name for name in self.names}
-        close = get_close_matches(missing[0].lower(), by_lower, 1)
+        close = get_close_matches(missing[0].lower(), by_lower, 1, CLOSE)
         guess = f"Did you mean {by_lower[close[0]]!r}?" if close else advice or "Name one of these."
         columns = f"column {missing[0]!r}"
         if len(missing) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,16 +19,20 @@ from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
 from hedgeclipper.cli.output import CommandError, Output
 from hedgeclipper.cli.table_files import Files, row_names
 from hedgeclipper.cli.table_labels import Roles, as_classes, read_labels
-from hedgeclipper.io import missing_labels
+from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import _safe_indexing
 
 # fewer rows may be numbered by accident
 LEAST_ROWS = 20
 _FIRST_ROWS = 1000
+ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 # how pandas, R and spreadsheets call the index that they have written
 _INDEX = re.compile(r"|unnamed: ?\d+|row_?names?|(row|record)[ _.]?(index|id|number|no|nr)", re.I)
-_ID = re.compile(r"(.*[\W_])?(id|uuid|guid|key)|index|row|.*[a-z\d](Id|ID|Key)")
+# the last word of a name is that of an id; words begin at a capital letter, too
+_ID_WORDS = "id|uid|pid|uuid|guid|key|no|nr|num|number|acct|account|ssn|mrn|iban|isbn|serial"
+_ID = re.compile(rf"index|row|(.*[\W_])?({_ID_WORDS})", re.I)
+_NEW_WORD = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +105,18 @@ class TableRows:
         return keys[numbers].tolist()
 
 
+def digest_of(X: Any, y: np.ndarray) -> str:
+    """Return a SHA-256 of encoded rows and their labels, which depends on the order of the rows.
+
+    Numbers count as float32, since rows in batches are, and labels as text.
+    """
+    digest = hashlib.sha256("\n".join(as_text(y)).encode())
+    for column in np.asarray(X).T:
+        numbers = column.astype(np.float32)
+        digest.update(np.where(np.isnan(numbers), np.float32(np.nan), numbers).tobytes())
+    return digest.hexdigest()
+
+
 def read_rows(
     tables: list[Files], roles: Roles, output: Output, encoder: ColumnEncoder | None = None
 ) -> TableRows:
@@ -117,9 +134,9 @@ def read_rows(
         encoder, names = _new_encoder(data, roles, output)
     else:
         names = encoder.used_names
-        data.require(names, "the model")
+        data.require(names, "the model", ADD_COLUMNS)
     for files in others:
-        files.require(names, "the unlabeled rows")
+        files.require(names, "the unlabeled rows", ADD_COLUMNS)
     if getattr(encoder, "is_plain_", all(files.hold_numbers(names) for files in tables)):
         try:
             return _in_batches(tables, names, None, labels, output.verbose, encoder)
@@ -257,17 +274,15 @@ def _in_memory(
 def find_id_columns(files: Files, names: Sequence[str]) -> dict[str, str]:
     """Return which of these columns only tell rows apart, and why that seems so.
 
-    These are the index of a frame, numbers that count the rows from 0 or 1, and whole numbers with
+    These are the index of a frame, numbers that count the rows up or down, and whole numbers with
     the name of an id of which none is there twice. Strings are left to the encoder.
     """
     reasons = {name: "it is the index of the rows" for name in names if _INDEX.fullmatch(name)}
-    whole = [
-        n for n in names if n not in reasons and pa.types.is_integer(files.schema.field(n).type)
-    ]
-    if not whole:
+    numbers = [n for n in names if n not in reasons and _is_number(files.schema.field(n).type)]
+    if not numbers:
         return reasons
-    first = next(files.tables[0].batches(whole, None, _FIRST_ROWS), None)
-    for name in whole:
+    first = next(files.tables[0].batches(numbers, None, _FIRST_ROWS), None)
+    for name in numbers:
         # most columns are known by their first rows to be none
         if first is not None and _reason(name, [first.column(name)]) is not None:
             parts = [table.table([name]).column(0) for table in files.tables]
@@ -279,16 +294,35 @@ def find_id_columns(files: Files, names: Sequence[str]) -> dict[str, str]:
 
 def _reason(name: str, parts: Sequence[pa.Array]) -> str | None:
     """Return why a column tells rows apart only, given its values in each file; None if not so."""
-    if any(part.null_count for part in parts) or sum(map(len, parts)) < LEAST_ROWS:
+    if sum(map(len, parts)) < LEAST_ROWS or not all(map(_are_whole, parts)):
         return None
-    numbers = [part.to_numpy().astype(np.float64) for part in parts if len(part)]
-    if all(_counts(part) for part in numbers) or _counts(np.concatenate(numbers)):
+    numbers = [part.to_numpy().astype(np.int64) for part in parts]
+    every = np.concatenate(numbers)
+    if _counts(numbers) or _counts([every]):
         return "it numbers the rows"
-    whole = np.concatenate(numbers)
-    if _ID.fullmatch(name) or _ID.fullmatch(name.lower()):
-        return "it is an id, different in each row" if np.unique(whole).size == whole.size else None
+    if _ID.fullmatch(_NEW_WORD.sub("_", name)) and np.unique(every).size == every.size:
+        return "it is an id, different in each row"
     return None
 
 
-def _counts(numbers: np.ndarray) -> bool:
-    return numbers[0] in (0, 1) and bool(np.all(np.diff(numbers) == 1))
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+
+def _are_whole(part: pa.Array) -> bool:
+    """Return whether all values are whole numbers; CSV may have strings after its first lines."""
+    if part.null_count or not _is_number(part.type):
+        return False
+    numbers = part.to_numpy()
+    if numbers.dtype.kind != "f":
+        return True
+    numbers = numbers.astype(np.float64)
+    return bool(np.all((np.abs(numbers) < 2.0**63) & (numbers == np.floor(numbers))))
+
+
+def _counts(parts: Sequence[np.ndarray]) -> bool:
+    """Return whether numbers go up by one from row to row, or down, in each of the files."""
+    steps = np.concatenate([np.diff(part) for part in parts])
+    if steps.size < LEAST_ROWS - 1 or steps[0] not in (-1, 1):
+        return False
+    return bool(np.all(steps == steps[0]))
