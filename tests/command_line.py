@@ -16,7 +16,7 @@ FEW_TREES = (
     "import sys; from hedgeclipper import cli; cli._open_closed_streams(); "
     "from hedgeclipper import HedgeClipperClassifier as C; words = sys.argv[1:]; "
     "C.__init__.__kwdefaults__['n_estimators'] = 20; "
-    "words += ['--method', 'forest'] if words[0] == 'fit' and '--method' not in words else []; "
+    "words[1:1] = ['--method', 'forest'] if words[0] == 'fit' and '--method' not in words else []; "
     "sys.exit(cli.main(words))"
 )
 
@@ -24,7 +24,7 @@ FEW_TREES = (
 def fast(words):
     """Return the words of a command; a fit without a method is that of a forest, for speed."""
     if words[:1] == ["fit"] and "--method" not in words:
-        return [*words, "--method", "forest"]
+        return ["fit", "--method", "forest", *words[1:]]
     return words
 
 

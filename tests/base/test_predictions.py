@@ -26,7 +26,7 @@ from hedgeclipper import (
 )
 from hedgeclipper.base.inspection import inspect_estimator, main_figures
 from hedgeclipper.base.predictions import (
-    LEAST_PROBABILITY,
+    LEAST_SCORE,
     MOST_VALUES,
     Calibration,
     PanelGame,
@@ -105,7 +105,7 @@ def test_one_who_always_says_the_same_has_no_vote(score):
 
 def test_certainty_is_cut_off():
     scale = VoteScale.of(SCORES)
-    assert scale(np.array([1.0])) == scale(np.array([1.0 - LEAST_PROBABILITY / 2]))
+    assert scale(np.array([1.0])) == scale(np.array([1.0 - LEAST_SCORE / 2]))
 
 
 def test_many_values_are_thinned_and_ends_kept():

@@ -415,6 +415,7 @@ def _write_report(
         if len(changed) > COLUMNS_TO_LIST:
             about["more columns"] = f"{len(changed) - COLUMNS_TO_LIST:,}, encoded or left out"
     given: dict[str, Any] = {"X": rows.X, "y": rows.y, "force": force, "about": about}
+    given["title"] = f"Predictions of {about.get('target', 'the label')} in {places[0]}"
     if rows.n_unlabeled:
         given["X_unlabeled"], given["row_names"] = rows.sample(ROWS_IN_REPORT)
         given["n_unlabeled"] = rows.n_unlabeled

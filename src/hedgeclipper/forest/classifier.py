@@ -249,7 +249,9 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             and files are matched by name, whatever their order. Batches may be any object that can
             be iterated over again, or a function that returns a fresh iterable. Files are Parquet,
             Arrow, CSV or LibSVM: a path, a folder, a glob or a list, read in batches on each pass.
-            ``hedgeclipper.io.as_source(files, columns=[...])`` in place of files picks columns.
+            ``hedgeclipper.io.as_source(files, columns=[...])`` in place of files picks columns. In
+            a pipeline, pass it with the name of the step, as ``model__X_unlabeled``; steps before
+            do not transform it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
         callback : callable, optional

@@ -243,7 +243,8 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
             Unlabeled rows; -1 in y is then a class, and an empty X_unlabeled has no other effect.
             Columns of frames are matched by name, whatever their order. Of more than 200,000 rows
             so many are drawn at random for the game, fewer beyond 500 columns (100 million entries,
-            and 10,000 rows at least), and members learn from 5,000 of these.
+            and 10,000 rows at least), and members learn from 5,000 of these. In a pipeline, pass it
+            with the name of the step, as ``model__X_unlabeled``; steps before do not transform it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
 
