@@ -76,7 +76,7 @@ COMPARISONS = {
     "forest": Comparison(COLUMNS, 10, 20_000, FOLDER / "forest_other.csv"),
     "ablations": Comparison((OURS, *CONTROLS), 4, 20_000, FOLDER / "ablations.csv"),
     "panel": Comparison(
-        (*COMPARATORS, PANEL, MEAN, STACKING), 8, 20_000, FOLDER / "other_data.csv"
+        (*COMPARATORS, PANEL, MEAN, STACKING), 10, 20_000, FOLDER / "other_data.csv"
     ),
 }
 AIMS = Aims(gain=0.018)
