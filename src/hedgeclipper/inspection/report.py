@@ -209,8 +209,10 @@ def _columns_that_matter(subject: Subject) -> dict[str, Any]:
     used = np.unique(subject.sources)
     order = used[np.argsort(-importances[used], kind="stable")][:MOST_IMPORTANT]
     most = max(float(importances.max()), 1e-9)
-    bars = [(names[k], max(importances[k], 0.0) / most, f"{importances[k]:.3f}") for k in order]
-    return {"columns": {"bars": bars, "n_left_out": used.size - order.size}}
+    shown = importances.round(3) + 0.0  # no -0.000
+    bars = [(names[k], max(importances[k], 0.0) / most, f"{shown[k]:.3f}") for k in order]
+    section = {"bars": bars, "n_left_out": used.size - order.size}
+    return {"columns": section | {"is_of_member": subject.model.kind == "panel"}}
 
 
 def _gain_of_rows(subject: Subject) -> dict[str, Any]:
