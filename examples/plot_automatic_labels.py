@@ -1,6 +1,6 @@
 """
-Which rows need not be looked at?
-=================================
+Which rows need no review?
+==========================
 
 Many rows, labels for a few of them: some predictions are so sure that they can be taken as labels.
 ``auto_label`` finds as many as the labels can prove to have at most a given proportion of errors.
