@@ -23,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import all_estimators
 
 import hedgeclipper
 from hedgeclipper import (
@@ -34,6 +35,7 @@ from hedgeclipper import (
     VoteAggregator,
     abstention_loss,
     load,
+    persistence,
     save,
     saved_types,
 )
@@ -247,6 +249,29 @@ def modules_of(path):
     schema = ZipFile(path).read("schema.json")
     json.loads(schema, object_hook=lambda node: found.add(str(node.get("__module__"))))
     return {module for module in found if module.startswith("hedgeclipper")}
+
+
+def test_estimators_that_scikit_learn_lists_are_known():
+    for name, type_ in all_estimators():
+        assert persistence._is_sklearn_estimator(f"{type_.__module__}.{name}"), name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sklearn.base.BaseEstimator",
+        "sklearn.ensemble._base.BaseEnsemble",
+        "sklearn.ensemble.RandomForestClassifier",
+        "sklearn.foo.Bar",
+        "sklearn.pipeline.make_pipeline",
+        "sklearn.utils._mocking.CheckingClassifier",
+        "sklearn.experimental.enable_halving_search_cv.HalvingGridSearchCV",
+        "os.system",
+        "Pipeline",
+    ],
+)
+def test_other_names_are_none_of_these(name):
+    assert not persistence._is_sklearn_estimator(name)
 
 
 def test_a_file_names_one_module_of_ours(tmp_path, forest):

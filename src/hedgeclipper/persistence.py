@@ -20,7 +20,9 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from importlib import import_module
+from inspect import isabstract
 from io import BytesIO
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
@@ -195,15 +197,21 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
 def _is_sklearn_estimator(name: str) -> bool:
     """Return whether this is the full name of one of the estimators that scikit-learn lists.
 
-    skops trusts them by itself, unless it was imported without their list. To look in one module
-    is faster than to make the list.
+    skops trusts them by itself, unless it was imported without their list. To look in one public
+    module is faster than to make the list.
     """
     module, _, class_name = name.rpartition(".")
     package, *parts = module.split(".")
     if package != "sklearn" or _NOT_LISTED.intersection(parts) or class_name.startswith("_"):
         return False
-    found = getattr(import_module(module), class_name, None)
-    return isinstance(found, type) and issubclass(found, BaseEstimator)
+    public = takewhile(lambda part: not part.startswith("_"), [package, *parts])
+    try:
+        found = getattr(import_module(".".join(public)), class_name, None)
+    except ImportError:
+        return False
+    if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
+        return False
+    return found.__module__ == module and found is not BaseEstimator and not isabstract(found)
 
 
 def _with_stable_names(schema: bytes) -> str:

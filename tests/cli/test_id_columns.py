@@ -23,7 +23,6 @@ SHUFFLED = np.random.default_rng(0).permutation(N_ROWS)
         ("rownames", SHUFFLED * 2),
         ("anything", np.arange(N_ROWS)),
         ("anything", np.arange(N_ROWS) + 1),
-        ("anything", np.arange(N_ROWS) + 1980),
         ("anything", np.arange(N_ROWS)[::-1]),
         ("anything", np.arange(float(N_ROWS))),
         ("anything", np.arange(N_ROWS, dtype=np.uint8)[::-1]),
@@ -45,7 +44,12 @@ def test_columns_that_tell_rows_apart(tmp_path, name, values, suffix):
 @pytest.mark.parametrize(
     ("name", "values"),
     [
+        ("year", np.arange(N_ROWS) + 1980),
         ("counts_by_two", 2 * np.arange(N_ROWS)),
+        ("savings_account", 7 * SHUFFLED),
+        ("house_number", 7 * SHUFFLED),
+        ("Reynolds Number", 7 * SHUFFLED),
+        ("income_num", 7 * SHUFFLED),
         ("up_and_down", np.abs(np.arange(N_ROWS) - 7)),
         ("no_of_rooms", SHUFFLED),
         ("number_of_rooms", SHUFFLED),
@@ -81,6 +85,12 @@ def test_numbers_may_go_on_in_the_next_file_or_begin_again(tmp_path):
                 tmp_path / f"{number}.csv", index=False
             )
         assert list(find_id_columns(Files.find([str(tmp_path)]), ["n", "x"])) == ["n"]
+
+
+def test_a_file_without_rows_changes_nothing(tmp_path):
+    pd.DataFrame({"n": np.arange(N_ROWS)}).to_csv(tmp_path / "a.csv", index=False)
+    pd.DataFrame({"n": []}).to_csv(tmp_path / "b.csv", index=False)
+    assert list(find_id_columns(Files.find([str(tmp_path)]), ["n"])) == ["n"]
 
 
 def test_files_of_one_row_do_not_count(tmp_path):

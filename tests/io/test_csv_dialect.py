@@ -43,42 +43,6 @@ def test_what_is_given_is_not_looked_for(tmp_path):
     assert file.table(["größe", "n"]).to_pydict() == {"größe": [1.5], "n": [2]}
 
 
-@pytest.mark.parametrize(
-    ("value", "decimal"),
-    [
-        ("1.234,50", ","),
-        ("-1.234.567,5 %", ","),
-        ("1.234", "."),
-        ("01.234,5", "."),
-        ("1,234.5", "."),
-    ],
-)
-def test_points_between_thousands_tell_of_decimal_commas(value, decimal):
-    content = f"a;b\n1.234;{value}\n".encode()
-    assert CsvDialect().found_in(content).decimal == decimal
-
-
-def test_points_between_thousands_are_left_out_of_amounts(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text(
-        "n;price;rate;whole;text;code\n1.234,50;1.234,5 €;12,5 %;1.234;1.234,50;1.234\n"
-    )
-    with path.open("a") as file:
-        file.write("-2,5;+3 €;3%;12.345.678;unknown;12\n;;;;;\n")
-    file = CsvFile(path)
-    names = ["n", "price", "rate", "whole", "text", "code"]
-    as_they_are = file.table(names).to_pydict()
-    assert as_they_are["n"] == ["1.234,50", "-2,5", None]
-    assert file.table(names, types={"code": "string"}, amounts=True).to_pydict() == {
-        "n": [1234.5, -2.5, None],
-        "price": ["1234.5€", "3€", None],
-        "rate": ["12.5%", "3%", None],
-        "whole": [1234, 12345678, None],
-        "text": as_they_are["text"],
-        "code": as_they_are["code"],
-    }
-
-
 def test_comments_further_down_are_left_out(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"a,b\n1,2\n# the end\n")

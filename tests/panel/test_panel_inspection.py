@@ -62,7 +62,7 @@ def test_importances_and_gain_are_those_of_its_forest(n_jobs):
 
 
 def test_importances_are_in_terms_of_the_columns_of_a_frame():
-    rows = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]).astype({"a": str})
+    rows = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
     rows["a"] = np.where(X[:, 0] > 0, "high", "low")
     members = [("hedgeclipper", "default"), ("linear", "default")]
     model = HedgedVotingClassifier(members, random_state=0)

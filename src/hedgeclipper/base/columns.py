@@ -20,7 +20,6 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
-from hedgeclipper.io.csv_dialect import COMMA_NUMBER
 from hedgeclipper.io.frames import is_float
 
 MOST_VALUES = 50
@@ -35,6 +34,8 @@ MOSTLY_NUMBERS = 0.9
 _AMOUNT = re.compile(
     r"[-+]?[$€£¥]?\s?[-+]?(?=\.?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?", re.I
 )
+# with a decimal comma, and points between thousands: it stays a string, with a note
+_COMMA_NUMBER = re.compile(r"[-+]?[$€£¥]?\s?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?\s?[$€£¥%]?")
 _DAY = np.timedelta64(1, "D")
 _EPOCH_WEEKDAY = 3  # 1970 began on a Thursday
 
@@ -465,7 +466,7 @@ def _doubt_of_categories(texts: list[str]) -> str | None:
     """Return why strings are not read as numbers, if most look like numbers."""
     texts = [text.strip() for text in texts]
     strange = [text for text in texts if not (is_float(text) or _AMOUNT.fullmatch(text))]
-    others = [text for text in strange if not re.fullmatch(COMMA_NUMBER, text)]
+    others = [text for text in strange if not _COMMA_NUMBER.fullmatch(text)]
     if len(texts) - len(others) <= MOSTLY_NUMBERS * len(texts):
         return None
     if others:

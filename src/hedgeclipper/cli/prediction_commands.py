@@ -137,7 +137,12 @@ def evaluate(
         )
     if unknown:
         output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
-    X = rows.X if encoder is None else encoder.transform(rows.X)
+    X = rows.X
+    if encoder is not None:
+        unread = Unread()
+        unread.add(encoder, rows.X)
+        unread.note(output)
+        X = encoder.transform(rows.X)
     predicted = estimator.predict(X), estimator.predict_proba(X)
     found = evaluate_predictions(y, *predicted, estimator.classes_, confidence_level)
     output.result |= {"command": "evaluate", "model": str(model), **found.to_dict()}

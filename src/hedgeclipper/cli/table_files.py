@@ -22,8 +22,8 @@ from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.formats import CODES, FORMATS, CsvFile
 from hedgeclipper.io.frames import decoded, holds_numbers, index_names
 
-# two letters of which one is wrong are as close as this
-CLOSE = 0.5
+# names that differ less are guessed; two letters of which one is wrong are as close as the latter
+CLOSE, CLOSE_IF_SHORT, SHORT = 0.6, 0.5, 3
 MISSING_STRINGS = [*pa.csv.ConvertOptions().null_values, "?"]
 
 
@@ -111,7 +111,8 @@ class Files:
         if not missing:
             return
         by_lower = {name.lower(): name for name in self.names}
-        close = get_close_matches(missing[0].lower(), by_lower, 1, CLOSE)
+        least = CLOSE_IF_SHORT if len(missing[0]) <= SHORT else CLOSE
+        close = get_close_matches(missing[0].lower(), by_lower, 1, least)
         guess = f"Did you mean {by_lower[close[0]]!r}?" if close else advice or "Name one of these."
         columns = f"column {missing[0]!r}"
         if len(missing) > 1:
@@ -150,7 +151,7 @@ class Files:
     def frames(self, strings: Sequence[str] = ()) -> Iterator[pd.DataFrame]:
         """Yield the rows of each file; of CSV these columns are read as strings."""
         types = {name: pa.string() for name in strings if name in self.names}
-        more = {"types": types, "amounts": True} if self.kind == "CSV" else {}
+        more = {"types": types} if self.kind == "CSV" else {}
         for path, file in zip(self.paths, self.tables, strict=True):
             table = file.table(self.names, MISSING_STRINGS, **more)
             self.n_rows[str(path)] = table.num_rows

@@ -29,9 +29,18 @@ _FIRST_ROWS = 1000
 ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 # how pandas, R and spreadsheets call the index that they have written
 _INDEX = re.compile(r"|unnamed: ?\d+|row_?names?|(row|record)[ _.]?(index|id|number|no|nr)", re.I)
-# the last word of a name is that of an id; words begin at a capital letter, too
-_ID_WORDS = "id|uid|pid|uuid|guid|key|no|nr|num|number|acct|account|ssn|mrn|iban|isbn|serial"
-_ID = re.compile(rf"index|row|(.*[\W_])?({_ID_WORDS})", re.I)
+# the last word of a name is that of an id, or it is the number of something that has one; words
+# begin at a capital letter, too
+_ID_WORDS, _NUMBER = "id|uid|pid|uuid|guid|key|ssn|mrn|iban|isbn", "no|nr|num|number"
+_NUMBERED = (
+    "account|acct|card|case|client|contract|customer|document|employee|invoice|member|order|passport|"
+    "patient|policy|receipt|record|serial|student|ticket|transaction|user"
+)
+_ID = re.compile(
+    rf"index|row|account|acct|serial|{_NUMBER}|"
+    rf"(.*[\W_])?({_ID_WORDS}|({_NUMBERED})[\W_]?({_NUMBER}))",
+    re.I,
+)
 _NEW_WORD = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 
 
@@ -274,8 +283,8 @@ def _in_memory(
 def find_id_columns(files: Files, names: Sequence[str]) -> dict[str, str]:
     """Return which of these columns only tell rows apart, and why that seems so.
 
-    These are the index of a frame, numbers that count the rows up or down, and whole numbers with
-    the name of an id of which none is there twice. Strings are left to the encoder.
+    These are the index of a frame, numbers that count the rows up or down from 0 or 1, and whole
+    numbers with the name of an id of which none is there twice. Strings are left to the encoder.
     """
     reasons = {name: "it is the index of the rows" for name in names if _INDEX.fullmatch(name)}
     numbers = [n for n in names if n not in reasons and _is_number(files.schema.field(n).type)]
@@ -294,6 +303,7 @@ def find_id_columns(files: Files, names: Sequence[str]) -> dict[str, str]:
 
 def _reason(name: str, parts: Sequence[pa.Array]) -> str | None:
     """Return why a column tells rows apart only, given its values in each file; None if not so."""
+    parts = [part for part in parts if len(part)]
     if sum(map(len, parts)) < LEAST_ROWS or not all(map(_are_whole, parts)):
         return None
     numbers = [part.to_numpy().astype(np.int64) for part in parts]
@@ -321,8 +331,11 @@ def _are_whole(part: pa.Array) -> bool:
 
 
 def _counts(parts: Sequence[np.ndarray]) -> bool:
-    """Return whether numbers go up by one from row to row, or down, in each of the files."""
+    """Return whether numbers go up by one from 0 or 1 on, or down to there, in each of the files.
+
+    Years and other grids are numbers too, so that other starts are left to the names of columns.
+    """
     steps = np.concatenate([np.diff(part) for part in parts])
     if steps.size < LEAST_ROWS - 1 or steps[0] not in (-1, 1):
         return False
-    return bool(np.all(steps == steps[0]))
+    return bool(np.all(steps == steps[0])) and all(part.min() in (0, 1) for part in parts)

@@ -288,6 +288,7 @@ class ForestInspectionMixin:
     shrinkage: float | str | None
     _predictor: Any
     _stream: Any
+    _importances: np.ndarray
     _games: Any
     _inspection: Any
 
@@ -316,24 +317,28 @@ class ForestInspectionMixin:
         where strings were encoded. It is computed when it is first asked for; a saved model has no
         rows to do so, and knows it only if it was asked for before.
         """
-        if not hasattr(self, "_importances"):
-            n_columns = self.n_features_in_
-            self._importances = self._importances_of(np.arange(n_columns), n_columns)
-        return self._importances
+        n_columns = self.n_features_in_
+        return self._importances_of(np.arange(n_columns), n_columns)
 
     def _importances_of(self, sources: np.ndarray, n_sources: int) -> np.ndarray:
         """Return how much each source of the columns of ``fit`` matters, shape (n_sources,).
 
         ``sources`` has the number of each column's source. Columns of the same source are shuffled
-        together.
+        together. What is measured of the columns themselves is kept.
         """
+        are_columns = np.array_equal(sources, np.arange(self.n_features_in_))
+        if are_columns and hasattr(self, "_importances"):
+            return self._importances
         groups, rows, *_ = self._groups_and_rows("feature_importances_")
         if (prepare := self._predictor.prepare) is not None:
             sources = sources[prepare.encoder.sources_out_]
         columns = [np.flatnonzero(sources == k) for k in range(n_sources)]
-        return permutation_importances(
+        found = permutation_importances(
             groups, self._predictor.raw_of, rows.X_labeled, columns, self.n_jobs
         )
+        if are_columns:
+            self._importances = found
+        return found
 
     def _groups_and_rows(
         self, name: str

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 COMMENT = "#"
-# with a decimal comma, points between thousands, a currency or a percent sign; for RE2 of Arrow too
-COMMA_NUMBER = r"([-+]?[$€£¥]?|[$€£¥]\s?[-+])\s?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?\s?[$€£¥%]?"
 _LINES_TO_LOOK_AT = 20
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -82,15 +80,10 @@ def _separator(lines: Sequence[str]) -> str:
 
 
 def _decimal(lines: Sequence[str], separator: str) -> str:
-    """Return a comma if numbers have one, and none has a point, where commas do not separate.
-
-    Points between thousands are not counted if some number has both, such as 1.234,50.
-    """
+    """Return a comma if numbers have one, and none has a point, where commas do not separate."""
     if separator == ",":
         return "."
     values = [value.strip() for line in lines[1:] for value in line.split(separator)]
-    if any(re.search(r"\.\d{3},", x) and re.fullmatch(COMMA_NUMBER, x) for x in values):
-        return ","
     has_point, has_comma = (
         any(re.fullmatch(rf"[-+]?\d+{sign}\d+", value) for value in values) for sign in (r"\.", ",")
     )

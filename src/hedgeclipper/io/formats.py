@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from hedgeclipper.io.csv_dialect import COMMA_NUMBER, COMMENT, UNKNOWN_DIALECT, CsvDialect
+from hedgeclipper.io.csv_dialect import COMMENT, UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import holds_numbers, holds_strings, positions_of, pyarrow
 from hedgeclipper.io.libsvm import open_packed
@@ -225,17 +225,9 @@ class CsvFile(_File):
             )
 
     def table(
-        self,
-        names: list[str],
-        missing: Sequence[str] | None = None,
-        types: Any = None,
-        amounts: bool = False,
+        self, names: list[str], missing: Sequence[str] | None = None, types: Any = None
     ) -> Any:
-        """Return all rows in one table; types of columns that are not given suit all rows.
-
-        With ``amounts`` numbers like 1.234,50 are read too, in a file with decimal commas, and
-        those with a currency or a percent sign are strings with a decimal point.
-        """
+        """Return all rows in one table; types of columns that are not given suit all rows."""
         csv = pyarrow("pyarrow.csv")
         kept = self.head()[0] if self.keep_zeros else ()
         types = {f.name: f.type for f in kept if f.metadata == CODES} | dict(types or {})
@@ -243,11 +235,6 @@ class CsvFile(_File):
         with naming_damaged_table(self.place), self._unpacked() as stream:
             table = csv.read_csv(stream, self._read_options(), self._parse_options(), convert)
         self._check(table)
-        if amounts and self.dialect.decimal == ",":
-            for position, field in enumerate(table.schema):
-                if field.name not in types and holds_strings(field.type):
-                    column = _with_points(table.column(position))
-                    table = table.set_column(position, field.name, column)
         return table
 
     def column_of_strings(self, name: str) -> Any:
@@ -336,21 +323,6 @@ class CsvFile(_File):
         if suffix == ".zip":
             return pyarrow().input_stream(_open_zipped(self.path))
         return pyarrow().input_stream(str(self.path), compression=_PACKINGS.get(suffix))
-
-
-def _with_points(column: Any) -> Any:
-    """Return numbers with decimal commas as numbers, or with points if they have other signs.
-
-    A column in which not all strings are numbers is returned as it is.
-    """
-    compute = pyarrow("pyarrow.compute")
-    is_number = compute.match_substring_regex(column, rf"^\s*{COMMA_NUMBER}\s*$")
-    if not compute.all(is_number, min_count=0).as_py():
-        return column
-    points = compute.replace_substring_regex(column, r"[.\s+]", "")
-    points = compute.replace_substring(points, ",", ".")
-    has_signs = compute.any(compute.match_substring_regex(points, r"[^-.\d]"), min_count=0)
-    return points if has_signs.as_py() else points.cast("float64")
 
 
 def _open_zipped(path: Path) -> Any:

@@ -193,7 +193,7 @@ def check_rule(
 
     ``held`` are the numbers of the held-out labels, ``on_labeled`` log-probabilities of the initial
     model for the others, and ``probabilities`` those of the predictor for the unlabeled rows of the
-    fit, held-out ones last.
+    fit, held-out ones last if there are others.
     """
     if held is None:
         tested, codes = predictor.moved(on_labeled, evidence.labeled), evidence.codes
