@@ -73,13 +73,18 @@ def test_evaluate_with_another_target_and_unlabeled_rows(command):
     assert "'mean_area' has no class of the model" in command.err
 
 
-@pytest.mark.parametrize("table", [cancer, flowers])
-def test_a_report_is_on_the_rows_of_the_fit(command, table, monkeypatch):
+@pytest.fixture(params=[cancer, flowers])
+def fitted(request, command, monkeypatch):
+    """A table whose rows a model was fitted to, and its target; no report is written."""
     monkeypatch.setattr("hedgeclipper.inspection.report.write_report", lambda *_, **__: None)
-    frame = table()
-    target = frame.columns[-1]
+    frame = request.param()
     frame.to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "-t", target, "-m", "m.skops", "-q")
+    command("fit", "rows.csv", "-t", frame.columns[-1], "-m", "m.skops", "-q")
+    return frame, frame.columns[-1]
+
+
+def test_a_report_is_on_the_rows_of_the_fit(command, fitted):
+    frame, target = fitted
     frame[frame[target].notna()][:50].to_csv("others.csv", index=False)
     assert command("report", "m.skops", "others.csv", "-o", "r.html").code == 3
     assert "Got 50, so these are different rows. Pass the rows of the fit; measure" in command.err
@@ -93,13 +98,8 @@ def test_a_report_is_on_the_rows_of_the_fit(command, table, monkeypatch):
     assert "unlabeled rows, and there are 0 here" in command.err
 
 
-@pytest.mark.parametrize("table", [cancer, flowers])
-def test_other_rows_with_as_many_labels_are_noticed(command, table, monkeypatch):
-    monkeypatch.setattr("hedgeclipper.inspection.report.write_report", lambda *_, **__: None)
-    frame = table()
-    target = frame.columns[-1]
-    frame.to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "-t", target, "-m", "m.skops", "-q")
+def test_other_rows_with_as_many_labels_are_noticed(command, fitted):
+    frame, target = fitted
     frame.to_parquet("rows.parquet")
     frame[frame.columns[::-1]].to_csv("turned.csv", index=False)
     for same in ("rows.csv", "rows.parquet", "turned.csv"):

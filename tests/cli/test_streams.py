@@ -54,10 +54,10 @@ def test_a_full_disk_ends_with_the_code_of_outputs_and_a_path(tmp_path):
 
     def full(line):
         (tmp_path / "printed").unlink()
-        code, printed = run(line, 9000), (tmp_path / "printed").read_text()
-        assert code == ExitCode.OUTPUT, printed
-        assert "Errno" not in printed
-        return printed
+        code, text = run(line, 9000), (tmp_path / "printed").read_text()
+        assert code == ExitCode.OUTPUT, text
+        assert "Errno" not in text
+        return text
 
     assert run(f"{FIT} -q") == ExitCode.DONE
     again = f"{FIT.replace('m.skops', 'n.skops')} -q"

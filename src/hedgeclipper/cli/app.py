@@ -194,7 +194,7 @@ def fit(
         _option(
             "voting|forest",
             "voting: a panel of seven or eight varied classifiers, the most accurate on average. "
-            "forest: one of them, in less than half of the time.",
+            "forest: one of them alone, a little faster.",
         ),
     ] = "voting",
     time_limit: Annotated[
