@@ -18,11 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
-    LeafGame,
     VoteAggregator,
-    certificate,
     lower_bounds,
-    smallest_relaxation,
     solve_game,
 )
 
@@ -33,12 +30,9 @@ THREE = np.digitize(X[:, 0] + X[:, 1], [-1.0, 1.0])
 
 
 def bounds_of(model):
-    """The error with its bounds and kind, and the worst case of each game."""
+    """The error with its bounds and kind."""
     found = model.certificate_
-    return [
-        [found.error, found.error_upper, found.error_lower, found.kind],
-        model.worst_case_error_.tolist(),
-    ]
+    return [found.error, found.error_upper, found.error_lower, found.kind]
 
 
 def figures_of(model, rows=X):
@@ -47,7 +41,7 @@ def figures_of(model, rows=X):
         "probabilities": model.predict_proba(rows[T])[:8].tolist(),
         "decisions": np.asarray(model.decision_function(rows[T]))[:8].tolist(),
         "predicted": np.bincount(np.searchsorted(model.classes_, model.predict(rows[T]))).tolist(),
-        "certificates": bounds_of(model),
+        "certificate": bounds_of(model),
         "slack": np.atleast_1d(model.slack_).tolist(),
         "is_converged": bool(np.all(np.asarray(model.stop_reason_) == "converged")),
     }
@@ -56,17 +50,6 @@ def figures_of(model, rows=X):
 def forest(y=Y, **parameters):
     model = HedgeClipperClassifier(**{"n_estimators": 80, "random_state": 0, **parameters})
     return figures_of(model.fit(X[L], y[L], X_unlabeled=X[U]))
-
-
-def leaf_game(**parameters):
-    """A game of leaves with settings of its own, which a change of defaults leaves alone."""
-    game = LeafGame(**{"unlabeled_weight": 1.0, "cap": 0.5, "ridge": 5.0, **parameters})
-    return forest(n_estimators=20, views=None, shrinkage=None, tol=1e-4, game=game)
-
-
-def as_in_paper():
-    model = HedgeClipperClassifier.as_in_paper(n_estimators=20, random_state=0)
-    return figures_of(model.fit(X[L], Y[L], X_unlabeled=X[U]))
 
 
 def panel(y=Y, **parameters):
@@ -99,7 +82,7 @@ def votes(n_classes=2, **parameters):
     return {
         "probabilities": model.predict_proba(cast[60:68]).tolist(),
         "predicted": np.bincount(model.predict(cast).astype(int)).tolist(),
-        "certificates": bounds_of(model),
+        "certificate": bounds_of(model),
         "correct": float(np.mean(model.predict(cast) == truth)),
     }
 
@@ -118,8 +101,7 @@ def small_game(**options):
     }
 
 
-def proofs():
-    """Bounds on correlations, a certificate, and a relaxation of what contradicts."""
+def bounds_on_correlations():
     rng = np.random.default_rng(0)
     z = rng.choice([-1.0, 1.0], 700)
     cast = np.where(rng.random((700, 5)) < np.linspace(0.6, 0.9, 5), z[:, None], -z[:, None])
@@ -127,11 +109,6 @@ def proofs():
     for method in ("plug_in", "wilson", "exact"):
         known = lower_bounds(cast[:200], z[:200], method=method, n_unlabeled=500)
         found[method] = [known.lower.tolist(), known.upper.tolist()]
-    solution = solve_game(cast[200:], known.lower)
-    bound = certificate(solution, cast[200:], known)
-    found["certificate"] = [bound.error_upper, bound.error_lower, bound.kind]
-    relaxed = smallest_relaxation(np.tile([1.0, -1.0], (6, 1)), [0.5, 0.5])
-    found["relaxation"] = [relaxed.lower, relaxed.upper]
     return found
 
 
@@ -139,10 +116,7 @@ CASES = {
     "forest": forest,
     "forest, three classes": lambda: forest(THREE),
     "forest, zero-one loss": lambda: forest(loss="zero_one"),
-    "forest, leaves": leaf_game,
-    "forest, alpha 0.3": lambda: leaf_game(unlabeled_weight=0.3),
     "forest, guarantee": lambda: forest(confidence_level=0.95),
-    "forest, as in the paper": as_in_paper,
     "panel": panel,
     "panel, three classes": lambda: panel(THREE),
     "panel, guarantee": lambda: panel(confidence_level=0.95),
@@ -155,7 +129,7 @@ CASES = {
     "game, log loss": lambda: small_game(loss="log", cap=4.0),
     "game, square loss": lambda: small_game(loss="square"),
     "game, anchor": lambda: small_game(ridge=1.0, anchor=0.3),
-    "proofs": proofs,
+    "bounds on correlations": bounds_on_correlations,
 }
 
 
