@@ -313,7 +313,7 @@ def test_neighbors_that_do_not_exist_are_not_looked_for(tmp_path, algorithm):
     tree = model.members_["near"]._tree
     data, order, *more = tree.__getstate__()
     tree.__setstate__((data, order + 100_000_000, *more))
-    with pytest.raises(ModelFileError, match="that does not exist"):
+    with pytest.raises(ModelFileError, match="do not fit together"):
         reloaded(model, tmp_path)
 
 

@@ -126,6 +126,13 @@ class PanelGame:
     weights: np.ndarray
     calibration: Calibration
 
+    def check_arrays(self) -> None:
+        """Raise unless all numbers that predictions are made of are finite."""
+        parts = [self.calibration, *self.scales]
+        numbers = [self.weights, *(number for part in parts for number in vars(part).values())]
+        if not all(np.isfinite(number).all() for number in numbers):
+            raise ValueError("its game has numbers that are not finite")
+
     def hedged_range(self, loss: Loss) -> tuple[float, float]:
         """Return between which log-odds the game for a loss hedges; infinite for log loss."""
         low, high = self.calibration.log_odds(np.array(loss.hedged_range))

@@ -33,6 +33,7 @@ from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_rows import LeafBlocks, LeafRows, Reservoir
 from hedgeclipper.forest.trees import LeafFinder, TreeNodes
 from hedgeclipper.game.solution import GameSolution, PassRecord
+from hedgeclipper.io.arrays import is_array
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels and four groups. The
 # strength of the pull to the prior weights, times the mean square of the vote they give; with fewer
@@ -71,6 +72,16 @@ class GroupScorer:
     def n_numbers(self) -> int:
         """How many numbers are kept for each row: one for each group and game."""
         return (int(self.groups[-1]) + 1) * self.leaf_values.shape[0]
+
+    def check_arrays(self) -> None:
+        """Raise unless each tree is in a group, and each leaf has a value in each game."""
+        finder, groups, values = self.finder, self.groups, self.leaf_values
+        fits = isinstance(finder, LeafFinder) and is_array(groups, "i", finder.n_trees)
+        fits = fits and is_array(values, "f", None, finder.n_leaves.sum()) and values.size > 0
+        if not (
+            fits and groups[0] == 0 and set(np.diff(groups)) <= {0, 1} and np.isfinite(values).all()
+        ):
+            raise ValueError("its groups do not fit their trees")
 
     def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the scores of rows, shape (n_numbers, n_samples), groups before games."""

@@ -145,6 +145,13 @@ class VotePredictor:
     weights: np.ndarray
     loss: MulticlassLoss
 
+    def check_arrays(self) -> None:
+        """Raise unless all numbers that predictions are made of are finite."""
+        initial = self.initial
+        numbers = [self.weights, initial.log_balance, initial.classes, initial.votes]
+        if not all(np.isfinite(number).all() for number in numbers if number is not None):
+            raise ValueError("its weights are not finite")
+
     def probabilities(self, ballots: Ballots) -> np.ndarray:
         """Return the probability of each class for each row; the class balance without votes."""
         out = np.empty((ballots.n_rows, ballots.n_classes), order="F")
