@@ -14,18 +14,19 @@ L, U = slice(0, 300), slice(300, None)
 SIGNS = 2 * Y[L] - 1
 
 
-def grown(**options):
+def grown(rows=X[L], y=Y[L], **options):
     settings = {
         "n_estimators": 7,
         "min_leaf_size": "auto",
         "filter_leaves": False,
         "b_from": "oob",
         "train_size": 0.2,
+        "is_for_bounds": False,
         "random_state": np.random.RandomState(0),
         "n_jobs": None,
         **options,
     }
-    return grow_forest(X[L], Y[L], **settings)
+    return grow_forest(rows, y, **settings)
 
 
 def specialists(forest, delta=None):
@@ -75,11 +76,7 @@ def test_rows_that_estimate_b_did_not_grow_the_trees(b_from, n_grown):
 
 def test_leaf_sizes_are_those_of_the_paper():
     assert grown().forest.min_samples_leaf == 4
-    many = grow_forest(
-        np.tile(X, (2, 1)), np.tile(Y, 2), n_estimators=1, min_leaf_size="auto",
-        filter_leaves=False, b_from="oob", train_size=0.2,
-        random_state=np.random.RandomState(0), n_jobs=None,
-    )  # fmt: skip
+    many = grown(np.tile(X, (2, 1)), np.tile(Y, 2), n_estimators=1)
     assert many.forest.min_samples_leaf == 10
 
 
@@ -108,11 +105,10 @@ def test_lower_bounds_are_exact_at_half_of_delta_for_leaves_and_for_trees():
     assert np.all(ours.b[known] < plug_in.b[known])
 
 
-def test_a_missing_class_among_the_training_rows_is_an_error():
-    y = np.zeros(300, int)
-    y[:2] = 1
+def test_a_class_without_a_row_to_grow_trees_gets_one_but_not_for_bounds():
+    rare = (np.arange(300) < 2).astype(int)
+    options = {"b_from": "holdout", "train_size": 0.01}
+    counts = grown(y=rare, **options).counts[0]
+    assert np.sum(counts[:2] == 0) == 1
     with pytest.raises(ValueError, match=r"none of class number 1 .* raise train_size"):
-        grow_forest(
-            X[L], y, n_estimators=2, min_leaf_size=1, filter_leaves=False, b_from="holdout",
-            train_size=0.01, random_state=np.random.RandomState(1), n_jobs=None,
-        )  # fmt: skip
+        grown(y=rare, is_for_bounds=True, **options)

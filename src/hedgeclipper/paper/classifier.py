@@ -241,6 +241,7 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
             filter_leaves=self.filter_leaves,
             b_from=self.b_from,
             train_size=self.train_size,
+            is_for_bounds=self.confidence_level is not None,
             random_state=random_state,
             n_jobs=self.n_jobs,
         )

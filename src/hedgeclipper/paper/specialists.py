@@ -71,14 +71,16 @@ def grow_forest(
     filter_leaves: bool,
     b_from: str,
     train_size: float,
+    is_for_bounds: bool,
     random_state: np.random.RandomState,
     n_jobs: int | None,
 ) -> GrownForest:
     """Grow a random forest on labeled rows and note which rows estimate b of which tree.
 
-    Parameters are those of `PaperHedgeClipper`; y are numbers of classes.
+    Parameters are those of `PaperHedgeClipper`; y are numbers of classes, and ``is_for_bounds``
+    tells whether b will be bounds, which need a simple random sample.
     """
-    counts = _rows_for_estimates(y, b_from, train_size, random_state)
+    counts = _rows_for_estimates(y, b_from, train_size, is_for_bounds, random_state)
     grown = np.arange(y.size) if counts is None else np.flatnonzero(counts == 0)
     least = min_leaf_size
     if isinstance(least, str):
@@ -102,11 +104,15 @@ def grow_forest(
 
 
 def _rows_for_estimates(
-    y: np.ndarray, b_from: str, train_size: float, random_state: np.random.RandomState
+    y: np.ndarray,
+    b_from: str,
+    train_size: float,
+    is_for_bounds: bool,
+    random_state: np.random.RandomState,
 ) -> np.ndarray | None:
     """Return how often each labeled row estimates b; None where each tree has its own rows.
 
-    Rows with a 0 grow the trees; these must be of all classes.
+    Rows with a 0 grow the trees. If a class has none, one of its rows is added to them.
     """
     if b_from == "oob":
         return None
@@ -118,13 +124,15 @@ def _rows_for_estimates(
         n_grown = int(np.clip(round(train_size * y.size), 1, y.size - 1))
         counts = np.ones(y.size)
         counts[random_state.permutation(y.size)[:n_grown]] = 0
-    missing = np.setdiff1d(y, y[counts == 0])
-    if missing.size:
-        raise ValueError(
-            f"b_from={b_from!r} leaves {int(np.sum(counts == 0))} of the {y.size} labeled rows to "
-            f"grow the trees, and none of class number {missing[0]} is among them. Label more "
-            "rows, raise train_size, or use b_from='oob'."
-        )
+    for missing in np.setdiff1d(y, y[counts == 0]):
+        # the other rows are then no simple random sample of their class, which a bound would need
+        if is_for_bounds:
+            raise ValueError(
+                f"b_from={b_from!r} leaves {int(np.sum(counts == 0))} of the {y.size} labeled rows "
+                f"to grow the trees, and none of class number {missing} is among them. Label more "
+                "rows, raise train_size, use b_from='oob', or leave confidence_level out."
+            )
+        counts[random_state.choice(np.flatnonzero(y == missing))] = 0
     return counts
 
 
