@@ -124,8 +124,8 @@ figure: $(READY)  ## the paper's Figure 2, on covtype, and the guide's drawings
 
 define TRY
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.datasets import fetch_a1a
-X, y = fetch_a1a(return_X_y=True)
+from hedgeclipper.datasets import load_adult
+X, y = load_adult(return_X_y=True)
 model = HedgeClipperClassifier(n_estimators=10, random_state=0)
 print(model.fit(X[:200], y[:200], X_unlabeled=X[200:1000]).certificate_.describe())
 endef

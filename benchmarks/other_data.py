@@ -16,11 +16,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.data.sources import data_folder
 from benchmarks.figures import OURS
 from benchmarks.forest_text import COLUMNS, Aims, ForestFigures, verdicts
 from benchmarks.methods import CONTROLS
 from benchmarks.panel_text import COMPARATORS, MEAN, PANEL, STACKING
-from benchmarks.real_data import data_folder
 from benchmarks.results_file import FOLDER, Key, read_results
 from benchmarks.run_table import Task, run_table
 

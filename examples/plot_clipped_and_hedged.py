@@ -12,9 +12,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from hedgeclipper import HedgeClipperClassifier, LeafGame, MarginDisplay
-from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.datasets import load_adult
 
-X, y = fetch_a1a(return_X_y=True)
+X, y = load_adult(return_X_y=True)
 order = np.random.default_rng(0).permutation(y.size)
 labeled, unlabeled, new = order[:1000], order[1000:9000], order[9000:20000]
 

@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.comparison import paired_p_value
+from benchmarks.data.sources import data_folder
 from benchmarks.draws import Draw, make_draw
 from benchmarks.figures import row_name
 from benchmarks.pages import DOCS, ROOT, markdown_table, verdict, write_sections
 from benchmarks.panel_text import PANEL
-from benchmarks.real_data import data_folder
 from benchmarks.results_file import FOLDER, Key, Result, read_results, today, versions
 from benchmarks.run_table import measure, run_all
 from hedgeclipper import HedgedVotingClassifier
