@@ -128,8 +128,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Objective and duality gap of the last game, its passes, and why the solver stopped.
     history_ : list of tuple of PassRecord
-        Primal and dual value of the last game of each class after each full pass; see
-        `ConvergenceDisplay`.
+        Primal and dual value of the last game of each class after each full pass.
     hedged_range_ : ndarray of shape (n_games, 2)
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
         ``predict_proba`` is calibrated and is not clipped.
