@@ -89,7 +89,6 @@ bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run, and accu
 	$(BIN)/python -m benchmarks.forest_speed
 	$(BIN)/python -m benchmarks.out_of_core
 	$(BIN)/python -m benchmarks.covtype_everywhere
-	$(BIN)/python -m benchmarks.dask_cost
 	$(BIN)/python -m benchmarks.panel_speed
 	$(BIN)/python -m benchmarks.panel_threads
 	$(BIN)/python -m benchmarks.bounds_speed
@@ -101,7 +100,6 @@ table: $(READY)  ## the paper's table on its real data: runs what is missing, wr
 	$(BIN)/python -m benchmarks.render_table
 	$(BIN)/python -m benchmarks.render_ablations
 	$(BIN)/python -m benchmarks.panel_rare
-	$(BIN)/python -m benchmarks.panel_study
 	$(BIN)/python -m benchmarks.render_panel
 
 rivals: $(READY) $(if $(HEDGECLIPPER_RIVALS),,$(RIVALS))  ## the panel beside AutoGluon: runs what is missing, writes docs
