@@ -14,7 +14,7 @@ from benchmarks.votes.bound_tables import describe_suggestions, holds
 from benchmarks.votes.data import SETS, VoteDraw, why_absent
 from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS
 from benchmarks.votes.peer import OWN, PeerResult, no_result
-from benchmarks.votes.published import PUBLISHED, published_table, published_findings
+from benchmarks.votes.published import PUBLISHED, published_findings, published_table
 from benchmarks.votes.render_votes import NOT_RUN, PAGE, README, readme_sections, render, sections
 from benchmarks.votes.results import (
     SPEED,

@@ -16,7 +16,7 @@ class Display:
 
     As in scikit-learn, class methods such as ``from_estimator`` compute and draw, and ``plot``
     draws again. A subclass stores its results and a ``name``, and draws them on ``ax_`` in
-    ``_draw``, or in a ``plot`` of its own if there are options of style.
+    ``_draw``.
     """
 
     name: str | None = None
