@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.data.fetching import fetch
 from benchmarks.pages import DOCS, FIGURES, markdown_table, save_figure, with_section, write_page
-from benchmarks.real_data import fetch_real
 from benchmarks.timing import print_rows
 from hedgeclipper.paper import ContradictoryCorrelationsWarning, MarginDisplay, PaperHedgeClipper
 from hedgeclipper.paper.classifier import separation
@@ -134,7 +134,7 @@ def main() -> None:
     parser.add_argument("--n-unlabeled", type=int, default=50_000)
     arguments = parser.parse_args()
     try:
-        data = fetch_real("covtype")
+        data = fetch("covtype")
     except OSError as error:
         print(f"skipped: {error}")
         return
