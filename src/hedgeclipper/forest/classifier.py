@@ -125,7 +125,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Slack and duality gap that the solver reached, number of passes, and why it stopped.
     history_ : list of tuple of PassRecord
-        Both sides of each game after each full pass; see `ConvergenceDisplay`.
+        Both sides of each game after each full pass.
     certificate_ : Certificate
         The error of ``predict`` on the unlabeled rows, with bounds: a guarantee from held-out
         labels, or an estimate from labeled rows that trees have not seen.
@@ -152,8 +152,8 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
 
     Examples
     --------
-    >>> from hedgeclipper.datasets import fetch_a1a
-    >>> X, y = fetch_a1a(return_X_y=True)
+    >>> from hedgeclipper.datasets import load_adult
+    >>> X, y = load_adult(return_X_y=True)
     >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
     >>> model = HedgeClipperClassifier(random_state=0)
     >>> model = model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
@@ -255,7 +255,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
         callback : callable, optional
-            Called with a `PassView` after each full pass of a `LeafGame`; see `LiveMargins`.
+            Called with a `PassView` after each full pass of a `LeafGame`.
 
         Returns
         -------
