@@ -58,6 +58,15 @@ class GroupScorer:
     are_log_odds: bool
     dtype = np.dtype(np.float32)  # of what is kept for each row
 
+    def check_arrays(self) -> None:
+        """Raise unless each tree is in a group, and each leaf has a value in each game."""
+        finder, groups, values = self.finder, self.groups, self.leaf_values
+        fits = isinstance(finder, LeafFinder) and is_array(groups, "i", finder.n_trees)
+        fits = fits and groups[0] == 0 and set(np.diff(groups)) <= {0, 1}
+        fits = fits and is_array(values, "f", None, finder.n_leaves.sum()) and values.size > 0
+        if not (fits and np.isfinite(values).all()):
+            raise ValueError("its groups do not fit their trees")
+
     @property
     def prior_weights(self) -> np.ndarray:
         """Weights before labels are looked at: the groups' parts of all trees; equal of boosters.
@@ -72,16 +81,6 @@ class GroupScorer:
     def n_numbers(self) -> int:
         """How many numbers are kept for each row: one for each group and game."""
         return (int(self.groups[-1]) + 1) * self.leaf_values.shape[0]
-
-    def check_arrays(self) -> None:
-        """Raise unless each tree is in a group, and each leaf has a value in each game."""
-        finder, groups, values = self.finder, self.groups, self.leaf_values
-        fits = isinstance(finder, LeafFinder) and is_array(groups, "i", finder.n_trees)
-        fits = fits and is_array(values, "f", None, finder.n_leaves.sum()) and values.size > 0
-        if not (
-            fits and groups[0] == 0 and set(np.diff(groups)) <= {0, 1} and np.isfinite(values).all()
-        ):
-            raise ValueError("its groups do not fit their trees")
 
     def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the scores of rows, shape (n_numbers, n_samples), groups before games."""
