@@ -126,14 +126,6 @@ def guarantee_verdicts(cells: Cells) -> str:
                 f"%; it is the lower one in {lower} of {len(pairs)} rows",
             )
         )
-    tried = [one for one in cells.each("votes") if not np.isnan(one.game_bound)]
-    if tried:
-        better = np.mean([one.game_bound < one.guarantee for one in tried])
-        lines.append(
-            "- A game of the predictions and all voters, which share the 5 %, gives a smaller bound"
-            f" than the test of the predictions alone in {100 * better:.1f} % of {len(tried)} fits "
-            "to votes of two classes. So the certificate is the exact test."
-        )
     lines.append(
         "- The guarantee is never above the exact test of the same predictions on the held-out "
         "labels, since it is that test, and has all of the 5 % to itself."

@@ -12,7 +12,7 @@ from hedgeclipper import solve_game
 
 def main(n_samples: int) -> None:
     label_correlations, batches = soft_vote_batches(n_samples, 20)
-    solution = solve_game(batches, label_correlations, random_state=0)
+    solution = solve_game(batches, label_correlations)
     reached = f"{solution.stop_reason} after {solution.n_iter} passes"
     print(f"{peak_memory():.1f} MiB, {n_samples} rows, {reached}")
 

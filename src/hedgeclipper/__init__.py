@@ -20,25 +20,18 @@ if TYPE_CHECKING:
         ShiftWarning,
     )
     from hedgeclipper.base.weighing import NoHeldOutRowsWarning
-    from hedgeclipper.bounds.certificate import (
-        Certificate,
-        Relaxation,
-        certificate,
-        smallest_relaxation,
-    )
+    from hedgeclipper.bounds.certificate import Certificate
     from hedgeclipper.bounds.checked_rule import AutoLabels
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
     from hedgeclipper.forest.leaf_game import LeafGame
     from hedgeclipper.forest.leaf_rows import LeafStorage
-    from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
     from hedgeclipper.inspection.abstention import AbstentionDisplay
     from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
     from hedgeclipper.inspection.margins import MarginDisplay
-    from hedgeclipper.inspection.passes import ConvergenceDisplay, LiveMargins
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
     from hedgeclipper.panel.classifier import HedgedVotingClassifier
@@ -66,13 +59,7 @@ _HOME = {
     "solve_game": "game.solve",
     "AutoLabels": "bounds.checked_rule",
     "Certificate": "bounds.certificate",
-    "certificate": "bounds.certificate",
     "Contradiction": "game.solution",
-    "Relaxation": "bounds.certificate",
-    "smallest_relaxation": "bounds.certificate",
-    "Loss": "game.losses",
-    "abstention_loss": "game.losses",
-    "cost_weighted_loss": "game.losses",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest.classifier",
     "LeafGame": "forest.leaf_game",
@@ -80,8 +67,6 @@ _HOME = {
     "ShiftWarning": "base.semi_supervised",
     "AbstentionDisplay": "inspection.abstention",
     "AutoLabelDisplay": "inspection.auto_labels",
-    "ConvergenceDisplay": "inspection.passes",
-    "LiveMargins": "inspection.passes",
     "MarginDisplay": "inspection.margins",
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
@@ -107,7 +92,6 @@ __all__ = [
     "ClassRates",
     "Contradiction",
     "ContradictionWarning",
-    "ConvergenceDisplay",
     "Evaluation",
     "GameSolution",
     "HedgeClipperClassifier",
@@ -115,15 +99,12 @@ __all__ = [
     "LabelCorrelations",
     "LeafGame",
     "LeafStorage",
-    "LiveMargins",
-    "Loss",
     "MarginDisplay",
     "MemberFailedWarning",
     "ModelFileError",
     "NeverPredictedWarning",
     "NoHeldOutRowsWarning",
     "NoUnlabeledRowsWarning",
-    "Relaxation",
     "SemiSupervisedSplit",
     "ShiftWarning",
     "TimeLimitWarning",
@@ -131,14 +112,10 @@ __all__ = [
     "VoteAggregator",
     "VoterDisplay",
     "Votes",
-    "abstention_loss",
-    "certificate",
-    "cost_weighted_loss",
     "default_members",
     "load",
     "lower_bounds",
     "save",
-    "smallest_relaxation",
     "solve_game",
     "write_report",
 ]

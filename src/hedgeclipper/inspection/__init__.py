@@ -9,14 +9,11 @@ from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
 from hedgeclipper.inspection.display import per_cent
 from hedgeclipper.inspection.margins import MarginDisplay
-from hedgeclipper.inspection.passes import ConvergenceDisplay, LiveMargins
 from hedgeclipper.inspection.voters import VoterDisplay
 
 __all__ = [
     "AbstentionDisplay",
     "AutoLabelDisplay",
-    "ConvergenceDisplay",
-    "LiveMargins",
     "MarginDisplay",
     "VoterDisplay",
     "per_cent",

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.calibration import CalibrationDisplay
 
-from hedgeclipper.game.equations import relative_gap
 from hedgeclipper.inspection import rendering
 from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.comparison import Comparison
 from hedgeclipper.inspection.display import BLUE
 from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
-from hedgeclipper.inspection.passes import ConvergenceDisplay
 from hedgeclipper.inspection.subject import Subject
 from hedgeclipper.inspection.voters import VoterDisplay
 
@@ -31,14 +29,14 @@ def details(subject: Subject, found: Comparison | None) -> dict[str, Any]:
         "margins": _margins(subject),
         "voters": _voters(subject),
         "contradictions": _contradictions(subject),
-        "convergence": _convergence(subject),
+        "convergence": {"stop_reasons": sorted(set(subject.model.stop_reasons))},
         "data": _data(subject),
     }
 
 
 def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
-    """Return worst cases by class, and figures of predictions while labels were held out."""
-    figures, classes, worst = {}, subject.classes, subject.model.worst_cases
+    """Return figures of predictions while labels were held out."""
+    figures, classes = {}, subject.classes
     if found is not None:
         y, probabilities = classes[found.codes], found.probabilities[found.model]
         label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
@@ -48,11 +46,7 @@ def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
             label, own = "Observed frequency against predicted probability", probabilities[:, 1]
             svg = rendering.figure(label, _draw_calibration, y, own, classes[1])
             figures["calibration"] = svg
-    return {
-        # the largest first
-        "worst_cases": [(k, float(worst[k])) for k in np.argsort(-worst, kind="stable")],
-        "figures": figures,
-    }
+    return {"figures": figures}
 
 
 def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
@@ -133,7 +127,7 @@ def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]
 
 
 def _contradictions(subject: Subject) -> dict[str, Any]:
-    """Return worst cases of 100 %, relaxed voters, voters against labels or others, and a shift."""
+    """Return relaxed voters, voters against labels or others, and a shift."""
     model, voters = subject.model, subject.model.voters
     against, apart = [], []
     if model.kind != "forest":
@@ -142,28 +136,10 @@ def _contradictions(subject: Subject) -> dict[str, Any]:
         agreement = np.array(voters.more.get("agreement", []), dtype=float)
         apart = np.flatnonzero(agreement < 0).tolist()
     return {
-        "void": np.flatnonzero(model.worst_cases >= 1.0).tolist(),
         "relaxed": model.contradicting,
         "against_labels": [voters.names[k] for k in against],
         "against_others": [voters.names[k] for k in apart],
         "shift_score": model.shift_score,
-    }
-
-
-def _convergence(subject: Subject) -> dict[str, Any]:
-    """Return how the solver stopped, and a figure of its passes."""
-    model = subject.model
-    games = zip(model.histories, model.stop_reasons, strict=True)
-    last = [history[-1] for history, reason in games if reason == "converged" and len(history)]
-    gaps = [relative_gap(max(one.primal - one.dual, 0.0), one.primal) for one in last]
-    svg = None
-    if model.n_iter > 1:
-        draw = ConvergenceDisplay.from_estimator
-        svg = rendering.figure("Slack and gap after each pass", draw, subject.estimator, name="")
-    return {
-        "stop_reasons": sorted(set(model.stop_reasons)),
-        "gap": max(gaps) if gaps and np.isfinite(gaps).all() else None,
-        "figure": svg,
     }
 
 
