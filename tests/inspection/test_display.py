@@ -10,9 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from hedgeclipper import (
     AbstentionDisplay,
     AutoLabelDisplay,
-    ConvergenceDisplay,
     VoterDisplay,
-    solve_game,
 )
 from tests.inspection.conftest import LABELS, PROBABILITIES, X, Y
 
@@ -34,15 +32,11 @@ def test_a_pipeline_is_named_by_its_classifier(models):
     whole = make_pipeline(StandardScaler(with_mean=False, with_std=False).fit(X), models["forest"])
     display = AbstentionDisplay.from_estimator(whole, X[200:], Y[200:], ax=new_ax())
     assert display.name == "HedgeClipperClassifier"
-    assert ConvergenceDisplay.from_estimator(whole, ax=new_ax()).name == "HedgeClipperClassifier"
 
 
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda ax: ConvergenceDisplay.from_history(
-            solve_game(np.ones((9, 2)), [0.5, 0.5], method="batch").history, ax=ax
-        ),
         lambda ax: VoterDisplay.from_weights([0.1], [1.0], ax=ax),
         lambda ax: AbstentionDisplay.from_predictions(LABELS, PROBABILITIES, ax=ax),
         lambda ax: AutoLabelDisplay(np.array([0.1]), np.ones(1), "estimate", 0.95).plot(ax),
