@@ -63,12 +63,6 @@ def test_coverage_is_added_up_in_double_precision(dtype):
     assert as_vote_matrix(np.ones((100_000, 1)), participation).coverage[0] == 1.0
 
 
-def test_fractional_participation_is_noted():
-    votes = np.ones((3, 1))
-    assert not as_vote_matrix(votes, votes).is_fractional
-    assert as_vote_matrix(votes, votes / 2).is_fractional
-
-
 def test_float64_rows_are_not_copied():
     votes = np.ones((10, 2))
     assert np.shares_memory(next(as_vote_matrix(votes).blocks()), votes)

@@ -569,7 +569,8 @@ def test_the_path_comes_back_and_home_is_known(fitted_votes, tmp_path, monkeypat
 
 def test_a_game_that_ran_out_of_passes_is_noted(tmp_path):
     votes, gold = some_votes()
-    model = VoteAggregator(initial_model=None, max_iter=1).fit(votes, gold)
+    model = VoteAggregator().fit(votes, gold)
+    model.stop_reason_ = np.array(["max_iter"])
     words = Text(page_of(model, tmp_path)).text
     assert "stopped at max_iter before it converged" in words
     assert "The solver ran out of passes" in words

@@ -120,9 +120,7 @@ def vote_tables(draw):
 def check_aggregator(data):
     L = data.draw(vote_tables())
     y = data.draw(labels(L.shape[0]))
-    options = data.draw(
-        st.sampled_from([{}, {"initial_model": None}, {"initial_model": "majority"}])
-    )
+    options = data.draw(st.sampled_from([{}, {"loss": "zero_one"}, {"loss": "square"}]))
     model = VoteAggregator(random_state=0, **options)
     if (model := outcome(lambda: model.fit(L, y))) is not None:
         assert_classifier(model, L, L.shape[0])

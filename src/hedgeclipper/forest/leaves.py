@@ -90,7 +90,6 @@ class LeafSpecialists:
     votes: sparse.csr_array  # (all leaves, n_specialists): awake vote in each leaf
     coverage: np.ndarray  # (n_specialists,): proportion of the rows each is awake on
     n_jobs: int | None = None
-    is_fractional = False
 
     @property
     def n_samples(self) -> int:

@@ -143,8 +143,7 @@ class VoteArray:
 class VoteMatrix:
     """Votes and participation, checked, with the coverage of each voter.
 
-    Build one with `as_vote_matrix`. ``has_nan``: some dense vote abstains by NaN;
-    ``is_fractional``: some voter takes part with a probability other than 0 and 1.
+    Build one with `as_vote_matrix`. ``has_nan``: some dense vote abstains by NaN.
     """
 
     votes: Source
@@ -153,7 +152,6 @@ class VoteMatrix:
     n_voters: int
     coverage: np.ndarray
     has_nan: bool
-    is_fractional: bool
 
     @property
     def in_memory(self) -> bool:
@@ -188,7 +186,7 @@ def as_vote_matrix(
     """
     vote_source = as_source(votes)
     part_source = None if participation is None else as_source(participation, name="participation")
-    n_samples, awake, has_nan, is_fractional = 0, None, False, False
+    n_samples, awake, has_nan = 0, None, False
     for block, part in _paired(vote_source, part_source):
         awake = np.zeros(block.shape[1]) if awake is None else awake
         if block.shape[1] != awake.size:
@@ -202,11 +200,8 @@ def as_vote_matrix(
                 "Sparse votes contain NaN. In a sparse matrix an absent entry abstains: remove "
                 "these entries."
             )
-        if part is not None:
-            if _check_range(part, 0.0, n_samples, "participation"):
-                raise ValueError("participation contains NaN. Pass 0 where a voter abstains.")
-            values = part.data if sparse.issparse(part) else part
-            is_fractional |= bool(np.any((values != 0) & (values != 1)))
+        if part is not None and _check_range(part, 0.0, n_samples, "participation"):
+            raise ValueError("participation contains NaN. Pass 0 where a voter abstains.")
         awake += _awake_counts(block, part, block_has_nan)
         has_nan |= block_has_nan
         n_samples += block.shape[0]
@@ -220,7 +215,6 @@ def as_vote_matrix(
         n_voters=awake.size,
         coverage=awake / max(n_samples, 1),
         has_nan=has_nan,
-        is_fractional=is_fractional,
     )
 
 
