@@ -3,7 +3,7 @@
 `HedgeClipperClassifier` is a forest that also learns from unlabeled rows, `HedgedVotingClassifier`
 combines a panel of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one
 zero-sum game, which `solve_game` solves for any votes. ``io`` reads rows from arrays, files and
-clusters, and ``datasets`` the paper's data.
+clusters, and ``datasets`` has two data sets to try them on.
 
 Names are loaded when they are first used, so that importing the package is quick.
 """
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from hedgeclipper.forest.leaf_rows import LeafStorage
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
-    from hedgeclipper.inspection.abstention import AbstentionDisplay
     from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
-    from hedgeclipper.inspection.margins import MarginDisplay
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
     from hedgeclipper.panel.classifier import HedgedVotingClassifier
@@ -65,9 +63,7 @@ _HOME = {
     "LeafGame": "forest.leaf_game",
     "LeafStorage": "forest.leaf_rows",
     "ShiftWarning": "base.semi_supervised",
-    "AbstentionDisplay": "inspection.abstention",
     "AutoLabelDisplay": "inspection.auto_labels",
-    "MarginDisplay": "inspection.margins",
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
     "MemberFailedWarning": "panel.members",
@@ -84,7 +80,6 @@ _HOME = {
 }
 
 __all__ = [
-    "AbstentionDisplay",
     "AgreementWarning",
     "AutoLabelDisplay",
     "AutoLabels",
@@ -99,7 +94,6 @@ __all__ = [
     "LabelCorrelations",
     "LeafGame",
     "LeafStorage",
-    "MarginDisplay",
     "MemberFailedWarning",
     "ModelFileError",
     "NeverPredictedWarning",

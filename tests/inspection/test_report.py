@@ -42,10 +42,8 @@ SECTIONS = [
     "auto_labels",
     "next",
     "error",
-    "margins",
     "voters",
     "contradictions",
-    "convergence",
     "data",
 ]
 MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
@@ -173,7 +171,6 @@ def test_ids_occur_once_and_pictures_have_names(pages, kind):
     ids = Text(pages[kind]).ids
     assert len(ids) == len(set(ids))
     assert pages[kind].count("<svg ") == pages[kind].count('<svg role="img" aria-label="')
-    assert pages[kind].count("<svg ") >= 4
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
@@ -435,7 +432,6 @@ def test_more_than_two_classes(kind, tmp_path):
     model.fit(**rows)
     words = Text(page_of(model, tmp_path, **rows)).text
     assert model.certificate_.describe()[1:] in words
-    assert "probability of the most probable class" in words
 
 
 def test_votes_of_three_classes(tmp_path):
@@ -612,11 +608,6 @@ def test_reports_are_the_same_from_run_to_run(tmp_path):
     assert page_of(model, tmp_path, force=True) == first
 
 
-def test_a_solver_that_converged_is_reported_with_its_gap(fitted_forest, pages):
-    found = re.search(r"converged \(relative gap at most tol = (\S+)\)", Text(pages["forest"]).text)
-    assert float(found[1]) == fitted_forest.tol
-
-
 @pytest.mark.usefixtures("whole_page")
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
 def test_without_a_library_the_message_says_what_to_install(
@@ -627,14 +618,6 @@ def test_without_a_library_the_message_says_what_to_install(
     with pytest.raises(ImportError, match=message):
         write_report(fitted_votes, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
-def test_words_of_the_field_are_used(pages, kind):
-    words = Text(pages[kind]).text
-    not_to_use = r"beyond\s+chance|told apart|judge|\bshares?\b|plain (?:vote|draw)|at\s+its\s+word"
-    assert not re.search(not_to_use, words)
-    assert not re.search(r"made of|part of the result|stand\s+in", words)
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])

@@ -96,8 +96,6 @@ class Inspection:
     classes: np.ndarray
     n_labeled: int
     n_unlabeled: int
-    # relative gap at which the solver was to stop
-    tol: float
     certificate: Certificate
     # what labels tell of the predictions, and from rows, as ``predict`` takes them, to the
     # probabilities that their predictions are wrong
@@ -111,9 +109,8 @@ class Inspection:
     make_voters: Callable[[], VoterTable]
     # returns rows like those of the fit, checked as these were; arguments as in ``fit``
     read_rows: Callable[..., SemiSupervisedRows]
-    # from such rows to probabilities of shape (n_samples, n_classes), and to what `MarginDisplay`
-    # draws of two classes, shape (n_samples,)
-    predict_rows: Callable[[Any], tuple[np.ndarray, np.ndarray]]
+    # from such rows to probabilities of shape (n_samples, n_classes)
+    predict_rows: Callable[[Any], np.ndarray]
     # from such rows, a number and a RandomState to so many rows drawn at random
     draw_rows: Callable[[Any, int, np.random.RandomState], Any] | None = None
     # from numbers of voters to more columns of their table, by name
@@ -172,7 +169,6 @@ def inspection(estimator: Any, **own: Any) -> Inspection:
         classes=estimator.classes_,
         n_labeled=estimator.n_labeled_,
         n_unlabeled=estimator.n_unlabeled_,
-        tol=estimator.tol,
         certificate=estimator.certificate_,
         checked=estimator._checked,
         doubts_of=lambda X: estimator._sure_predictions(X)[1],

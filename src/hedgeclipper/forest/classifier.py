@@ -143,8 +143,8 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
 
     Examples
     --------
-    >>> from hedgeclipper.datasets import fetch_a1a
-    >>> X, y = fetch_a1a(return_X_y=True)
+    >>> from hedgeclipper.datasets import load_adult
+    >>> X, y = load_adult(return_X_y=True)
     >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
     >>> model = HedgeClipperClassifier(random_state=0)
     >>> model = model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])

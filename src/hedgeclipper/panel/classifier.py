@@ -137,8 +137,8 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
     --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.naive_bayes import BernoulliNB
-    >>> from hedgeclipper.datasets import fetch_a1a
-    >>> X, y = fetch_a1a(return_X_y=True)
+    >>> from hedgeclipper.datasets import load_adult
+    >>> X, y = load_adult(return_X_y=True)
     >>> labeled, unlabeled = slice(0, 200), slice(200, 2000)
     >>> members = [("linear", LogisticRegression()), ("bayes", BernoulliNB())]
     >>> model = HedgedVotingClassifier(members, random_state=0)
