@@ -33,7 +33,6 @@ from hedgeclipper import (
     ModelFileError,
     SemiSupervisedSplit,
     VoteAggregator,
-    abstention_loss,
     load,
     persistence,
     save,
@@ -85,7 +84,6 @@ FORESTS = {
     "other views": {"views": [PCA(2), StandardScaler()]},
     "no shrinkage": {"shrinkage": None},
     "leaves": {"game": LeafGame()},
-    "a loss of one's own": {"loss": abstention_loss(0.2)},
     "another forest": {"estimator": RandomForestClassifier(5, bootstrap=True)},
     "fitted": {"estimator": FrozenEstimator(RandomForestClassifier(5))},
 }
@@ -165,8 +163,6 @@ def test_a_panel_with_boosted_histograms(tmp_path):
 
 VOTE_OPTIONS = {
     "default": {},
-    "majority": {"initial_model": "majority", "loss": "square"},
-    "no initial model": {"initial_model": None, "loss": "zero_one", "constraints": "accuracy"},
     "known balance": {"class_balance": [0.4, 0.6], "abstain_cost": 0.3},
 }
 
@@ -178,7 +174,6 @@ def test_votes_predict_the_same(tmp_path, options):
     assert_same(model, again, VOTES)
     np.testing.assert_array_equal(again.transduction_, model.transduction_)
     pd.testing.assert_frame_equal(again.voter_summary(), model.voter_summary())
-    np.testing.assert_array_equal(again.suggest_labels(2), model.suggest_labels(2))
 
 
 def test_pickle_works_too(forest):

@@ -20,19 +20,13 @@ if TYPE_CHECKING:
         ShiftWarning,
     )
     from hedgeclipper.base.weighing import NoHeldOutRowsWarning
-    from hedgeclipper.bounds.certificate import (
-        Certificate,
-        Relaxation,
-        certificate,
-        smallest_relaxation,
-    )
+    from hedgeclipper.bounds.certificate import Certificate
     from hedgeclipper.bounds.checked_rule import AutoLabels
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
     from hedgeclipper.forest.leaf_game import LeafGame
     from hedgeclipper.forest.leaf_rows import LeafStorage
-    from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
     from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
@@ -63,13 +57,7 @@ _HOME = {
     "solve_game": "game.solve",
     "AutoLabels": "bounds.checked_rule",
     "Certificate": "bounds.certificate",
-    "certificate": "bounds.certificate",
     "Contradiction": "game.solution",
-    "Relaxation": "bounds.certificate",
-    "smallest_relaxation": "bounds.certificate",
-    "Loss": "game.losses",
-    "abstention_loss": "game.losses",
-    "cost_weighted_loss": "game.losses",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest.classifier",
     "LeafGame": "forest.leaf_game",
@@ -106,13 +94,11 @@ __all__ = [
     "LabelCorrelations",
     "LeafGame",
     "LeafStorage",
-    "Loss",
     "MemberFailedWarning",
     "ModelFileError",
     "NeverPredictedWarning",
     "NoHeldOutRowsWarning",
     "NoUnlabeledRowsWarning",
-    "Relaxation",
     "SemiSupervisedSplit",
     "ShiftWarning",
     "TimeLimitWarning",
@@ -120,14 +106,10 @@ __all__ = [
     "VoteAggregator",
     "VoterDisplay",
     "Votes",
-    "abstention_loss",
-    "certificate",
-    "cost_weighted_loss",
     "default_members",
     "load",
     "lower_bounds",
     "save",
-    "smallest_relaxation",
     "solve_game",
     "write_report",
 ]

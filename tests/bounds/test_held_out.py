@@ -92,7 +92,7 @@ def test_a_guarantee_is_the_exact_test_of_the_final_predictions(kind, n_classes)
     held = held_out(kind)
     k = int(np.sum(model.predict(X[held]) != y[held]))
     found = model.certificate_
-    assert (found.kind, found.confidence_level, found.rule) == ("guarantee", 0.9, "hard")
+    assert (found.kind, found.confidence_level) == ("guarantee", 0.9)
     assert (found.n_errors, found.n_tested) == (k, 60)
     assert found.error == pytest.approx(k / 60)
     low, high = exact_bounds(k, 60, 480, delta=0.1)
@@ -114,7 +114,6 @@ def test_held_out_labels_change_the_test_and_nothing_else(kind):
     )
     np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(other.slack_, model.slack_)
-    assert other.worst_case_error_.tolist() == model.worst_case_error_.tolist()
     assert other.certificate_.n_errors == 60 - model.certificate_.n_errors
 
 
@@ -547,15 +546,6 @@ def test_more_rows_make_an_estimate_of_a_forest():
     assert model.certificate_.n_unlabeled == model.n_unlabeled_ == 2 * 480
     with pytest.raises(AttributeError, match="until partial_fit"):
         model.auto_label()
-
-
-def test_more_votes_are_a_fit_to_all():
-    L, y = problem("votes", 2)
-    model = fitted("votes", confidence_level=0.9)
-    model.partial_fit(L[:60], y[:60])
-    assert (model.n_labeled_, model.certificate_.n_tested) == (180, 90)
-    found = model.auto_label(max_error=MAX_ERROR)
-    assert (found.kind, found.labels.size) == ("guarantee", 480)
 
 
 def test_of_some_rows_in_the_game_labels_tell_of_these(monkeypatch):

@@ -246,7 +246,6 @@ def test_a_guarantee(command):
     assert found["error_upper"] == upper
     assert found["error"] == found["n_errors"] / 120
     assert 0 < found["error_lower"] < found["error"] < found["baseline"]
-    assert len(command.result["worst_case_error"]) == 1
     command(*words, "n.skops", "--confidence", 0.95)  # half of the labels, by default
     assert re.search(r"^Error +at most .* errors on 150 held-out labels", command.out, re.MULTILINE)
 

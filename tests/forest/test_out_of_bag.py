@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from hedgeclipper import HedgeClipperClassifier, LeafGame, cost_weighted_loss
+from hedgeclipper import HedgeClipperClassifier, LeafGame
 from hedgeclipper.bounds.checked_rule import OTHER_ROWS
 from hedgeclipper.forest.groups import sum_of_doubts
 from hedgeclipper.forest.leaf_rows import LeafBlocks
@@ -30,7 +30,7 @@ def leaf_game(**parameters):
 
 def test_out_of_bag_rows_are_predicted_by_trees_that_have_not_seen_them():
     """By the mean of their in-bag scores, tree by tree, and the game's offset."""
-    model = leaf_game(loss=cost_weighted_loss(2.0, 1.0))
+    model = leaf_game()
     (evidence,) = model._stream.evidence
     predictor = model._predictor
     found = model._stream.out_of_bag(predictor, numbers_of(model, X[U]), 1)

@@ -266,11 +266,10 @@ def test_predict_to_shows_progress(folder, in_memory, tmp_path, capsys):
     assert f"writing predictions  {len(UNLABELED):,} rows" in capsys.readouterr().err
 
 
-def test_fit_shows_rows_and_passes(folder, capsys):
+def test_fit_shows_rows(folder, capsys):
     fitted(folder, verbose=1, game=LeafGame())
     shown = capsys.readouterr().err
     assert f"finding leaves  {len(UNLABELED):,} rows" in shown
-    assert "pass    1" in shown
 
 
 def test_rows_are_shown_where_their_number_is_not_known(capsys):

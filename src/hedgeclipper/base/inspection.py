@@ -101,8 +101,7 @@ class Inspection:
     # probabilities that their predictions are wrong
     checked: CheckedRule
     doubts_of: Callable[[Any], np.ndarray]
-    # largest error in each game, that is in one, or in one for each class against the rest
-    worst_cases: np.ndarray
+    # why each game stopped: there is one, or one for each class against the rest
     stop_reasons: list[str]
     # passes over the rows in all games
     n_iter: int
@@ -129,9 +128,6 @@ class Inspection:
     reasons: Callable[[Any], list[str] | None] | None = None
     # returns how many voters are needed, and which of them agree
     describe_panel: Callable[[], Any] | None = None
-    # from a number and a random state to so many unlabeled rows to label next: their numbers, and
-    # their names or positions in the rows given
-    suggest_rows: Callable[[int, Any], tuple[np.ndarray, np.ndarray]] | None = None
     # names of the voters whose bounds had to be relaxed
     contradicting: Sequence[str] = ()
     # how much the unlabeled rows differ from the labeled ones, if that is significant
@@ -157,21 +153,14 @@ class Inspection:
 def store_games(
     estimator: Any,
     games: Sequence[Solution],
-    worst_cases: Sequence[float] | None,
     hedged_ranges: Sequence[tuple[float, float]] | np.ndarray,
 ) -> None:
-    """Store the results that all estimators have, in arrays with an entry for each game.
-
-    ``worst_cases`` None: they are computed when they are asked for.
-    """
+    """Store the results that all estimators have, in arrays with an entry for each game."""
     estimator.slack_ = np.array([game.slack for game in games])
     estimator.duality_gap_ = np.array([game.duality_gap for game in games])
     estimator.n_iter_ = np.array([game.n_iter for game in games])
     estimator.stop_reason_ = np.array([game.stop_reason for game in games])
-    estimator.history_ = [game.history for game in games]
     estimator.hedged_range_ = np.array(hedged_ranges)
-    if worst_cases is not None:
-        estimator.worst_case_error_ = np.array(worst_cases)
 
 
 def inspection(estimator: Any, **own: Any) -> Inspection:
@@ -183,7 +172,6 @@ def inspection(estimator: Any, **own: Any) -> Inspection:
         certificate=estimator.certificate_,
         checked=estimator._checked,
         doubts_of=lambda X: estimator._sure_predictions(X)[1],
-        worst_cases=estimator.worst_case_error_,
         n_iter=int(np.sum(estimator.n_iter_)),
         stop_reasons=[str(reason) for reason in estimator.stop_reason_],
         **own,
@@ -231,8 +219,6 @@ def main_figures(model: Inspection) -> list[tuple[str, str]]:
     classes += ["..."] * (model.classes.size > MOST_CLASSES)
     table = model.voters
     heaviest = table.names[int(np.argmax(table.contributions))] if table.names else "none"
-    worst = "worst class against the rest" if model.is_one_vs_rest else "worst case"
-    largest = float(np.max(model.worst_cases))
     return [
         ("labeled rows", f"{model.n_labeled:,}"),
         ("unlabeled rows", f"{model.n_unlabeled:,}"),
@@ -240,7 +226,6 @@ def main_figures(model: Inspection) -> list[tuple[str, str]]:
         (table.plural, f"{len(table.names):,}, largest contribution from {heaviest}"),
         ("error", model.certificate.describe().removeprefix("error ")),
         *model.remarks,
-        (worst, f"at most {largest:.1%}, as far as what is known of the voters holds"),
         ("passes", str(model.n_iter)),
     ]
 

@@ -256,7 +256,6 @@ def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
     """Return what is known of a model's error in lines to print, and keep it for the result."""
     bound = model.certificate_
     output.result["certificate"] = asdict(bound)
-    output.result["worst_case_error"] = model.worst_case_error_
     if bound.reason and model.confidence_level is not None:
         output.note(f"No guarantee: {bound.reason}.")
     return [("Error", bound.describe().removeprefix("error "))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing, suppress
 from copy import copy, deepcopy
 from dataclasses import replace
@@ -26,11 +25,9 @@ from hedgeclipper.forest.groups import GroupStream, score_groups, sum_of_doubts
 from hedgeclipper.forest.growing import SHIFT_THRESHOLD, check_shift, draw_some, grow_forest
 from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
 from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, Reservoir, find_unlabeled
-from hedgeclipper.game.losses import BinaryLoss
-from hedgeclipper.game.solution import PassRecord, PassView
 from hedgeclipper.io import is_in_memory, split_target
 from hedgeclipper.io.arrays import MAX_SEED
-from hedgeclipper.io.progress import pass_reporter, warn_user
+from hedgeclipper.io.progress import warn_user
 from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions
 
 
@@ -77,7 +74,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         fit, and test its predictions. The bound on the error holds with this probability, if the
         labeled rows are a simple random sample of all rows and have no weights. If None, no labels
         are held out, and the error is an estimate.
-    loss : {"square", "zero_one", "log"} or Loss, default="square"
+    loss : {"square", "zero_one", "log"}, default="square"
         Loss that the game minimizes in the worst case. The paper's is "zero_one".
     tol : float, default=1e-3
         Relative duality gap at which the solver stops.
@@ -124,15 +121,9 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         values of ``decision_function``.
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Slack and duality gap that the solver reached, number of passes, and why it stopped.
-    history_ : list of tuple of PassRecord
-        Both sides of each game after each full pass.
     certificate_ : Certificate
         The error of ``predict`` on the unlabeled rows, with bounds: a guarantee from held-out
         labels, or an estimate from labeled rows that trees have not seen.
-    worst_case_error_ : ndarray of shape (n_games,)
-        Largest error in each game (telling a class from the rest) under any labels that the
-        correlations of groups (of whole trees, for a `LeafGame`) allow; an estimate, since these
-        are. It is about probabilities above one half, whatever the ``class_weight``.
     never_predicted_ : dict
         Classes that no unlabeled row (of a sample, of files) is predicted to be of, though at least
         ten are expected to be, and their numbers of labels.
@@ -168,7 +159,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), None],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
-        "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
+        "loss": [StrOptions({"square", "zero_one", "log"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
         "game": [LeafGame, None],
@@ -233,7 +224,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         paper = {"n_estimators": 100, "views": None, "shrinkage": None, "loss": "zero_one"}
         return cls(**{**paper, "tol": 1e-2, "game": game, **parameters})
 
-    def fit(self, X, y, X_unlabeled=None, sample_weight=None, callback=None):
+    def fit(self, X, y, X_unlabeled=None, sample_weight=None):
         """Grow trees on the labeled rows and weigh them, with the help of the unlabeled ones.
 
         Parameters
@@ -254,8 +245,6 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             do not transform it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
-        callback : callable, optional
-            Called with a `PassView` after each full pass of a `LeafGame`.
 
         Returns
         -------
@@ -263,7 +252,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         """
         for name in ("_predictor", "_gain", "_importances"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        storage = self._check_settings(X_unlabeled, callback)
+        storage = self._check_settings(X_unlabeled)
         X, y = split_target(X, y)
         self._keeps_frames = needs_encoding(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
@@ -285,7 +274,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             stream = LeafStream(leaf_evidence(grown, groups, LeafGameOptions.of(self, seed)))
         with closing(find_unlabeled(self, stream.finder, rows.X_unlabeled, storage)) as kept:
             drawn = stream.reservoir.draw(kept) if given.has_unlabeled else None
-            self._play(stream, kept, prepare, callback)
+            self._play(stream, kept, prepare)
             self.estimators_, self.shrinkage_ = grown.models, groups.strengths
             self._store_rule(given, held, codes, kept, drawn)
         return self
@@ -349,16 +338,11 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
                 tags.input_tags.allow_nan = bool(get_tags(self.estimator).input_tags.allow_nan)
         return tags
 
-    def _check_settings(self, X_unlabeled: Any, callback: Any) -> LeafStorage:
+    def _check_settings(self, X_unlabeled: Any) -> LeafStorage:
         """Return the settings of the storage; raise if some are wrong, or do not apply."""
         self._validate_params()
         if self.game is not None:
             self.game._validate_params()
-        elif callback is not None:
-            raise ValueError(
-                "A callback watches the passes of a LeafGame. Got game=None, whose passes are too "
-                "few: pass game=LeafGame(), or leave the callback out."
-            )
         return (LeafStorage() if self.storage is None else self.storage).checked_for(X_unlabeled)
 
     def _store_rule(
@@ -424,28 +408,13 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         stream: GroupStream | LeafStream,
         kept: LeafRows,
         prepare: BatchCheck | None,
-        callback: Callable[[PassView], None] | None = None,
     ) -> None:
-        """Solve all games, show the predictions of each pass to the callback, and store all."""
-
-        def show(target: Any, record: PassRecord, now: Any) -> None:
-            def awake(X: Any) -> np.ndarray:
-                rows = self._check_more(X, "X")
-                return replace(now, prepare=prepare).raw_predictions(rows, self.n_jobs)[:, 0]
-
-            assert callback is not None
-            is_one_of_many = self.classes_.size > 2
-            callback(PassView(record, awake, now.hedged_range, target, is_one_of_many))
-
-        watchers = None
-        if callback is not None:
-            watchers = [partial(show, target) for target in self.classes_[self._games()]]
-        with pass_reporter(self.verbose, self.tol) as report:
-            played = stream.play(kept, prepare, report, watchers)
+        """Solve all games and store their results."""
+        played = stream.play(kept, prepare)
         self._predictor = replace(played.predictor, costs=self._costs)
         self._stream, self._labels = stream, None
         hedged_ranges = np.array(played.hedged_ranges) - self._predictor.threshold
-        store_games(self, played.games, played.worst_cases, hedged_ranges)
+        store_games(self, played.games, hedged_ranges)
         self.unlabeled_weight_ = np.array([game.unlabeled_weight for game in played.games])
         self.specialist_weights_ = played.weights
         self.n_specialists_ = np.array([weights.size for weights in played.weights])

@@ -7,7 +7,7 @@ that were grown without it. From these scores a game weighs the groups like memb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
@@ -27,12 +27,11 @@ from hedgeclipper.base.weighing import (
     aggregate,
     panel_scores,
     summarize,
-    worst_case_error,
 )
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_rows import LeafBlocks, LeafRows, Reservoir
 from hedgeclipper.forest.trees import LeafFinder, TreeNodes
-from hedgeclipper.game.solution import GameSolution, PassRecord
+from hedgeclipper.game.solution import GameSolution
 from hedgeclipper.io.arrays import is_array
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels and four groups. The
@@ -41,7 +40,6 @@ from hedgeclipper.io.arrays import is_array
 GROUP_RIDGE, FEW_LABELS = 60.0, 20.0
 # from no shrinkage to one that leaves little but the first splits of a hundred rows
 STRENGTHS = np.array([0.0, 2.0, 8.0, 30.0, 100.0, 300.0])
-Watch = Callable[[PassRecord, Any], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,7 +342,6 @@ class Played:
 
     predictor: Any  # a GroupPredictor or a LeafPredictor
     games: list[GameSolution]
-    worst_cases: list[float]
     hedged_ranges: list[tuple[float, float]]
     weights: list[np.ndarray]
     label_correlations: list[np.ndarray]
@@ -389,10 +386,8 @@ class GroupStream:
         self,
         rows: LeafRows,
         prepare: BatchCheck | None,
-        report: Callable[..., None] | None = None,
-        watchers: Sequence[Watch | None] | None = None,
     ) -> Played:
-        """Solve the games on the sample of the rows; no pass is reported or watched.
+        """Solve the games on the sample of the rows.
 
         Without unlabeled rows there is no sample, and labeled ones are reused, with the scores of
         trees that have not seen them.
@@ -410,7 +405,6 @@ class GroupStream:
         self.summaries = [
             summarize(groups.names, *pair) for pair in zip(scores, found, strict=True)
         ]
-        pairs = zip(scores, found, strict=True)
         games = [one.solution.game for one in found]
         loss: Any = games[0].loss
         offset = float(logit((1.0 + loss.link(np.zeros(1))[0]) / 2.0))
@@ -418,7 +412,6 @@ class GroupStream:
         return Played(
             predictor=GroupPredictor(scorer, [one.game for one in found], offset, prepare),
             games=games,
-            worst_cases=[worst_case_error(own, one.game.log_odds) for own, one in pairs],
             hedged_ranges=[(low + offset, high + offset) for low, high in ranges],
             weights=[one.solution.weights for one in found],
             label_correlations=[one.solution.label_correlations for one in found],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -13,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.inspection import VoterTable, contributions_of
 from hedgeclipper.base.semi_supervised import BatchCheck
-from hedgeclipper.forest.groups import OutOfBag, Played, ScoredGroups, Watch
+from hedgeclipper.forest.groups import OutOfBag, Played, ScoredGroups
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_rows import LeafRows, Reservoir
 from hedgeclipper.forest.leaves import (
@@ -27,13 +26,13 @@ from hedgeclipper.forest.leaves import (
     label_correlations,
     labeled_in_leaves,
     leaf_table,
-    worst_case_error,
 )
 from hedgeclipper.forest.trees import LeafFinder
-from hedgeclipper.game.equations import Evaluation, Game, WeightTerms
+from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import BinaryLoss, resolve_loss
-from hedgeclipper.game.solution import GameSolution, PassRecord, Progress
+from hedgeclipper.game.solution import GameSolution, Progress, describe
 from hedgeclipper.game.solve import play
+from hedgeclipper.game.solvers import solve_batch, solve_stream
 from hedgeclipper.sklearn_private import Interval, StrOptions
 
 # how strongly weights are pulled to those of the forest's own vote
@@ -248,7 +247,6 @@ class LeafSolution:
     coverage: np.ndarray  # (n_specialists,): proportion of the unlabeled rows each is awake on
     leaf_scores: np.ndarray  # (all leaves,)
     game: GameSolution
-    worst_case_error: float
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
@@ -258,33 +256,28 @@ def play_leaf_game(
     counts: np.ndarray,
     *,
     start: np.ndarray,
-    report: Callable[..., None] | None = None,
-    watch: Callable[[PassRecord, LeafPredictor], None] | None = None,
 ) -> LeafSolution:
-    """Estimate b, minimize the slack and bound the error.
+    """Estimate b and minimize the slack.
 
     The solver starts from weights ``start`` of all specialists of the table, or from the anchor
-    where that is NaN. After every pass it calls ``report`` with the record and the
-    evaluation, and ``watch`` with the record and the predictor as it is then.
+    where that is NaN.
     """
-    options, labeled = evidence.options, evidence.labeled
+    options = evidence.options
     keep, b, game = set_up_leaf_game(evidence, leaves, counts)
     voters: LeafSpecialists = game.specialists  # type: ignore[assignment]
 
-    def show(record: PassRecord, evaluation: Evaluation) -> None:
-        assert watch is not None
-        scores = voters.votes @ evaluation.theta
-        watch(record, LeafPredictor(labeled.finder, scores[:, None], options.loss))
-
-    reports = (report, None if watch is None else show)
-    weights = None
-    if not np.isnan(start).all():
-        weights = np.where(np.isnan(start[keep]), game.terms.anchor, start[keep])
+    weights = np.where(np.isnan(start[keep]), game.terms.anchor, start[keep])
+    weights = np.clip(weights, game.terms.lower, game.terms.upper)
 
     def solve(game: Game) -> GameSolution:
-        own = options.game
-        progress = Progress(options.tol, own.max_iter, reports)
-        return play(game, progress, own.method, options.seed, own.batch_size, weights)
+        own, progress = options.game, Progress(options.tol, options.game.max_iter)
+        if own.method == "batch" and np.isnan(start).all():
+            return play(game, progress, "batch")
+        if own.method == "batch":
+            return describe(game, progress, solve_batch(game, progress, weights))
+        rng, is_sgd = np.random.default_rng(options.seed), own.method == "sgd"
+        steps = (game, progress, weights, rng, own.batch_size)
+        return describe(game, progress, solve_stream(*steps, as_in_paper=is_sgd))
 
     solution = solve(game)
     if options.game.unlabeled_weight == "auto":
@@ -294,10 +287,8 @@ def play_leaf_game(
         if n_clipped > CLIPPED_TOO_MUCH * voters.n_samples:
             solution = solve(replace(game, unlabeled_weight=LARGE_ALPHA))
     leaf_scores = voters.votes @ solution.weights
-    predictor = LeafPredictor(labeled.finder, leaf_scores[:, None], options.loss)
-    worst_case = worst_case_error(labeled, voters, leaf_scores, predictor.offset, DELTA)
     leaves.forget_views()
-    return LeafSolution(keep, b, voters.coverage, leaf_scores, solution, worst_case)
+    return LeafSolution(keep, b, voters.coverage, leaf_scores, solution)
 
 
 class LeafStream:
@@ -322,20 +313,13 @@ class LeafStream:
         self,
         rows: LeafRows,
         prepare: BatchCheck | None,
-        report: Callable[..., None] | None = None,
-        watchers: Sequence[Watch | None] | None = None,
     ) -> Played:
-        """Solve the games on rows with these leaves, and note the weights.
-
-        ``report`` is called after every pass with the record and the evaluation, and the watcher of
-        a game with the record and the predictor as it is then.
-        """
+        """Solve the games on rows with these leaves, and note the weights."""
         options = self.evidence[0].options
         counts = count_in_leaves(rows, self.finder, options.n_jobs)
-        watchers = [None] * len(self.evidence) if watchers is None else watchers
         solutions = [
-            play_leaf_game(one, rows, counts, start=start, report=report, watch=watch)
-            for one, start, watch in zip(self.evidence, self.weights, watchers, strict=True)
+            play_leaf_game(one, rows, counts, start=start)
+            for one, start in zip(self.evidence, self.weights, strict=True)
         ]
         self.weights = [weights.copy() for weights in self.weights]
         for weights, solution in zip(self.weights, solutions, strict=True):
@@ -346,7 +330,6 @@ class LeafStream:
         return Played(
             predictor=predictor,
             games=[one.game for one in solutions],
-            worst_cases=[one.worst_case_error for one in solutions],
             hedged_ranges=[predictor.hedged_range] * len(solutions),
             weights=[one.game.weights for one in solutions],
             label_correlations=[one.label_correlations for one in solutions],

@@ -7,10 +7,6 @@ probabilities and classes of it.
 
 What labels tell is a sum over labeled rows within leaves. A row counts for a tree only if the tree
 was grown without it (`Labeled.unseen`): out of bag, held out, or new to a model fitted elsewhere.
-
-The worst case is that of whole trees: a tree is awake on all rows, so that far more labeled rows
-tell its correlation than a leaf's; the class balance is one more voter, which always votes +. What
-is known of them are estimates, and so is the bound.
 """
 
 from __future__ import annotations
@@ -26,8 +22,7 @@ from scipy import sparse
 from hedgeclipper.base.predictions import GamePredictor
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.base.threads import map_in_threads
-from hedgeclipper.bounds.certificate import largest_error
-from hedgeclipper.bounds.intervals import mean_bounds, wilson_bounds
+from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.leaf_rows import LeafRows
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder
@@ -36,7 +31,6 @@ from hedgeclipper.game.losses import BinaryLoss
 KINDS = ("leaves", "trees")
 SOFT_EDGE = 0.05
 ROUNDING = 1e-12
-MAX_ITER = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +90,6 @@ class LeafSpecialists:
     votes: sparse.csr_array  # (all leaves, n_specialists): awake vote in each leaf
     coverage: np.ndarray  # (n_specialists,): proportion of the rows each is awake on
     n_jobs: int | None = None
-    is_fractional = False
 
     @property
     def n_samples(self) -> int:
@@ -286,42 +279,6 @@ def label_correlations(
     mean = np.divide(sums, weights, out=np.full_like(sums, np.nan), where=known)
     lower, _ = mean_bounds(mean, counts, bound, delta)
     return lower
-
-
-def worst_case_error(
-    labeled: Labeled,
-    specialists: LeafSpecialists,
-    leaf_scores: np.ndarray,
-    offset: float,
-    delta: float,
-) -> float:
-    """Return a bound on the error of the sign of the summed leaf scores and the offset.
-
-    ``delta`` is the probability that Wilson's bound on the correlation of a tree fails.
-    """
-    trees = leaf_table(labeled.finder, ["trees"])
-    votes = trees.votes(labeled.scores)
-    b = label_correlations(labeled, trees, votes, "wilson", delta)
-    # every row is in one leaf of the first tree: a vote of + in all of these is + everywhere
-    voters = replace(
-        specialists,
-        votes=sparse.hstack([votes, trees.awake[:, :1]], format="csr"),
-        coverage=np.ones(b.size + 1),
-    )
-
-    def predict(block: LeafBlock) -> np.ndarray:
-        awake = sum_scores(block.leaves, block.offsets, leaf_scores) + offset
-        return np.where(awake > 0, 1.0, -1.0)
-
-    return largest_error(voters, b, _class_balance(labeled, delta), predict, MAX_ITER)
-
-
-def _class_balance(labeled: Labeled, delta: float) -> tuple[float, float]:
-    """Return the mean label, and how far that of the unlabeled rows may be from it."""
-    unseen = labeled.unseen.any(axis=0)
-    mean = float(np.average(labeled.signs[unseen], weights=labeled.weights[unseen]))
-    low, high = wilson_bounds(np.array([mean]), np.array([float(unseen.sum())]), delta / 2)
-    return mean, float(max(high[0] - mean, mean - low[0]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,17 +31,13 @@ def details(subject: Subject, found: Comparison | None) -> dict[str, Any]:
 
 
 def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
-    """Return worst cases by class, and the calibration while labels were held out."""
-    svg, classes, worst = None, subject.classes, subject.model.worst_cases
+    """Return the calibration while labels were held out."""
+    svg, classes = None, subject.classes
     if found is not None and classes.size == 2:
         label, own = "Observed frequency against predicted probability", found.probabilities
         y, positive = classes[found.codes], own[found.model][:, 1]
         svg = rendering.figure(label, _draw_calibration, y, positive, classes[1])
-    return {
-        # the largest first
-        "worst_cases": [(k, float(worst[k])) for k in np.argsort(-worst, kind="stable")],
-        "calibration": svg,
-    }
+    return {"calibration": svg}
 
 
 def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
@@ -100,7 +96,7 @@ def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]
 
 
 def _contradictions(subject: Subject) -> dict[str, Any]:
-    """Return worst cases of 100 %, relaxed voters, voters against labels or others, and a shift."""
+    """Return relaxed voters, voters against labels or others, and a shift."""
     model, voters = subject.model, subject.model.voters
     against, apart = [], []
     if model.kind != "forest":
@@ -109,7 +105,6 @@ def _contradictions(subject: Subject) -> dict[str, Any]:
         agreement = np.array(voters.more.get("agreement", []), dtype=float)
         apart = np.flatnonzero(agreement < 0).tolist()
     return {
-        "void": np.flatnonzero(model.worst_cases >= 1.0).tolist(),
         "relaxed": model.contradicting,
         "against_labels": [voters.names[k] for k in against],
         "against_others": [voters.names[k] for k in apart],

@@ -22,10 +22,8 @@ from hedgeclipper.base.weighing import (
     aggregate,
     panel_scores,
     summarize,
-    worst_case_error,
 )
 from hedgeclipper.bounds.checked_rule import USED_LABELS, why_no_guarantee
-from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.panel.defaults import default_members
 from hedgeclipper.panel.fitting import NamedColumns, PanelPredictor
@@ -76,7 +74,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         fit, and test its predictions. The bound on the error holds with this probability, if the
         labeled rows are a simple random sample of all rows and have no weights. If None, members
         are fitted to all labels, and the error is an estimate.
-    loss : {"square", "zero_one", "log"} or Loss, default="square"
+    loss : {"square", "zero_one", "log"}, default="square"
         Loss that the game minimizes in the worst case. Probabilities are calibrated whatever it is.
     tol : float, default=1e-3
         Relative duality gap at which the game counts as solved.
@@ -121,14 +119,8 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         The error of ``predict`` on the unlabeled rows (where these are files or Dask's, on those
         in the game), with bounds: a guarantee from held-out labels, or an estimate from out-of-fold
         predictions.
-    worst_case_error_ : ndarray of shape (n_games,)
-        Largest error in each game (telling a class from the rest) under any labels that the
-        accuracies of the members allow; an estimate, since these are. It is about probabilities
-        above one half, whatever the ``class_weight``.
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Objective and duality gap of the last game, its passes, and why the solver stopped.
-    history_ : list of tuple of PassRecord
-        Primal and dual value of the last game of each class after each full pass.
     hedged_range_ : ndarray of shape (n_games, 2)
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
         ``predict_proba`` is calibrated and is not clipped.
@@ -166,7 +158,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         ],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
-        "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
+        "loss": [StrOptions({"square", "zero_one", "log"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
@@ -273,13 +265,12 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         self._labeled = codes, rows.weight_labeled
         scores = panel_scores(self.out_of_fold_, unlabeled, *self._labeled, self._games())
         found = [aggregate(own, **self._game_options()) for own in scores]
-        pairs = list(zip(scores, found, strict=True))
-        worst_cases = [worst_case_error(own, one.game.log_odds) for own, one in pairs]
         names = [member.name for member in members]
         seconds = [member.seconds for member in members]
+        pairs = zip(scores, found, strict=True)
         self._summaries = [summarize(names, *pair) | {"seconds": seconds} for pair in pairs]
         self.left_out_ = limit.left_out
-        self._store(members, found, worst_cases, prepare)
+        self._store(members, found, prepare)
         self._store_rule(given, held, unlabeled, drawn.X_unlabeled.shape[0])
         limit.warn()
         return self
@@ -348,13 +339,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
     def _is_prefit(self) -> bool:
         return isinstance(self.cv, str)
 
-    def _store(
-        self,
-        members: Sequence[Member],
-        found: Sequence[Aggregate],
-        worst_cases: Sequence[float],
-        prepare: Any,
-    ) -> None:
+    def _store(self, members: Sequence[Member], found: Sequence[Aggregate], prepare: Any) -> None:
         self._predictor = PanelPredictor(
             members={member.name: member.estimator for member in members},
             n_classes=self.classes_.size,
@@ -367,7 +352,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         self.weights_ = np.array([summary["weight"] for summary in self._summaries])
         games = [one.solution.game for one in found]
         hedged_ranges = np.array([one.game.hedged_range(one.solution.game.loss) for one in found])
-        store_games(self, games, worst_cases, hedged_ranges - self._predictor.threshold)
+        store_games(self, games, hedged_ranges - self._predictor.threshold)
 
     def _store_rule(
         self,
