@@ -35,7 +35,6 @@ METHODS = {
         hedgeclipper_no_extra.METHOD,
         hedgeclipper_paper.METHOD,
         hedgeclipper_paper.SMALL_ALPHA,
-        hedgeclipper_paper.CHOSEN_ALPHA,
         hedgeclipper_paper.HELD_OUT,
         equal_forest.METHOD,
         random_forest.METHOD,

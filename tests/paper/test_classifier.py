@@ -138,6 +138,13 @@ def test_the_papers_guarantee_holds_and_says_what_it_assumes():
     assert "with 90% confidence, if the labeled rows are a simple random" in model.describe()
 
 
+def test_nothing_to_weigh_is_said():
+    y = np.random.default_rng(0).integers(0, 2, 12)
+    with pytest.warns(UserWarning, match="no leaf and no tree: all weights are 0"):
+        model = PaperHedgeClipper(3, min_leaf_size=6, random_state=1).fit(X[:12], y, X[U])
+    assert not model.decision_function(X[U]).any()
+
+
 def test_alpha_is_chosen_by_the_separation_of_the_classes():
     model = fitted(unlabeled_weight="auto")
     assert model.unlabeled_weight_[0] in (0.3, 1.0, 3.0)

@@ -255,6 +255,7 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
         if alpha == "auto":
             alpha = self._choose_alpha(grown, codes, rows, leaf_counts, random_state)
         problems = self._set_up_problems(grown, codes, leaf_counts, alpha)
+        self._check_any_used(problems)
         solutions = self._solve(problems, rows, random_state, callback)
         return self._store(grown, problems, solutions)
 
@@ -421,14 +422,20 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
         problems = []
         for game in games:
             own = set_up_specialists(grown, codes == game, game, leaf_counts, delta)
-            if not own.is_used.any():
-                advice = "" if delta is None else ", or leave confidence_level out"
-                raise ValueError(
-                    "The labels show a positive correlation b of no leaf and of no tree: there is "
-                    f"nothing to weigh. Label more rows{advice}."
-                )
             problems.append(SlackProblem(own, float(alpha), self.cap))
         return problems
+
+    def _check_any_used(self, problems: list[SlackProblem]) -> None:
+        """Warn if a game has nothing to weigh; raise if that is so since bounds prove nothing."""
+        if all(one.specialists.is_used.any() for one in problems):
+            return
+        text = "The labels show a positive correlation b of no leaf and no tree"
+        if self.confidence_level is not None:
+            raise ValueError(
+                f"{text}, with confidence_level={self.confidence_level}: there is nothing to "
+                "weigh. Label more rows, or leave confidence_level out."
+            )
+        warn_user(f"{text}: all weights are 0. Label more rows.", UserWarning)
 
     def _solve(
         self,
