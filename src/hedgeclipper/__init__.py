@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
-    from hedgeclipper.forest.leaf_game import LeafGame
-    from hedgeclipper.forest.leaf_rows import LeafStorage
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
     from hedgeclipper.panel.classifier import HedgedVotingClassifier
     from hedgeclipper.panel.defaults import default_members
     from hedgeclipper.panel.members import MemberFailedWarning
-    from hedgeclipper.panel.time_limit import TimeLimitWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.initial_model import AgreementWarning
@@ -75,8 +72,6 @@ _HOME = {
     "cost_weighted_loss": "game.losses",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest.classifier",
-    "LeafGame": "forest.leaf_game",
-    "LeafStorage": "forest.leaf_rows",
     "ShiftWarning": "base.semi_supervised",
     "AbstentionDisplay": "inspection.abstention",
     "AutoLabelDisplay": "inspection.auto_labels",
@@ -86,7 +81,6 @@ _HOME = {
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
     "MemberFailedWarning": "panel.members",
-    "TimeLimitWarning": "panel.time_limit",
     "default_members": "panel.defaults",
     "ModelFileError": "persistence",
     "load": "persistence",
@@ -113,8 +107,6 @@ __all__ = [
     "HedgeClipperClassifier",
     "HedgedVotingClassifier",
     "LabelCorrelations",
-    "LeafGame",
-    "LeafStorage",
     "LiveMargins",
     "Loss",
     "MarginDisplay",
@@ -126,7 +118,6 @@ __all__ = [
     "Relaxation",
     "SemiSupervisedSplit",
     "ShiftWarning",
-    "TimeLimitWarning",
     "UnboundedGameWarning",
     "VoteAggregator",
     "VoterDisplay",

@@ -22,9 +22,7 @@ from sklearn.preprocessing import FunctionTransformer
 from hedgeclipper.base.predictions import GamePredictor, PanelGame
 from hedgeclipper.base.semi_supervised import BatchCheck
 from hedgeclipper.base.semi_supervised_classifier import SemiSupervisedClassifier
-from hedgeclipper.forest.groups import GroupScorer, GroupStream
-from hedgeclipper.forest.leaf_game import LeafStream
-from hedgeclipper.forest.leaves import Labeled, LeafPredictor
+from hedgeclipper.forest.groups import GroupScorer
 from hedgeclipper.forest.trees import LeafFinder, PackedTrees
 from hedgeclipper.forest.views import Components, ViewedTrees
 from hedgeclipper.panel.fitting import NamedColumns, PanelPredictor
@@ -246,11 +244,6 @@ def _check_components(view: Components) -> None:
         _require(not np.isnan(column).any())
 
 
-def _check_leaf_predictor(predictor: LeafPredictor) -> None:
-    n_leaves = predictor.finder.n_leaves.sum()
-    _check_array(predictor.leaf_scores, "f", (n_leaves, predictor.n_games))
-
-
 def _check_groups(scorer: GroupScorer) -> None:
     """Raise unless each tree is in a group, and each leaf has a value in each game."""
     finder, groups = scorer.finder, scorer.groups
@@ -270,31 +263,6 @@ def _check_panel_game(game: PanelGame) -> None:
         for array in (array for array in vars(scale).values() if np.ndim(array)):
             _check_array(array, NUMBERS, (ANY,))
     _require(np.all(np.isfinite(np.array(numbers, dtype=float))))
-
-
-def _check_group_sample(stream: GroupStream) -> None:
-    """Raise unless the rows that a game goes on with have a score in each group and game."""
-    if stream.reservoir._sample is not None:
-        _check_array(stream.reservoir._sample, "f", (stream.finder.n_numbers, ANY))
-
-
-def _check_leaf_sample(stream: LeafStream) -> None:
-    """Raise unless the rows that a game goes on with are in leaves that exist."""
-    sample, finder = stream.reservoir._sample, stream.finder
-    n_leaves = finder.n_leaves.sum()
-    _require(all(one.labeled.finder is finder for one in stream.evidence))
-    _require(all(one.table.awake.shape[0] == n_leaves for one in stream.evidence))
-    if sample is not None:
-        _check_array(sample, "u", (finder.n_trees, ANY), 0, finder.n_leaves.max())
-        _check_range(sample, finder.n_leaves[:, None])
-
-
-def _check_labeled(rows: Labeled) -> None:
-    """Raise unless labeled rows are in leaves that exist."""
-    n_rows, finder = rows.signs.size, rows.finder
-    _check_array(rows.leaves, "u", (finder.n_trees, n_rows), 0, finder.n_leaves.max())
-    _check_range(rows.leaves, finder.n_leaves[:, None])
-    _check_array(rows.scores, "f", (finder.n_leaves.sum(),))
 
 
 def _check_votes(votes: Votes) -> None:
@@ -409,12 +377,8 @@ _OUR_CHECKS: dict[Any, Callable[[Any], None]] = {
     PackedTrees: _check_packed,
     ViewedTrees: _check_viewed,
     Components: _check_components,
-    LeafPredictor: _check_leaf_predictor,
     GroupScorer: _check_groups,
     PanelGame: _check_panel_game,
-    GroupStream: _check_group_sample,
-    LeafStream: _check_leaf_sample,
-    Labeled: _check_labeled,
     Votes: _check_votes,
     GoldRows: _check_gold,
 }

@@ -28,7 +28,7 @@ MOST_CLASSES = 5
 class VoterTable:
     """The voters, their weights, and their correlations with the labels."""
 
-    # what a voter is called: "leaf", "member", "voter"
+    # what a voter is called: "group", "member", "voter"
     kind: str
     names: list[str]
     weights: np.ndarray
@@ -48,7 +48,7 @@ class VoterTable:
     @property
     def plural(self) -> str:
         """What several voters are called."""
-        return "leaves" if self.kind == "leaf" else f"{self.kind}s"
+        return f"{self.kind}s"
 
     def of_class(self, target: Any) -> VoterTable:
         """Return the voters in the game of a class."""
@@ -103,8 +103,7 @@ class Inspection:
     # probabilities that their predictions are wrong
     checked: CheckedRule
     doubts_of: Callable[[Any], np.ndarray]
-    # largest error in each game, that is in one, or in one for each class against the rest
-    worst_cases: np.ndarray
+    # both sides of each game after each pass
     histories: list[Sequence[PassRecord]]
     stop_reasons: list[str]
     # passes over the rows in all games
@@ -118,8 +117,6 @@ class Inspection:
     predict_rows: Callable[[Any], tuple[np.ndarray, np.ndarray]]
     # from such rows, a number and a RandomState to so many rows drawn at random
     draw_rows: Callable[[Any, int, np.random.RandomState], Any] | None = None
-    # from numbers of voters to more columns of their table, by name
-    describe_voters: Callable[[np.ndarray], dict[str, list]] = lambda voters: {}
     # from unlabeled rows, or None, to held-out predictions that need no new fit
     hold_out: Callable[[Any], FoldPredictor] | None = None
     # from rows, checked as above, to the probabilities of a baseline, by its name
@@ -161,21 +158,15 @@ class Inspection:
 def store_games(
     estimator: Any,
     games: Sequence[Solution],
-    worst_cases: Sequence[float] | None,
     hedged_ranges: Sequence[tuple[float, float]] | np.ndarray,
 ) -> None:
-    """Store the results that all estimators have, in arrays with an entry for each game.
-
-    ``worst_cases`` None: they are computed when they are asked for.
-    """
+    """Store the results that all estimators have, in arrays with an entry for each game."""
     estimator.slack_ = np.array([game.slack for game in games])
     estimator.duality_gap_ = np.array([game.duality_gap for game in games])
     estimator.n_iter_ = np.array([game.n_iter for game in games])
     estimator.stop_reason_ = np.array([game.stop_reason for game in games])
     estimator.history_ = [game.history for game in games]
     estimator.hedged_range_ = np.array(hedged_ranges)
-    if worst_cases is not None:
-        estimator.worst_case_error_ = np.array(worst_cases)
 
 
 def inspection(estimator: Any, **own: Any) -> Inspection:
@@ -188,7 +179,6 @@ def inspection(estimator: Any, **own: Any) -> Inspection:
         certificate=estimator.certificate_,
         checked=estimator._checked,
         doubts_of=lambda X: estimator._sure_predictions(X)[1],
-        worst_cases=estimator.worst_case_error_,
         histories=list(estimator.history_),
         n_iter=int(np.sum(estimator.n_iter_)),
         stop_reasons=[str(reason) for reason in estimator.stop_reason_],
@@ -237,8 +227,6 @@ def main_figures(model: Inspection) -> list[tuple[str, str]]:
     classes += ["..."] * (model.classes.size > MOST_CLASSES)
     table = model.voters
     heaviest = table.names[int(np.argmax(table.contributions))] if table.names else "none"
-    worst = "worst class against the rest" if model.is_one_vs_rest else "worst case"
-    largest = float(np.max(model.worst_cases))
     return [
         ("labeled rows", f"{model.n_labeled:,}"),
         ("unlabeled rows", f"{model.n_unlabeled:,}"),
@@ -246,7 +234,6 @@ def main_figures(model: Inspection) -> list[tuple[str, str]]:
         (table.plural, f"{len(table.names):,}, largest contribution from {heaviest}"),
         ("error", model.certificate.describe().removeprefix("error ")),
         *model.remarks,
-        (worst, f"at most {largest:.1%}, as far as what is known of the voters holds"),
         ("passes", str(model.n_iter)),
     ]
 
@@ -256,8 +243,7 @@ class SummaryMixin:
 
     def _repr_html_inner(self) -> str:
         diagram = super()._repr_html_inner()  # type: ignore[misc]
-        # a copy for prediction knows nothing of its fit, and shows the diagram alone
-        if not (_is_fitted(self) and hasattr(self, "certificate_")):
+        if not _is_fitted(self):
             return diagram
         # a small table in the notebook's own colors
         cell = "padding:0.15em 0.8em 0.15em 0;text-align:left;border:0"

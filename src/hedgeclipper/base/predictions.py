@@ -13,7 +13,7 @@ decisions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,6 +151,11 @@ class GamePredictor(ABC):
 
     costs: np.ndarray | None = field(default=None, kw_only=True)
 
+    @property
+    @abstractmethod
+    def n_games(self) -> int:
+        """Number of games: 1 for two classes."""
+
     @abstractmethod
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return the raw predictions of rows: awake predictions, or log-odds."""
@@ -201,6 +206,38 @@ class GamePredictor(ABC):
     def doubts(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability that each row is not of the class that is predicted for it."""
         return 1.0 - self.probabilities(raw)[np.arange(raw.shape[0]), self.classes(raw)]
+
+
+@dataclass(frozen=True, eq=False)
+class RowPredictor:
+    """What a classifier's method predicts for rows; it holds none, and can be sent to workers.
+
+    The ``method`` is predict, predict_proba or decision_function, and ``check`` makes rows as the
+    predictor wants them of others, or raises.
+    """
+
+    method: str
+    predictor: GamePredictor
+    classes: np.ndarray
+    check: Callable[[Any], Any]
+
+    def __call__(self, rows: Any) -> np.ndarray:
+        """Return the predictions for rows; there may be none."""
+        if rows.shape[0] == 0:
+            return self.nothing
+        return self.of_raw(self.predictor.raw_predictions(self.check(rows), 1))
+
+    @property
+    def nothing(self) -> np.ndarray:
+        """The predictions for no rows."""
+        return self.of_raw(np.empty((0, self.predictor.n_games)))
+
+    def of_raw(self, raw: np.ndarray) -> np.ndarray:
+        """Return the predictions, given raw ones."""
+        if self.method == "predict":
+            return self.classes[self.predictor.classes(raw)]
+        is_proba = self.method == "predict_proba"
+        return self.predictor.probabilities(raw) if is_proba else self.predictor.decision(raw)
 
 
 def decision_costs(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray | None:

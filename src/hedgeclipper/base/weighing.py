@@ -1,4 +1,4 @@
-"""From the members' scores to their weights, calibrated probabilities, and the worst case.
+"""From the members' scores to their weights and to calibrated probabilities.
 
 Labels are weighted so that both classes weigh the same: b tells how well a member ranks (it is the
 area under the ROC curve minus 1/2 where votes are ranks). The anchor, the weights that the game is
@@ -16,15 +16,11 @@ as voters, and rises with them: with thousands of labels unlabeled rows hardly c
 The weighted vote becomes a probability by a logistic curve through the labels, seen out of fold. A
 few labels cannot place it alone: the mean of the members' probabilities on the unlabeled rows is
 added to them as if it were some twenty labels more.
-
-The worst case is the largest error under any labels that the members allow. Votes are there the
-classes that members predict, in natural proportions, as are their correlations; neither ranks nor
-balanced labels have a part in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,8 +29,6 @@ from sklearn.metrics import roc_auc_score
 
 from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.base.predictions import Calibration, PanelGame, Scale, VoteScale, make_votes
-from hedgeclipper.bounds.certificate import largest_error
-from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import Loss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress
@@ -50,7 +44,6 @@ LEAST_SCALE = 1.0
 PRIOR_ROWS, SMALLEST = 3.0, 1e-12
 PRIOR_LABELS, ROWS_FOR_CALIBRATION = 20.0, 2_000
 WEAK = 1e6
-DELTA = 0.025  # of each side of an interval of the worst case
 
 
 class NoHeldOutRowsWarning(UserWarning):
@@ -311,29 +304,6 @@ def calibrate(
     )
     slope = max(float(model.coef_[0, 0]), 1.0 / np.sqrt(WEAK)) / size
     return Calibration(slope, float(model.intercept_[0]))
-
-
-def worst_case_error(scores: PanelScores, log_odds: Callable[[np.ndarray], np.ndarray]) -> float:
-    """Return a bound on the error of the panel's predictions on the unlabeled rows.
-
-    ``log_odds`` makes those of the panel of the members' scores. The bound holds as far as Wilson's
-    bounds on the members do. The panel counts as a voter, too, though the labels that score it have
-    weighed its members.
-    """
-    # the members, the panel, and a voter that always votes +: its bounds are of the class balance
-    labeled, unlabeled = (
-        np.where(np.column_stack([own - 0.5, log_odds(own), np.ones(len(own))]) > 0, 1.0, -1.0)
-        for own in (scores.labeled, scores.unlabeled)
-    )
-    signs = np.where(scores.is_positive, 1.0, -1.0)
-    sums, counts = signs @ labeled, np.full(labeled.shape[1], float(signs.size))
-    estimate = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
-    lower, upper = mean_bounds(estimate, counts, "wilson", DELTA)
-    balance = (lower[-1] + upper[-1]) / 2.0, (upper[-1] - lower[-1]) / 2.0
-    panel_alone = np.eye(lower.size)[-2]
-    return largest_error(
-        VoteArray(unlabeled), lower[:-1], balance, lambda block: block @ panel_alone
-    )
 
 
 def summarize(names: Sequence[str], scores: PanelScores, found: Aggregate) -> dict[str, list]:

@@ -27,7 +27,6 @@ from rich.text import Text
 # what messages ask for in Python, and what that is at the command line
 _AS_OPTIONS = {
     "Pass force=True to": "Pass --force to",
-    "Raise time_limit for more, or name members that are faster": "Raise --time-limit for more",
 }
 
 
@@ -256,7 +255,6 @@ def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
     """Return what is known of a model's error in lines to print, and keep it for the result."""
     bound = model.certificate_
     output.result["certificate"] = asdict(bound)
-    output.result["worst_case_error"] = model.worst_case_error_
     if bound.reason and model.confidence_level is not None:
         output.note(f"No guarantee: {bound.reason}.")
     return [("Error", bound.describe().removeprefix("error "))]

@@ -37,8 +37,8 @@ def details(subject: Subject, found: Comparison | None) -> dict[str, Any]:
 
 
 def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
-    """Return worst cases by class, and figures of predictions while labels were held out."""
-    figures, classes, worst = {}, subject.classes, subject.model.worst_cases
+    """Return figures of predictions while labels were held out."""
+    figures, classes = {}, subject.classes
     if found is not None:
         y, probabilities = classes[found.codes], found.probabilities[found.model]
         label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
@@ -48,11 +48,7 @@ def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
             label, own = "Observed frequency against predicted probability", probabilities[:, 1]
             svg = rendering.figure(label, _draw_calibration, y, own, classes[1])
             figures["calibration"] = svg
-    return {
-        # the largest first
-        "worst_cases": [(k, float(worst[k])) for k in np.argsort(-worst, kind="stable")],
-        "figures": figures,
-    }
+    return {"figures": figures}
 
 
 def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
@@ -129,11 +125,11 @@ def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]
         columns.append(("± standard error", shown.errors))
     if shown.coverage is not None:
         columns.append(("awake on", [rendering.proportion(value) for value in shown.coverage]))
-    return [*columns, *shown.more.items(), *subject.model.describe_voters(order).items()]
+    return [*columns, *shown.more.items()]
 
 
 def _contradictions(subject: Subject) -> dict[str, Any]:
-    """Return worst cases of 100 %, relaxed voters, voters against labels or others, and a shift."""
+    """Return relaxed voters, voters against labels or others, and a shift."""
     model, voters = subject.model, subject.model.voters
     against, apart = [], []
     if model.kind != "forest":
@@ -142,7 +138,6 @@ def _contradictions(subject: Subject) -> dict[str, Any]:
         agreement = np.array(voters.more.get("agreement", []), dtype=float)
         apart = np.flatnonzero(agreement < 0).tolist()
     return {
-        "void": np.flatnonzero(model.worst_cases >= 1.0).tolist(),
         "relaxed": model.contradicting,
         "against_labels": [voters.names[k] for k in against],
         "against_others": [voters.names[k] for k in apart],

@@ -98,7 +98,6 @@ def scores_out_of_bag(estimator: Any) -> bool:
     return (
         isinstance(estimator, HedgeClipperClassifier)
         and estimator.estimator is None
-        and estimator.game is None
         and estimator.confidence_level is None
     )
 
@@ -110,7 +109,7 @@ def out_of_bag_scores(model: HedgeClipperClassifier, n_classes: int) -> np.ndarr
     would score too low, so that the proportions of the classes in the samples of these trees are
     replaced by those in the samples of all trees. NaN where a group has no unseen tree.
     """
-    groups, predictor = model._stream.groups, model._predictor
+    groups, predictor = model._groups, model._predictor
     trees = [tree for ensemble in model.estimators_.values() for tree in ensemble.estimators_]
     proportions = np.array([tree.tree_.value[0, 0] for tree in trees])[:, groups.games]
     scores = groups.out_of_bag.copy()

@@ -387,7 +387,7 @@ class VoteAggregator(
             gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
         )
         self.certificate_ = self._checked.certificate(level)
-        store_games(self, [game], None, [loss.hedged_range])
+        store_games(self, [game], [loss.hedged_range])
         self._pool, self._constraints, self._predictor = pool, constraints, predictor
         self._store(gold, evidence, probabilities)
         return self
