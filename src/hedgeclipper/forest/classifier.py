@@ -229,7 +229,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         self.estimators_, self.shrinkage_, self._groups = grown.models, groups.strengths, groups
         seed = random_state.randint(MAX_SEED)
         unlabeled = score_unlabeled(self, groups.scorer, rows.X_unlabeled, seed)
-        sample = unlabeled.sample if rows.has_unlabeled else groups.reused(unlabeled.of_all)
+        sample = unlabeled.sample if rows.has_unlabeled else groups.reused(unlabeled.first(codes.size)[0])
         self._store(self._weigh(groups, sample.astype(float)), prepare)
         self._store_rule(given, held, codes, unlabeled)
         return self

@@ -17,7 +17,7 @@ from hedgeclipper.sklearn_private import _safe_indexing
 ENTRIES_PER_BATCH = 1 << 18
 ROWS_PER_SPARSE_BATCH = 1 << 14
 MAX_SEED = np.iinfo(np.int32).max
-# tags (random numbers) of rows, their positions, and the rows; those with the smallest tags are drawn
+# tags (random numbers) of rows, positions, and the rows; those with the smallest tags are drawn
 Draw = tuple[np.ndarray, np.ndarray, Any]
 
 
