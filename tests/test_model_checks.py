@@ -18,7 +18,6 @@ from sklearn.tree import DecisionTreeClassifier
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
-    LeafGame,
     ModelFileError,
     VoteAggregator,
     load,
@@ -26,7 +25,6 @@ from hedgeclipper import (
 )
 from hedgeclipper.base.predictions import Calibration, PanelGame, ProbabilityScale
 from hedgeclipper.forest.groups import GroupScorer
-from hedgeclipper.forest.leaves import Labeled, LeafPredictor
 from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.forest.views import Components, ViewedTrees
 from hedgeclipper.model_checks import check_model, parts_of
@@ -55,12 +53,6 @@ def fixture_of_copies(fit):
 @fixture_of_copies
 def small_forest():
     return HedgeClipperClassifier(n_estimators=16, random_state=0).fit(*some_labels())
-
-
-@fixture_of_copies
-def leaf_forest():
-    model = HedgeClipperClassifier(n_estimators=16, game=LeafGame(), random_state=0)
-    return model.fit(*some_labels())
 
 
 @fixture_of_copies
@@ -135,13 +127,6 @@ FOREST = [
     (HedgeClipperClassifier, "_row_checks", lambda checks: {"no_such_check": 1}),
     (HedgeClipperClassifier, "_predictor", lambda predictor: None),
 ]
-LEAVES = [
-    (LeafPredictor, "leaf_scores", entry(0, np.nan)),
-    (LeafPredictor, "leaf_scores", lambda scores: scores[:-1]),
-    (LeafPredictor, "loss", lambda loss: "log"),
-    (Labeled, "leaves", entry(0, 10**9)),
-    (Labeled, "leaves", lambda leaves: leaves.astype(np.int64) - 1),
-]
 VOTES = [
     (Votes, "matrix", lambda matrix: wider(matrix, 10**8)),
     (Votes, "matrix", lambda matrix: put(matrix, "indices", matrix.indices + 10**8)),
@@ -168,14 +153,11 @@ def wider(matrix, n_columns):
     return sparse.csr_array(parts, shape=(matrix.shape[0], n_columns))
 
 
-@pytest.mark.parametrize("number", range(len(FOREST) + len(LEAVES) + len(VOTES)))
+@pytest.mark.parametrize("number", range(len(FOREST) + len(VOTES)))
 def test_a_changed_field_is_refused_on_loading(number, request, tmp_path):
     """Without the checks, one in three ends the process, and others predict nonsense."""
-    kind, field, change = (FOREST + LEAVES + VOTES)[number]
-    n_forest = len(FOREST)
-    name = "small_forest" if number < n_forest else "leaf_forest"
-    name = name if number < n_forest + len(LEAVES) else "votes"
-    model = request.getfixturevalue(name)
+    kind, field, change = (FOREST + VOTES)[number]
+    model = request.getfixturevalue("small_forest" if number < len(FOREST) else "votes")
     part = part_of(model, kind)
     put(part, field, change(getattr(part, field)))
     path = save(model, tmp_path / "model.skops")
@@ -285,28 +267,6 @@ def test_packed_trees_with_a_broken_reference(small_forest, field, value):
         array[0 if field == "roots" else np.flatnonzero(places)[0]] = value
     with pytest.raises(ValueError, match="that does not exist"):
         check_model(small_forest)
-
-
-def test_leaves_without_a_score():
-    X, y = rows()
-    y[::2] = -1
-    model = HedgeClipperClassifier(n_estimators=16, game=LeafGame(), random_state=0).fit(X, y)
-    check_model(model)
-    object.__setattr__(model._predictor, "leaf_scores", model._predictor.leaf_scores[:-1])
-    with pytest.raises(ValueError, match="that does not exist"):
-        check_model(model)
-
-
-def test_rows_to_go_on_with_in_leaves_that_do_not_exist():
-    """A game of leaves adds up in places that it does not check."""
-    X, y = rows()
-    y[::2] = -1
-    model = HedgeClipperClassifier(n_estimators=16, game=LeafGame(), random_state=0).fit(X, y)
-    sample = model._stream.reservoir._sample
-    for broken in (sample[:-1], sample + np.uint16(1000), sample.astype(np.int64) - 1):
-        model._stream.reservoir._sample = broken
-        with pytest.raises(ValueError, match="that does not exist"):
-            check_model(model)
 
 
 def test_a_node_with_two_parents(small_forest):

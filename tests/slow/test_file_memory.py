@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from hedgeclipper.forest.leaf_rows import BYTES_FROM_FILES
 
 pytestmark = [

@@ -55,4 +55,3 @@ def assert_classifier(model, X, n_rows):
     assert predicted.shape == (n_rows,)
     assert set(predicted.tolist()) <= set(model.classes_.tolist())
     assert_certificate(model.certificate_)
-    assert ((model.worst_case_error_ >= 0) & (model.worst_case_error_ <= 1)).all()

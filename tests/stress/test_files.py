@@ -15,7 +15,6 @@ from sklearn.linear_model import LogisticRegression
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
-    LeafGame,
     ModelFileError,
     VoteAggregator,
     load,
@@ -131,10 +130,6 @@ def models(tmp_path_factory):
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     found = {
         "forest": (HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X, y), X),
-        "leaves": (
-            HedgeClipperClassifier(n_estimators=8, game=LeafGame(), random_state=0).fit(X, y),
-            X,
-        ),
         "panel": (
             HedgedVotingClassifier([("linear", LogisticRegression())], random_state=0).fit(X, y),
             X,
