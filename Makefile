@@ -89,7 +89,6 @@ bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run, and accu
 	$(BIN)/python -m benchmarks.forest_speed
 	$(BIN)/python -m benchmarks.out_of_core
 	$(BIN)/python -m benchmarks.covtype_everywhere
-	$(BIN)/python -m benchmarks.dask_cost
 	$(BIN)/python -m benchmarks.panel_speed
 	$(BIN)/python -m benchmarks.panel_threads
 	$(BIN)/python -m benchmarks.bounds_speed
@@ -101,7 +100,6 @@ table: $(READY)  ## the paper's table on its real data: runs what is missing, wr
 	$(BIN)/python -m benchmarks.render_table
 	$(BIN)/python -m benchmarks.render_ablations
 	$(BIN)/python -m benchmarks.panel_rare
-	$(BIN)/python -m benchmarks.panel_study
 	$(BIN)/python -m benchmarks.render_panel
 
 rivals: $(READY) $(if $(HEDGECLIPPER_RIVALS),,$(RIVALS))  ## the panel beside AutoGluon: runs what is missing, writes docs
@@ -124,8 +122,8 @@ figure: $(READY)  ## the paper's Figure 2, on covtype, and the guide's drawings
 
 define TRY
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.datasets import fetch_a1a
-X, y = fetch_a1a(return_X_y=True)
+from hedgeclipper.datasets import load_adult
+X, y = load_adult(return_X_y=True)
 model = HedgeClipperClassifier(n_estimators=10, random_state=0)
 print(model.fit(X[:200], y[:200], X_unlabeled=X[200:1000]).certificate_.describe())
 endef

@@ -25,11 +25,7 @@ from benchmarks.draws import whole
 from benchmarks.results_file import FOLDER, Key, read_results, today, versions, write_results
 from benchmarks.votes.data import SETS, vote_set
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier, VoteAggregator
-from hedgeclipper.bounds.certificate import certify
-from hedgeclipper.bounds.checked_rule import CheckedRule, draw_held_out
-from hedgeclipper.bounds.intervals import lower_bounds
-from hedgeclipper.game.losses import ABSOLUTE_LOSS
-from hedgeclipper.game.solve import set_up_game
+from hedgeclipper.bounds.checked_rule import CheckedRule
 
 RESULTS = FOLDER / "bounds.csv"
 ROWS = ("adult", "covtype", "weather", "a1a")
@@ -50,9 +46,8 @@ class BoundResult:
     automatic labels had more errors than they may, ``labeled_*`` the mean share of rows labeled,
     both for the largest errors of 1, 5 and 10 %; ``tuned_*`` are the same for a threshold at which
     the held-out labels themselves have as few errors. ``out_of_sample`` is the plain out-of-bag or
-    out-of-fold error, ``estimate`` what is made of it. ``game_bound`` is the guarantee of a game of
-    the predictions and all voters, which share the probability of a failure; for votes of two
-    classes. ``rho`` is the correlation of errors and doubts that the estimate is made from.
+    out-of-fold error, ``estimate`` what is made of it. ``rho`` is the correlation of errors and
+    doubts that the estimate is made from.
     """
 
     data: str
@@ -80,7 +75,6 @@ class BoundResult:
     tuned_labeled_1: float = float("nan")
     tuned_labeled_5: float = float("nan")
     tuned_labeled_10: float = float("nan")
-    game_bound: float = float("nan")
     seconds: float = float("nan")
     date: str = ""
     versions: str = ""
@@ -164,7 +158,6 @@ def measure(method: str, name: str, n_labels: int, seed: int) -> BoundResult | N
         estimate_upper=estimate.error_upper,
         out_of_sample=estimate.n_errors / estimate.n_tested,
         **automatic_labels(*pool, rule.wrong.size, seed),
-        game_bound=game_bound(held, drawn) if method == "votes" else float("nan"),
         seconds=round(seconds, 2),
         date=today(),
         versions=versions(),
@@ -181,29 +174,6 @@ def correlation(rule: CheckedRule) -> float:
     if np.ptp(rule.wrong.astype(float)) == 0 or np.ptp(doubts) == 0:
         return 0.0
     return max(0.0, float(np.corrcoef(rule.wrong, doubts)[0, 1]))
-
-
-def game_bound(model: VoteAggregator, drawn: Drawn) -> float:
-    """Return the bound on the error of the predictions from exact bounds on these and all voters.
-
-    Every weighting of voters gives a bound; that of the predictions alone is the exact test, at the
-    share of the probability that it gets.
-    """
-    if model.classes_.size != 2:
-        return float("nan")
-    held = draw_held_out(drawn.y.size, LEVEL, None, model.random_state)
-    L = np.vstack([drawn.X[held], drawn.X_unlabeled]).astype(float)
-    predicted = model.predict(np.vstack([drawn.X[held], drawn.X_unlabeled]))
-    votes = np.column_stack([np.where(L < 0, np.nan, 2.0 * L - 1.0), 2.0 * predicted - 1.0])
-    known, rest = votes[: held.size], votes[held.size :]
-    n_awake = (~np.isnan(rest)).sum(axis=0)
-    rest, known = rest[:, n_awake > 0], known[:, n_awake > 0]
-    labels, options = 2 * drawn.y[held] - 1, {"method": "exact", "confidence_level": LEVEL}
-    b = lower_bounds(known, labels, n_unlabeled=n_awake[n_awake > 0], **options)
-    game = set_up_game(rest, b, loss=ABSOLUTE_LOSS, cap=None)
-    alone = np.append(np.zeros(rest.shape[1] - 1), 1.0)
-    found = certify(game, lambda block: block @ alone, alone, rule="hard", knowledge=b)
-    return found.error_upper
 
 
 def splits(

@@ -21,11 +21,10 @@ from distributed import Client, LocalCluster
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.draws import make_draw
-from benchmarks.pages import DOCS, markdown_table, verdict, write_sections
+from benchmarks.pages import DOCS, markdown_table, write_sections
 from hedgeclipper import HedgeClipperClassifier
 
 N_LABELS, N_FILES = 1_000, 4
-SAME_AUC = 0.0005
 
 
 @dataclass(frozen=True)
@@ -77,24 +76,14 @@ def main() -> None:
 
 
 def render(fits: list[Fit]) -> str:
-    """Return the table of all fits and whether they agree, as Markdown."""
+    """Return the table of all fits and how far they differ, as Markdown."""
     rows = [["place", "AUC", "slack", "gap", "passes", "seconds"]]
     for fit in fits:
         cells = [f"{fit.auc:.6f}", f"{fit.slack:.6f}", f"{fit.gap:.6f}"]
         rows.append([fit.place, *cells, str(fit.n_iter), f"{fit.seconds:.1f}"])
     auc, slack = (np.ptp(values) for values in ([f.auc for f in fits], [f.slack for f in fits]))
-    gap = max(fit.gap for fit in fits)
-    verdicts = [
-        verdict(
-            auc < SAME_AUC,
-            f"the same AUC to three digits, {auc:.6f} apart at most (aim: under {SAME_AUC})",
-        ),
-        verdict(
-            slack <= gap,
-            f"the same slack to the gap, {slack:.6f} apart at most (aim: at most {gap:.6f})",
-        ),
-    ]
-    return markdown_table(rows) + "\n\n" + "\n".join(verdicts)
+    text = f"AUC differs by at most {auc:.6f} between the places, and the slack by {slack:.6f}."
+    return f"{markdown_table(rows)}\n\n{text}"
 
 
 if __name__ == "__main__":

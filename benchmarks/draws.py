@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks.real_data import fetch_real
+from benchmarks.data.fetching import fetch
 
 MAX_UNLABELED = 50_000
 LEAST_PER_CLASS = 2
@@ -68,7 +68,7 @@ class Draw:
 @cache
 def whole(name: str) -> Any:
     """Return the data set, kept for the next draw."""
-    return fetch_real(name)
+    return fetch(name)
 
 
 def make_draw(

@@ -35,21 +35,6 @@ def soft_votes(n_samples: int, n_voters: int, seed: int = 0) -> GeneratedVotes:
     return GeneratedVotes(votes, labels, known_labels @ known / N_LABELED)
 
 
-def soft_vote_batches(n_samples: int, n_voters: int, batch_rows: int = 50_000, seed: int = 0):
-    """Return (b, function that makes the same batches of soft votes again on every call)."""
-    rng = np.random.default_rng(seed)
-    accuracies = rng.uniform(0.55, 0.8, n_voters)
-    known, known_labels = _dense_batch(rng, accuracies, N_LABELED)
-
-    def batches():
-        for number, start in enumerate(range(0, n_samples, batch_rows)):
-            batch_rng = np.random.default_rng([seed, number])
-            rows = min(batch_rows, n_samples - start)
-            yield _dense_batch(batch_rng, accuracies, rows)[0]
-
-    return known_labels @ known / N_LABELED, batches
-
-
 def sparse_votes(
     n_samples: int, n_voters: int, votes_per_row: int, seed: int = 0, best: float = 0.8
 ) -> GeneratedVotes:

@@ -16,11 +16,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.data.sources import data_folder
 from benchmarks.figures import OURS
-from benchmarks.forest_text import COLUMNS, Aims, ForestFigures, verdicts
+from benchmarks.forest_text import COLUMNS, ForestFigures, describe_forest
 from benchmarks.methods import CONTROLS
 from benchmarks.panel_text import COMPARATORS, MEAN, PANEL, STACKING
-from benchmarks.real_data import data_folder
 from benchmarks.results_file import FOLDER, Key, read_results
 from benchmarks.run_table import Task, run_table
 
@@ -79,7 +79,6 @@ COMPARISONS = {
         (*COMPARATORS, PANEL, MEAN, STACKING), 10, 20_000, FOLDER / "other_data.csv"
     ),
 }
-AIMS = Aims(gain=0.018)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -95,7 +94,7 @@ def main(arguments: list[str] | None = None) -> None:
             run_table(comparison.plan(), comparison.results, options.jobs)
     results = read_results(COMPARISONS["forest"].results)
     if results:
-        print(verdicts(ForestFigures(results, CASES), AIMS))
+        print(describe_forest(ForestFigures(results, CASES)))
 
 
 if __name__ == "__main__":

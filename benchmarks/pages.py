@@ -82,9 +82,9 @@ def markdown_table(rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *body])
 
 
-def verdict(is_met: bool, text: str) -> str:
-    """Return an item of a Markdown list that states whether an aim is met."""
-    return f"- {'Aim met' if is_met else 'Aim not met'}: {text}."
+def bullets(*texts: str) -> str:
+    """Return a Markdown list of sentences."""
+    return "\n".join(f"- {text}." for text in texts)
 
 
 def _write(path: Path, write: Callable[[Path], Any]) -> None:

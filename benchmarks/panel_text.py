@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.comparison import holm, paired_p_value
 from benchmarks.figures import OURS, Row, row_name
 from benchmarks.methods import METHODS
-from benchmarks.pages import listed, markdown_table, verdict
+from benchmarks.pages import markdown_table
 from benchmarks.table_text import Figures
 
 PANEL, MEAN, STACKING = "hedged-voting", "panel-mean", "panel-stacking"
@@ -24,7 +24,6 @@ COMPARATORS = (
     "self-training",
     "label-spreading",
 )
-MANY_LABELS, NEAR = 100, 0.01
 
 
 @dataclass(frozen=True)
@@ -120,64 +119,3 @@ def table_of_gains(gains: list[PanelGain]) -> str:
     losses = np.mean([gain.log_loss_over_mean for gain in gains])
     rows.append(["mean", "", "", *[f"{mean:+.4f}" for mean in [*means, losses]]])
     return markdown_table(rows)
-
-
-def verdicts(gains: list[PanelGain], least_ahead: int, least_gain: float) -> str:
-    """Return which aims are met, as a Markdown list.
-
-    Parameters
-    ----------
-    gains : list of PanelGain
-        One for each row.
-    least_ahead : int
-        In how many rows the panel should be above all comparators.
-    least_gain : float
-        Its mean gain over the random forest should be this large.
-    """
-    below = [gain for gain in gains if gain.is_below]
-    far = [g for g in gains if g.row[1] >= MANY_LABELS and g.over_best < -NEAR]
-    ahead = sum(gain.over_best > 0 for gain in gains)
-    over_reference = float(np.mean([gain.over_reference for gain in gains]))
-    over_mean = float(np.mean([gain.over_mean for gain in gains]))
-    over_stacking = float(np.mean([gain.over_stacking for gain in gains]))
-    behind = [
-        g for g in gains if g.row[1] >= MANY_LABELS and min(g.over_mean, g.over_stacking) < -NEAR
-    ]
-    worse = [g for g in gains if g.log_loss_over_mean > 0]
-    loss = float(np.mean([gain.log_loss_over_mean for gain in gains]))
-    return "\n".join(
-        [
-            verdict(not below, f"significantly below the best comparator in {_where(below)}"),
-            verdict(
-                not far,
-                f"more than {NEAR} below it with {MANY_LABELS} labels or more in {_where(far)}",
-            ),
-            verdict(
-                ahead >= least_ahead,
-                f"above all of them in {ahead} of {len(gains)} rows (aim {least_ahead})",
-            ),
-            verdict(
-                over_reference >= least_gain,
-                f"mean gain over the random forest {over_reference:+.4f} (aim {least_gain:+.3f})",
-            ),
-            verdict(
-                over_mean > 0 and over_stacking > 0,
-                f"mean gain {over_mean:+.4f} over the mean of its members and {over_stacking:+.4f} "
-                "over stacking them",
-            ),
-            verdict(
-                not behind,
-                f"more than {NEAR} below either of them with {MANY_LABELS} labels or more in "
-                f"{_where(behind)}",
-            ),
-            verdict(
-                loss <= 0,
-                f"mean difference in log loss from the members' mean {loss:+.4f}; it is higher in "
-                f"{_where(worse)}",
-            ),
-        ]
-    )
-
-
-def _where(gains: list[PanelGain]) -> str:
-    return listed([row_name(gain.row) for gain in gains]) if gains else "no row"

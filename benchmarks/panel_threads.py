@@ -55,7 +55,6 @@ def main(n_rounds: int = 3) -> None:
         for name, value in seconds.items():
             rows.append((str(n_jobs), name, f"{value:.1f}", f"{value / seconds['one']:.2f}"))
     print_rows(rows)
-    print("\naim: ratios of at most 1.1")
 
 
 if __name__ == "__main__":

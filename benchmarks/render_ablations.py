@@ -33,7 +33,6 @@ PARTS = (
     Part("trees on components beside raw columns", OURS, "hedgeclipper-no-views"),
     Part("components of all rows, not of labeled ones", OURS, "hedgeclipper-labeled-views"),
     Part("game of groups instead of equal weights of trees", OURS, "hedgeclipper-mean"),
-    Part("game of leaves instead of groups", "hedgeclipper-leaves", OURS),
 )
 
 

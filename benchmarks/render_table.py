@@ -12,14 +12,12 @@ from benchmarks.figures import OURS, figure_table, on_draws_of, summary_table, w
 from benchmarks.forest_text import (
     FOREST,
     N_TREES,
-    Aims,
     ForestFigures,
+    describe_forest,
     describe_in_short,
     measured,
-    verdicts,
 )
 from benchmarks.gains_plot import draw_gains
-from benchmarks.other_data import AIMS as OTHER_AIMS
 from benchmarks.other_data import CASES, COMPARISONS
 from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
@@ -31,7 +29,6 @@ from benchmarks.table_findings import (
 from benchmarks.table_plot import draw_table
 from benchmarks.table_text import Figures, table_a
 
-AIMS = Aims(gain=0.026, unlabeled_gain=0.008, n_rows=5)
 OTHER = COMPARISONS["forest"]
 PAGE, README = DOCS / "table.md", ROOT / "README.md"
 IN_README = {
@@ -56,7 +53,6 @@ def sections(figures: Figures) -> dict[str, str]:
         "table-b": figure_table(figures, "auc", methods),
         "findings-b": describe_scores(figures),
         "table-controls": figure_table(controls, "auc", measured(controls)),
-        "findings-controls": verdicts(controls, AIMS),
         "table-log-loss": figure_table(figures, "log_loss", methods),
         "table-accuracy": figure_table(figures, "accuracy", methods),
     }
@@ -71,7 +67,7 @@ def other_sections(figures: ForestFigures) -> dict[str, str]:
     )
     return {
         "table-other": how + "\n\n" + figure_table(figures, "auc", measured(figures)),
-        "findings-other": verdicts(figures, OTHER_AIMS),
+        "findings-other": describe_forest(figures),
     }
 
 

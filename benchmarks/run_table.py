@@ -31,11 +31,11 @@ from rich.progress import (
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 from benchmarks.data import DATA
+from benchmarks.data.fetching import fetch_all
 from benchmarks.draws import MAX_UNLABELED, Draw, make_draw
 from benchmarks.methods import METHODS
 from benchmarks.methods.hedged_voting import KEPT
 from benchmarks.methods.method import Member, Method
-from benchmarks.real_data import fetch_all
 from benchmarks.results_file import (
     EVERY_ROW,
     FOLDER,

@@ -12,11 +12,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from hedgeclipper import AutoLabelDisplay, HedgeClipperClassifier
-from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.datasets import load_adult
 
 N_ROWS, N_LABELS, N_MORE, MAX_ERROR, UNLABELED = 10_000, 800, 1_600, 0.1, -1
 
-X_all, y_all = fetch_a1a(return_X_y=True)
+X_all, y_all = load_adult(return_X_y=True)
 
 
 def draw_rows(seed):

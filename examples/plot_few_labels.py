@@ -14,11 +14,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.datasets import load_adult
 
 N_LABELS, N_DRAWS, N_UNLABELED = (50, 200, 1000), 3, 4_000
 
-X, y = fetch_a1a(return_X_y=True)
+X, y = load_adult(return_X_y=True)
 
 
 def auc_of_three(n_labels, seed):

@@ -20,11 +20,11 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.datasets import load_adult
 
 ROWS_PER_BATCH = 2_000
 
-X, y = fetch_a1a(return_X_y=True)
+X, y = load_adult(return_X_y=True)
 order = np.random.default_rng(0).permutation(y.size)
 labeled, unlabeled, new = order[:500], order[500:12_500], order[12_500:]
 

@@ -14,9 +14,9 @@ from sklearn.metrics import RocCurveDisplay, roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.datasets import load_adult
 
-X, y = fetch_a1a(return_X_y=True)
+X, y = load_adult(return_X_y=True)
 order = np.random.default_rng(0).permutation(y.size)
 labeled, unlabeled = order[:1000], order[1000:]
 

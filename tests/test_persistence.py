@@ -38,7 +38,7 @@ from hedgeclipper import (
     save,
     saved_types,
 )
-from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.datasets import load_adult
 from hedgeclipper.persistence import (
     FORMAT,
     HEADER,
@@ -134,7 +134,7 @@ def test_the_default_panel_predicts_the_same(tmp_path, monkeypatch):
 
 
 def test_a_panel_on_sparse_rows_and_with_named_members(tmp_path):
-    X, y = fetch_a1a(return_X_y=True)
+    X, y = load_adult(return_X_y=True)
     members = [
         ("near", KNeighborsClassifier(3)),
         ("linear", LogisticRegression()),

@@ -21,7 +21,7 @@ class PaperData:
     Parameters
     ----------
     name : str
-        Its name in ``hedgeclipper.datasets.fetch``.
+        Its name in ``datasets.toml``.
     budgets : tuple of int
         Numbers of labels that are run.
     published : dict

@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.comparison import paired_p_value
+from benchmarks.data.sources import data_folder
 from benchmarks.draws import Draw, make_draw
 from benchmarks.figures import row_name
-from benchmarks.pages import DOCS, ROOT, markdown_table, verdict, write_sections
+from benchmarks.pages import DOCS, ROOT, markdown_table, write_sections
 from benchmarks.panel_text import PANEL
-from benchmarks.real_data import data_folder
 from benchmarks.results_file import FOLDER, Key, Result, read_results, today, versions
 from benchmarks.run_table import measure, run_all
 from hedgeclipper import HedgedVotingClassifier
@@ -35,7 +35,6 @@ AUTOGLUON = "autogluon"
 RESULTS = FOLDER / "rivals.csv"
 SETS = ("a1a", "w1a", "covtype", "kagg-cred", "kagg-prot", "ssl-secstr")
 BUDGETS, N_DRAWS, N_UNLABELED, SECONDS = (100, 1_000), 3, 8_000, 60.0
-AHEAD, LARGEST_RATIO = 0.005, 1 / 3
 CHILD = Path(__file__).with_name("run_autogluon.py")
 Scored = tuple[np.ndarray, float, str]  # scores, seconds, and versions
 
@@ -100,7 +99,7 @@ def run_key(key: Key) -> list[Result]:
 
 
 def describe(results: Sequence[Result]) -> str:
-    """Return a table of both in each row, and whether the aims are met."""
+    """Return a table of both in each row, and their difference in AUC and time."""
     known = {result.key: result for result in results}
     both = sorted({key[:3] for key in known if all((*key[:3], m) in known for m in METHODS)})
     rows = [["data, labels", "AUC, panel", "AutoGluon", "log loss, panel", "AutoGluon",
@@ -119,16 +118,13 @@ def describe(results: Sequence[Result]) -> str:
     ours, theirs = (np.array([auc[m][own].mean() for own in places]) for m in METHODS)
     gains, p_value = ours - theirs, paired_p_value(ours, theirs)
     ratio = float(seconds[PANEL].mean() / seconds[AUTOGLUON].mean())
-    aims = [
-        verdict(
-            gain >= AHEAD,
-            f"mean AUC {gain:+.4f} from AutoGluon's (aim {AHEAD:+.3f}), {np.median(gains):+.4f} in "
-            f"the median of {gains.size} rows, of which {np.sum(gains > 0)} are above 0; "
-            f"p = {p_value:.3f} by a paired t-test over the rows",
-        ),
-        verdict(ratio <= LARGEST_RATIO, f"{ratio:.2f} of its time (aim: at most 0.33)"),
-    ]
-    return markdown_table(rows) + "\n\n" + "\n".join(aims)
+    text = (
+        f"The panel's AUC differs from AutoGluon's by {gain:+.4f} on average and by "
+        f"{np.median(gains):+.4f} in the median of {gains.size} rows, of which "
+        f"{np.sum(gains > 0)} are above 0 (p = {p_value:.3f} by a paired t-test over the rows). It "
+        f"takes {ratio:.2f} of its time."
+    )
+    return markdown_table(rows) + "\n\n" + text
 
 
 def _means(known: dict[Key, Result], cells: Sequence[tuple]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.comparison import LEVEL, paired_p_value
-from benchmarks.pages import listed, markdown_table, verdict
+from benchmarks.pages import bullets, listed, markdown_table
 from benchmarks.votes.results import BoundResult
 from benchmarks.votes.suggestions import CHOICES, DATA, STEPS
 
@@ -42,13 +42,12 @@ def _after(results: Sequence[BoundResult], name: str, n_labels: int, choice: str
 
 def describe_suggestions(results: Sequence[BoundResult]) -> str:
     """Return whether suggested labels give a lower bound than random ones, and a lower error."""
-    return "\n".join(
-        _suggestion_verdict(results, field, what)
-        for field, what in (("upper", "bound"), ("error", "error"))
+    return bullets(
+        _suggestion_gain(results, "upper", "bound"), _suggestion_gain(results, "error", "error")
     )
 
 
-def _suggestion_verdict(results: Sequence[BoundResult], field: str, what: str) -> str:
+def _suggestion_gain(results: Sequence[BoundResult], field: str, what: str) -> str:
     random, suggested = (_last_figures(results, field, how) for how in CHOICES)
     draws = sorted(set(random) & set(suggested))
     ours, theirs = (np.array([found[d] for d in draws]) for found in (suggested, random))
@@ -57,11 +56,10 @@ def _suggestion_verdict(results: Sequence[BoundResult], field: str, what: str) -
     gain = float((theirs - ours).mean())
     is_significant = gain > 0 and paired_p_value(ours, theirs) < LEVEL
     significance = "significant" if is_significant else "not significant"
-    return verdict(
-        is_significant,
-        f"suggested labels reduce the {what} with {STEPS[-1]} labels by {gain:.3f} on average "
+    return (
+        f"Suggested labels reduce the {what} with {STEPS[-1]} labels by {gain:.3f} on average "
         f"({significance}; {len(draws)} draws; a void bound counts as 1); by set: "
-        + listed([f"{by:.3f} ({name})" for name, by in gains.items()]),
+        + listed([f"{by:.3f} ({name})" for name, by in gains.items()])
     )
 
 

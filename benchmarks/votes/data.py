@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from benchmarks.real_data import data_folder
+from benchmarks.data.sources import data_folder
 
 SPLIT_SETS = ("bf_basketball", "bf_cardio", "bf_domain", "bf_yelp", "bf_youtube")
 CROWDS = ("crowd_bluebird", "crowd_rte", "crowd_trec", "crowd_sp")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from benchmarks.figures import OURS, Row
-from benchmarks.pages import listed, markdown_table, verdict
+from benchmarks.pages import bullets, listed, markdown_table
 from benchmarks.votes.methods import BF
 from benchmarks.votes.run_votes import PAPERS_LABELS
 from benchmarks.votes.table import VoteFigures
@@ -68,30 +68,22 @@ def published_table(figures: VoteFigures) -> str:
     return markdown_table(rows)
 
 
-def published_verdicts(figures: VoteFigures) -> str:
-    """Return whether the figures are reproduced, and whether the defaults are as good."""
+def published_findings(figures: VoteFigures) -> str:
+    """Return where figures are not reproduced, and where the defaults are not as good."""
     rows = papers_rows(figures)
     off = [r for r in rows if abs(loss(figures, r, BF) - PUBLISHED[r[0]].bf_loss) > NEAR]
     worse = [r for r in rows if loss(figures, r, OURS) > PUBLISHED[r[0]].best_loss + WORSE_LOSS]
     behind = [
         r for r in rows if error(figures, r, OURS) > error(figures, r, "majority") + WORSE_ERROR
     ]
-    return "\n".join(
-        [
-            verdict(not off, f"BF's log loss within {NEAR} of the published value{_except(off)}"),
-            verdict(
-                not worse,
-                "the default's log loss no worse than that of the best published method, "
-                f"{WORSE_LOSS} allowed{_except(worse)}",
-            ),
-            verdict(
-                not behind,
-                "the default's 0-1 loss no worse than that of majority vote run here, half a point "
-                f"allowed{_except(behind)}",
-            ),
-        ]
+    return bullets(
+        f"BF's log loss differs by more than {NEAR} from the published value on {_where(off)}",
+        f"The default's log loss is more than {WORSE_LOSS} above that of the best published method "
+        f"on {_where(worse)}",
+        "The default's 0-1 loss is more than half a point above that of majority vote run here on "
+        f"{_where(behind)}",
     )
 
 
-def _except(rows: list[Row]) -> str:
-    return f", except on {listed([data for data, _ in rows])}" if rows else ""
+def _where(rows: list[Row]) -> str:
+    return listed([data for data, _ in rows]) if rows else "no set"

@@ -18,7 +18,7 @@ from benchmarks.votes.data import JUDGES
 from benchmarks.votes.methods import BF
 from benchmarks.votes.panel_tables import describe_rates, describe_stress, rates_table, stress_table
 from benchmarks.votes.plot import draw_votes
-from benchmarks.votes.published import published_table, published_verdicts
+from benchmarks.votes.published import published_findings, published_table
 from benchmarks.votes.rates import RateResult
 from benchmarks.votes.results import (
     RATES,
@@ -59,7 +59,7 @@ TABLE_PARTS = {
         lambda figures: describe_first(figures, "log_loss"),
     ),
     "votes-seconds": (lambda figures: table_of(figures, "seconds"), describe_time),
-    "votes-published": (published_table, published_verdicts),
+    "votes-published": (published_table, published_findings),
 }
 IN_README = {
     "hedgeclipper": "`VoteAggregator`",

@@ -3,7 +3,7 @@
 `HedgeClipperClassifier` is a forest that also learns from unlabeled rows, `HedgedVotingClassifier`
 combines a panel of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one
 zero-sum game, which `solve_game` solves for any votes. ``io`` reads rows from arrays, files and
-clusters, and ``datasets`` the paper's data.
+clusters, and ``datasets`` has two data sets to try them on.
 
 Names are loaded when they are first used, so that importing the package is quick.
 """
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
-    from hedgeclipper.inspection.abstention import AbstentionDisplay
     from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
-    from hedgeclipper.inspection.margins import MarginDisplay
-    from hedgeclipper.inspection.passes import ConvergenceDisplay, LiveMargins
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
     from hedgeclipper.panel.classifier import HedgedVotingClassifier
@@ -73,11 +70,7 @@ _HOME = {
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest.classifier",
     "ShiftWarning": "base.semi_supervised",
-    "AbstentionDisplay": "inspection.abstention",
     "AutoLabelDisplay": "inspection.auto_labels",
-    "ConvergenceDisplay": "inspection.passes",
-    "LiveMargins": "inspection.passes",
-    "MarginDisplay": "inspection.margins",
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
     "MemberFailedWarning": "panel.members",
@@ -93,7 +86,6 @@ _HOME = {
 }
 
 __all__ = [
-    "AbstentionDisplay",
     "AgreementWarning",
     "AutoLabelDisplay",
     "AutoLabels",
@@ -101,15 +93,12 @@ __all__ = [
     "ClassRates",
     "Contradiction",
     "ContradictionWarning",
-    "ConvergenceDisplay",
     "Evaluation",
     "GameSolution",
     "HedgeClipperClassifier",
     "HedgedVotingClassifier",
     "LabelCorrelations",
-    "LiveMargins",
     "Loss",
-    "MarginDisplay",
     "MemberFailedWarning",
     "ModelFileError",
     "NeverPredictedWarning",

@@ -1,7 +1,6 @@
 """Draws with a rare class, and what is said of them."""
 
 import numpy as np
-import pytest
 from sklearn.utils import Bunch
 
 from benchmarks import panel_rare
@@ -41,12 +40,9 @@ def test_what_has_been_run_is_not_run_again():
     assert left.methods[0] in METHODS
 
 
-@pytest.mark.parametrize(("gain", "is_met"), [(-0.08, False), (-0.02, True)])
-def test_cells_are_means_over_the_data_sets(gain, is_met):
-    text = describe(results(gain))
-    mean = f"{gain / 4:+.4f}"
-    assert f"| 5 % | 30 | 0.8000 | +0.0000 | {mean} | +0.0000 | {gain:+.4f} | 2 |" in text
-    assert ("Aim met" in text) == is_met
+def test_cells_are_means_over_the_data_sets():
+    text = describe(results(-0.08))
+    assert "| 5 % | 30 | 0.8000 | +0.0000 | -0.0200 | +0.0000 | -0.0800 | 2 |" in text
 
 
 def test_cells_that_lack_a_data_set_are_left_out():

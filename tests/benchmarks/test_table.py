@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import run_table, table_findings
 from benchmarks.data import DATA, a1a
+from benchmarks.data.fetching import fetch_all
 from benchmarks.data.paper import PUBLISHED_COLUMNS
 from benchmarks.figures import OURS, figure_table, first_counts, summary_table
 from benchmarks.forest_text import ForestFigures
@@ -16,7 +17,6 @@ from benchmarks.methods import ABLATIONS, METHODS
 from benchmarks.methods.method import Member
 from benchmarks.other_data import CASES
 from benchmarks.pages import markdown_table, with_section
-from benchmarks.real_data import fetch_all
 from benchmarks.render_table import (
     OTHER,
     PAGE,

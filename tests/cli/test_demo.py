@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 
 from hedgeclipper import HedgedVotingClassifier
 from hedgeclipper.cli import demo
-from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.datasets import load_adult
 
 
 def small_panel(**options):
@@ -15,8 +15,8 @@ def small_panel(**options):
 
 @pytest.fixture
 def small_data(monkeypatch):
-    X, y = fetch_a1a(return_X_y=True)
-    monkeypatch.setattr(demo, "fetch_a1a", lambda return_X_y: (X[:2000], y[:2000]))
+    X, y = load_adult(return_X_y=True)
+    monkeypatch.setattr(demo, "load_adult", lambda return_X_y: (X[:2000], y[:2000]))
     monkeypatch.setattr(demo, "HedgedVotingClassifier", small_panel)
     monkeypatch.setattr(demo, "N_GUARANTEED", 1000)
 
@@ -44,7 +44,7 @@ def test_demo_prints_aucs_what_is_known_of_errors_and_the_report(small_data, tmp
 
 
 def test_a_line_has_the_figures_of_predictions():
-    X, y = fetch_a1a(return_X_y=True)
+    X, y = load_adult(return_X_y=True)
     rows = demo.Split(X[:300], y[:300], X[300:2000], y[300:2000])
     model = LogisticRegression().fit(rows.X, rows.y)
     name, _, error, _ = demo._line("random forest", model, rows)

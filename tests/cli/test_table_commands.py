@@ -14,7 +14,7 @@ import hedgeclipper
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.cli import main
-from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.datasets import load_adult
 from tests.command_line import cancer, crowd, flowers
 
 
@@ -83,7 +83,7 @@ def test_numbers_are_read_in_batches_and_agree_with_memory(command, suffix):
 
 
 def test_libsvm_with_a_class_that_is_minus_one(command):
-    X, y = fetch_a1a(return_X_y=True)
+    X, y = load_adult(return_X_y=True)
     y = np.where(y == 1, 1, -1)
     dump_svmlight_file(X[:200], y[:200], "train.libsvm", zero_based=False)
     dump_svmlight_file(X[200:500], np.zeros(300), "more.libsvm", zero_based=False)

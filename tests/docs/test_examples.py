@@ -20,8 +20,3 @@ def test_example_runs(path):
     assert done.returncode == 0, done.stderr
     assert done.stdout
     assert "hedgeclipper" not in done.stderr
-
-
-def test_the_gallery_has_all_examples():
-    assert len(EXAMPLES) >= 5
-    assert all(path.name.startswith("plot_") for path in EXAMPLES)

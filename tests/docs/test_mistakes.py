@@ -77,10 +77,6 @@ def files(tmp_path_factory):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_there_are_forty():
-    assert len(MISTAKES) >= 40
-
-
 @pytest.mark.parametrize(("typed", "answer"), MISTAKES, ids=[typed for typed, _ in MISTAKES])
 def test_a_mistake_is_answered_as_the_table_says(command, files, typed, answer):
     for name, content in files.items():

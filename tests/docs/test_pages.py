@@ -86,7 +86,6 @@ def test_messages_in_troubleshooting_are_those_of_the_code():
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     quoted = re.findall(r"^> (.*)$", text_of(DOCS / "troubleshooting.md"), re.MULTILINE)
-    assert len(quoted) >= 7
     for message in quoted:
         for part in re.split(r": pass .*|'name'", message):
             assert " ".join(part.split()) in " ".join(sources.split()), part

@@ -14,8 +14,6 @@ MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 RNG = np.random.default_rng(0)
 VOTES = np.where(RNG.random((600, 5)) < 0.7, Y[:, None], 1 - Y[:, None])
 VOTES[RNG.random((600, 5)) < 0.3] = -1
-PROBABILITIES = RNG.beta(2, 2, 600)
-LABELS = (RNG.random(600) < PROBABILITIES).astype(int)
 
 
 @pytest.fixture(scope="session")

@@ -7,14 +7,8 @@ from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hedgeclipper import (
-    AbstentionDisplay,
-    AutoLabelDisplay,
-    ConvergenceDisplay,
-    VoterDisplay,
-    solve_game,
-)
-from tests.inspection.conftest import LABELS, PROBABILITIES, X, Y
+from hedgeclipper import AutoLabelDisplay, VoterDisplay
+from tests.inspection.conftest import X
 
 
 def new_ax():
@@ -32,19 +26,13 @@ def test_the_calibration_display_of_scikit_learn_takes_our_estimators(models, ro
 
 def test_a_pipeline_is_named_by_its_classifier(models):
     whole = make_pipeline(StandardScaler(with_mean=False, with_std=False).fit(X), models["forest"])
-    display = AbstentionDisplay.from_estimator(whole, X[200:], Y[200:], ax=new_ax())
-    assert display.name == "HedgeClipperClassifier"
-    assert ConvergenceDisplay.from_estimator(whole, ax=new_ax()).name == "HedgeClipperClassifier"
+    assert VoterDisplay.from_estimator(whole, ax=new_ax()).name == "HedgeClipperClassifier"
 
 
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda ax: ConvergenceDisplay.from_history(
-            solve_game(np.ones((9, 2)), [0.5, 0.5], method="batch").history, ax=ax
-        ),
         lambda ax: VoterDisplay.from_weights([0.1], [1.0], ax=ax),
-        lambda ax: AbstentionDisplay.from_predictions(LABELS, PROBABILITIES, ax=ax),
         lambda ax: AutoLabelDisplay(np.array([0.1]), np.ones(1), "estimate", 0.95).plot(ax),
     ],
 )
@@ -57,7 +45,5 @@ def test_plot_draws_again_elsewhere_and_returns_itself(draw):
 
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"AbstentionDisplay needs matplotlib.*\[plots\]"):
-        AbstentionDisplay.from_predictions(LABELS, PROBABILITIES)
-    with pytest.raises(ImportError, match="VoterDisplay needs matplotlib"):
+    with pytest.raises(ImportError, match=r"VoterDisplay needs matplotlib.*\[plots\]"):
         VoterDisplay.from_weights([0.1], [1.0])

@@ -41,10 +41,8 @@ SECTIONS = [
     "auto_labels",
     "next",
     "error",
-    "margins",
     "voters",
     "contradictions",
-    "convergence",
     "data",
 ]
 MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
@@ -172,7 +170,6 @@ def test_ids_occur_once_and_pictures_have_names(pages, kind):
     ids = Text(pages[kind]).ids
     assert len(ids) == len(set(ids))
     assert pages[kind].count("<svg ") == pages[kind].count('<svg role="img" aria-label="')
-    assert pages[kind].count("<svg ") >= 4
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
@@ -440,10 +437,7 @@ def test_more_than_two_classes(kind, tmp_path):
     rows = {"X": THREE_X[:120], "y": THREE_Y[:120], "X_unlabeled": THREE_X[120:]}
     model.fit(**rows)
     words = Text(page_of(model, tmp_path, **rows)).text
-    assert "Class 2 against the rest" in words
-    assert words.count("in telling a class from the rest.") == 1
     assert model.certificate_.describe()[1:] in words
-    assert "probability of the most probable class" in words
 
 
 def test_votes_of_three_classes(tmp_path):
@@ -610,28 +604,6 @@ def test_reports_are_the_same_from_run_to_run(tmp_path):
     assert page_of(model, tmp_path, force=True) == first
 
 
-def test_a_solver_that_converged_is_reported_with_its_gap(fitted_forest, pages):
-    found = re.search(
-        r"converged \(relative gap (\S+) <= tol = (\S+)\)", Text(pages["forest"]).text
-    )
-    gap, tol = (float(number) for number in found.groups())
-    assert gap <= tol == fitted_forest.tol
-
-
-def test_only_converged_games_are_reported_with_a_gap(tmp_path):
-    model = HedgeClipperClassifier(n_estimators=32, random_state=0)
-    rows = {"X": THREE_X[:120], "y": THREE_Y[:120], "X_unlabeled": THREE_X[120:]}
-    model.fit(**rows)
-    history = list(model.history_)
-    last = history[0][-1]
-    history[0] = (*history[0][:-1], replace(last, dual=last.dual - 10.0))
-    model.history_, model.stop_reason_ = history, np.array(["max_iter", "converged", "converged"])
-    words = Text(page_of(model, tmp_path)).text
-    gap, tol = map(float, re.search(r"relative gap (\S+) <= tol = (\S+)\)", words).groups())
-    assert gap <= tol
-    assert "stopped at max_iter before it converged" in words
-
-
 @pytest.mark.usefixtures("whole_page")
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
 def test_without_a_library_the_message_says_what_to_install(
@@ -642,14 +614,6 @@ def test_without_a_library_the_message_says_what_to_install(
     with pytest.raises(ImportError, match=message):
         write_report(fitted_votes, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
-def test_words_of_the_field_are_used(pages, kind):
-    words = Text(pages[kind]).text
-    not_to_use = r"beyond\s+chance|told apart|judge|\bshares?\b|plain (?:vote|draw)|at\s+its\s+word"
-    assert not re.search(not_to_use, words)
-    assert not re.search(r"made of|part of the result|stand\s+in", words)
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])

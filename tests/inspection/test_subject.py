@@ -21,7 +21,6 @@ def test_rows_that_were_drawn_keep_their_names(models, monkeypatch):
 def test_predictions_are_those_of_the_estimator(models, kind):
     about = read_subject(models[kind], {"X": X[:200], "y": Y[:200], "X_unlabeled": X[200:]})
     np.testing.assert_allclose(about.probabilities, models[kind].predict_proba(X[200:]))
-    np.testing.assert_allclose(about.awake, models[kind].decision_function(X[200:]))
     np.testing.assert_array_equal(about.y, Y[:200])
     assert (about.n_unlabeled, about.numbered_in) == (400, "X_unlabeled")
 
@@ -44,7 +43,6 @@ def test_votes_are_by_default_those_of_the_fit(models):
     assert (about.n_unlabeled, about.y.size) == (540, 60)
     theirs = models["votes"].predict_proba(VOTES[60:])
     np.testing.assert_allclose(about.probabilities, theirs)
-    np.testing.assert_allclose(about.awake, 2 * theirs[:, 1] - 1)
 
 
 def test_rows_go_through_the_steps_of_a_pipeline():

@@ -1,5 +1,4 @@
 import gzip
-import lzma
 import os
 from pathlib import Path
 
@@ -243,14 +242,3 @@ def test_a_whole_table_of_csv_has_types_that_hold_all_rows(tmp_path):
     assert table.schema.types == [pa.string(), pa.int64()]
     assert table.column("b").null_count == 1
     assert file.column_of_strings("b").to_pylist() == ["2"] * 400_000 + ["?"]
-
-
-@pytest.mark.parametrize("pack", [bytes, lzma.compress], ids=["plain", "xz"])
-def test_csv_without_a_heading(tmp_path, pack):
-    path = tmp_path / ("x.csv" if pack is bytes else "x.csv.xz")
-    path.write_bytes(pack(b"1,0.5\n2,\n"))
-    file = formats.CsvFile(path, has_heading=False)
-    assert file.head()[0].names == ["f0", "f1"]
-    assert file.table(["f1", "f0"]).to_pydict() == {"f1": [0.5, None], "f0": [1, 2]}
-    (batch,) = file.batches(["f0", "f1"], None, 10)
-    assert batch.to_pydict() == {"f0": [1.0, 2.0], "f1": [0.5, None]}

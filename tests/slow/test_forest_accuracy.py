@@ -6,7 +6,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.datasets import load_adult
 
 pytestmark = pytest.mark.slow
 N_SPLITS = 5
@@ -14,7 +14,7 @@ N_SPLITS = 5
 
 @pytest.mark.parametrize("n_labeled", [100, 1000])
 def test_no_worse_than_a_forest_of_as_many_trees(n_labeled):
-    X, y = fetch_a1a(return_X_y=True)
+    X, y = load_adult(return_X_y=True)
     gains = []
     for seed in range(N_SPLITS):
         order = np.random.default_rng(seed).permutation(y.size)

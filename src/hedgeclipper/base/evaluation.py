@@ -65,8 +65,8 @@ class Evaluation:
     Examples
     --------
     >>> from hedgeclipper import HedgeClipperClassifier
-    >>> from hedgeclipper.datasets import fetch_a1a
-    >>> X, y = fetch_a1a(return_X_y=True)
+    >>> from hedgeclipper.datasets import load_adult
+    >>> X, y = load_adult(return_X_y=True)
     >>> model = HedgeClipperClassifier(n_estimators=80, random_state=0)
     >>> model = model.fit(X[:300], y[:300], X_unlabeled=X[300:1000])
     >>> found = model.evaluate(X[1000:2000], y[1000:2000])

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.checked_rule import CheckedRule
-from hedgeclipper.game.solution import PassRecord, Solution
+from hedgeclipper.game.solution import Solution
 from hedgeclipper.sklearn_private import _is_fitted
 
 MOST_CLASSES = 5
@@ -96,15 +96,11 @@ class Inspection:
     classes: np.ndarray
     n_labeled: int
     n_unlabeled: int
-    # relative gap at which the solver was to stop
-    tol: float
     certificate: Certificate
     # what labels tell of the predictions, and from rows, as ``predict`` takes them, to the
     # probabilities that their predictions are wrong
     checked: CheckedRule
     doubts_of: Callable[[Any], np.ndarray]
-    # both sides of each game after each pass
-    histories: list[Sequence[PassRecord]]
     stop_reasons: list[str]
     # passes over the rows in all games
     n_iter: int
@@ -112,9 +108,8 @@ class Inspection:
     make_voters: Callable[[], VoterTable]
     # returns rows like those of the fit, checked as these were; arguments as in ``fit``
     read_rows: Callable[..., SemiSupervisedRows]
-    # from such rows to probabilities of shape (n_samples, n_classes), and to what `MarginDisplay`
-    # draws of two classes, shape (n_samples,)
-    predict_rows: Callable[[Any], tuple[np.ndarray, np.ndarray]]
+    # from such rows to probabilities of shape (n_samples, n_classes)
+    predict_rows: Callable[[Any], np.ndarray]
     # from such rows, a number and a RandomState to so many rows drawn at random
     draw_rows: Callable[[Any, int, np.random.RandomState], Any] | None = None
     # from unlabeled rows, or None, to held-out predictions that need no new fit
@@ -152,7 +147,7 @@ class Inspection:
     @property
     def is_one_vs_rest(self) -> bool:
         """Whether there is a game for each class against the rest."""
-        return len(self.histories) > 1
+        return len(self.stop_reasons) > 1
 
 
 def store_games(
@@ -175,11 +170,9 @@ def inspection(estimator: Any, **own: Any) -> Inspection:
         classes=estimator.classes_,
         n_labeled=estimator.n_labeled_,
         n_unlabeled=estimator.n_unlabeled_,
-        tol=estimator.tol,
         certificate=estimator.certificate_,
         checked=estimator._checked,
         doubts_of=lambda X: estimator._sure_predictions(X)[1],
-        histories=list(estimator.history_),
         n_iter=int(np.sum(estimator.n_iter_)),
         stop_reasons=[str(reason) for reason in estimator.stop_reason_],
         **own,

@@ -359,10 +359,9 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
             warnings.simplefilter("ignore", semi_supervised.NoUnlabeledRowsWarning)
             return self._check_rows(X, y, X_unlabeled, None, reset=False)
 
-    def _predict_checked(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return probabilities and decisions for rows that were checked before."""
-        raw = self._predictor.raw_predictions(rows, self.n_jobs)
-        return self._predictor.probabilities(raw), self._predictor.decision(raw)
+    def _predict_checked(self, rows: Any) -> np.ndarray:
+        """Return probabilities for rows that were checked before."""
+        return self._predictor.probabilities(self._predictor.raw_predictions(rows, self.n_jobs))
 
     def _predict(self, X: Any, method: str) -> Any:
         """Return the predictions of this method for rows; lazy for Dask."""

@@ -20,7 +20,7 @@ from sklearn.metrics import roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
 from hedgeclipper.cli.output import Output
-from hedgeclipper.datasets import fetch_a1a
+from hedgeclipper.datasets import load_adult
 
 N_LABELED, N_GUARANTEED = 100, 3000
 REPORT = "hedgeclipper-demo.html"
@@ -37,7 +37,7 @@ class Split(NamedTuple):
 
 def main(folder: Path = Path(), random_state: int = 0) -> None:
     """Fit the classifiers to a1a, print what comes out and write a report into a folder."""
-    X, y = fetch_a1a(return_X_y=True)
+    X, y = load_adult(return_X_y=True)
     order = np.random.default_rng(random_state).permutation(y.size)
     few, more = (
         Split(X[order[:size]], y[order[:size]], X[order[size:]], y[order[size:]])

@@ -109,7 +109,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Slack and duality gap that the solver reached, number of passes, and why it stopped.
     history_ : list of tuple of PassRecord
-        Both sides of each game after each full pass; see `ConvergenceDisplay`.
+        Both sides of each game after each full pass.
     certificate_ : Certificate
         The error of ``predict`` on the unlabeled rows, with bounds: a guarantee from held-out
         labels, or an estimate from labeled rows that trees have not seen.
@@ -132,8 +132,8 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
 
     Examples
     --------
-    >>> from hedgeclipper.datasets import fetch_a1a
-    >>> X, y = fetch_a1a(return_X_y=True)
+    >>> from hedgeclipper.datasets import load_adult
+    >>> X, y = load_adult(return_X_y=True)
     >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
     >>> model = HedgeClipperClassifier(random_state=0)
     >>> model = model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
@@ -229,7 +229,9 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         self.estimators_, self.shrinkage_, self._groups = grown.models, groups.strengths, groups
         seed = random_state.randint(MAX_SEED)
         unlabeled = score_unlabeled(self, groups.scorer, rows.X_unlabeled, seed)
-        sample = unlabeled.sample if rows.has_unlabeled else groups.reused(unlabeled.first(codes.size)[0])
+        sample = unlabeled.sample
+        if not rows.has_unlabeled:  # labeled rows are reused
+            sample = groups.reused(unlabeled.first(codes.size)[0])
         self._store(self._weigh(groups, sample.astype(float)), prepare)
         self._store_rule(given, held, codes, unlabeled)
         return self

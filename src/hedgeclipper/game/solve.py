@@ -284,7 +284,7 @@ def solve_game(
     verbose : int, default=0
         1 prints a line to standard error after each full pass.
     callback : callable, default=None
-        Called with a `PassView` after each full pass; see `LiveMargins`.
+        Called with a `PassView` after each full pass.
 
     Returns
     -------

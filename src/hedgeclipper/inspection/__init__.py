@@ -5,19 +5,12 @@ draws again, and ``ax_`` and ``figure_`` are where. A section of the report is a
 ``templates/``, named after its id, and a function that gathers its data.
 """
 
-from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
 from hedgeclipper.inspection.display import per_cent
-from hedgeclipper.inspection.margins import MarginDisplay
-from hedgeclipper.inspection.passes import ConvergenceDisplay, LiveMargins
 from hedgeclipper.inspection.voters import VoterDisplay
 
 __all__ = [
-    "AbstentionDisplay",
     "AutoLabelDisplay",
-    "ConvergenceDisplay",
-    "LiveMargins",
-    "MarginDisplay",
     "VoterDisplay",
     "per_cent",
 ]

@@ -1,4 +1,4 @@
-"""Sections of the report for the curious: how the error is measured, margins, weights, solver."""
+"""Sections of the report with technical details: how the error is measured, weights, settings."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.calibration import CalibrationDisplay
 
-from hedgeclipper.game.equations import relative_gap
 from hedgeclipper.inspection import rendering
-from hedgeclipper.inspection.abstention import AbstentionDisplay
 from hedgeclipper.inspection.comparison import Comparison
 from hedgeclipper.inspection.display import BLUE
-from hedgeclipper.inspection.margins import MarginDisplay, count_clipped, hedged_range_of
-from hedgeclipper.inspection.passes import ConvergenceDisplay
 from hedgeclipper.inspection.subject import Subject
 from hedgeclipper.inspection.voters import VoterDisplay
 
@@ -28,27 +24,20 @@ def details(subject: Subject, found: Comparison | None) -> dict[str, Any]:
     """Return the data of these sections, in the order of the page."""
     return {
         "error": _error(subject, found),
-        "margins": _margins(subject),
         "voters": _voters(subject),
         "contradictions": _contradictions(subject),
-        "convergence": _convergence(subject),
         "data": _data(subject),
     }
 
 
 def _error(subject: Subject, found: Comparison | None) -> dict[str, Any]:
-    """Return figures of predictions while labels were held out."""
-    figures, classes = {}, subject.classes
-    if found is not None:
-        y, probabilities = classes[found.codes], found.probabilities[found.model]
-        label, draw = "Error against the proportion of rows abstained on", AbstentionDisplay
-        svg = rendering.figure(label, draw.from_predictions, y, probabilities, classes=classes)
-        figures["abstention"] = svg
-        if classes.size == 2:
-            label, own = "Observed frequency against predicted probability", probabilities[:, 1]
-            svg = rendering.figure(label, _draw_calibration, y, own, classes[1])
-            figures["calibration"] = svg
-    return {"figures": figures}
+    """Return the calibration while labels were held out."""
+    svg, classes = None, subject.classes
+    if found is not None and classes.size == 2:
+        label, own = "Observed frequency against predicted probability", found.probabilities
+        y, positive = classes[found.codes], own[found.model][:, 1]
+        svg = rendering.figure(label, _draw_calibration, y, positive, classes[1])
+    return {"calibration": svg}
 
 
 def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, ax: Any) -> None:
@@ -69,28 +58,6 @@ def _draw_calibration(y: np.ndarray, probabilities: np.ndarray, label: Any, *, a
         xlim=(-0.02, 1.02),
         ylim=(0.0, 1.02),
     )
-
-
-def _margins(subject: Subject) -> dict[str, Any] | None:
-    """Return the histogram of awake predictions, or with many classes of the best probability."""
-    if subject.probabilities is None:
-        return None
-    values, clip_at = subject.awake, hedged_range_of(subject.estimator)
-    label = "Histogram of the awake predictions"
-    name = "twice the probability, less one" if subject.is_votes else "awake prediction"
-    if values is None:
-        values, clip_at = subject.probabilities.max(axis=1), None
-        name = "probability of the most probable class"
-        label = f"Histogram of the {name}"
-    return {
-        "figure": rendering.figure(label, _draw_histogram, values, clip_at, name),
-        "clipped": None if clip_at is None else count_clipped(values, clip_at) / values.size,
-    }
-
-
-def _draw_histogram(values: np.ndarray, clip_at: Any, name: str, *, ax: Any) -> None:
-    MarginDisplay.from_predictions(None, values, clip_at=clip_at, bins=40, legend=False, ax=ax)
-    ax.set_xlabel(name)
 
 
 def _voters(subject: Subject) -> dict[str, Any]:
@@ -145,23 +112,6 @@ def _contradictions(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _convergence(subject: Subject) -> dict[str, Any]:
-    """Return how the solver stopped, and a figure of its passes."""
-    model = subject.model
-    games = zip(model.histories, model.stop_reasons, strict=True)
-    last = [history[-1] for history, reason in games if reason == "converged" and len(history)]
-    gaps = [relative_gap(max(one.primal - one.dual, 0.0), one.primal) for one in last]
-    svg = None
-    if model.n_iter > 1:
-        draw = ConvergenceDisplay.from_estimator
-        svg = rendering.figure("Slack and gap after each pass", draw, subject.estimator, name="")
-    return {
-        "stop_reasons": sorted(set(model.stop_reasons)),
-        "gap": max(gaps) if gaps and np.isfinite(gaps).all() else None,
-        "figure": svg,
-    }
-
-
 def _data(subject: Subject) -> dict[str, Any]:
     """Return labels by class, and the parameters that differ from the default."""
     labels, changed = [], []
@@ -174,4 +124,9 @@ def _data(subject: Subject) -> dict[str, Any]:
             is_long = len(text) > LONGEST_VALUE
             changed.append((name, text[: LONGEST_VALUE - 3] + "..." if is_long else text))
     n_columns = None if subject.is_votes else subject.estimator.n_features_in_
-    return {"labels": labels, "n_columns": n_columns, "changed": changed}
+    return {
+        "labels": labels,
+        "n_columns": n_columns,
+        "stop_reasons": sorted(set(subject.model.stop_reasons)),
+        "changed": changed,
+    }

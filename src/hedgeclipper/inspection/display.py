@@ -1,19 +1,14 @@
-"""What all displays share: axes, colors, and checks of estimators and labels."""
+"""What all displays share: axes, colors, and the classifier in a pipeline or search."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hedgeclipper.base.semi_supervised import is_unlabeled
 from hedgeclipper.io.extras import import_extra
 
-# Okabe and Ito's colors, which readers with any color vision can distinguish, and grays
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
-BAND, MARK = "#EBEBEB", "#404040"
+BLUE, MARK = "#0072B2", "#404040"
 
 
 class Display:
@@ -21,7 +16,7 @@ class Display:
 
     As in scikit-learn, class methods such as ``from_estimator`` compute and draw, and ``plot``
     draws again. A subclass stores its results and a ``name``, and draws them on ``ax_`` in
-    ``_draw``, or in a ``plot`` of its own if there are options of style.
+    ``_draw``.
     """
 
     name: str | None = None
@@ -59,19 +54,6 @@ class Display:
             ax = pyplot.subplots()[1]
         self.ax_, self.figure_ = ax, ax.figure
 
-    @classmethod
-    def _classes_of(cls, estimator: Any) -> np.ndarray:
-        """Return the classes of a fitted classifier that can be drawn."""
-        # before rows are predicted for nothing
-        import_extra("matplotlib", "plots", cls.__name__)
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "classes_"):
-            raise TypeError(
-                f"{cls.__name__} is for classifiers. Got {type(estimator).__name__}, which has no "
-                "classes_."
-            )
-        return np.asarray(estimator.classes_)
-
 
 def steps_in(model: Any) -> tuple[list[Any], Any]:
     """Return the transformers in pipelines and searches, and the classifier at their end."""
@@ -101,33 +83,3 @@ def per_cent(proportion: float) -> str:
     if 0.9995 <= proportion < 1:
         return "> 99.9 %"
     return f"{100 * proportion:.1f} %"
-
-
-def check_labels(y: Any, classes: np.ndarray) -> np.ndarray:
-    """Return the labels if each is one of the classes, and all of them occur."""
-    y = column_or_1d(y)
-    refuse_unlabeled(y, classes)
-    found = np.unique(y)
-    if not np.array_equal(found, classes):
-        which = "both" if classes.size == 2 else "all"
-        raise ValueError(
-            f"y must have the labels {listed(classes)}, the classes of the estimator, and {which} "
-            f"of them. Got {listed(found)}."
-        )
-    return y
-
-
-def refuse_unlabeled(y: np.ndarray, classes: np.ndarray) -> None:
-    """Raise if -1 is not a class but occurs: it then marks rows whose class is not known."""
-    n_marked = int(is_unlabeled(y).sum())
-    if n_marked and not is_unlabeled(classes).any():
-        raise ValueError(
-            f"y has {n_marked} unlabeled row{'s' * (n_marked != 1)} (-1) of {y.size}; the classes "
-            f"are {listed(classes)}. Their class must be known to be drawn: pass the others alone."
-        )
-
-
-def listed(labels: Any) -> str:
-    """Return a few labels as text."""
-    shown = ", ".join(repr(label) for label in np.asarray(labels)[:5].tolist())
-    return f"[{shown}{', ...' * (len(labels) > 5)}]"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.inspection.display import BAND, BLUE, GREEN, MARK, ORANGE, per_cent
+from hedgeclipper.inspection.display import BLUE, MARK, per_cent
 from hedgeclipper.io.extras import import_extra
 
 EXTRA = "report"
@@ -23,9 +23,6 @@ MOST_LISTED = 6
 FIGURE_SIZE = (4.7, 3.2)
 COLORS = {
     BLUE: "var(--blue)",
-    ORANGE: "var(--orange)",
-    GREEN: "var(--green)",
-    BAND: "var(--band)",
     MARK: "var(--mark)",
     "#000000": "currentColor",
 }

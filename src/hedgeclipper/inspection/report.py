@@ -1,6 +1,6 @@
 """`write_report`: one HTML page about a fitted model.
 
-A section of the page is a function that returns its data, here or, for the curious, in
+A section of the page is a function that returns its data, here or, for technical details, in
 ``details.py``, and a template with its text.
 """
 
@@ -56,7 +56,7 @@ def write_report(
     It begins with the expected error beside that of the most frequent class, and goes on with
     recall and confusion of classes, predicted proportions, columns that matter, what unlabeled
     rows bring, a comparison with simpler methods on labels held out, the rows that can be labeled
-    automatically, and those to label next. Weights, margins, the solver and settings come last.
+    automatically, and those to label next. Weights, the solver and settings come last.
     For recall and comparison a forest or an aggregate of votes is fitted three times more, to two
     thirds of the labels and at most 4,000 unlabeled rows, and the members of a panel are
     reweighted. Sections for which rows are missing state so. It needs the extra ``report``.

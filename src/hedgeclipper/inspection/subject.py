@@ -40,10 +40,8 @@ class Subject:
     n_unlabeled: int | None = None
     # False if labeled rows are reused as unlabeled ones
     has_own_unlabeled: bool = True
-    # predictions for the unlabeled rows: probabilities of shape (n_rows, n_classes), and with two
-    # classes the awake predictions; for votes twice the probability, less one
+    # predictions for the unlabeled rows: probabilities of shape (n_rows, n_classes)
     probabilities: np.ndarray | None = None
-    awake: np.ndarray | None = None
     # what a reader must know of how the rows were obtained, and what else to tell of the data
     notes: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
@@ -96,8 +94,7 @@ def read_subject(
             )
         subject.n_unlabeled = n_unlabeled
     if subject.unlabeled is not None:
-        subject.probabilities, awake = subject.model.predict_rows(subject.unlabeled)
-        subject.awake = awake if subject.classes.size == 2 else None
+        subject.probabilities = subject.model.predict_rows(subject.unlabeled)
     return subject
 
 

@@ -286,7 +286,7 @@ class TableSource(Source):
 
 def table_source(files: Sequence[TableFile], request: Request) -> TableSource:
     """Look at the columns of every file, and return the rows of all of them."""
-    if request.columns is None and isinstance(files[0], CsvFile) and files[0].has_heading:
+    if request.columns is None and isinstance(files[0], CsvFile):
         files[0].check_heading()
     if request.strings:
         files = [replace(f, strings=True) if isinstance(f, CsvFile) else f for f in files]

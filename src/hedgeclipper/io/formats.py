@@ -162,8 +162,6 @@ def _slices(batch: Any, size: int) -> Iterator[Any]:
 class CsvFile(_File):
     """Rows of a CSV file, compressed or not; how it is written is found in its first lines.
 
-    Without a heading, columns are called f0, f1 and so on.
-
     In batches, numbers are read as float64 whatever the first lines look like, and labels as
     strings; where ``strings`` are allowed and a column has some, all but booleans are strings.
     Nothing, NA, NaN and null mark a missing value. With ``keep_zeros``, columns in which digits
@@ -172,7 +170,6 @@ class CsvFile(_File):
     """
 
     strings: bool = False
-    has_heading: bool = True
     given: CsvDialect = UNKNOWN_DIALECT
     keep_zeros: bool = False
 
@@ -282,7 +279,6 @@ class CsvFile(_File):
 
     def _read_options(self, **more: Any) -> Any:
         return pyarrow("pyarrow.csv").ReadOptions(
-            autogenerate_column_names=not self.has_heading,
             encoding=self.dialect.encoding,
             skip_rows=self.dialect.n_comments,
             **more,

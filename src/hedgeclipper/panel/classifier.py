@@ -110,8 +110,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Objective and duality gap of the last game, its passes, and why the solver stopped.
     history_ : list of tuple of PassRecord
-        Primal and dual value of the last game of each class after each full pass; see
-        `ConvergenceDisplay`.
+        Primal and dual value of the last game of each class after each full pass.
     hedged_range_ : ndarray of shape (n_games, 2)
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
         ``predict_proba`` is calibrated and is not clipped.
@@ -128,8 +127,8 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
     --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.naive_bayes import BernoulliNB
-    >>> from hedgeclipper.datasets import fetch_a1a
-    >>> X, y = fetch_a1a(return_X_y=True)
+    >>> from hedgeclipper.datasets import load_adult
+    >>> X, y = load_adult(return_X_y=True)
     >>> labeled, unlabeled = slice(0, 200), slice(200, 2000)
     >>> members = [("linear", LogisticRegression()), ("bayes", BernoulliNB())]
     >>> model = HedgedVotingClassifier(members, random_state=0)

@@ -62,7 +62,7 @@ def default_panel(
 ) -> list[tuple[str, Any]]:
     """Return named classifiers that suit rows like these: labeled and unlabeled, or a sample.
 
-    docs/panel.md tells how they were chosen, and which were left out.
+    docs/ablations.md tells what each contributes.
     """
     views = fit_views(X, random_state)
     seed = random_state.randint(np.iinfo(np.int32).max)

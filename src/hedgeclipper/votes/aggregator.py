@@ -129,7 +129,7 @@ class VoteAggregator(
         Between which values of twice a probability, less one, the game hedges; infinite for log
         loss, which never clips.
     history_ : list of one tuple of PassRecord
-        The least value of the game known after each pass; see `ConvergenceDisplay`.
+        The least value of the game known after each pass.
     n_labeled_, n_unlabeled_ : int
         Number of rows with and without gold labels.
 

@@ -70,10 +70,6 @@ def inspect_votes(
             votes = read_votes(votes, model.abstain_label, model.classes_)
         return gold.read_again(votes, y)
 
-    def predict_rows(votes: Any) -> tuple[np.ndarray, np.ndarray]:
-        probabilities = model.predict_proba(votes)
-        return probabilities, 2.0 * probabilities[:, 1] - 1.0
-
     def suggest_rows(k: int, seed: Any) -> tuple[np.ndarray, np.ndarray]:
         again = copy(model)
         again.random_state = seed
@@ -86,7 +82,7 @@ def inspect_votes(
         description=f"aggregate of the votes of {n_voters:,} voter{'s' * (n_voters != 1)}",
         make_voters=lambda: _voter_table(gold, summarize_voters(gold, constraints, predictor)),
         read_rows=read_rows,
-        predict_rows=predict_rows,
+        predict_rows=model.predict_proba,
         describe_panel=lambda: describe_panel(
             gold.unlabeled, predictor, summarize_voters(gold, constraints, predictor)["Weight"]
         ),

@@ -1,14 +1,13 @@
 """The files of a data set as arrays: NumPy archives, LibSVM text, CSV and MATLAB files.
 
-LibSVM text and CSV are read with the readers of `hedgeclipper.io`, a block of lines at a time, so
-that memory holds the result and little else.
+Large text is read a block of lines at a time, so that memory holds the result and little else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from lzma import LZMAError
 from pathlib import Path
@@ -17,22 +16,23 @@ from zipfile import BadZipFile
 from zlib import error as ZlibError
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
 from sklearn.preprocessing import OneHotEncoder
 
-from hedgeclipper.datasets.registry import N_SYMBOLS_SECSTR, Dataset
+from benchmarks.data.sources import Dataset
 from hedgeclipper.io.arrays import stack_rows
-from hedgeclipper.io.as_source import table_source
-from hedgeclipper.io.formats import CsvFile
 from hedgeclipper.io.libsvm import as_csr, libsvm_source, open_packed
 from hedgeclipper.io.source import Request, naming_damaged_file
 
-_DAMAGED = (EOFError, BadZipFile, LZMAError, ZlibError, MatReadError)
-_ANOTHER_FILE = (IndexError, KeyError, TypeError, ValueError)
-_LODGEPOLE_PINE = 2
-_SPLIT = "idxlab"
+DAMAGED = (EOFError, BadZipFile, LZMAError, ZlibError, MatReadError)
+ANOTHER_FILE = (IndexError, KeyError, TypeError, ValueError)
+LODGEPOLE_PINE = 2
+N_SYMBOLS_SECSTR = 21
+CSV_ROWS = 100_000
+UNNAMED = "Unnamed: 0"  # row numbers, by the name that pandas gives them
 _as_csr = partial(as_csr, dtype=np.float32)
 
 
@@ -44,51 +44,43 @@ class Contents:
     target: np.ndarray  # int64 of shape (n_rows,), 0 or 1
     n_train: int  # how many of the leading rows are training rows
     data_unlabeled: Any = None  # like data, rows without a label
-    # By the number of labels: the rows whose labels may be used, of shape (n_splits, n_labels).
-    labeled_splits: dict[int, np.ndarray] = field(default_factory=dict)
 
 
 def read_files(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
     """Return what the archives or the published files of a data set hold."""
-    read = _read_archives if paths[0].suffix == ".npz" else LAYOUTS[dataset.layout]
-    return read(dataset, paths)
+    if paths[0].suffix == ".npz":
+        return read_archive(*paths, n_test=dataset.n_test)
+    return LAYOUTS[dataset.layout](dataset, paths)
+
+
+def read_archive(path: Path, unlabeled_path: Path | None = None, *, n_test: int = 0) -> Contents:
+    """Return the labeled rows of one archive, and unlabeled ones of the same or another."""
+    unlabeled = None
+    with _opened(path) as archive:
+        if "y_train" in archive:
+            data = stack_rows(_matrix(archive, "X_train"), _matrix(archive, "X_test"))
+            target = _as_classes(np.concatenate([archive["y_train"], archive["y_test"]]))
+            n_test = archive["y_test"].size
+        elif "T" in archive:
+            data, target = _one_hot(archive["T"]), _as_classes(archive["y"])
+            unlabeled = _one_hot(archive["T_extra"])
+        else:
+            data, target = _matrix(archive, "X"), _as_classes(archive["y"])
+    if unlabeled_path is not None:
+        with _opened(unlabeled_path) as archive:
+            unlabeled = _matrix(archive, "X")
+    return Contents(data, target, target.size - n_test, unlabeled)
 
 
 def _reading(path: Path) -> AbstractContextManager[None]:
     """Turn whatever goes wrong inside a damaged or wrong file into an OSError that names it."""
-    errors = (*_DAMAGED, *_ANOTHER_FILE)
+    errors = (*DAMAGED, *ANOTHER_FILE)
     return naming_damaged_file(str(path), *errors, where=lambda: "or not the file it should be")
 
 
 def _as_classes(labels: Any) -> np.ndarray:
     """Return 1 for each positive label and 0 for each other, as int64 of shape (n_rows,)."""
     return (np.asarray(labels).ravel() > 0).astype(np.int64)
-
-
-def _read_archives(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
-    """Return the labeled rows of the first archive and the unlabeled ones of the second."""
-    unlabeled, splits = None, {}
-    with _opened(paths[0]) as archive:
-        if "y_train" in archive:
-            data = stack_rows(_matrix(archive, "X_train"), _matrix(archive, "X_test"))
-            target = _as_classes(np.concatenate([archive["y_train"], archive["y_test"]]))
-            n_train = archive["y_train"].size
-        else:
-            target = _as_classes(archive["y"])
-            n_train = target.size - dataset.n_test
-            splits = {
-                int(name.removeprefix(_SPLIT)): archive[name].astype(np.int64)
-                for name in archive
-                if name.startswith(_SPLIT)
-            }
-            if "T" in archive:
-                data, unlabeled = _one_hot(archive["T"]), _one_hot(archive["T_extra"])
-            else:
-                data = _matrix(archive, "X")
-    if len(paths) > 1:
-        with _opened(paths[1]) as archive:
-            unlabeled = _matrix(archive, "X")
-    return Contents(data, target, n_train, unlabeled, splits)
 
 
 @contextmanager
@@ -149,55 +141,45 @@ def _read_libsvm(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
     return Contents(data, target, sources[paths[0]].counts[str(paths[0])])
 
 
-def _csv_blocks(path: Path, names: list[str] | None = None) -> Iterator[np.ndarray]:
-    """Yield the rows of CSV text: these columns, or all of a file without a heading."""
-    with _reading(path):
-        file = CsvFile(path, has_heading=names is not None)
-        source = table_source([file], Request(str(path), names, dtype=np.float32))
-        yield from source
-        if source.counts[str(path)] == 0:
-            raise ValueError("it has no rows")
-
-
 def _read_numbers(
     dataset: Dataset, paths: tuple[Path, ...], label_column: int, positive: int
 ) -> Contents:
     """Return the rows of CSV text without a heading; one column has the class."""
-    blocks = (
-        (np.delete(rows, label_column, axis=1), rows[:, label_column] == positive)
-        for rows in _csv_blocks(paths[0])
-    )
-    data, target = _stacked(dataset, blocks)
+
+    def blocks() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        options = {"header": None, "dtype": np.float32, "chunksize": CSV_ROWS}
+        with _reading(paths[0]), pd.read_csv(paths[0], **options) as frames:
+            for frame in frames:
+                rows = frame.to_numpy()
+                yield np.delete(rows, label_column, axis=1), rows[:, label_column] == positive
+
+    data, target = _stacked(dataset, blocks())
     return Contents(data, target, target.size - dataset.n_test)
 
 
 def _read_kaggle(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
     """Return the labeled rows of the first CSV file and the unlabeled ones of the second."""
-    names = [dataset.target_name, *dataset.feature_names]
-    labeled = np.concatenate(list(_csv_blocks(paths[0], names)))
-    unlabeled = np.concatenate(list(_csv_blocks(paths[1], names[1:])))
-    return Contents(labeled[:, 1:], _as_classes(labeled[:, 0]), len(labeled), unlabeled)
+    with _reading(paths[0]):
+        frame = pd.read_csv(paths[0], dtype={dataset.label: np.int64})
+        data = frame.drop(columns=[dataset.label, UNNAMED], errors="ignore")
+        target = _as_classes(frame[dataset.label])
+    with _reading(paths[1]):
+        unlabeled = pd.read_csv(paths[1])[data.columns]
+    return Contents(data.to_numpy(np.float32), target, target.size, unlabeled.to_numpy(np.float32))
 
 
 def _read_ssl_text(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
-    """Return the rows of a MATLAB file and the splits of the others, counted from 0."""
-    data, labels = _matlab(paths[0], "X", "y")
-    target = _as_classes(labels)
-    splits = [_matlab(path, "idxLabs")[0].astype(np.int64) - 1 for path in paths[1:]]
-    by_budget = {rows.shape[1]: rows for rows in splits}
-    return Contents(_as_csr(data), target, target.size, labeled_splits=by_budget)
-
-
-def _matlab(path: Path, *names: str) -> list[Any]:
-    with _reading(path), open_packed(path) as file:
-        variables = loadmat(file, variable_names=names)
-        return [variables[name] for name in names]
+    """Return the rows of a MATLAB file."""
+    with _reading(paths[0]), open_packed(paths[0]) as file:
+        variables = loadmat(file, variable_names=["X", "y"])
+        data, target = _as_csr(variables["X"]), _as_classes(variables["y"])
+    return Contents(data, target, target.size)
 
 
 LAYOUTS: dict[str, Callable[[Dataset, tuple[Path, ...]], Contents]] = {
     "libsvm": _read_libsvm,
     "label_first": partial(_read_numbers, label_column=0, positive=1),
-    "covtype": partial(_read_numbers, label_column=-1, positive=_LODGEPOLE_PINE),
+    "covtype": partial(_read_numbers, label_column=-1, positive=LODGEPOLE_PINE),
     "kaggle": _read_kaggle,
     "ssl_text": _read_ssl_text,
 }

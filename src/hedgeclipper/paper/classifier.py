@@ -1,0 +1,563 @@
+"""PaperHedgeClipper: the algorithm box of the paper as an estimator of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hedgeclipper.base.semi_supervised import (
+    BatchCheck,
+    RowBatches,
+    split_rows,
+    with_short_indices,
+)
+from hedgeclipper.forest.trees import PackedTrees
+from hedgeclipper.io import as_source, is_batched, is_in_memory
+from hedgeclipper.io.progress import row_reporter, warn_user
+from hedgeclipper.paper.slack import (
+    ContradictoryCorrelationsWarning,
+    LeafRows,
+    SlackProblem,
+    SlackSolution,
+    awake_predictions,
+    describe_solution,
+    minimize_by_sgd,
+    minimize_in_batch,
+)
+from hedgeclipper.paper.specialists import GrownForest, grow_forest, set_up_specialists
+from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
+
+# the three that the paper tries
+ALPHAS = (0.3, 1.0, 3.0)
+SGD_PASSES, BATCH_PASSES = 10, 100
+_CHECKS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": np.float32,
+    "ensure_all_finite": "allow-nan",
+}
+
+
+class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
+    """HedgeClipper as published: a forest whose leaves and trees are weighed by a game.
+
+    The algorithm of Balsubramani and Freund [1]_. A random forest is grown on labeled rows. Each
+    leaf and each tree is a specialist, whose correlation b with the labels is estimated on rows
+    that its tree was not grown from. Weights minimize the slack function on the unlabeled rows, and
+    the prediction is the weighted vote, clipped to [-1, 1].
+
+    Use `hedgeclipper.HedgeClipperClassifier` for the best predictions: with few labels these
+    weights are often worse than the forest they are built from.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    min_leaf_size : int or "auto", default="auto"
+        Smallest number of training rows in a leaf. "auto" is the paper's: 10 with at least 1,000
+        labels, else 4.
+    filter_leaves : bool, default=False
+        Whether trees grow freely and smaller leaves are left out of the game, the paper's
+        alternative, instead of growing trees without such leaves.
+    b_from : {"oob", "bootstrap", "holdout"}, default="oob"
+        Labeled rows that estimate b: out-of-bag rows of each tree; a bootstrap sample, the rows
+        outside of which grow the trees; or all but the ``train_size`` that grow the trees.
+    train_size : float, default=0.2
+        Proportion of the labeled rows that grow the trees with ``b_from="holdout"``.
+    unlabeled_weight : float or "auto", default=1.0
+        Weight of the unlabeled rows (alpha). The paper tries 0.3, 1 and 3. "auto" tries these and
+        takes the one whose awake predictions separate the classes of labeled rows most, which
+        takes twice as many passes.
+    cap : float or None, default=None
+        Largest weight sigma_i / coverage_i. None is the paper's: no limit.
+    method : {"sgd", "batch"}, default="sgd"
+        Minibatch SGD, or full passes of quasi-Newton steps. Where the correlations b contradict
+        each other, the slack without a cap has no minimum: SGD stops early, "batch" stops at
+        weights of 10 or 1,000 (``stop_reason_`` "unbounded" or "at_reach").
+    max_iter : int or None, default=None
+        Number of passes over the unlabeled rows by SGD, and largest number of those of "batch".
+        None is 10 passes of SGD and at most 100 of "batch".
+    batch_size : int, default=1024
+        Rows of a minibatch.
+    step : float, default=0.01
+        Length of the first step of SGD; that of step t is ``step / sqrt(t)``.
+    tol : float, default=1e-3
+        Relative duality gap at which "batch" stops.
+    confidence_level : float or None, default=None
+        None takes estimates of b as they are. With a number such as 0.95, b are exact lower bounds
+        that hold for all leaves and trees together with this probability: ``worst_case_error_`` is
+        then the paper's guarantee. It takes many labels: leaves with few labeled rows prove
+        nothing and are left out.
+    n_jobs : int or None, default=None
+        Threads for growing the forest and finding leaves.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        1 shows the rows that are done.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. With more than two, there is a game for each class against the rest.
+    forest_ : RandomForestClassifier
+        The forest, "Base RF" in the paper.
+    weights_ : list of ndarray of shape (n_specialists,)
+        Weights (sigma) of all leaves, tree by tree, and then of the trees; one array a game.
+    label_correlations_, coverage_ : list of ndarray of shape (n_specialists,)
+        b, and the proportion of the unlabeled rows that each specialist is awake on.
+    unlabeled_weight_ : ndarray of shape (n_games,)
+        alpha of each game.
+    slack_, duality_gap_ : ndarray of shape (n_games,)
+        The slack at the weights, and how far it may be above its minimum; infinite if nothing
+        bounds that, as with SGD without a cap.
+    worst_case_correlation_ : ndarray of shape (n_games,)
+        V: the least correlation of the clipped predictions with the labels of the unlabeled rows,
+        if all b hold; always at alpha = 1. NaN where the b contradict each other.
+    worst_case_error_ : ndarray of shape (n_games,)
+        (1 - V) / 2: the largest error of the randomized predictions. `describe` says what it
+        assumes.
+    n_iter_ : int
+        Passes over the unlabeled rows.
+    stop_reason_ : ndarray of shape (n_games,)
+        Why the solver stopped: "max_iter" for SGD, which takes all of its passes.
+    n_labeled_, n_unlabeled_ : int
+        Numbers of rows.
+
+    References
+    ----------
+    .. [1] A. Balsubramani and Y. Freund, "Scalable semi-supervised aggregation of classifiers",
+       NIPS 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(3000, random_state=0)
+    >>> model = PaperHedgeClipper(confidence_level=0.95, random_state=0)
+    >>> model = model.fit(X[:1000], y[:1000], X_unlabeled=X[1000:])
+    >>> bool(np.mean(model.predict(X[1000:]) != y[1000:]) <= model.worst_case_error_[0])
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "min_leaf_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "filter_leaves": ["boolean"],
+        "b_from": [StrOptions({"oob", "bootstrap", "holdout"})],
+        "train_size": [Interval(Real, 0, 1, closed="neither")],
+        "unlabeled_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "cap": [Interval(Real, 0, None, closed="neither"), None],
+        "method": [StrOptions({"sgd", "batch"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "step": [Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        min_leaf_size="auto",
+        filter_leaves=False,
+        b_from="oob",
+        train_size=0.2,
+        unlabeled_weight=1.0,
+        cap=None,
+        method="sgd",
+        max_iter=None,
+        batch_size=1024,
+        step=0.01,
+        tol=1e-3,
+        confidence_level=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_estimators = n_estimators
+        self.min_leaf_size = min_leaf_size
+        self.filter_leaves = filter_leaves
+        self.b_from = b_from
+        self.train_size = train_size
+        self.unlabeled_weight = unlabeled_weight
+        self.cap = cap
+        self.method = method
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.step = step
+        self.tol = tol
+        self.confidence_level = confidence_level
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, X_unlabeled=None, callback=None):
+        """Grow the forest, estimate b, and minimize the slack.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels. Rows whose label is missing (None or NaN) are unlabeled, and without
+            ``X_unlabeled`` so are those marked by -1.
+        X_unlabeled : like X, batches or files, optional
+            Unlabeled rows. Files (Parquet, Arrow, CSV, LibSVM) and batches are read again on each
+            pass, and never held in memory.
+        callback : callable, optional
+            Called with a `FitState` while SGD runs: after each pass, and in between after about
+            65,000 rows. `LiveMargins` draws the paper's Figure 2 this way.
+
+        Returns
+        -------
+        self
+        """
+        random_state = check_random_state(self.random_state)
+        X_labeled, y_labeled, unlabeled = self._split_rows(X, y, X_unlabeled)
+        self.classes_, codes = np.unique(y_labeled, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                "y must have at least two classes among the labeled rows. Got one class or none, "
+                f"{self.classes_.tolist()}."
+            )
+        grown = grow_forest(
+            X_labeled,
+            codes,
+            n_estimators=self.n_estimators,
+            min_leaf_size=self.min_leaf_size,
+            filter_leaves=self.filter_leaves,
+            b_from=self.b_from,
+            train_size=self.train_size,
+            is_for_bounds=self.confidence_level is not None,
+            random_state=random_state,
+            n_jobs=self.n_jobs,
+        )
+        rows = LeafRows(grown.trees, unlabeled, self.n_jobs)
+        leaf_counts = rows.count()
+        self.n_labeled_ = codes.size
+        self.n_unlabeled_ = int(leaf_counts[: grown.trees.n_leaves[0]].sum())
+        if self.n_unlabeled_ == 0:
+            raise ValueError("X_unlabeled has no rows. Pass some, or leave X_unlabeled out.")
+        alpha = self.unlabeled_weight
+        if alpha == "auto":
+            alpha = self._choose_alpha(grown, codes, rows, leaf_counts, random_state)
+        problems = self._set_up_problems(grown, codes, leaf_counts, alpha)
+        solutions = self._solve(problems, rows, random_state, callback)
+        return self._store(grown, problems, solutions)
+
+    def decision_function(self, X):
+        """Return the awake predictions [S' sigma] of rows, whose signs are the predictions.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), batches or files
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
+            Positive for the second class of two; of each class against the rest for more.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, "X", once=True)
+        batches = rows if isinstance(rows, RowBatches) else [rows]
+        parts = [_awake(self._trees, self._leaf_scores, batch, self.n_jobs) for batch in batches]
+        found = np.concatenate([np.empty((0, len(self._leaf_scores))), *parts])
+        return found[:, 0] if self.classes_.size == 2 else found
+
+    def predict_proba(self, X):
+        """Return the probability of each class: (1 + g) / 2, g the clipped awake prediction.
+
+        Clipped rows have the probabilities 0 and 1: rank rows by ``decision_function``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), batches or files
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            With more than two classes, those of the games divided by their sum.
+        """
+        positive = (1.0 + np.clip(self.decision_function(X), -1.0, 1.0)) / 2.0
+        if positive.ndim == 1:
+            return np.column_stack([1.0 - positive, positive])
+        total = positive.sum(axis=1, keepdims=True)
+        return np.where(
+            total > 0, positive / np.where(total > 0, total, 1.0), 1 / positive.shape[1]
+        )
+
+    def predict(self, X):
+        """Return the class of each row: that of the sign of the awake prediction, or the largest.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), batches or files
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        m = self.decision_function(X)
+        return self.classes_[(m > 0).astype(int) if m.ndim == 1 else m.argmax(axis=1)]
+
+    def describe(self) -> str:
+        """Return the value of the game in words, with what it assumes; one line a game."""
+        check_is_fitted(self)
+        names = self.classes_[1:] if self.classes_.size == 2 else self.classes_
+        lines = []
+        for name, value in zip(names, self.worst_case_correlation_, strict=True):
+            which = "" if self.classes_.size == 2 else f"{name} against the rest: "
+            lines.append(which + self._describe_value(value))
+        return "\n".join(lines)
+
+    def _describe_value(self, value: float) -> str:
+        if np.isnan(value):
+            return (
+                "no bound on the error: the correlations b contradict each other, so that no "
+                "labels of the unlabeled rows have all of them"
+            )
+        text = (
+            f"the randomized predictions err on at most {min((1 - value) / 2, 1):.1%} of the "
+            f"{self.n_unlabeled_:,} unlabeled rows (V = {value:.3f})"
+        )
+        if self.confidence_level is None:
+            return f"{text} if the estimated correlations b hold there exactly: an estimate"
+        level = f"{100 * self.confidence_level:g}%"
+        return (
+            f"{text}, with {level} confidence, if the labeled rows are a simple random sample of "
+            "labeled and unlabeled rows"
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _split_rows(self, X: Any, y: Any, X_unlabeled: Any) -> tuple[Any, np.ndarray, Any]:
+        """Return labeled rows, their labels, and unlabeled rows, all checked."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        X = with_short_indices(validate_data(self, X, **_CHECKS))
+        if X_unlabeled is not None:
+            X_unlabeled = self._check_rows(X_unlabeled, "X_unlabeled")
+        rows = split_rows(X, y, X_unlabeled, None)
+        check_classification_targets(rows.y_labeled)
+        return rows.X_labeled, rows.y_labeled, rows.X_unlabeled
+
+    def _check_rows(self, X: Any, name: str, once: bool = False) -> Any:
+        """Return rows as an array or CSR matrix, or as batches that are checked when read."""
+        if is_in_memory(X) or not is_batched(X):
+            return with_short_indices(validate_data(self, X, reset=False, **_CHECKS))
+        names = getattr(self, "feature_names_in_", None)
+        source = as_source(
+            X,
+            name=name,
+            columns=None if names is None else list(names),
+            n_columns=self.n_features_in_,
+            dtype=np.float32,
+            once=once,
+        )
+        return RowBatches(source, BatchCheck(name, self.n_features_in_, _CHECKS))
+
+    def _choose_alpha(
+        self,
+        grown: GrownForest,
+        codes: np.ndarray,
+        rows: LeafRows,
+        leaf_counts: np.ndarray,
+        random_state: np.random.RandomState,
+    ) -> float:
+        """Return the alpha whose awake predictions separate the classes of labeled rows most.
+
+        The rows are those of one half, b being estimated on the other one. They are predicted by
+        the trees that they were not used to grow.
+        """
+        half = random_state.permutation(codes.size) % 2 == 0
+        tried = [(tested, alpha) for tested in (half, ~half) for alpha in ALPHAS]
+        problems = [
+            self._set_up_problems(grown.without(tested), codes, leaf_counts, alpha)
+            for tested, alpha in tried
+        ]
+        solutions = iter(self._solve(list(chain(*problems)), rows, random_state, None))
+        found = dict.fromkeys(ALPHAS, 0.0)
+        for (tested, alpha), games in zip(tried, problems, strict=True):
+            for game, problem in zip(self._games(), games, strict=True):
+                scores = problem.specialists.leaf_scores(next(solutions).sigma)
+                m = unseen_predictions(grown, scores)[tested]
+                found[alpha] += separation(m, codes[tested] == game)
+        return max(ALPHAS, key=found.__getitem__)
+
+    def _games(self) -> list[int]:
+        """Return the numbers of the classes that have a game: the second of two, or all."""
+        return [1] if self.classes_.size == 2 else list(range(self.classes_.size))
+
+    def _set_up_problems(
+        self, grown: GrownForest, codes: np.ndarray, leaf_counts: np.ndarray, alpha: float
+    ) -> list[SlackProblem]:
+        """Return the problem of each game."""
+        games, level = self._games(), self.confidence_level
+        delta = None if level is None else (1.0 - level) / len(games)
+        problems = []
+        for game in games:
+            own = set_up_specialists(grown, codes == game, game, leaf_counts, delta)
+            if not own.is_used.any():
+                advice = "" if delta is None else ", or leave confidence_level out"
+                raise ValueError(
+                    "The labels show a positive correlation b of no leaf and of no tree: there is "
+                    f"nothing to weigh. Label more rows{advice}."
+                )
+            problems.append(SlackProblem(own, float(alpha), self.cap))
+        return problems
+
+    def _solve(
+        self,
+        problems: list[SlackProblem],
+        rows: LeafRows,
+        random_state: np.random.RandomState,
+        callback: Callable[[FitState], None] | None,
+    ) -> list[SlackSolution]:
+        n_rows = self.n_unlabeled_
+        if self.method == "batch":
+            options = {"tol": self.tol, "max_iter": self.max_iter or BATCH_PASSES}
+            return [minimize_in_batch(one, rows, n_rows, **options) for one in problems]
+        n_passes, classes = self.max_iter or SGD_PASSES, self.classes_
+        with row_reporter(self.verbose, "minimizing the slack", n_passes * n_rows) as show:
+
+            def report(number: int, n_done: int, sigmas: list[np.ndarray]) -> None:
+                show((number - 1) * n_rows + n_done)
+                if callback is not None:
+                    callback(FitState(number, n_done, problems, sigmas, rows, classes))
+
+            sigmas = minimize_by_sgd(
+                problems,
+                rows,
+                n_passes=n_passes,
+                batch_size=self.batch_size,
+                step=self.step,
+                rng=np.random.default_rng(random_state.randint(np.iinfo(np.int32).max)),
+                report=report,
+            )
+        pairs = zip(problems, sigmas, strict=True)
+        return [describe_solution(one, rows, n_rows, sigma, n_passes) for one, sigma in pairs]
+
+    def _store(
+        self, grown: GrownForest, problems: list[SlackProblem], solutions: list[SlackSolution]
+    ) -> PaperHedgeClipper:
+        specialists = [one.specialists for one in problems]
+        pairs = list(zip(specialists, solutions, strict=True))
+        self.forest_, self._trees = grown.forest, grown.trees
+        self._leaf_scores = [own.leaf_scores(found.sigma) for own, found in pairs]
+        self.weights_ = [found.sigma for found in solutions]
+        self.label_correlations_ = [np.where(own.is_used, own.b, np.nan) for own in specialists]
+        self.coverage_ = [own.coverage for own in specialists]
+        self.unlabeled_weight_ = np.array([one.alpha for one in problems])
+        self.slack_ = np.array([found.slack for found in solutions])
+        self.duality_gap_ = np.array([found.duality_gap for found in solutions])
+        self.worst_case_correlation_ = np.array([found.value for found in solutions])
+        self.worst_case_error_ = np.minimum((1.0 - self.worst_case_correlation_) / 2.0, 1.0)
+        self.stop_reason_ = np.array([found.stop_reason for found in solutions])
+        self.n_iter_ = max(found.n_passes for found in solutions)
+        for found in solutions:
+            if found.contradiction:
+                warn_user(
+                    f"{found.contradiction} worst_case_error_ is NaN.",
+                    ContradictoryCorrelationsWarning,
+                )
+                break
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class FitState:
+    """What a callback sees while SGD runs.
+
+    Parameters
+    ----------
+    n_passes : int
+        Number of the pass, from 1 on.
+    n_rows : int
+        Rows of this pass that are done.
+    """
+
+    n_passes: int
+    n_rows: int
+    _problems: list[SlackProblem]
+    _sigmas: list[np.ndarray]
+    _rows: LeafRows
+    classes: np.ndarray
+
+    @property
+    def unlabeled_weights(self) -> list[float]:
+        """Weight alpha of each game, in the order of the columns of `awake_predictions`."""
+        return [one.alpha for one in self._problems]
+
+    def awake_predictions(self, X: Any) -> np.ndarray:
+        """Return the awake predictions of rows (arrays or CSR matrices) with the present weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_games)
+            One column for each game.
+        """
+        pairs = zip(self._problems, self._sigmas, strict=True)
+        scores = [one.specialists.leaf_scores(sigma) for one, sigma in pairs]
+        with suppress(AttributeError):  # frames
+            X = X.to_numpy()
+        return _awake(self._rows.trees, scores, X, self._rows.n_jobs)
+
+
+def _awake(
+    trees: PackedTrees, leaf_scores: list[np.ndarray], X: Any, n_jobs: int | None
+) -> np.ndarray:
+    leaves = trees.find(X, n_jobs)
+    found = [awake_predictions(leaves, trees.offsets, scores) for scores in leaf_scores]
+    return np.column_stack(found)
+
+
+def unseen_predictions(grown: GrownForest, leaf_scores: np.ndarray) -> np.ndarray:
+    """Return awake predictions of labeled rows by trees grown without them; NaN if there are none.
+
+    They are scaled to the number of all trees.
+    """
+    unseen = grown.counts > 0
+    places = grown.trees.offsets[:, None] + grown.leaves.astype(np.int64)
+    sums, n_unseen = (leaf_scores[places] * unseen).sum(axis=0), unseen.sum(axis=0)
+    scale = np.full(sums.size, np.nan)
+    np.divide(grown.trees.n_trees, n_unseen, out=scale, where=n_unseen > 0)
+    return sums * scale
+
+
+def separation(m: np.ndarray, is_positive: np.ndarray) -> float:
+    """Return how far apart the two classes are, in their mean standard deviation; 0 if unknown."""
+    known = ~np.isnan(m)
+    parts = m[known & is_positive], m[known & ~is_positive]
+    if min(part.size for part in parts) < 2:
+        return 0.0
+    spread = np.sqrt((parts[0].var() + parts[1].var()) / 2.0)
+    return float((parts[0].mean() - parts[1].mean()) / spread) if spread > 0 else 0.0

@@ -1,0 +1,318 @@
+"""Step 3: minimize the slack function on the unlabeled rows, reading them again on each pass.
+
+In the paper's letters (Theorem 3, with the factor alpha of Theorem 2)
+
+    gamma(sigma) = -b . sigma + alpha / n * sum_j max(abs([S' sigma]_j) - 1, 0),   sigma >= 0.
+
+S is sparse: a row is in one leaf of each tree, so that [S' sigma]_j is a sum of one score per tree
+(`Specialists.leaf_scores`). It is never stored: rows are read, their leaves are found, and the leaf
+numbers are dropped after use. Memory depends on the number of trees and not on n.
+
+**SGD**: minibatches of random rows, sigma <- max(sigma - step / sqrt(t) * gradient, 0). Rows in
+memory are in a new random order on each pass. Rows of files come in the order of the files and
+pass through a buffer from which they are drawn at random.
+
+**Batch**: quasi-Newton steps by the solver of ``hedgeclipper.game``, one full pass for each.
+
+With noisy b the constraints often contradict each other; the slack then has no minimum, and only
+stopping early keeps the weights of SGD finite. Nothing else does, unless a ``cap`` is set.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.base.semi_supervised import RowSlices
+from hedgeclipper.forest.kernels import add_to_leaves, sum_leaf_scores
+from hedgeclipper.forest.trees import ROWS_PER_BLOCK, PackedTrees
+from hedgeclipper.game.equations import Game, WeightTerms
+from hedgeclipper.game.losses import zero_one_loss
+from hedgeclipper.game.solution import Progress, find_contradiction
+from hedgeclipper.game.solvers import solve_batch
+from hedgeclipper.io import is_in_memory
+from hedgeclipper.paper.specialists import Specialists
+from hedgeclipper.sklearn_private import _safe_indexing
+
+ROWS_IN_BUFFER = 1 << 17
+# width of the smoothing at which labels z are read off the weights for the duality gap
+SMOOTHING = 0.1
+
+
+class ContradictoryCorrelationsWarning(UserWarning):
+    """No labels of the unlabeled rows can have all correlations b: the game has no value."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeafRows:
+    """Unlabeled rows as leaf numbers, found anew on each pass.
+
+    Parameters
+    ----------
+    trees : PackedTrees
+        The forest's trees.
+    rows : array, CSR matrix, or re-iterable of batches of these
+        The unlabeled rows.
+    n_jobs : int or None
+        Threads that find leaves.
+    """
+
+    trees: PackedTrees
+    rows: Any
+    n_jobs: int | None = None
+
+    def count(self) -> np.ndarray:
+        """Return the number of rows in each leaf of all trees, shape (all leaves,)."""
+        counts = np.zeros(int(self.trees.n_leaves.sum()))
+        for leaves in self.blocks():
+            add_in_leaves(leaves, self.trees.offsets, np.ones(leaves.shape[1]), counts)
+        return counts
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield leaf numbers in blocks of shape (n_trees, rows), rows in their order."""
+        batches = RowSlices(self.rows) if is_in_memory(self.rows) else self.rows
+        for batch in batches:
+            leaves = self.trees.find(batch, self.n_jobs)
+            for start in range(0, leaves.shape[1], ROWS_PER_BLOCK):
+                yield np.ascontiguousarray(leaves[:, start : start + ROWS_PER_BLOCK])
+
+    def minibatches(self, size: int, rng: np.random.Generator) -> Iterator[list[np.ndarray]]:
+        """Yield lists of minibatches, each of shape (n_trees, size), that hold all rows once.
+
+        Rows of a list are in random order. For rows in memory that is an order of all rows; others
+        are drawn from a buffer of ``ROWS_IN_BUFFER`` rows.
+        """
+        buffer: list[np.ndarray] = []
+        least = ROWS_IN_BUFFER
+        for leaves in self._in_random_order(rng) if is_in_memory(self.rows) else self.blocks():
+            buffer.append(leaves)
+            if sum(part.shape[1] for part in buffer) >= least:
+                shuffled = _shuffled(buffer, rng)
+                # half of the rows stay, to be mixed with those to come
+                yield _cut(shuffled[:, : least // 2], size)
+                buffer = [shuffled[:, least // 2 :]]
+        if buffer:
+            yield _cut(_shuffled(buffer, rng), size)
+
+    def _in_random_order(self, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        order = rng.permutation(self.rows.shape[0])
+        for start in range(0, order.size, ROWS_PER_BLOCK):
+            batch = _safe_indexing(self.rows, order[start : start + ROWS_PER_BLOCK])
+            yield self.trees.find(batch, self.n_jobs)
+
+
+def _shuffled(parts: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    leaves = np.concatenate(parts, axis=1)
+    return leaves[:, rng.permutation(leaves.shape[1])]
+
+
+def _cut(leaves: np.ndarray, size: int) -> list[np.ndarray]:
+    n_parts = max(1, -(-leaves.shape[1] // size))
+    return np.array_split(leaves, n_parts, axis=1)
+
+
+def awake_predictions(leaves: np.ndarray, offsets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return [S' sigma] of rows with these leaves: the sum of the scores of their leaves."""
+    out = np.empty(leaves.shape[1])
+    sum_leaf_scores(leaves, offsets, scores, out)
+    return out
+
+
+def add_in_leaves(
+    leaves: np.ndarray, offsets: np.ndarray, values: np.ndarray, out: np.ndarray
+) -> None:
+    """Add the value of each row to each leaf that it is in; rows with a 0 cost nothing."""
+    rows = np.flatnonzero(values)
+    add_to_leaves(leaves, offsets, rows, values[rows], out)
+
+
+@dataclass(frozen=True, eq=False)
+class SlackProblem:
+    """The slack of one game: specialists, the weight alpha of the rows, and the cap, if any."""
+
+    specialists: Specialists
+    alpha: float
+    cap: float | None = None
+
+    def gradient(self, leaves: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+        """Return the gradient of gamma on a minibatch: -b + alpha * mean of sgn(m) S, abs(m) > 1.
+
+        The subgradient at the kinks abs(m) = 1 is that of the inside, 0.
+        """
+        own = self.specialists
+        m = awake_predictions(leaves, own.tree_starts, own.leaf_scores(sigma))
+        sums = np.zeros(own.n_leaves)
+        add_in_leaves(leaves, own.tree_starts, np.where(np.abs(m) > 1.0, np.sign(m), 0.0), sums)
+        return -own.b + self.alpha / leaves.shape[1] * own.from_leaves(sums)
+
+    def project(self, sigma: np.ndarray) -> np.ndarray:
+        """Return the nearest weights with 0 <= sigma, and sigma_i / coverage_i <= cap if set."""
+        own = self.specialists
+        most = np.inf if self.cap is None else self.cap * own.coverage
+        return np.where(own.is_used, np.clip(sigma, 0.0, most), 0.0)
+
+    def game(self, rows: LeafRows, n_rows: int) -> Game:
+        """Return the same problem for the solvers of ``hedgeclipper.game``: theta = sigma / c."""
+        own = self.specialists
+        upper = np.where(own.is_used, np.inf if self.cap is None else self.cap, 0.0)
+        terms = WeightTerms.of(own.coverage, own.b, upper=upper)
+        return Game(LeafVoters(own, rows, n_rows), terms, zero_one_loss(), self.alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class LeafVoters:
+    """The specialists as voters of ``hedgeclipper.game``, whose passes read the rows again."""
+
+    specialists: Specialists
+    rows: LeafRows
+    n_samples: int
+    in_memory = False
+
+    @property
+    def n_voters(self) -> int:
+        """Number of leaves and trees."""
+        return self.specialists.b.size
+
+    @property
+    def coverage(self) -> np.ndarray:
+        """Proportion of the rows that each specialist is awake on."""
+        return self.specialists.coverage
+
+    def blocks(self) -> Iterator[LeafBlock]:
+        """Yield the rows in blocks."""
+        return (LeafBlock(self.specialists, leaves) for leaves in self.rows.blocks())
+
+    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
+        """Return the sum of the results of the work on each block."""
+        return reduce(operator.iadd, map(work, self.blocks()))
+
+    def thinned(self, stride: int) -> None:
+        """Return None: rows that are left out would have to be read all the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeafBlock:
+    """Awake votes on a block of rows: supports ``block @ theta`` and ``z @ block``."""
+
+    specialists: Specialists
+    leaves: np.ndarray
+    __array_ufunc__ = None  # so that NumPy leaves ``z @ block`` to us
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and specialists."""
+        return self.leaves.shape[1], self.specialists.b.size
+
+    def __matmul__(self, theta: np.ndarray) -> np.ndarray:
+        own = self.specialists
+        scores = own.leaf_scores(theta * own.coverage)
+        return awake_predictions(self.leaves, own.tree_starts, scores)
+
+    def __rmatmul__(self, z: np.ndarray) -> np.ndarray:
+        own, sums = self.specialists, np.zeros(self.specialists.n_leaves)
+        add_in_leaves(self.leaves, own.tree_starts, z, sums)
+        return own.coverage * own.from_leaves(sums)
+
+
+@dataclass(frozen=True, eq=False)
+class SlackSolution:
+    """Weights that were found, and the slack and the value of the game there.
+
+    Parameters
+    ----------
+    sigma : ndarray of shape (n_specialists,)
+        Weights.
+    slack : float
+        gamma(sigma).
+    duality_gap : float
+        The slack is at most this much above its minimum; infinite if nothing bounds that from
+        below, as with SGD without a cap.
+    value : float
+        V = -gamma(sigma) at alpha = 1: if the b hold, the predictions clip(m) have at least this
+        correlation with the labels. NaN if the b contradict each other.
+    contradiction : str
+        What contradicts what; empty if these weights show no contradiction.
+    n_passes : int
+        Passes over the rows.
+    stop_reason : str
+        "max_iter" for SGD, which makes a fixed number of passes; else that of `solve_batch`.
+    """
+
+    sigma: np.ndarray
+    slack: float
+    duality_gap: float
+    value: float
+    contradiction: str
+    n_passes: int
+    stop_reason: str
+
+
+def minimize_by_sgd(
+    problems: Sequence[SlackProblem],
+    rows: LeafRows,
+    *,
+    n_passes: int,
+    batch_size: int,
+    step: float,
+    rng: np.random.Generator,
+    report: Callable[[int, int, list[np.ndarray]], None] = lambda number, n_rows, sigmas: None,
+) -> list[np.ndarray]:
+    """Return the weights sigma of each problem after passes of projected SGD from 0.
+
+    All problems are solved in the same passes. The report gets the number of the pass, the rows of
+    it that are done, and the weights as they are then.
+    """
+    sigmas, n_steps = [np.zeros(one.specialists.b.size) for one in problems], 0
+    for number in range(1, n_passes + 1):
+        n_rows = 0
+        for minibatches in rows.minibatches(batch_size, rng):
+            for leaves in map(np.ascontiguousarray, minibatches):
+                n_steps, n_rows = n_steps + 1, n_rows + leaves.shape[1]
+                size = step / np.sqrt(n_steps)
+                for k, problem in enumerate(problems):
+                    moved = sigmas[k] - size * problem.gradient(leaves, sigmas[k])
+                    sigmas[k] = problem.project(moved)
+            report(number, n_rows, sigmas)
+    return sigmas
+
+
+def describe_solution(
+    problem: SlackProblem, rows: LeafRows, n_rows: int, sigma: np.ndarray, n_passes: int
+) -> SlackSolution:
+    """Take one more pass and return the slack, its duality gap and the value V at sigma."""
+    game = problem.game(rows, n_rows)
+    progress = Progress(tol=1e-6, max_iter=1)
+    progress.add(game.evaluate(sigma / problem.specialists.coverage, SMOOTHING))
+    return _solution(game, progress, problem, n_passes + 1, "max_iter")
+
+
+def minimize_in_batch(
+    problem: SlackProblem, rows: LeafRows, n_rows: int, *, tol: float, max_iter: int
+) -> SlackSolution:
+    """Return the weights that full passes of quasi-Newton steps find."""
+    game, progress = problem.game(rows, n_rows), Progress(tol, max_iter)
+    start = np.zeros(problem.specialists.b.size)
+    stop_reason = solve_batch(game, progress, start)
+    return _solution(game, progress, problem, progress.n_iter, stop_reason)
+
+
+def _solution(
+    game: Game, progress: Progress, problem: SlackProblem, n_passes: int, stop_reason: str
+) -> SlackSolution:
+    best, own = progress.best, problem.specialists
+    found = find_contradiction(game, best.theta, best.mean_size)
+    correlation = float(own.b @ (own.coverage * best.theta)) - best.mean_excess
+    return SlackSolution(
+        sigma=own.coverage * best.theta,
+        slack=progress.primal,
+        duality_gap=np.inf if stop_reason == "unbounded" else progress.gap,
+        value=correlation if found is None else np.nan,
+        contradiction="" if found is None else str(found),
+        n_passes=n_passes,
+        stop_reason=stop_reason,
+    )

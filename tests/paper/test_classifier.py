@@ -1,0 +1,183 @@
+"""PaperHedgeClipper as a classifier: rows in any form, classes, its guarantee, its callback."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hedgeclipper import SemiSupervisedSplit
+from hedgeclipper.paper import ContradictoryCorrelationsWarning, PaperHedgeClipper
+from hedgeclipper.paper.classifier import separation
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::hedgeclipper.paper.ContradictoryCorrelationsWarning"
+)
+
+X, Y = make_classification(3000, 8, n_informative=5, flip_y=0.05, random_state=0)
+X = X.astype(np.float32)
+L, U = slice(0, 300), slice(300, 3000)
+
+
+def fitted(rows=X, y=Y, **parameters):
+    model = PaperHedgeClipper(**{"n_estimators": 20, "random_state": 0, **parameters})
+    return model.fit(rows[L], y[L], X_unlabeled=rows[U])
+
+
+@pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
+@pytest.mark.filterwarnings("ignore:.*:FutureWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@parametrize_with_checks(
+    [PaperHedgeClipper(n_estimators=12)],
+    expected_failed_checks=lambda estimator: {
+        "check_classifiers_classes": "labels -1 and 1 without X_unlabeled: -1 is unlabeled"
+    },
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_awake_predictions_are_weighted_votes_of_leaves_and_trees():
+    """m = sum of h_i sigma_i / c_i over the leaves and trees that a row is awake in."""
+    model, rows = fitted(), X[U][:50]
+    theta = model.weights_[0] / model.coverage_[0]
+    n_leaves = theta.size - 20
+    m, first = np.zeros(50), 0
+    for number, tree in enumerate(model.forest_.estimators_):
+        is_leaf = tree.tree_.children_left < 0
+        place = np.cumsum(is_leaf) - 1
+        at = tree.apply(rows)
+        vote = np.sign(tree.tree_.value[at, 0, 1] - 0.5)
+        m += vote * (theta[first + place[at]] + theta[n_leaves + number])
+        first += is_leaf.sum()
+    np.testing.assert_allclose(model.decision_function(rows), m)
+    g = 2 * model.predict_proba(rows)[:, 1] - 1
+    np.testing.assert_allclose(g, np.clip(m, -1, 1))
+    np.testing.assert_array_equal(model.predict(rows), m > 0)
+
+
+def test_rows_in_any_form_give_the_same(tmp_path):
+    """Files and batches are read in the same order, if minibatches are."""
+    frame = pd.DataFrame(X[U], columns=list("abcdefgh"))
+    frame.to_parquet(tmp_path / "rows.parquet")
+    parts = [X[U][:1000], X[U][1000:]]
+    named = pd.DataFrame(X, columns=list("abcdefgh"))
+    options = {"n_estimators": 10, "random_state": 0, "method": "batch", "cap": 1.0}
+    expected = fitted(**options).decision_function(X[U])
+    for labeled, unlabeled in [
+        (X[L], parts),
+        (X[L], sparse.csr_array(X[U])),
+        (named[L], tmp_path / "rows.parquet"),
+        (named[L], frame[list("hgfedcba")]),
+    ]:
+        if isinstance(unlabeled, pd.DataFrame):
+            unlabeled = unlabeled[list("abcdefgh")]
+        model = PaperHedgeClipper(**options).fit(labeled, Y[L], X_unlabeled=unlabeled)
+        found = model.decision_function(unlabeled if labeled is not X[L] else X[U])
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_sgd_reads_files_like_arrays(tmp_path):
+    pd.DataFrame(X[U]).add_prefix("x").to_parquet(tmp_path / "rows.parquet")
+    from_file = PaperHedgeClipper(20, random_state=0)
+    from_file.fit(pd.DataFrame(X[L]).add_prefix("x"), Y[L], X_unlabeled=tmp_path / "rows.parquet")
+    m, expected = from_file.decision_function(tmp_path / "rows.parquet"), fitted()
+    # minibatches are other ones, so that the weights differ a little
+    assert np.corrcoef(m, expected.decision_function(X[U]))[0, 1] > 0.99
+    assert from_file.n_unlabeled_ == 2700
+
+
+def test_marked_rows_in_a_pipeline():
+    y = np.where(np.arange(3000) < 300, Y, -1)
+    model = make_pipeline(StandardScaler(), PaperHedgeClipper(20, random_state=0)).fit(X, y)
+    assert model[-1].n_labeled_ == 300
+    assert np.mean(model.predict(X[U]) == Y[U]) > np.mean(Y[U] == 0) + 0.2
+    splits = list(SemiSupervisedSplit(3).split(X, y))
+    assert len(splits) == 3
+
+
+def test_many_classes_have_a_game_each():
+    y = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [-0.7, 0.7])]
+    model = fitted(y=y)
+    assert len(model.weights_) == 3
+    scores = model.decision_function(X[U])
+    assert scores.shape == (2700, 3)
+    np.testing.assert_array_equal(model.predict(X[U]), model.classes_[scores.argmax(axis=1)])
+    np.testing.assert_allclose(model.predict_proba(X[U]).sum(axis=1), 1.0)
+    assert np.mean(model.predict(X[U]) == y[U]) > 0.7
+    assert model.describe().count("against the rest") == 3
+
+
+def test_a_contradiction_is_said():
+    with pytest.warns(ContradictoryCorrelationsWarning, match=r"worst_case_error_ is NaN"):
+        model = fitted()
+    assert np.isnan(model.worst_case_error_).all()
+    assert model.describe().startswith("no bound on the error: the correlations b contradict")
+
+
+def test_the_papers_guarantee_holds_and_says_what_it_assumes():
+    rng, broken, bounds = np.random.default_rng(0), 0, []
+    for _ in range(10):
+        order = rng.permutation(3000)
+        labeled, rest = order[:1000], order[1000:]
+        model = PaperHedgeClipper(20, confidence_level=0.9, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # exact lower bounds do not contradict each other
+            model.fit(X[labeled], Y[labeled], X_unlabeled=X[rest])
+        g = np.clip(model.decision_function(X[rest]), -1, 1)
+        broken += np.mean(1 - g * (2 * Y[rest] - 1)) / 2 > model.worst_case_error_[0]
+        bounds.append(model.worst_case_error_[0])
+    assert broken <= 3, "at most one in ten is expected; four or more have probability 0.013"
+    assert max(bounds) < 0.45
+    assert "with 90% confidence, if the labeled rows are a simple random" in model.describe()
+
+
+def test_alpha_is_chosen_by_the_separation_of_the_classes():
+    model = fitted(unlabeled_weight="auto")
+    assert model.unlabeled_weight_[0] in (0.3, 1.0, 3.0)
+    same = fitted(unlabeled_weight=float(model.unlabeled_weight_[0]))
+    # minibatches are other ones, so that the weights differ a little
+    assert np.corrcoef(*(m.decision_function(X[U]) for m in (model, same)))[0, 1] > 0.99
+    assert separation(np.array([0.0, 2.0, 4.0, 6.0]), np.array([False, False, True, True])) == 4.0
+
+
+def test_a_larger_alpha_hedges_more():
+    clipped = [
+        np.mean(np.abs(fitted(unlabeled_weight=alpha).decision_function(X[U])) >= 1)
+        for alpha in (0.3, 1.0, 3.0)
+    ]
+    assert clipped[0] > clipped[1] > clipped[2]
+
+
+def test_a_cap_bounds_the_weights():
+    model = fitted(cap=0.1)
+    theta = model.weights_[0] / model.coverage_[0]
+    assert theta.max() == pytest.approx(0.1)
+    assert (fitted().weights_[0] / model.coverage_[0]).max() > 1.0
+
+
+def test_the_callback_sees_every_pass_and_the_weights_of_the_end():
+    states = []
+    model = PaperHedgeClipper(10, max_iter=3, random_state=0)
+    model.fit(X[L], Y[L], X_unlabeled=X[U], callback=states.append)
+    assert [(state.n_passes, state.n_rows) for state in states] == [(k, 2700) for k in (1, 2, 3)]
+    np.testing.assert_array_equal(
+        states[-1].awake_predictions(X[U])[:, 0], model.decision_function(X[U])
+    )
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="X_unlabeled has no rows"):
+        PaperHedgeClipper(2).fit(X[L], Y[L], X_unlabeled=[X[:0]])
+    with pytest.raises(ValueError, match=r"nothing to weigh.* leave confidence_level out"):
+        PaperHedgeClipper(2, confidence_level=0.99).fit(X[:20], Y[:20], X_unlabeled=X[U])
+    with pytest.raises(ValueError, match="at least two classes"):
+        PaperHedgeClipper(2).fit(X[L], np.zeros(300), X_unlabeled=X[U])
+    with pytest.raises(ValueError, match="'method' parameter"):
+        PaperHedgeClipper(method="newton").fit(X[L], Y[L], X_unlabeled=X[U])

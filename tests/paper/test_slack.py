@@ -1,0 +1,167 @@
+"""The slack, its gradient and its minimum, against NumPy and a linear program."""
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime, linprog
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+
+from hedgeclipper.forest.trees import pack_trees
+from hedgeclipper.paper import slack
+from hedgeclipper.paper.slack import (
+    LeafRows,
+    SlackProblem,
+    describe_solution,
+    minimize_by_sgd,
+    minimize_in_batch,
+)
+from hedgeclipper.paper.specialists import Specialists
+
+X, Y = make_classification(300, 6, n_informative=4, flip_y=0.2, random_state=0)
+X = X.astype(np.float32)
+
+
+def small_game(n_trees=4, alpha=1.0, cap=None):
+    """Leaves and trees of small trees whose b are a little below their true correlations."""
+    rng, n = np.random.default_rng(0), len(X)
+    parts = [rng.integers(0, n, 60) for _ in range(n_trees)]
+    fitted = [
+        DecisionTreeClassifier(max_leaf_nodes=4, random_state=k).fit(X[own], Y[own])
+        for k, own in enumerate(parts)
+    ]
+    trees = pack_trees(fitted)
+    leaves = trees.offsets[:, None] + trees.find(X)
+    votes = np.sign(trees.leaf_values[:, 1] - 0.5)
+    votes[votes == 0] = 1.0
+    signs = 2.0 * Y - 1.0
+    n_leaves = int(trees.n_leaves.sum())
+    matrix = np.zeros((n_leaves + n_trees, n))  # v h, as the paper writes it
+    for t, own in enumerate(leaves):
+        matrix[own, np.arange(n)] = votes[own]
+        matrix[n_leaves + t] = votes[own]
+    coverage = np.abs(matrix).mean(axis=1)
+    coverage[coverage == 0] = 1.0
+    b = (matrix @ signs) / (n * coverage) - 0.02
+    is_used = (np.abs(matrix).sum(axis=1) > 0) & (b > 0)
+    own = Specialists(votes, b, coverage, is_used, trees.offsets)
+    return SlackProblem(own, alpha, cap), LeafRows(trees, X), matrix / coverage[:, None]
+
+
+def slack_by_hand(problem, S, sigma):
+    excess = np.maximum(np.abs(S.T @ sigma) - 1.0, 0.0)
+    return -problem.specialists.b @ sigma + problem.alpha * excess.mean()
+
+
+def value_by_linear_program(problem, S):
+    """min over z in [-1, 1]^n with S z / n >= b of the largest correlation: mean abs(z)."""
+    own, n = problem.specialists, S.shape[1]
+    used = own.is_used
+    constraints = np.hstack([-S[used] / n, S[used] / n])  # z = z+ - z-
+    found = linprog(np.full(2 * n, 1 / n), constraints, -own.b[used], bounds=(0, 1))
+    assert found.status == 0
+    return found.fun
+
+
+def leaves_of(rows):
+    return np.concatenate(list(rows.blocks()), axis=1)
+
+
+def test_gradient_is_that_of_the_slack():
+    problem, rows, S = small_game(alpha=0.7)
+    sigma = np.random.default_rng(0).random(problem.specialists.b.size) / 5
+    ours = problem.gradient(leaves_of(rows), sigma)
+    theirs = approx_fprime(sigma, lambda s: slack_by_hand(problem, S, s), 1e-7)
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_batch_steps_reach_the_value_of_the_linear_program():
+    problem, rows, S = small_game(cap=50.0)
+    found = minimize_in_batch(problem, rows, len(X), tol=1e-4, max_iter=500)
+    assert found.stop_reason == "converged"
+    assert found.value == pytest.approx(value_by_linear_program(problem, S), abs=1e-3)
+    assert found.slack == pytest.approx(slack_by_hand(problem, S, found.sigma), abs=1e-9)
+
+
+def test_sgd_comes_near_the_value_of_the_linear_program():
+    problem, rows, S = small_game()
+    (sigma,) = minimize_by_sgd(
+        [problem], rows, n_passes=400, batch_size=32, step=0.05, rng=np.random.default_rng(0)
+    )
+    found = describe_solution(problem, rows, len(X), sigma, 400)
+    best = value_by_linear_program(problem, S)
+    assert found.value <= best + 1e-9, "V is the largest value"
+    assert found.value == pytest.approx(best, abs=0.01)
+    assert sigma.min() >= 0
+
+
+def test_theorem_2_has_a_minus_sign():
+    """V_alpha, by a linear program over z in [-alpha, alpha], is minus the least slack."""
+    problem, rows, S = small_game(alpha=1.5, cap=50.0)
+    found = minimize_in_batch(problem, rows, len(X), tol=1e-4, max_iter=500)
+    own, n = problem.specialists, S.shape[1]
+    used = own.is_used
+    constraints = np.hstack([-S[used] / n, S[used] / n])
+    program = linprog(np.full(2 * n, 1 / n), constraints, -own.b[used], bounds=(0, 1.5))
+    assert -found.slack == pytest.approx(program.fun, abs=1e-3)
+
+
+def test_the_papers_example_of_six_points():
+    """Three "A" rules with error 1/3 beat three "B" rules with error 1/6 (Table 1)."""
+    a = [[-1, 1, 1], [-1, 1, 1], [1, -1, 1], [1, -1, 1], [1, 1, -1], [1, 1, -1]]
+    votes = np.hstack([a, [[1, 1, 1]] * 5 + [[-1, -1, -1]]]).astype(np.float32)
+    # a tree of two leaves for each rule, which are not used themselves
+    stumps = [DecisionTreeClassifier(max_depth=1).fit(votes[:, [k]], votes[:, k]) for k in range(6)]
+    trees = pack_trees(stumps, [np.array([k]) for k in range(6)])
+    own = Specialists(
+        votes=np.tile([-1.0, 1.0], 6),
+        b=np.r_[np.zeros(12), np.full(3, 1 / 3), np.full(3, 2 / 3)],
+        coverage=np.ones(18),
+        is_used=np.repeat([False, True], [12, 6]),
+        tree_starts=trees.offsets,
+    )
+    problem, rows = SlackProblem(own, alpha=1.0, cap=1.0), LeafRows(trees, votes)
+    exact = minimize_in_batch(problem, rows, 6, tol=1e-5, max_iter=200)
+    (sigma,) = minimize_by_sgd(
+        [problem], rows, n_passes=3000, batch_size=6, step=0.1, rng=np.random.default_rng(0)
+    )
+    for weights in (exact.sigma, sigma):
+        m = slack.awake_predictions(trees.find(votes), trees.offsets, own.leaf_scores(weights))
+        assert np.all(m > 0), "all six are +"
+    assert exact.value == pytest.approx(1.0, abs=1e-3)
+    # minimizers are not unique; the paper's, the majority vote of the "A" rules, is one
+    papers = np.r_[np.zeros(12), 1, 1, 1, 0, 0, 0]
+    assert describe_solution(problem, rows, 6, papers, 0).value == pytest.approx(1.0)
+
+
+def test_contradictory_correlations_have_no_value():
+    problem, rows, _ = small_game()
+    own = problem.specialists
+    wrong = Specialists(own.votes, np.ones_like(own.b), own.coverage, own.is_used, own.tree_starts)
+    found = minimize_in_batch(SlackProblem(wrong, 1.0), rows, len(X), tol=1e-3, max_iter=100)
+    assert np.isnan(found.value)
+    assert "contradict each other" in found.contradiction
+    assert (found.stop_reason, found.duality_gap) == ("unbounded", np.inf)
+
+
+def test_minibatches_hold_all_rows_once_in_random_order(monkeypatch):
+    monkeypatch.setattr(slack, "ROWS_IN_BUFFER", 64)
+    numbers = np.arange(len(X))
+
+    class Numbered:
+        """Finds the number of a row in place of its leaves."""
+
+        n_leaves = np.array([len(X)])
+
+        def find(self, batch, n_jobs=None):
+            return batch[:, 0].astype(int)[None]
+
+    table = numbers[:, None].astype(float)
+    for source in (table, [table[:100], table[100:180], table[180:]]):
+        found = [
+            np.concatenate([part[0] for part in parts])
+            for parts in LeafRows(Numbered(), source).minibatches(16, np.random.default_rng(0))
+        ]
+        order = np.concatenate(found)
+        np.testing.assert_array_equal(np.sort(order), numbers)
+        in_order = np.mean(np.diff(order) == 1)
+        assert in_order < 0.1, "rows that were neighbors are not any more"
