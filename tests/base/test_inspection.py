@@ -149,7 +149,6 @@ def test_an_inspection_has_what_the_estimator_has(kind, n_classes):
     assert found.n_labeled == model.n_labeled_
     assert found.certificate is model.certificate_
     assert len(found.stop_reasons) == n_games
-    assert found.is_one_vs_rest == (n_games > 1)
     assert found.n_iter == np.sum(model.n_iter_)
     rows = THREE_VOTES[:50] if kind == "votes" else THREE_X[:50]
     rows = np.minimum(rows, n_classes - 1) if kind == "votes" else rows

@@ -144,11 +144,6 @@ class Inspection:
         """The voters with their weights and correlations."""
         return self.make_voters()
 
-    @property
-    def is_one_vs_rest(self) -> bool:
-        """Whether there is a game for each class against the rest."""
-        return len(self.stop_reasons) > 1
-
 
 def store_games(
     estimator: Any,
