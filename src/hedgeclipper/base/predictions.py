@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.io.progress import warn_user
@@ -146,34 +146,38 @@ class GamePredictor(ABC):
     """Makes scores, probabilities and classes of what the games predict for rows.
 
     ``raw`` predictions have the shape (n_samples, n_games): there is one game for two classes, or
-    one for each class against the rest. ``costs`` are as by `decision_costs`.
+    one for each class against the rest. They are log-odds and an ``offset``, which is that of the
+    costs in a loss. ``prepare`` makes of rows what is scored, and ``costs`` are as by
+    `decision_costs`.
     """
 
+    games: Sequence[PanelGame] = field(kw_only=True)
+    prepare: Callable[[Any], Any] | None = field(default=None, kw_only=True)
+    offset: float = field(default=0.0, kw_only=True)
     costs: np.ndarray | None = field(default=None, kw_only=True)
-
-    @property
-    @abstractmethod
-    def n_games(self) -> int:
-        """Number of games: 1 for two classes."""
 
     @abstractmethod
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
-        """Return the raw predictions of rows: awake predictions, or log-odds."""
+        """Return the raw predictions of rows."""
 
-    @abstractmethod
-    def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
-        """Return the probability of each game's class, shape (n_samples, n_games)."""
+    @property
+    def n_games(self) -> int:
+        """Number of games: 1 for two classes."""
+        return len(self.games)
 
-    @abstractmethod
-    def raw_at(self, probability: float) -> float:
-        """Return the raw prediction of rows whose class has this probability in its game."""
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds for scores of shape (n_samples, n_members, n_games)."""
+        return np.column_stack(
+            [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
+        )
 
     @property
     def threshold(self) -> float:
         """Raw prediction from which on the second of two classes is predicted."""
         if self.costs is None or self.costs.shape[0] > 2:
             return 0.0
-        return self.raw_at(self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0]))
+        probability = self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0])
+        return float(logit(probability)) + self.offset
 
     def decision(self, raw: np.ndarray) -> np.ndarray:
         """Return scores of rows: the class is that of the largest, or the second if positive.
@@ -185,15 +189,11 @@ class GamePredictor(ABC):
             return raw[:, 0] - self.threshold
         if self.costs is not None:
             return -(self.probabilities(raw) @ self.costs)
-        return self.log_odds_of(raw)
-
-    def log_odds_of(self, raw: np.ndarray) -> np.ndarray:
-        """Return the log-odds of each of several classes against the rest."""
-        return logit(self.game_probabilities(raw))
+        return raw
 
     def probabilities(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability of each class, shape (n_samples, n_classes)."""
-        positive = self.game_probabilities(raw)
+        positive = expit(raw - self.offset)
         if raw.shape[1] == 1:
             return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
         return positive / positive.sum(axis=1, keepdims=True)

@@ -264,7 +264,11 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         # probability at which the loss predicts neither class
         offset = float(logit((1.0 + loss.link(np.zeros(1))[0]) / 2.0))
         self._predictor = GroupPredictor(
-            self._groups.scorer, [one.game for one in found], offset, prepare, costs=self._costs
+            self._groups.scorer,
+            games=[one.game for one in found],
+            prepare=prepare,
+            offset=offset,
+            costs=self._costs,
         )
         ranges = np.array([one.game.hedged_range(loss) for one in found]) + offset
         store_games(self, games, ranges - self._predictor.threshold)

@@ -13,11 +13,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from hedgeclipper.base.evaluation import LEAST_PROBABILITY
-from hedgeclipper.base.predictions import GamePredictor, PanelGame, ProbabilityScale
-from hedgeclipper.base.semi_supervised import BatchCheck
+from hedgeclipper.base.predictions import GamePredictor, ProbabilityScale
 from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.base.weighing import Aggregate, PanelScores, aggregate
 from hedgeclipper.forest.growing import GrownTrees
@@ -248,21 +247,9 @@ def _unseen_scores(
 
 @dataclass(frozen=True, eq=False)
 class GroupPredictor(GamePredictor):
-    """The scorer, and the games of its groups: all that a new row needs.
-
-    Raw predictions are log-odds and an ``offset``, which is that of the costs of errors: their sign
-    is the cheaper class. ``prepare`` makes arrays of frames whose columns are encoded.
-    """
+    """The scorer, and the games of its groups: all that a new row needs."""
 
     scorer: GroupScorer
-    games: Sequence[PanelGame]
-    offset: float = 0.0
-    prepare: BatchCheck | None = None
-
-    @property
-    def n_games(self) -> int:
-        """Number of games: 1 for two classes."""
-        return len(self.games)
 
     @property
     def finder(self) -> LeafFinder:
@@ -278,21 +265,4 @@ class GroupPredictor(GamePredictor):
         """Return raw predictions for scores of shape (n_samples, n_groups, n_games)."""
         starts = range(0, max(scores.shape[0], 1), ROWS_PER_BLOCK)
         blocks = (scores[start : start + ROWS_PER_BLOCK].astype(float) for start in starts)
-        return np.concatenate([self._raw_of_block(block) for block in blocks]) + self.offset
-
-    def _raw_of_block(self, scores: np.ndarray) -> np.ndarray:
-        return np.column_stack(
-            [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
-        )
-
-    def log_odds_of(self, raw: np.ndarray) -> np.ndarray:
-        """Return the raw predictions as they are."""
-        return raw
-
-    def raw_at(self, probability: float) -> float:
-        """Return the log-odds of a probability, and the offset."""
-        return float(logit(probability)) + self.offset
-
-    def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
-        """Return the probability of each game's class, shape (n_samples, n_games)."""
-        return expit(raw - self.offset)
+        return np.concatenate([self.log_odds(block) for block in blocks]) + self.offset
