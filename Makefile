@@ -109,7 +109,6 @@ votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: run
 	$(BIN)/python -m benchmarks.votes.run_votes
 	$(BIN)/python -m benchmarks.votes.stress
 	$(BIN)/python -m benchmarks.votes.rates
-	$(BIN)/python -m benchmarks.votes.suggestions
 	$(BIN)/python -m benchmarks.votes.speed
 	$(BIN)/python -m benchmarks.votes.render_votes
 

@@ -60,8 +60,8 @@ print(f"{n_wrong:,} of {sure.size:,} automatic labels are wrong")
 # %%
 # The next labels are again drawn at random, from *all* unlabeled rows: only then are the held-out
 # labels a random sample, and what they show a guarantee. Labels of rows that were chosen, such as
-# the least sure ones or those of ``VoteAggregator.suggest_labels``, may teach the model more, but
-# what they show is an estimate: fit without a ``confidence_level`` then.
+# the least sure ones, may teach the model more, but what they show is an estimate: fit without a
+# ``confidence_level`` then.
 
 second, _ = fit(X, truth, order[: N_LABELS + N_MORE])
 print(second.certificate_)

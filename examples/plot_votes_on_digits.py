@@ -55,12 +55,12 @@ for name, labels in (("majority vote", majority), ("VoteAggregator", model.trans
 print(model.certificate_)
 
 # %%
-# Which images to label next: those whose labels would tighten the bound most.
+# The images it is least sure of.
 
 probabilities = model.predict_proba(votes)[:, 1]
-suggested = model.suggest_labels(8)
+least_sure = np.argsort(np.abs(probabilities - 0.5) + ~is_hidden)[:8]
 figure, axes = plt.subplots(1, 8, figsize=(8.4, 1.7), layout="constrained")
-for ax, row in zip(axes, suggested, strict=True):
+for ax, row in zip(axes, least_sure, strict=True):
     ax.imshow(images[row], cmap="gray_r")
     ax.set_title(f"P(8) = {probabilities[row]:.2f}", fontsize=9)
     ax.axis("off")

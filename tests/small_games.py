@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
-from hedgeclipper import abstention_loss, cost_weighted_loss
+from hedgeclipper import GameSolution
+from hedgeclipper.game.equations import Game
+from hedgeclipper.game.solution import Progress
+from hedgeclipper.game.solve import play, set_up_game
 
-LINEAR_LOSSES = {
-    "zero_one": "zero_one",
-    "cost_weighted": cost_weighted_loss(2.0, 0.7),
-    "abstain": abstention_loss(0.2),
-}
-LOSSES = {**LINEAR_LOSSES, "log": "log", "square": "square"}
+LOSSES = ("zero_one", "log", "square")
 
 
 @dataclass
 class SmallGame:
-    """Arguments of `solve_game`, dense votes with NaN, and the pieces spelled out."""
+    """Arguments of `solve_game`, dense votes with NaN, and the pieces spelled out.
+
+    Two-sided correlations, within ``widths``, are the game's own, as those of votes are.
+    """
 
     votes: np.ndarray
     b: np.ndarray
@@ -37,12 +38,24 @@ class SmallGame:
         return takes_part.mean(axis=0)
 
     @property
-    def arguments(self) -> dict:
-        return {"loss": LOSSES[self.loss], **self.options}
+    def game(self) -> Game:
+        options = {"loss": self.loss, **self.options}
+        widths = options.pop("widths", None)
+        game = set_up_game(self.votes, self.b, **options)
+        if widths is None:
+            return game
+        own, p = np.arange(self.b.size), game.terms.edge.size
+        width, lower = np.zeros(p), np.full(p, -game.terms.upper[0])
+        width[own] = self.coverage * widths
+        width[self.b.size :] = game.terms.width[self.b.size :]
+        return replace(game, terms=replace(game.terms, width=width, lower=lower))
+
+    def solve(self, method=None, tol=1e-3, max_iter=500) -> GameSolution:
+        return play(self.game, Progress(tol, max_iter), method)
 
 
 @st.composite
-def small_games(draw, losses=tuple(LOSSES), ridge=True, cap=True, two_sided=True, alpha=True):
+def small_games(draw, losses=LOSSES, ridge=True, cap=True, two_sided=True, alpha=True):
     """A game with up to 12 rows and 5 voters, every option drawn."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, p = draw(st.integers(1, 12)), draw(st.integers(1, 5))
@@ -74,23 +87,13 @@ def potential(loss: str, m: np.ndarray) -> np.ndarray:
     size = np.abs(m)
     if loss == "zero_one":
         return np.maximum(1.0, size)
-    if loss == "cost_weighted":
-        g = np.clip((2 * m + 2.0 - 0.7) / 2.7, -1, 1)
-        inside = 2.0 * (1 - g) / 2 + 0.7 * (1 + g) / 2
-        return np.where(m <= -2.0, -m, np.where(m >= 0.7, m, inside))
-    if loss == "abstain":
-        return size + 0.4 * np.maximum(1 - size, 0)
     if loss == "log":
         return 2 * np.log1p(np.exp(m)) - m
     return np.where(size <= 1, (1 + m**2) / 2, size)
 
 
-# (slope, intercept) of each piece of the piecewise linear potentials
-PIECES = {
-    "zero_one": [(-1, 0), (0, 1), (1, 0)],
-    "cost_weighted": [(-1, 0), (-1.3 / 2.7, 2.0 - 2 * 1.3 / 2.7), (1, 0)],
-    "abstain": [(-1, 0), (-0.6, 0.4), (0.6, 0.4), (1, 0)],
-}
+# (slope, intercept) of each piece of the piecewise linear potential
+PIECES = {"zero_one": [(-1, 0), (0, 1), (1, 0)]}
 
 
 @dataclass

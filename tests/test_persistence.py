@@ -32,7 +32,6 @@ from hedgeclipper import (
     ModelFileError,
     SemiSupervisedSplit,
     VoteAggregator,
-    abstention_loss,
     load,
     persistence,
     save,
@@ -83,7 +82,6 @@ FORESTS = {
     "no view": {"views": None},
     "other views": {"views": [PCA(2), StandardScaler()]},
     "no shrinkage": {"shrinkage": None},
-    "a loss of one's own": {"loss": abstention_loss(0.2)},
     "another forest": {"estimator": RandomForestClassifier(5, bootstrap=True)},
     "fitted": {"estimator": FrozenEstimator(RandomForestClassifier(5))},
 }
@@ -157,8 +155,6 @@ def test_a_panel_with_boosted_histograms(tmp_path):
 
 VOTE_OPTIONS = {
     "default": {},
-    "majority": {"initial_model": "majority", "loss": "square"},
-    "no initial model": {"initial_model": None, "loss": "zero_one", "constraints": "accuracy"},
     "known balance": {"class_balance": [0.4, 0.6], "abstain_cost": 0.3},
 }
 
@@ -170,7 +166,6 @@ def test_votes_predict_the_same(tmp_path, options):
     assert_same(model, again, VOTES)
     np.testing.assert_array_equal(again.transduction_, model.transduction_)
     pd.testing.assert_frame_equal(again.voter_summary(), model.voter_summary())
-    np.testing.assert_array_equal(again.suggest_labels(2), model.suggest_labels(2))
 
 
 def test_pickle_works_too(forest):
@@ -305,7 +300,7 @@ def test_neighbors_that_do_not_exist_are_not_looked_for(tmp_path, algorithm):
     tree = model.members_["near"]._tree
     data, order, *more = tree.__getstate__()
     tree.__setstate__((data, order + 100_000_000, *more))
-    with pytest.raises(ModelFileError, match="that does not exist"):
+    with pytest.raises(ModelFileError, match="do not fit together"):
         reloaded(model, tmp_path)
 
 

@@ -33,8 +33,8 @@ FOOT = """
   very wide and very long lines in CSV, Parquet, Arrow, LibSVM and gzip: one line of error
   and nothing written, or a whole output.
 - **model files**: damaged ones have another checksum and are refused. In hostile ones an
-  array or the description is changed and the checksum is made again: they are refused, or
-  predict probabilities, and none ends the process.
+  array or the description is changed and the checksum is made again: they are refused,
+  predict probabilities, or raise an error, and none ends the process.
 - **kills**: SIGKILL or SIGTERM at a random time, of `fit` and `predict`, and of Dask
   workers during a fit: old files stay whole, new ones are whole or absent, what is left is
   removed by the next run, and a fit on Dask gives the same predictions.

@@ -13,22 +13,13 @@ from typing import Any
 from benchmarks.figures import figure_table, summary_table
 from benchmarks.pages import DOCS, ROOT, save_figure, write_sections
 from benchmarks.results_file import FOLDER, read_results
-from benchmarks.votes.bound_tables import describe_suggestions, suggestions_table
 from benchmarks.votes.data import JUDGES
 from benchmarks.votes.methods import BF
 from benchmarks.votes.panel_tables import describe_rates, describe_stress, rates_table, stress_table
 from benchmarks.votes.plot import draw_votes
 from benchmarks.votes.published import published_findings, published_table
 from benchmarks.votes.rates import RateResult
-from benchmarks.votes.results import (
-    RATES,
-    SPEED,
-    STRESS,
-    SUGGESTIONS,
-    VOTES,
-    BoundResult,
-    VoteResult,
-)
+from benchmarks.votes.results import RATES, SPEED, STRESS, VOTES, VoteResult
 from benchmarks.votes.speed_table import describe_speed, speed_table
 from benchmarks.votes.stress import StressResult
 from benchmarks.votes.table import (
@@ -91,7 +82,6 @@ def read_judges(folder: Path) -> JudgeFigures:
 def sections(folder: Path) -> dict[str, str]:
     """Return the sections of docs/votes_table.md, of those results that there are."""
     figures = read_figures(folder)
-    suggestions = read_results(folder / SUGGESTIONS.name, BoundResult)
     speed, judges = read_results(folder / SPEED.name, VoteResult), read_judges(folder)
     stress = read_results(folder / STRESS.name, StressResult)
     rates = read_results(folder / RATES.name, RateResult)
@@ -109,9 +99,6 @@ def sections(folder: Path) -> dict[str, str]:
         "votes-stress": _text(stress, (stress_table, describe_stress), stress),
         "votes-rates": _text(rates, (rates_table, describe_rates), rates),
         "votes-speed": _text(speed, (speed_table, describe_speed), speed),
-        "votes-suggestions": _text(
-            suggestions, (suggestions_table, describe_suggestions), suggestions
-        ),
     }
 
 

@@ -1,4 +1,4 @@
-"""The results: one CSV line for each method on a draw, and for each worst case."""
+"""The results: one CSV line for each method on a draw."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from benchmarks.results_file import FOLDER, Key
 
 VOTES, SPEED = FOLDER / "votes.csv", FOLDER / "votes_speed.csv"
-SUGGESTIONS = FOLDER / "votes_suggestions.csv"
 STRESS, RATES = FOLDER / "votes_stress.csv", FOLDER / "votes_rates.csv"
 
 
@@ -38,29 +37,3 @@ class VoteResult:
     def key(self) -> Key:
         """Return what was run."""
         return Key(self.data, self.n_labels, self.draw, self.method)
-
-
-@dataclass(frozen=True)
-class BoundResult:
-    """The worst case on the rows without a label, and the true error there.
-
-    ``choice`` is how the labels were chosen: "random" or "suggested".
-    """
-
-    data: str
-    n_labels: int
-    draw: int
-    choice: str
-    error: float
-    lower: float
-    upper: float
-    kind: str
-    n_classes: int
-    n_rows: int
-    date: str
-    versions: str
-
-    @property
-    def key(self) -> Key:
-        """Return what was run."""
-        return Key(self.data, self.n_labels, self.draw, self.choice)

@@ -20,17 +20,11 @@ if TYPE_CHECKING:
         ShiftWarning,
     )
     from hedgeclipper.base.weighing import NoHeldOutRowsWarning
-    from hedgeclipper.bounds.certificate import (
-        Certificate,
-        Relaxation,
-        certificate,
-        smallest_relaxation,
-    )
+    from hedgeclipper.bounds.certificate import Certificate
     from hedgeclipper.bounds.checked_rule import AutoLabels
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
-    from hedgeclipper.game.losses import Loss, abstention_loss, cost_weighted_loss
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
     from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
@@ -60,13 +54,7 @@ _HOME = {
     "solve_game": "game.solve",
     "AutoLabels": "bounds.checked_rule",
     "Certificate": "bounds.certificate",
-    "certificate": "bounds.certificate",
     "Contradiction": "game.solution",
-    "Relaxation": "bounds.certificate",
-    "smallest_relaxation": "bounds.certificate",
-    "Loss": "game.losses",
-    "abstention_loss": "game.losses",
-    "cost_weighted_loss": "game.losses",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest.classifier",
     "ShiftWarning": "base.semi_supervised",
@@ -98,27 +86,21 @@ __all__ = [
     "HedgeClipperClassifier",
     "HedgedVotingClassifier",
     "LabelCorrelations",
-    "Loss",
     "MemberFailedWarning",
     "ModelFileError",
     "NeverPredictedWarning",
     "NoHeldOutRowsWarning",
     "NoUnlabeledRowsWarning",
-    "Relaxation",
     "SemiSupervisedSplit",
     "ShiftWarning",
     "UnboundedGameWarning",
     "VoteAggregator",
     "VoterDisplay",
     "Votes",
-    "abstention_loss",
-    "certificate",
-    "cost_weighted_loss",
     "default_members",
     "load",
     "lower_bounds",
     "save",
-    "smallest_relaxation",
     "solve_game",
     "write_report",
 ]

@@ -6,8 +6,8 @@ that a file can be read after classes were moved or renamed, and can name no oth
 
 The last bytes of the file, the comment of the zip, are a checksum over all others: a damaged file
 is not loaded. It does not tell who made a file, since whoever changes a file can compute it again.
-So sizes are checked before anything is unpacked, and what is in the model before it is returned
-(`model_checks`).
+So sizes are checked before anything is unpacked, and what compiled code relies on before the model
+is returned (`model_checks`, and ``check_arrays`` of our types).
 """
 
 from __future__ import annotations
@@ -140,9 +140,9 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     The file may come from anyone: only types that are known to be harmless are created, those of
     this package, scikit-learn, NumPy and SciPy that a model can hold. A file that holds another
     type, has a byte changed, or unpacks to far more than a model does is refused before anything
-    is created, and a model whose parts do not fit together before it is returned. What the model
-    predicts is still up to whoever made the file. Another version of scikit-learn than the one
-    that saved the model causes a warning.
+    is created. So is, before it is returned, a model in which compiled code would look for a node,
+    row, column or class that does not exist. What the model predicts is still up to whoever made
+    the file. Another version of scikit-learn than the one that saved the model causes a warning.
 
     Parameters
     ----------

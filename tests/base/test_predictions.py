@@ -19,7 +19,6 @@ from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
     NeverPredictedWarning,
-    cost_weighted_loss,
     load,
     save,
 )
@@ -190,12 +189,6 @@ def test_a_matrix_for_two_classes_and_what_right_predictions_cost():
     ours = fit("panel", TWO, class_weight=[[-1.0, 1.0], [4.0, 0.0]])
     theirs = fit("panel", TWO, class_weight={0: 2.0, 1: 4.0})
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-
-
-def test_weights_take_the_place_of_the_costs_of_a_loss():
-    model = fit("forest", TWO, class_weight={0: 3.0}, loss=cost_weighted_loss(2.0, 1.0))
-    p = model.predict_proba(X)[:, 1]
-    np.testing.assert_array_equal(model.predict(X), p > 0.75)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,20 +9,13 @@ import pytest
 from benchmarks.figures import OURS, figure_table
 from benchmarks.pages import with_section
 from benchmarks.results_file import FOLDER, Key, read_results, write_results
-from benchmarks.votes import run_votes, speed, suggestions
-from benchmarks.votes.bound_tables import describe_suggestions, holds
+from benchmarks.votes import run_votes, speed
 from benchmarks.votes.data import SETS, VoteDraw, why_absent
 from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS
 from benchmarks.votes.peer import OWN, PeerResult, no_result
 from benchmarks.votes.published import PUBLISHED, published_findings, published_table
 from benchmarks.votes.render_votes import NOT_RUN, PAGE, README, readme_sections, render, sections
-from benchmarks.votes.results import (
-    SPEED,
-    SUGGESTIONS,
-    VOTES,
-    BoundResult,
-    VoteResult,
-)
+from benchmarks.votes.results import SPEED, VOTES, VoteResult
 from benchmarks.votes.speed_table import describe_speed, ratios
 from benchmarks.votes.table import VoteFigures, describe_run, findings_on_accuracy
 
@@ -46,12 +39,6 @@ def made_up(rows=(ROW,), draws=3, **changes):
         )
         for key in run_votes.all_keys(rows, draws)
     ]  # fmt: skip
-
-
-def bound(error=0.1, lower=0.0, upper=0.2, **changes):
-    """Bounds that hold, except for the changes."""
-    one = BoundResult("bf_cardio", 100, 0, "random", error, lower, upper, "estimate", 2, 9, "", "")
-    return replace(one, **changes)
 
 
 def draw_of_four(y_scored=(0, 1, 1, -1)):
@@ -263,39 +250,6 @@ def test_majority_vote_must_not_be_half_a_point_ahead():
     assert "on bf_cardio" in published_findings(figures).splitlines()[-1]
 
 
-def test_bounds_hold_or_not():
-    assert holds(bound())
-    assert not holds(bound(error=0.3))
-    assert not holds(bound(error=0.1, lower=0.2))
-
-
-def test_suggested_labels_are_compared_by_draw():
-    results = [
-        bound(
-            data=name, n_labels=150, draw=d, choice=how, upper=0.3 + 0.1 * d - 0.02 * k,
-            error=0.1 + 0.01 * (-1) ** d * k,
-        )
-        for name in suggestions.DATA
-        for d in range(3)
-        for k, how in enumerate(suggestions.CHOICES)
-    ]  # fmt: skip
-    bounds, errors = describe_suggestions(results).splitlines()
-    assert bounds.startswith(
-        "- Suggested labels reduce the bound with 150 labels by 0.020 on average (significant"
-    )
-    assert "by set: 0.020 (bf_basketball), 0.020 (bf_cardio)" in bounds
-    assert "not significant" in errors
-
-
-@needs_data
-def test_the_worst_case_of_one_draw_is_beside_the_truth():
-    results = suggestions.run_task(suggestions.Task("bf_cardio", 3, "random"))
-    assert [r.key for r in results] == [Key("bf_cardio", n, 3, "random") for n in (50, 100, 150)]
-    assert [r.n_rows for r in results] == [239, 189, 139]
-    assert all(0.0 <= r.lower <= r.upper < 0.5 for r in results)
-    assert all(0.0 <= r.error < 0.2 and r.kind == "estimate" for r in results)
-
-
 def test_generated_votes_have_the_stated_accuracy():
     L, y = speed.generate(2_000)
     assert L.shape == (2_000, 100)
@@ -349,18 +303,6 @@ def test_committed_votes_have_figures_or_a_reason():
     for result in read_results(VOTES, VoteResult):
         assert np.isnan(result.accuracy) == bool(result.reason), result.key
         assert not result.reason.startswith(run_votes.FAILED), result.key
-
-
-@needs(SUGGESTIONS)
-def test_committed_suggestions_are_whole():
-    keys = {result.key for result in read_results(SUGGESTIONS, BoundResult)}
-    assert keys == {
-        Key(name, n_labels, draw, how)
-        for name in suggestions.DATA
-        for n_labels in suggestions.STEPS
-        for draw in range(suggestions.N_DRAWS)
-        for how in suggestions.CHOICES
-    }
 
 
 @needs(SPEED)

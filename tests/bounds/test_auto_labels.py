@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -40,13 +38,6 @@ def test_what_is_said_of_the_sure_rows_is_the_exact_test_of_them():
     assert found.coverage == n_sure / 3000
 
 
-def test_the_gain_of_a_label_is_that_of_twice_as_many_by_their_number():
-    rule, _ = make_rule(np.random.default_rng(2), n_tested=150)
-    found = rule.surest(0.1, 0.95)
-    twice = replace(rule, wrong=np.tile(rule.wrong, 2), doubts=np.tile(rule.doubts, 2))
-    assert found.gain_per_label * 150 == twice.surest(0.1, 0.95).coverage - found.coverage > 0
-
-
 def test_too_few_labels_say_how_many_are_needed():
     rule, _ = make_rule(np.random.default_rng(0), n_tested=50)
     found = rule.surest(0.01, 0.95)
@@ -75,7 +66,7 @@ def test_without_a_label_nothing_is_sure_nor_known():
 
 def test_a_sentence_says_what_it_is_worth():
     known = {"labels": np.zeros(10), "max_error": 0.05, "confidence_level": 0.95, "reason": ""}
-    counts = {"error_upper": 0.04, "n_errors": 1, "n_tested": 120, "gain_per_label": 0.001}
+    counts = {"error_upper": 0.04, "n_errors": 1, "n_tested": 120}
     some = AutoLabels(**known, is_sure=np.arange(10) < 4, kind="guarantee", **counts, n_needed=0)
     assert str(some) == (
         "4 of 10 rows (40.0%) can be labeled automatically with at most 5% of them wrong: "

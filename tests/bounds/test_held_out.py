@@ -92,7 +92,7 @@ def test_a_guarantee_is_the_exact_test_of_the_final_predictions(kind, n_classes)
     held = held_out(kind)
     k = int(np.sum(model.predict(X[held]) != y[held]))
     found = model.certificate_
-    assert (found.kind, found.confidence_level, found.rule) == ("guarantee", 0.9, "hard")
+    assert (found.kind, found.confidence_level) == ("guarantee", 0.9)
     assert (found.n_errors, found.n_tested) == (k, 60)
     assert found.error == pytest.approx(k / 60)
     low, high = exact_bounds(k, 60, 480, delta=0.1)
@@ -535,15 +535,6 @@ def test_bad_calls(kind):
 def test_dask_collections_cannot_be_labeled_here(kind):
     with pytest.raises(TypeError, match=r"Got a Dask collection: pass its files, or X.compute"):
         fitted(kind).auto_label(da.zeros((9, 6)))
-
-
-def test_more_votes_are_a_fit_to_all():
-    L, y = problem("votes", 2)
-    model = fitted("votes", confidence_level=0.9)
-    model.partial_fit(L[:60], y[:60])
-    assert (model.n_labeled_, model.certificate_.n_tested) == (180, 90)
-    found = model.auto_label(max_error=MAX_ERROR)
-    assert (found.kind, found.labels.size) == ("guarantee", 480)
 
 
 def test_of_some_rows_in_the_game_labels_tell_of_these(monkeypatch):

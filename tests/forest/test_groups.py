@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -11,7 +11,6 @@ from sklearn.ensemble import (
 )
 from sklearn.metrics import log_loss
 
-from hedgeclipper import HedgeClipperClassifier, cost_weighted_loss
 from hedgeclipper.base.weighing import panel_scores
 from hedgeclipper.forest.groups import STRENGTHS, GroupScorer, choose_strength, shrink, weigh_groups
 from hedgeclipper.forest.growing import Ensemble
@@ -207,21 +206,6 @@ def test_log_odds_are_a_logistic_curve_through_the_weighted_probabilities():
     )
 
 
-@pytest.mark.parametrize(("costs", "odds"), [((9.0, 1.0), 9.0), ((1.0, 4.0), 0.25)])
-def test_costs_of_errors_move_the_threshold_and_not_the_probabilities(costs, odds):
-    rows, y = make_classification(600, 6, flip_y=0.2, random_state=0)
-    loss = cost_weighted_loss(*costs)
-    model = HedgeClipperClassifier(n_estimators=40, loss=loss, random_state=0)
-    model.fit(rows[:200], y[:200], X_unlabeled=rows[200:])
-    positive = model.predict_proba(rows[200:])[:, 1]
-    np.testing.assert_allclose(
-        model.decision_function(rows[200:]), logit(positive) + np.log(odds), atol=1e-9
-    )
-    np.testing.assert_array_equal(model.predict(rows[200:]), positive > 1.0 / (1.0 + odds))
-    doubts = np.where(model.predict(rows[200:]) == 1, 1.0 - positive, positive)
-    np.testing.assert_allclose(model._checked.unlabeled_doubts, doubts)
-
-
 # Shrinkage of leaves, and the choice of its strength.
 
 ROWS, LABELS = make_classification(300, 6, n_informative=4, flip_y=0.1, random_state=0)
@@ -322,7 +306,7 @@ def test_nodes_of_boosters(library):
 
 def test_nodes_of_several_views_are_those_of_each():
     other = leaf_finder(RandomForestClassifier(3, random_state=1).fit(ROWS, LABELS))
-    both = ViewedTrees([], [(0,), (0,)], [FINDER, other], [ROWS.shape[1]])
+    both = ViewedTrees([], [(0,), (0,)], [FINDER, other])
     ours = shrink(both.nodes, both.leaf_values[:, 1], EVEN)
     theirs = [shrink(part.nodes, part.leaf_values[:, 1], EVEN) for part in (FINDER, other)]
     np.testing.assert_array_equal(ours, np.hstack(theirs))

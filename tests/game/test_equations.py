@@ -8,24 +8,20 @@ from hedgeclipper.game.solve import set_up_game
 from tests.small_games import objective, small_games
 
 
-def set_up(game):
-    return set_up_game(game.votes, game.b, **game.arguments)
-
-
 def weights_in_the_box(rng, terms):
     return rng.uniform(terms.lower, terms.upper)
 
 
 @given(small_games(), st.integers(0, 2**32 - 1))
 def test_primal_is_the_objective_spelled_out(small, seed):
-    game = set_up(small)
+    game = small.game
     theta = weights_in_the_box(np.random.default_rng(seed), game.terms)
     assert game.evaluate(theta, 0.1).primal == pytest.approx(objective(small, theta), abs=1e-10)
 
 
 @given(small_games(), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 0.1, 1e-6]))
 def test_gap_is_the_sum_of_two_parts_that_are_not_negative(small, seed, eps):
-    game = set_up(small)
+    game = small.game
     result = game.evaluate(weights_in_the_box(np.random.default_rng(seed), game.terms), eps)
     assert result.smoothing_gap >= -1e-12
     assert result.weights_gap >= -1e-12
@@ -35,7 +31,7 @@ def test_gap_is_the_sum_of_two_parts_that_are_not_negative(small, seed, eps):
 
 @given(small_games(), st.integers(0, 2**32 - 1))
 def test_every_dual_value_is_below_every_primal_value(small, seed):
-    game, rng = set_up(small), np.random.default_rng(seed)
+    game, rng = small.game, np.random.default_rng(seed)
     primal = min(game.evaluate(weights_in_the_box(rng, game.terms), 0.1).primal for _ in range(10))
     labels = rng.uniform(-1, 1, (10, game.specialists.n_samples))
     assert max(dual_value(game, z)[0] for z in labels) <= primal + 1e-10
@@ -43,7 +39,7 @@ def test_every_dual_value_is_below_every_primal_value(small, seed):
 
 @given(small_games(two_sided=False), st.integers(0, 2**32 - 1))
 def test_tilt_is_the_gradient_of_the_smoothed_rows(small, seed):
-    game = set_up(small)
+    game = small.game
     theta = weights_in_the_box(np.random.default_rng(seed), game.terms)
     step = 1e-6
     theirs = [

@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
 
-from hedgeclipper import abstention_loss, solve_game
-from hedgeclipper.game.solution import Progress
-from hedgeclipper.game.solve import set_up_game
-from hedgeclipper.game.solvers import solve_batch
+from hedgeclipper import solve_game
+from hedgeclipper.game.solution import Progress, find_contradiction
+from hedgeclipper.game.solve import play, set_up_game
+from tests.small_games import LOSSES, small_games, spell_out
 
 RNG = np.random.default_rng(0)
 VOTES = RNG.choice([-1.0, 1.0], (400, 3))
@@ -54,16 +57,6 @@ def test_randomized_predictions_have_the_mean_they_should():
     assert tosses.mean() == pytest.approx(solution.predictions(many)[0], abs=0.02)
 
 
-def test_randomized_predictions_of_the_abstention_game_abstain_when_unsure():
-    # 0.4 of confidence, a weight of 1, and a cost at which predicting is worth it
-    votes = np.array([[0.4]] * 10)
-    solution = solve_game(votes, [0.39], loss=abstention_loss(0.3))
-    many = np.full((20_000, 1), 0.4)
-    drawn = solution.predictions(many, randomized=True, random_state=0)
-    assert set(np.unique(drawn)) == {0.0, 1.0}
-    assert drawn.mean() == pytest.approx(solution.predictions(many)[0], abs=0.02)
-
-
 def test_worst_cases_are_those_at_alpha_one_whatever_alpha_was():
     solution = solve_game(VOTES, B, unlabeled_weight=3.0, ridge=0.5, anchor=0.3)
     m = solution.awake_predictions(VOTES)
@@ -71,6 +64,40 @@ def test_worst_cases_are_those_at_alpha_one_whatever_alpha_was():
     assert solution.worst_case_correlation == pytest.approx(value)
     assert solution.worst_case_error == pytest.approx((1 - value) / 2)
     assert solution.worst_case_loss == pytest.approx((1 - value) / 2)
+
+
+def drawn_votes(rng, n, p, abstain=0.3):
+    z = rng.choice([-1.0, 1.0], n)
+    right = rng.random((n, p)) < rng.uniform(0.4, 0.95, p)
+    votes = np.where(right, z[:, None], -z[:, None])
+    votes[rng.random((n, p)) < abstain] = np.nan
+    votes[0] = 1.0
+    return votes, z, np.nanmean(votes * z[:, None], axis=0)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.3, 1.0, 3.0]),
+    st.sampled_from(LOSSES),
+    st.integers(1, 4),
+)
+def test_with_true_correlations_the_worst_case_holds_at_any_alpha_loss_and_iterate(
+    seed, alpha, loss, max_iter
+):
+    votes, z, b = drawn_votes(np.random.default_rng(seed), 40, 4)
+    game = set_up_game(votes, b, unlabeled_weight=alpha, loss=loss)
+    solution = play(game, Progress(1e-3, max_iter), "batch")
+    clipped = np.clip(solution.awake_predictions(votes), -1, 1)
+    assert np.mean((1 - z * clipped) / 2) <= solution.worst_case_error + 1e-9
+
+
+def test_at_the_optimum_the_worst_case_is_that_of_the_worst_labels():
+    """A linear program over all labels z in [-1, 1] with these correlations."""
+    votes, _, b = drawn_votes(np.random.default_rng(3), 60, 4)
+    solution = play(set_up_game(votes, b, cap=None), Progress(1e-3, 500), "exact")
+    c, means = (~np.isnan(votes)).mean(axis=0), np.nan_to_num(votes).T / 60
+    worst = linprog(solution.predictions(votes) / 60, -means, -c * b, bounds=[(-1, 1)] * 60)
+    assert solution.worst_case_error == pytest.approx((1 - worst.fun) / 2, abs=1e-6)
 
 
 def test_worst_cases_stay_in_range_when_alpha_inflates_the_weights():
@@ -100,12 +127,11 @@ def game_of():
 
 def test_progress_keeps_the_best_of_both_sides():
     game, progress = game_of(), Progress(tol=1e-3, max_iter=100)
-    solve_batch(game, progress, np.zeros(20))
-    primals = [record.primal for record in progress.history]
-    duals = [record.dual for record in progress.history]
-    assert primals == sorted(primals, reverse=True)
-    assert duals == sorted(duals)
-    assert game.evaluate(progress.best.theta, 0.1).primal == progress.primal
+    seen = [game.evaluate(np.full(20, size), 0.1) for size in (0.05, 0.5, 0.1)]
+    for evaluation in seen:
+        progress.add(evaluation)
+    assert progress.primal == min(one.primal for one in seen) == progress.best.primal
+    assert progress.dual == max(one.dual for one in seen)
 
 
 def test_nothing_is_best_before_the_first_pass():
@@ -123,8 +149,69 @@ def test_restart_forgets_both_sides_but_not_the_count():
     assert progress.n_iter == 1
 
 
-def test_every_pass_is_reported():
-    seen = []
-    progress = Progress(1e-3, 100, reports=[None, lambda record, _: seen.append(record)])
-    solve_batch(game_of(), progress, np.zeros(20))
-    assert seen == progress.history
+# Contradictions.
+
+
+def largest_violation(game) -> float:
+    """The smallest r for which labels z exist, by a linear program over (z, r)."""
+    s = spell_out(game)
+    n = len(s.columns)
+    c = np.append(game.coverage, np.ones(s.edge.size - game.b.size))
+    means = s.columns.T / n
+    rows = [np.column_stack([-means, -c])]
+    limits = [s.width - s.edge]
+    free = s.most_minus > 0
+    rows.append(np.column_stack([means, -c])[free])
+    limits.append((s.width + s.edge)[free])
+    result = linprog(
+        np.append(np.zeros(n), 1.0),
+        np.vstack(rows),
+        np.concatenate(limits),
+        bounds=[*[(-1, 1)] * n, (0, None)],
+    )
+    assert result.status == 0
+    return float(result.fun)
+
+
+@given(small_games(losses=("zero_one",), ridge=False))
+def test_a_solution_never_claims_a_contradiction_that_is_none(game):
+    solution = game.solve()
+    assume(solution.contradiction is not None)
+    assert solution.contradiction.excess <= largest_violation(game) + 1e-7
+
+
+def test_rounding_is_no_contradiction():
+    votes = np.ones((6, 2))
+    b = np.full(2, 1.0, dtype=np.float32)
+    assert solve_game(votes * 0.1, b * np.float32(0.1)).contradiction is None
+
+
+def test_correlations_that_are_true_do_not_contradict():
+    rng = np.random.default_rng(0)
+    z = rng.choice([-1.0, 1.0], 300)
+    votes = rng.choice([-1.0, 1.0], (300, 8))
+    b = (votes * z[:, None]).mean(axis=0)
+    assert solve_game(votes, b).contradiction is None
+
+
+def test_the_voters_that_carry_it_are_named():
+    rng = np.random.default_rng(1)
+    votes = rng.choice([-1.0, 1.0], (200, 5))
+    votes[:, 3] = -votes[:, 1]
+    game, theta = set_up_game(votes, [0.1, 0.6, 0.0, 0.6, 0.1]), np.array([0.0, 1, 0, 1, 0])
+    found = find_contradiction(game, theta, game.evaluate(theta, 1.0).mean_size)
+    assert found.voters.tolist() == [1, 3]
+    assert found.excess == pytest.approx(0.6)
+    assert "voter 1 (50%), voter 3 (50%)" in str(found)
+    assert "0.6 or more" in str(found)
+
+
+def test_class_balance_is_called_by_its_name():
+    found = solve_game(np.ones((10, 1)), [0.9], class_balance=0.5).contradiction
+    assert "the class balance" in str(found)
+
+
+def test_many_carriers_are_counted_instead_of_listed():
+    votes = np.tile([1.0, -1.0], (6, 10))
+    solution = solve_game(votes, [0.5] * 20, ridge=1.0, anchor=0.5)
+    assert "voters together, voter" in str(solution.contradiction)

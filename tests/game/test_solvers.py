@@ -15,6 +15,7 @@ from hedgeclipper.game.solvers import (
     solve_stream,
     warm_start,
 )
+from tests.small_games import SmallGame
 
 
 def game_of(n=2000, p=20, seed=0, **options):
@@ -132,7 +133,9 @@ def test_sparse_batches_and_class_balance():
 def test_steps_stay_in_the_box_and_shrink_towards_zero_width():
     rng = np.random.default_rng(0)
     votes = rng.choice([-1.0, 1.0], (2000, 3))
-    game = set_up_game(votes, [0.9, -0.9, 0.0], widths=[0.0, 0.0, 0.5], cap=0.5)
+    game = SmallGame(
+        votes, np.array([0.9, -0.9, 0.0]), options={"widths": [0.0, 0.0, 0.5], "cap": 0.5}
+    ).game
     walk = AdaGradWalk(np.zeros(3))
     for _ in range(50):
         walk.step(game, votes[rng.choice(2000, 256)])
@@ -180,7 +183,7 @@ def test_the_papers_steps_alone_stop_early_and_stay_within_reach():
 
 def test_the_papers_steps_respect_widths():
     votes = np.random.default_rng(0).choice([-1.0, 1.0], (3000, 1))
-    game = set_up_game(votes, [0.1], widths=0.5)
+    game = SmallGame(votes, np.array([0.1]), options={"widths": 0.5}).game
     progress = Progress(1e-3, 500)
     solve_stream(game, progress, np.zeros(1), np.random.default_rng(0), as_in_paper=True)
     assert progress.best.theta[0] == 0.0

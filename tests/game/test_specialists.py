@@ -5,10 +5,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from hedgeclipper.game.specialists import (
-    ExtendedSpecialists,
     VoteArray,
+    WithConstantVoter,
     as_vote_matrix,
-    with_constant_voter,
 )
 
 NAN = np.nan
@@ -62,12 +61,6 @@ def test_large_batches_are_cut():
 def test_coverage_is_added_up_in_double_precision(dtype):
     participation = np.ones((100_000, 1), dtype=dtype)
     assert as_vote_matrix(np.ones((100_000, 1)), participation).coverage[0] == 1.0
-
-
-def test_fractional_participation_is_noted():
-    votes = np.ones((3, 1))
-    assert not as_vote_matrix(votes, votes).is_fractional
-    assert as_vote_matrix(votes, votes / 2).is_fractional
 
 
 def test_float64_rows_are_not_copied():
@@ -175,7 +168,7 @@ EXTENDED = np.column_stack([DENSE, np.ones(3)])
 
 def test_constant_voter_acts_like_a_column_of_ones():
     for votes in (DENSE, sparse.csr_array(DENSE)):
-        extended = with_constant_voter(as_vote_matrix(votes))
+        extended = WithConstantVoter(as_vote_matrix(votes))
         block = next(extended.blocks())
         weights, signs = np.array([0.3, -2.0, 0.7]), np.array([1.0, -1.0, 0.5])
         np.testing.assert_allclose(block @ weights, EXTENDED @ weights)
@@ -185,8 +178,8 @@ def test_constant_voter_acts_like_a_column_of_ones():
         assert block.shape == (3, 3)
 
 
-def test_extended_specialists_count_the_extra_voter():
-    extended = with_constant_voter(as_vote_matrix(DENSE))
+def test_the_constant_voter_is_counted():
+    extended = WithConstantVoter(as_vote_matrix(DENSE))
     assert (extended.n_samples, extended.n_voters) == (3, 3)
     np.testing.assert_allclose(extended.coverage, [1, 1, 1])
     thin = extended.thinned(2)
@@ -195,10 +188,4 @@ def test_extended_specialists_count_the_extra_voter():
 
 
 def test_batches_have_no_thinned_extension():
-    assert with_constant_voter(as_vote_matrix([DENSE])).thinned(2) is None
-
-
-def test_column_may_depend_on_the_block():
-    doubled = ExtendedSpecialists(as_vote_matrix(DENSE), lambda block: block @ np.array([1.0, 1.0]))
-    block = next(doubled.blocks())
-    np.testing.assert_allclose(block.column, DENSE.sum(axis=1))
+    assert WithConstantVoter(as_vote_matrix([DENSE])).thinned(2) is None

@@ -280,7 +280,7 @@ def test_rows_to_label_automatically_are_those_of_auto_label(tmp_path):
         cells = f"{100 * found.coverage:.1f} % {found.n_tested} {found.n_errors}"
         assert f"{100 * allowed:.1f} % {cells}" in words
     needed = model.auto_label(max_error=0.01).n_needed
-    assert f"1.0 % 0.0 % n/a n/a nothing yet: at least {needed} are needed, there are 200" in words
+    assert f"1.0 % 0.0 % n/a n/a at least {needed} are needed, there are 200" in words
     assert "Guaranteed with 95 % confidence" in words
     assert "<svg" in part_of(page, "auto_labels")
 
@@ -377,15 +377,8 @@ def test_votes_are_called_by_their_keys(tmp_path):
     page = page_of(model, tmp_path)
     unlabeled = votes.index[gold < 0]
     assert set(first_column(page, "next")) <= set(unlabeled)
-    keys = ", ".join(model.suggest_labels(10))
-    assert f"those of rows {keys}. Rows chosen" in page
     again = page_of(model, tmp_path, votes=votes, gold=gold, force=True)
     assert first_column(again, "next") == first_column(page, "next")
-    named = page_of(model, tmp_path, row_names=[f"n{k}" for k in range(240)], force=True)
-    numbers = np.flatnonzero(np.isin(unlabeled, model.suggest_labels(10)))
-    assert set(re.search(r"those of rows ([^.]*)\.", named)[1].split(", ")) == {
-        f"n{k}" for k in numbers
-    }
 
 
 def test_a_sample_is_called_one(fitted_forest, tmp_path):
@@ -445,11 +438,6 @@ def test_votes_of_three_classes(tmp_path):
     words = Text(page_of(model, tmp_path)).text
     assert "classes 0, 1 and 2" in words
     assert "interval (estimate)" in words
-
-
-def test_votes_suggest_labels_to_buy(fitted_votes, pages):
-    numbers = ", ".join(str(row) for row in fitted_votes.suggest_labels(10))
-    assert f"those of rows {numbers}, counted from 0" in pages["votes"]
 
 
 def test_other_votes_may_be_reported_on(fitted_votes, tmp_path):
@@ -569,7 +557,8 @@ def test_the_path_comes_back_and_home_is_known(fitted_votes, tmp_path, monkeypat
 
 def test_a_game_that_ran_out_of_passes_is_noted(tmp_path):
     votes, gold = some_votes()
-    model = VoteAggregator(initial_model=None, max_iter=1).fit(votes, gold)
+    model = VoteAggregator().fit(votes, gold)
+    model.stop_reason_ = np.array(["max_iter"])
     words = Text(page_of(model, tmp_path)).text
     assert "stopped at max_iter before it converged" in words
     assert "The solver ran out of passes" in words

@@ -2,46 +2,23 @@ import sys
 
 import pytest
 
-from hedgeclipper.game.solution import PassRecord
 from hedgeclipper.io import progress as console
 from hedgeclipper.io.progress import (
     MemberReporter,
-    PassReporter,
     RowReporter,
     member_reporter,
-    pass_reporter,
     row_reporter,
 )
-
-
-def test_a_line_has_pass_slack_gap_and_time_left(capsys):
-    report = PassReporter(tol=1e-3)
-    report(PassRecord(1, -0.25, -0.5), None)
-    report(PassRecord(2, -0.26, -0.28), None)
-    report(PassRecord(3, -0.27, -0.27), None)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    lines = captured.err.splitlines()
-    assert "pass    1  slack -0.250000  gap 2.50e-01" in lines[0]
-    assert lines[1].endswith("s left")
-    assert lines[2].endswith("done")
-
-
-def test_an_infinite_gap_gives_no_time_left(capsys):
-    report = PassReporter(1e-3)
-    report(PassRecord(1, -0.25, float("-inf")), None)
-    assert capsys.readouterr().err.strip().endswith("...")
 
 
 def test_a_bar_on_a_terminal(monkeypatch, capsys):
     pytest.importorskip("rich")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with pass_reporter(1, 1e-2) as report:
-        report(PassRecord(1, -0.25, -0.5), None)
-        report(PassRecord(2, -0.26, -0.3), None)
+    with member_reporter(1) as report:
+        report("forest", 1, 4)
     assert report.bar.finished is False
     assert not report.bar.live.is_started
-    assert "slack -0.26" in capsys.readouterr().err
+    assert "fitting members 1 of 4" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("n_rows", "percent"), [(4_000, "  25%"), (None, "")])
@@ -114,8 +91,6 @@ def test_a_bar_of_members_on_a_terminal(monkeypatch, capsys):
 
 
 def test_nothing_is_shown_unless_verbose(capsys):
-    with pass_reporter(0, 1e-2) as report:
-        assert report is None
     with row_reporter(0, "finding leaves", 20) as report:
         report(20)
     with member_reporter(0) as report:
@@ -126,5 +101,5 @@ def test_nothing_is_shown_unless_verbose(capsys):
 def test_lines_on_a_terminal_without_rich(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setitem(sys.modules, "rich.console", None)
-    PassReporter(1e-3)(PassRecord(1, -0.25, -0.5), None)
-    assert "pass    1  slack" in capsys.readouterr().err
+    MemberReporter()("forest", 4, 4)
+    assert "fitting members 4 of 4" in capsys.readouterr().err

@@ -103,7 +103,12 @@ def _other_array(array, rng):
                 return np.zeros(array.shape)
         if kind == 3:
             return array[..., None]
-        if array.dtype.names or array.dtype.kind not in "iufb" or not array.size:
+        if array.dtype.names and array.size:  # nodes of trees
+            changed = array.copy()
+            column = changed[array.dtype.names[rng.integers(len(array.dtype.names))]]
+            column[rng.integers(array.size)] = np.asarray(number).astype(column.dtype)
+            return changed
+        if array.dtype.kind not in "iufb" or not array.size:
             return array[:0] if array.ndim else array
         changed = array.astype(np.result_type(array.dtype, np.asarray(number).dtype))
         changed.flat[rng.integers(array.size) if kind == 4 else slice(None)] = number

@@ -1,4 +1,4 @@
-"""Component models and auxiliary voters against counting by hand and fitting again."""
+"""Component models against counting by hand and fitting again."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,10 @@ from scipy.special import softmax
 
 from hedgeclipper.votes import component_models
 from hedgeclipper.votes.component_models import (
-    AuxiliaryVoters,
+    fit_agreement,
     fit_dawid_skene,
     fit_naive_bayes,
+    majority_vote,
 )
 from tests.votes.vote_instances import ballots_of, some_votes
 
@@ -93,33 +94,23 @@ def test_agreement_tells_good_voters_from_bad_ones_without_a_label():
     truth, good = some_votes(rng, 500, 3, 2, accuracy=0.9)
     _, bad = some_votes(rng, 500, 2, 2, accuracy=0.5, truth=truth)
     ballots = ballots_of(np.hstack([good, bad]), 2)
-    nobody = ballots.take(np.arange(0))
-    model = fit_dawid_skene(ballots, nobody, np.empty(0, dtype=int), np.full(2, 0.5))
+    model = fit_agreement(ballots)
     accuracy = np.exp(np.diagonal(model.votes, axis1=1, axis2=2)).mean(axis=1)
     assert accuracy == pytest.approx([0.9] * 3 + [0.5] * 2, abs=0.08)
 
 
-def test_auxiliary_voters_vote_where_one_class_is_ahead_and_nowhere_else():
+def test_a_lead_is_that_of_the_largest_score_over_the_next():
     table = np.array([[0, 0, 1], [0, 1, -1], [-1, -1, -1], [2, -1, -1], [2, 1, 0]])
     ballots = ballots_of(table, 3)
-    auxiliary = AuxiliaryVoters.fit(ballots)
-    extended, lead = auxiliary.join(ballots), auxiliary.leads(ballots)
-    votes = extended.votes.matrix.toarray()[:, 3:]
-    assert votes[:, 0].tolist() == [1, 0, 0, 3, 0]
-    scores = np.sort(auxiliary.model.scores(ballots), axis=1)
-    voted = np.array([True, True, False, True, True])
-    assert lead[voted] == pytest.approx(scores[voted, 2] - scores[voted, 1])
-    assert lead.tolist()[2] == -1.0
-    assert votes.tolist()[2] == [0, 0]
-    best = auxiliary.model.scores(ballots).argmax(axis=1) + 1
-    assert votes[[0, 3], 1].tolist() == best[[0, 3]].tolist()
+    model = fit_agreement(ballots)
+    scores, voted = np.sort(model.scores(ballots), axis=1), np.array([0, 1, 3, 4])
+    assert model.leads(ballots)[voted] == pytest.approx(scores[voted, 2] - scores[voted, 1])
+    assert model.leads(ballots)[2] == -1.0
 
 
-def test_auxiliary_voters_are_the_last_columns():
-    table = np.array([[0, -1], [-1, -1], [1, 0]])
-    ballots = ballots_of(table, 2)
-    both = AuxiliaryVoters.fit(ballots).join(ballots).votes
-    assert both.matrix.toarray()[:, :2].tolist() == (table + 1).tolist()
-    assert both.matrix.toarray()[:, 2].tolist() == [1, 0, 0]  # two votes of different voters tie
-    assert both.matrix.dtype == ballots.votes.matrix.dtype
-    assert both.voters.tolist() == [0, 1, "majority vote", "Dawid-Skene"]
+def test_the_majority_vote_counts_every_vote_alike():
+    rng = np.random.default_rng(0)
+    _, table = some_votes(rng, 30, 4, 3)
+    votes = majority_vote(ballots_of(table, 3), np.full(3, 1 / 3)).votes
+    expected = np.log([[0.7, 0.15, 0.15], [0.15, 0.7, 0.15], [0.15, 0.15, 0.7]])
+    assert votes == pytest.approx(np.broadcast_to(expected, (4, 3, 3)))

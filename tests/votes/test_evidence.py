@@ -6,7 +6,6 @@ import pytest
 from hedgeclipper.votes import evidence
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import (
-    Strata,
     cautious_frequencies,
     class_frequencies,
     gather_evidence,
@@ -17,12 +16,11 @@ from hedgeclipper.votes.matrix import Votes
 from tests.votes.vote_instances import ballots_of, some_votes
 
 
-def gathered(n_rows=60, n_labeled=20, is_random_sample=False, class_balance="labeled"):
+def gathered(n_rows=60, n_labeled=20, class_balance="labeled"):
     truth, table = some_votes(np.random.default_rng(0), n_rows, 4, 3)
     y = np.where(np.arange(n_rows) < n_labeled, truth, -1)
     gold = GoldRows.of(split_votes(Votes.of(table, classes=[0, 1, 2]), y))
-    options = {"class_balance": class_balance, "is_random_sample": is_random_sample}
-    return table, gather_evidence(gold, random_state=0, **options)
+    return table, gather_evidence(gold, class_balance, random_state=0)
 
 
 def test_frequencies_are_those_of_the_labels_and_one_more_of_each_class():
@@ -36,27 +34,6 @@ def test_frequencies_are_those_of_the_labels_and_one_more_of_each_class():
 def test_frequencies_must_be_positive_and_add_up_to_one(balance):
     with pytest.raises(ValueError, match="2 positive frequencies that add up to 1"):
         class_frequencies(balance, np.ones(2))
-
-
-def test_labels_count_by_the_rows_they_represent():
-    strata = Strata.of(np.repeat([0, 1], [80, 20]), np.repeat([0, 1], [200, 800]))
-    np.testing.assert_allclose(strata.weights, [0.25, 4.0], rtol=0.02)
-
-
-def test_labels_spread_like_a_simple_random_sample_count_as_they_are():
-    near = Strata.of(np.repeat([0, 1], [22, 78]), np.repeat([0, 1], [200, 800]))
-    assert near.selection == 0.0
-    np.testing.assert_array_equal(near.weights, [1.0, 1.0])
-    gone = Strata.of(np.repeat([0, 1], [22, 78]), np.repeat([0, 1], [0, 800]))
-    assert gone.selection > 0.99
-
-
-def test_frequencies_are_of_labels_weighted_by_the_rows_they_represent():
-    _, found = gathered(300, 100)
-    counts = np.ones(3)
-    for code, stratum in zip(found.codes, found.strata.labeled, strict=True):
-        counts[code] += found.strata.weights[stratum]
-    assert found.balance == pytest.approx(counts / counts.sum())
 
 
 def test_few_rows_are_all_used():
@@ -90,13 +67,6 @@ def test_of_many_rows_some_are_drawn_and_weights_are_searched_on_some_of_these(m
     assert np.all(np.diff(found.searched) > 0)
     drawn = {tuple(row) for row in (found.sample.votes.matrix.toarray() - 1).tolist()}
     assert {tuple(row) for row in table[20:][found.searched].tolist()} <= drawn
-
-
-def test_a_simple_random_sample_is_one_stratum():
-    assert gathered(is_random_sample=True)[1].strata.n_labeled.size == 1
-    strata = gathered(300, 100)[1].strata
-    assert strata.n_labeled.size > 1
-    assert strata.n_labeled.min() >= 5
 
 
 def test_a_rare_vote_among_the_labeled_ones_is_no_shift():

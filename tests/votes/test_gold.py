@@ -53,23 +53,11 @@ def test_labels_of_all_rows_are_in_the_order_they_were_passed():
     assert apart.all_labels(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
 
 
-def test_later_rows_come_after_the_earlier_ones():
-    first = split_votes(Votes.of(TABLE[:3]), [1, -1, 0])
-    second = split_votes(Votes.of(TABLE[3:]), [-1, 2])
-    both = GoldRows.of(second, before=GoldRows.of(first))
-    assert dense(both.labeled).tolist() == TABLE[[0, 2, 4]].tolist()
-    assert dense(both.unlabeled).tolist() == TABLE[[1, 3]].tolist()
-    assert both.labeled.classes[both.codes].tolist() == [1, 0, 2]
-
-
-def test_without_unlabeled_rows_the_labeled_ones_are_reused_until_others_come():
+def test_without_unlabeled_rows_the_labeled_ones_are_reused():
     with pytest.warns(NoUnlabeledRowsWarning, match="mark them with y = -1"):
         alone = GoldRows.of(split_votes(Votes.of(TABLE), [0, 1, 2, 0, 1]))
     assert alone.unlabeled is alone.labeled
     assert not alone.has_unlabeled
-    more = GoldRows.of(split_votes(Votes.of(TABLE[:2]), None), before=alone)
-    assert more.has_unlabeled
-    assert dense(more.unlabeled).tolist() == TABLE[:2].tolist()
 
 
 def test_a_list_of_votes_is_stacked_and_batches_are_read_once():

@@ -29,23 +29,12 @@ def evidence_of(n_classes=3):
     table[[5, 150]] = -1
     y = np.where(np.arange(200) < N_LABELED, truth, -1)
     gold = GoldRows.of(split_votes(Votes.of(table, classes=np.arange(n_classes)), y))
-    options = {"class_balance": "labeled", "is_random_sample": True, "random_state": 0}
-    return gather_evidence(gold, **options)
+    return gather_evidence(gold, "labeled", random_state=0)
 
 
-def test_from_nothing_all_classes_are_as_probable():
+def test_rows_without_votes_get_the_class_frequencies():
     found = evidence_of()
-    model, _ = fit_initial_model(None, found)
-    assert np.exp(model.log_probabilities(found.unlabeled)) == pytest.approx(
-        np.full((140, 3), 1 / 3)
-    )
-    assert model.class_scores().tolist() == [0, 0, 0]
-
-
-@pytest.mark.parametrize("kind", ["majority", "mixture"])
-def test_rows_without_votes_get_the_class_frequencies(kind):
-    found = evidence_of()
-    model, on_labeled = fit_initial_model(kind, found)
+    model, on_labeled = fit_initial_model(found)
     assert np.exp(model.log_probabilities(found.unlabeled)[90]) == pytest.approx(found.balance)
     assert np.exp(on_labeled[5]) == pytest.approx(found.balance)
 
@@ -94,13 +83,13 @@ def test_mixture_weights_have_the_largest_posterior(n_labeled):
 
 def test_a_mixture_is_the_weighted_sum_of_its_components():
     found = evidence_of()
-    model, _ = fit_initial_model("mixture", found)
+    model, _ = fit_initial_model(found)
     assert list(model.weights) == list(COMPONENTS)
-    parts = [part.scaled(found.unlabeled, MEAN_SIZE) for part in _fit_components("mixture", found)]
+    parts = [part.scaled(found.unlabeled, MEAN_SIZE) for part in _fit_components(found)]
     weights = [*model.weights.values()]
     votes = sum(w * part.votes for w, part in zip(weights, parts, strict=True))
-    assert model.vote_weights(found.unlabeled.shape) == pytest.approx(votes)
-    theirs = log_softmax(model.class_scores() + found.unlabeled.scores(votes), axis=1)
+    assert model.votes == pytest.approx(votes)
+    theirs = log_softmax(model.classes + found.unlabeled.scores(votes), axis=1)
     voted = found.unlabeled.n_votes > 0
     assert model.log_probabilities(found.unlabeled)[voted] == pytest.approx(theirs[voted])
 
@@ -123,19 +112,6 @@ def test_of_voters_for_one_class_each_dawid_skene_says_little():
     is_awake = rng.random((4_000, 6)) < np.where(kinds == truth[:, None], 0.5, 0.1)
     y = np.where(np.arange(4_000) < 20, truth, -1)
     votes = Votes.of(np.where(is_awake, kinds, -1), classes=np.arange(2))
-    options = {"class_balance": "labeled", "is_random_sample": True, "random_state": 0}
-    found = gather_evidence(GoldRows.of(split_votes(votes, y)), **options)
-    dawid_skene, majority, *_ = _fit_components("mixture", found)
+    found = gather_evidence(GoldRows.of(split_votes(votes, y)), "labeled", random_state=0)
+    dawid_skene, majority, *_ = _fit_components(found)
     assert dawid_skene.mean_size(found.unlabeled) < 0.3 * majority.mean_size(found.unlabeled)
-
-
-def test_the_majority_vote_counts_every_vote_alike():
-    found = evidence_of()
-    model, _ = fit_initial_model("majority", found)
-    votes = model.vote_weights(found.unlabeled.shape)
-    expected = np.log([[0.7, 0.15, 0.15], [0.15, 0.7, 0.15], [0.15, 0.15, 0.7]])
-    assert list(model.weights) == ["majority vote"]
-    gaps = votes[0] - votes[0].mean(axis=1, keepdims=True)
-    theirs = expected - expected.mean(axis=1, keepdims=True)
-    assert gaps / gaps[0, 0] == pytest.approx(theirs / theirs[0, 0])
-    assert np.ptp(votes, axis=0) == pytest.approx(np.zeros((3, 3)))

@@ -14,7 +14,7 @@ from hedgeclipper.votes import vote_game
 from hedgeclipper.votes.vote_game import BallotSpecialists, solve_vote_game
 from hedgeclipper.votes.voter_bounds import bound_voters
 from tests.game.test_multiclass_losses import losses_of, potential_by_search
-from tests.votes.vote_instances import constraints, features, instance
+from tests.votes.vote_instances import constraints, features, instance, plug_in_bounds
 
 
 def test_scores_and_sums_are_one_matrix_and_its_transpose():
@@ -111,17 +111,12 @@ def test_square_loss_is_the_quadratic_program():
     seed=st.integers(0, 10_000),
     name=st.sampled_from(sorted(LOSSES)),
     max_iter=st.sampled_from([1, 3, 50]),
-    bound=st.sampled_from(["wilson", "plug_in"]),
-    far=st.booleans(),
+    make_bounds=st.sampled_from([bound_voters, plug_in_bounds]),
 )
-def test_the_value_is_never_above_0_wherever_the_solver_starts_and_stops(
-    seed, name, max_iter, bound, far
-):
-    unlabeled, _, bounds = instance(seed, bound=bound)
-    rng = np.random.default_rng(seed)
-    initial = np.log(rng.dirichlet(np.ones(3), 12))
-    start = 20 * rng.normal(size=bounds.is_used.size) if far else None
-    found = solved(unlabeled, bounds, initial, name, max_iter=max_iter, start=start)
+def test_the_value_is_never_above_0_wherever_the_solver_stops(seed, name, max_iter, make_bounds):
+    unlabeled, _, bounds = instance(seed, make_bounds=make_bounds)
+    initial = np.log(np.random.default_rng(seed).dirichlet(np.ones(3), 12))
+    found = solved(unlabeled, bounds, initial, name, max_iter=max_iter)
     assert found.slack <= 0
     assert np.all(np.isfinite(found.weights))
 
@@ -144,9 +139,7 @@ def test_why_the_game_stops(max_iter, reason):
     unlabeled, _, bounds = instance(0)
     found = solved(unlabeled, bounds, even(unlabeled), "log", tol=1e-3, max_iter=max_iter)
     assert found.stop_reason == reason
-    assert len(found.history) == found.n_iter <= max_iter
-    assert found.history[-1].primal == found.objective
-    assert found.history[-1].primal - found.history[-1].dual == pytest.approx(found.duality_gap)
+    assert found.n_iter <= max_iter
 
 
 @given(seed=st.integers(0, 10_000), name=st.sampled_from(sorted(LOSSES)))
@@ -154,7 +147,7 @@ def test_the_prediction_beats_the_initial_model_by_the_value_if_the_bounds_hold(
     """Bounds that the truth meets just so: those that it gives itself, made wider at random."""
     unlabeled, truth, _ = instance(seed)
     rng = np.random.default_rng(seed)
-    own = bound_voters(unlabeled, truth, unlabeled, bound="plug_in", delta=0.05, constraints="both")
+    own = plug_in_bounds(unlabeled, truth, unlabeled)
     n = own.lower.size
     lower = np.maximum(own.lower - rng.random(n) * 0.2, 0)
     bounds = replace(own, lower=lower, upper=np.minimum(own.upper + rng.random(n) * 0.2, 1))

@@ -1,5 +1,7 @@
 """Small random games of votes, and what the tests compute of them independently."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from hedgeclipper.votes.ballots import Ballots
@@ -20,7 +22,19 @@ def ballots_of(table, n_classes):
     return Ballots(Votes.of(table, classes=np.arange(n_classes)))
 
 
-def instance(seed, n_classes=3, n_rows=12, n_voters=3, n_labeled=8, **options):
+def plug_in_bounds(labeled, codes, unlabeled):
+    """Bounds that are the estimates themselves."""
+    wide = bound_voters(labeled, codes, unlabeled)
+    right = labeled.agreement(np.eye(labeled.n_classes)[codes])
+    estimate = right / np.maximum(wide.n_labeled, 1)
+    is_known = wide.n_labeled > 0
+    lower, upper = np.where(is_known, estimate, 0.0), np.where(is_known, estimate, 1.0)
+    return replace(wide, lower=lower, upper=upper)
+
+
+def instance(
+    seed, n_classes=3, n_rows=12, n_voters=3, n_labeled=8, make_bounds=bound_voters, **options
+):
     """Votes on unlabeled rows, their truth, and what some labels say."""
     rng = np.random.default_rng(seed)
     truth, table = some_votes(rng, n_rows + n_labeled, n_voters, n_classes)
@@ -30,8 +44,7 @@ def instance(seed, n_classes=3, n_rows=12, n_voters=3, n_labeled=8, **options):
         both.take(np.arange(n_labeled)),
         both.take(np.arange(n_labeled, len(table))),
     )
-    settings = {"bound": "wilson", "delta": 0.05, "constraints": "both", **options}
-    bounds = bound_voters(labeled, truth[:n_labeled], unlabeled, **settings)
+    bounds = make_bounds(labeled, truth[:n_labeled], unlabeled, **options)
     return unlabeled, truth[n_labeled:], bounds
 
 

@@ -342,7 +342,7 @@ class AutoLabelMixin:
         Returns
         -------
         AutoLabels
-            Labels of all rows, which of them are sure, and what more labels would bring.
+            Labels of all rows, and which of them are sure.
         """
         check_is_fitted(self)
         if not (isinstance(max_error, (int, float, np.number)) and 0.0 < max_error < 1.0):
@@ -361,7 +361,6 @@ class AutoLabelMixin:
             error_upper=found.error_upper,
             n_errors=found.n_errors,
             n_tested=found.n_tested,
-            gain_per_label=found.gain_per_label,
             n_needed=found.n_needed,
         )
 

@@ -101,6 +101,7 @@ class Inspection:
     # probabilities that their predictions are wrong
     checked: CheckedRule
     doubts_of: Callable[[Any], np.ndarray]
+    # why each game stopped: there is one, or one for each class against the rest
     stop_reasons: list[str]
     # passes over the rows in all games
     n_iter: int
@@ -125,9 +126,6 @@ class Inspection:
     reasons: Callable[[Any], list[str] | None] | None = None
     # returns how many voters are needed, and which of them agree
     describe_panel: Callable[[], Any] | None = None
-    # from a number and a random state to so many unlabeled rows to label next: their numbers, and
-    # their names or positions in the rows given
-    suggest_rows: Callable[[int, Any], tuple[np.ndarray, np.ndarray]] | None = None
     # names of the voters whose bounds had to be relaxed
     contradicting: Sequence[str] = ()
     # how much the unlabeled rows differ from the labeled ones, if that is significant
@@ -155,7 +153,6 @@ def store_games(
     estimator.duality_gap_ = np.array([game.duality_gap for game in games])
     estimator.n_iter_ = np.array([game.n_iter for game in games])
     estimator.stop_reason_ = np.array([game.stop_reason for game in games])
-    estimator.history_ = [game.history for game in games]
     estimator.hedged_range_ = np.array(hedged_ranges)
 
 

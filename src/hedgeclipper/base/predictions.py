@@ -126,6 +126,13 @@ class PanelGame:
     weights: np.ndarray
     calibration: Calibration
 
+    def check_arrays(self) -> None:
+        """Raise unless all numbers that predictions are made of are finite."""
+        parts = [self.calibration, *self.scales]
+        numbers = [self.weights, *(number for part in parts for number in vars(part).values())]
+        if not all(np.isfinite(number).all() for number in numbers):
+            raise ValueError("its game has numbers that are not finite")
+
     def hedged_range(self, loss: Loss) -> tuple[float, float]:
         """Return between which log-odds the game for a loss hedges; infinite for log loss."""
         low, high = self.calibration.log_odds(np.array(loss.hedged_range))
@@ -146,14 +153,12 @@ class GamePredictor(ABC):
     """Makes scores, probabilities and classes of what the games predict for rows.
 
     ``raw`` predictions have the shape (n_samples, n_games): there is one game for two classes, or
-    one for each class against the rest. They are log-odds and an ``offset``, which is that of the
-    costs in a loss. ``prepare`` makes of rows what is scored, and ``costs`` are as by
-    `decision_costs`.
+    one for each class against the rest. They are log-odds. ``prepare`` makes of rows what is
+    scored, and ``costs`` are as by `decision_costs`.
     """
 
     games: Sequence[PanelGame] = field(kw_only=True)
     prepare: Callable[[Any], Any] | None = field(default=None, kw_only=True)
-    offset: float = field(default=0.0, kw_only=True)
     costs: np.ndarray | None = field(default=None, kw_only=True)
 
     @abstractmethod
@@ -177,7 +182,7 @@ class GamePredictor(ABC):
         if self.costs is None or self.costs.shape[0] > 2:
             return 0.0
         probability = self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0])
-        return float(logit(probability)) + self.offset
+        return float(logit(probability))
 
     def decision(self, raw: np.ndarray) -> np.ndarray:
         """Return scores of rows: the class is that of the largest, or the second if positive.
@@ -193,7 +198,7 @@ class GamePredictor(ABC):
 
     def probabilities(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability of each class, shape (n_samples, n_classes)."""
-        positive = expit(raw - self.offset)
+        positive = expit(raw)
         if raw.shape[1] == 1:
             return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
         return positive / positive.sum(axis=1, keepdims=True)

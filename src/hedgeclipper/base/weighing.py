@@ -1,4 +1,4 @@
-"""From the members' scores to their weights and to calibrated probabilities.
+"""From the members' scores to their weights and calibrated probabilities.
 
 Labels are weighted so that both classes weigh the same: b tells how well a member ranks (it is the
 area under the ROC curve minus 1/2 where votes are ranks). The anchor, the weights that the game is
@@ -30,7 +30,7 @@ from sklearn.metrics import roc_auc_score
 from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.base.predictions import Calibration, PanelGame, Scale, VoteScale, make_votes
 from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.losses import Loss, resolve_loss
+from hedgeclipper.game.losses import resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress
 from hedgeclipper.game.solve import play
 from hedgeclipper.game.specialists import VoteArray
@@ -134,7 +134,7 @@ def aggregate(
     scores: PanelScores,
     *,
     scales: Sequence[Scale] | None = None,
-    loss: str | Loss = "square",
+    loss: str = "square",
     tol: float = 1e-3,
     max_iter: int = 200,
     prior: np.ndarray | None = None,
@@ -178,7 +178,7 @@ def aggregate(
 def solve_panel_game(
     votes: PanelScores,
     prior: np.ndarray,
-    loss: str | Loss,
+    loss: str,
     *,
     tol: float = 1e-3,
     max_iter: int = 200,
@@ -241,9 +241,7 @@ def weights_near_best(votes: PanelScores) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _set_up(
-    votes: PanelScores, prior: np.ndarray, b: np.ndarray, loss: str | Loss, ridge: float
-) -> Game:
+def _set_up(votes: PanelScores, prior: np.ndarray, b: np.ndarray, loss: str, ridge: float) -> Game:
     """Return the game with its anchor, weights in given parts of the size that suits b."""
     size = float(np.mean((votes.unlabeled @ prior) ** 2))
     scale = max(float(b @ prior) / size, LEAST_SCALE) if size > 0 else LEAST_SCALE

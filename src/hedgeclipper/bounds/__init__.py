@@ -1,1 +1,1 @@
-"""What labels prove: intervals, certificates, and what contradicts."""
+"""What labels prove: intervals, certificates, class rates, and tested predictions."""

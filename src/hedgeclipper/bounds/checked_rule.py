@@ -88,7 +88,6 @@ class SureRows:
     error_upper: float
     n_errors: int
     n_tested: int
-    gain_per_label: float = 0.0
     n_needed: int = 0
 
 
@@ -116,9 +115,6 @@ class AutoLabels:
         if no row is sure.
     n_errors, n_tested : int
         How many of the labeled rows that are as sure are wrong, and how many there are.
-    gain_per_label : float
-        Roughly how much coverage one more label to test by adds: the gain from twice as many of
-        them at the same error rate, divided by their number.
     n_needed : int
         Smallest number of held-out labels that could prove ``max_error``; 0 if there are enough.
     """
@@ -132,7 +128,6 @@ class AutoLabels:
     error_upper: float
     n_errors: int
     n_tested: int
-    gain_per_label: float
     n_needed: int
 
     @property
@@ -162,32 +157,6 @@ class AutoLabels:
 
     def __str__(self) -> str:
         return self.describe()
-
-
-def _last_passed(rule: CheckedRule, max_error: float, delta: float) -> SureRows:
-    """Return the last threshold before the first at which the bound cannot be proved."""
-    n_tested = rule.wrong.size
-    n_faultless = np.log(1.0 / delta) / -np.log1p(-max_error)
-    n_needed = LEAST_MARGIN * n_faultless
-    # a few errors among the first labels shall not end it, if there are enough labels
-    first = max(n_needed, min(MARGIN * n_faultless, n_tested / 2)) / max(n_tested, 1)
-    if n_tested == 0 or first > 1.0:
-        return SureRows(-np.inf, 0.0, 1.0, 0, n_tested, n_needed=int(np.ceil(n_needed)))
-    pool = np.sort(np.concatenate([rule.doubts, rule.unlabeled_doubts]))
-    thresholds = _thresholds(pool, first, n_needed / n_tested)
-    below = rule.doubts <= thresholds[:, None]
-    tested, errors = below.sum(axis=1), (below & rule.wrong).sum(axis=1)
-    coverage, rows = tested / n_tested, np.full(thresholds.size, np.inf)
-    if rule.n_unlabeled:
-        coverage = np.mean(rule.unlabeled_doubts <= thresholds[:, None], axis=1)
-        rows = np.rint(coverage * rule.n_unlabeled)
-    _, upper = proportion_bounds(errors, tested, rows, delta)
-    n_passed = int(np.cumprod(upper <= max_error).sum())
-    if n_passed == 0:
-        return SureRows(-np.inf, 0.0, 1.0, int(errors[0]), int(tested[0]))
-    at = n_passed - 1
-    found = float(thresholds[at]), float(coverage[at]), float(upper[at])
-    return SureRows(*found, int(errors[at]), int(tested[at]))
 
 
 def _thresholds(pool: np.ndarray, first: float, least: float) -> np.ndarray:
@@ -320,10 +289,30 @@ class CheckedRule:
         return bool(np.isclose(*means, rtol=1e-6, atol=1e-12))
 
     def surest(self, max_error: float, confidence_level: float) -> SureRows:
-        """Return up to which doubt at most this proportion of the unlabeled rows is wrong."""
-        found, n_tested = _last_passed(self, max_error, 1.0 - confidence_level), self.wrong.size
-        if n_tested == 0:
-            return found
-        twice = replace(self, wrong=np.tile(self.wrong, 2), doubts=np.tile(self.doubts, 2))
-        gain = _last_passed(twice, max_error, 1.0 - confidence_level).coverage - found.coverage
-        return replace(found, gain_per_label=max(gain, 0.0) / n_tested)
+        """Return up to which doubt at most this proportion of the unlabeled rows is wrong.
+
+        That is the last threshold before the first at which the bound cannot be proved.
+        """
+        delta = 1.0 - confidence_level
+        n_tested = self.wrong.size
+        n_faultless = np.log(1.0 / delta) / -np.log1p(-max_error)
+        n_needed = LEAST_MARGIN * n_faultless
+        # a few errors among the first labels shall not end it, if there are enough labels
+        first = max(n_needed, min(MARGIN * n_faultless, n_tested / 2)) / max(n_tested, 1)
+        if n_tested == 0 or first > 1.0:
+            return SureRows(-np.inf, 0.0, 1.0, 0, n_tested, n_needed=int(np.ceil(n_needed)))
+        pool = np.sort(np.concatenate([self.doubts, self.unlabeled_doubts]))
+        thresholds = _thresholds(pool, first, n_needed / n_tested)
+        below = self.doubts <= thresholds[:, None]
+        tested, errors = below.sum(axis=1), (below & self.wrong).sum(axis=1)
+        coverage, rows = tested / n_tested, np.full(thresholds.size, np.inf)
+        if self.n_unlabeled:
+            coverage = np.mean(self.unlabeled_doubts <= thresholds[:, None], axis=1)
+            rows = np.rint(coverage * self.n_unlabeled)
+        _, upper = proportion_bounds(errors, tested, rows, delta)
+        n_passed = int(np.cumprod(upper <= max_error).sum())
+        if n_passed == 0:
+            return SureRows(-np.inf, 0.0, 1.0, int(errors[0]), int(tested[0]))
+        at = n_passed - 1
+        found = float(thresholds[at]), float(coverage[at]), float(upper[at])
+        return SureRows(*found, int(errors[at]), int(tested[at]))

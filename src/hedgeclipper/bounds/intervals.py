@@ -1,19 +1,14 @@
-"""What a few labels prove: exact bounds on a mean, and bounds on each voter's label correlation.
+"""What a few labels prove: bounds on a proportion, and on each voter's label correlation.
 
 A voter's label correlation is the mean of h_i(x) y over the labeled rows it is awake on, in
 [-1, 1]; for votes of -1 and 1 it is 2 * accuracy - 1. The rows must be ones the voter was not
 fitted on.
 
-Exact bounds are on a mean over the unlabeled rows. m of N = m + n rows are labeled, a simple random
-sample without replacement; the other n are unlabeled.
-
-**Counts** (a vote is right, a prediction is wrong): if K of the N rows count, the number among the
-labeled ones is hypergeometric. Inverting the test gives bounds that fail with probability delta at
-most. For infinitely many unlabeled rows they are those of Clopper and Pearson.
-
-**Numbers in [0, 1]** (soft votes): bet on each labeled row in turn that it is above a candidate
-mean. If the candidate is the true mean the wealth is a martingale, so that it reaches 1 / delta
-with probability delta at most (Ville's inequality). Means against which it does are rejected.
+**Exact bounds** are on a proportion of the unlabeled rows: those on which a vote is right, or a
+prediction wrong. m of N = m + n rows are labeled, a simple random sample without replacement; the
+other n are unlabeled. If K of the N rows count, the number among the labeled ones is
+hypergeometric. Inverting the test gives bounds that fail with probability delta at most. For
+infinitely many unlabeled rows they are those of Clopper and Pearson.
 
 **Estimates**: Wilson's bounds, and means of labels that predictions make more precise
 (`prediction_powered`).
@@ -21,15 +16,11 @@ with probability delta at most (Ville's inequality). Means against which it does
 References
 ----------
 C. J. Clopper and E. S. Pearson. The Use of Confidence or Fiducial Limits. Biometrika, 1934.
-
-I. Waudby-Smith and A. Ramdas. Estimating Means of Bounded Random Variables by Betting. Journal of
-the Royal Statistical Society B, 2024. Section 5: sampling without replacement.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numba
@@ -42,8 +33,6 @@ from hedgeclipper.game.specialists import VoteMatrix, as_vote_matrix, signed_sum
 
 # relative error allowed for in a probability, so that rounding never makes a bound too narrow
 CAUTION = 1e-6
-LARGEST_BET = 0.75
-BISECTIONS = 40
 METHODS = ("plug_in", "wilson", "exact")
 N_FOLDS = 5
 
@@ -133,64 +122,6 @@ def _log_choose(n, k):
     return math.lgamma(n + 1.0) - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0)
 
 
-def least_mean(values: Any, n_unlabeled: int, delta: float) -> float:
-    """Return a lower bound on the mean of a number in [0, 1] over the unlabeled rows.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_labeled,)
-        Its values on the labeled rows, in an order that does not depend on them.
-    n_unlabeled : int
-        Number of unlabeled rows.
-    delta : float
-        Probability that the bound fails.
-
-    Returns
-    -------
-    float
-        The bound. An upper one is ``1 - least_mean(1 - values, ...)``.
-    """
-    x = np.asarray(values, dtype=float)
-    if x.size == 0 or n_unlabeled == 0:
-        return 0.0
-    total, n_rows = float(x.sum()), x.size + n_unlabeled
-    bets, most = _bets(x, delta), math.log(1.0 / delta)
-    low, high = total / n_rows, (total + n_unlabeled) / n_rows  # the others all 0, or all 1
-    if not _is_rejected(x, bets, n_rows, low, most):
-        return 0.0
-    for _ in range(BISECTIONS):  # the wealth falls with the candidate
-        middle = (low + high) / 2.0
-        if _is_rejected(x, bets, n_rows, middle, most):
-            low = middle
-        else:
-            high = middle
-    return min(max((n_rows * low - total) / n_unlabeled, 0.0), 1.0)
-
-
-def _bets(x: np.ndarray, delta: float) -> np.ndarray:
-    """Return how much to bet on each row, by the variance of those before."""
-    t = np.arange(1, x.size + 1)
-    mean = (0.5 + np.cumsum(x)) / (t + 1)
-    variance = (0.25 + np.cumsum((x - mean) ** 2)) / (t + 1)
-    before = np.concatenate([[0.25], variance[:-1]])
-    return np.sqrt(2.0 * math.log(1.0 / delta) / (x.size * before))
-
-
-@numba.njit(cache=True)
-def _is_rejected(x, bets, n_rows, mean, most):
-    """Return whether bets against a mean of all rows ever win so much, in logarithms."""
-    wealth, seen = 0.0, 0.0
-    for t in range(x.size):
-        rest = (n_rows * mean - seen) / (n_rows - t)
-        if rest <= 0.0:
-            return rest < 0.0 or x[t] > 0.0
-        wealth += math.log1p(min(bets[t], LARGEST_BET / rest) * (x[t] - rest))
-        if wealth >= most:
-            return True
-        seen += x[t]
-    return False
-
-
 def lower_bounds(
     votes: Any,
     labels: Any,
@@ -198,7 +129,6 @@ def lower_bounds(
     participation: Any = None,
     method: str = "plug_in",
     confidence_level: float = 0.95,
-    two_sided: bool = False,
     n_unlabeled: Any = None,
 ) -> LabelCorrelations:
     """Return the correlation of each voter with the label, and bounds on it, from labeled rows.
@@ -212,23 +142,20 @@ def lower_bounds(
         Labels, -1 or 1.
     participation : array-like or sparse matrix of the shape of votes, default=None
         Probability of voting, in [0, 1], where voters take part at random. Values other than 0 and
-        1 weigh the rows, and are not for "exact".
+        1 weigh the rows, and are for "plug_in" alone.
     method : {"plug_in", "wilson", "exact"}, default="plug_in"
         - "plug_in": the estimate itself, without a margin, as in the paper
-        - "wilson": Wilson's score bound [1]_, each voter's by itself; for votes of -1 or 1 and a
-          cautious estimate
-        - "exact": bounds on the correlation on the unlabeled rows themselves, for all voters
-          together; the only ones that can give a guarantee. Where a voter only votes -1 or 1 its
-          right votes are counted (hypergeometric test), other votes get betting bounds [2]_.
+        - "wilson": Wilson's score bound [1]_, each voter's by itself, a cautious estimate; for
+          votes of -1 or 1
+        - "exact": lower bounds on the correlation on the unlabeled rows themselves, for all voters
+          together, by the hypergeometric test; the only ones that can give a guarantee; for votes
+          of -1 or 1
     confidence_level : float, default=0.95
         Probability that the bounds hold, in (0, 1), at least 1/2 for "wilson"; a higher level
         makes them wider. "plug_in" does not use it. See `LabelCorrelations`.
-    two_sided : bool, default=False
-        Whether lower and upper bounds hold together; set it to use both (``widths="bounds"`` in
-        `solve_game`). Without it the upper ones of "exact" are 1.
     n_unlabeled : int or array-like of shape (n_voters,), default=None
         Needed for "exact": the unlabeled rows each voter is awake on, or their number if all
-        voters are awake on all of them. A `certificate` for another number is no guarantee.
+        voters are awake on all of them.
 
     Returns
     -------
@@ -240,8 +167,6 @@ def lower_bounds(
     ----------
     .. [1] E. B. Wilson. Probable Inference, the Law of Succession, and Statistical Inference.
        Journal of the American Statistical Association, 1927.
-    .. [2] I. Waudby-Smith and A. Ramdas. Estimating Means of Bounded Random Variables by Betting.
-       Journal of the Royal Statistical Society B, 2024.
 
     Examples
     --------
@@ -256,16 +181,14 @@ def lower_bounds(
     signs = _check_labels(labels, matrix.n_samples)
     sums, n_labeled = signed_sums(matrix, signs), matrix.coverage * matrix.n_samples
     estimate = np.divide(sums, n_labeled, out=np.full_like(sums, np.nan), where=n_labeled > 0)
-    counts, delta = None, (1.0 - float(confidence_level)) / (2 if two_sided else 1)
-    is_hard = _squares(matrix) >= n_labeled - 1e-9
-    if method == "wilson":
-        _check_hard_votes(is_hard)
+    delta = 1.0 - float(confidence_level)
+    if method != "plug_in":
+        _check_hard_votes(matrix, method)
     lower, upper = mean_bounds(estimate, n_labeled, method, delta)
     if method == "exact":
-        counts = _check_counts(n_unlabeled, n_labeled)
-        delta /= max(n_labeled.size, 1)
-        lower, upper = _exact_bounds(matrix, signs, sums, n_labeled, counts, is_hard, delta)
-        upper = upper if two_sided else np.ones_like(upper)
+        counts, right = _check_counts(n_unlabeled, n_labeled), np.rint((n_labeled + sums) / 2.0)
+        least, _ = proportion_bounds(right, n_labeled, counts, delta / max(n_labeled.size, 1))
+        lower, upper = 2.0 * least - 1.0, np.ones_like(least)
     return LabelCorrelations(
         estimate=estimate,
         lower=lower,
@@ -274,7 +197,6 @@ def lower_bounds(
         method=method,
         confidence_level=None if method == "plug_in" else confidence_level,
         is_guarantee=method == "exact",
-        n_unlabeled=counts,
     )
 
 
@@ -287,49 +209,6 @@ def check_level(confidence_level: Any, lowest: float = 0.0) -> None:
             "The 'confidence_level' parameter must lie strictly between 0 and 1"
             f"{extra}. Got {confidence_level!r}."
         )
-
-
-def _exact_bounds(
-    matrix: VoteMatrix,
-    signs: np.ndarray,
-    sums: np.ndarray,
-    n_labeled: np.ndarray,
-    n_unlabeled: np.ndarray,
-    is_hard: np.ndarray,
-    delta: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds on the correlations on the unlabeled rows, each failing with delta at most."""
-    if matrix.is_fractional:
-        raise ValueError(
-            "method='exact' needs voters that are awake or asleep on a row. Got a participation "
-            "between 0 and 1: take method='wilson' or 'plug_in', which are estimates."
-        )
-    right = np.where(is_hard, np.rint((n_labeled + sums) / 2.0), 0.0)
-    lower, upper = proportion_bounds(right, n_labeled, n_unlabeled, delta)
-    soft = np.flatnonzero(~is_hard)
-    for voter, products in zip(soft, _signed_votes(matrix, signs, soft, n_labeled), strict=True):
-        values, n_rows = (1.0 + products) / 2.0, int(n_unlabeled[voter])
-        lower[voter] = least_mean(values, n_rows, delta)
-        upper[voter] = 1.0 - least_mean(1.0 - values, n_rows, delta)
-    return 2.0 * lower - 1.0, 2.0 * upper - 1.0
-
-
-def _signed_votes(
-    matrix: VoteMatrix, signs: np.ndarray, voters: np.ndarray, n_awake: np.ndarray
-) -> Iterator[np.ndarray]:
-    """Yield vote times label of each of these voters on the rows it is awake on, in random order.
-
-    Bets must be placed in an order that depends on nothing; it is the same in every call.
-    """
-    if voters.size == 0:
-        return
-    blocks = [sparse.csc_array(block)[:, voters] for block in matrix.blocks()]
-    columns = sparse.csc_array(sparse.diags_array(signs) @ sparse.vstack(blocks))
-    for number, voter in enumerate(voters):
-        own = columns[:, [number]].data
-        products = np.zeros(round(n_awake[voter]))  # votes of 0 are not stored
-        products[: own.size] = own
-        yield np.random.default_rng(0).permutation(products)
 
 
 def mean_bounds(
@@ -413,19 +292,15 @@ def _check_counts(n_unlabeled: Any, n_labeled: np.ndarray) -> np.ndarray:
     return np.broadcast_to(counts, n_labeled.shape)
 
 
-def _squares(matrix: VoteMatrix) -> np.ndarray:
-    """Return the sum of squares of each voter's votes: how often it votes, if these are -1 or 1."""
+def _check_hard_votes(matrix: VoteMatrix, method: str) -> None:
+    """Raise unless every vote is -1 or 1: then the squares add up to the number of votes."""
     squares = np.zeros(matrix.n_voters)
     for block in matrix.blocks():
         square = block.multiply(block) if sparse.issparse(block) else block * block
         squares += np.asarray(square.sum(axis=0)).ravel()
-    return squares
-
-
-def _check_hard_votes(is_hard: np.ndarray) -> None:
-    soft = np.flatnonzero(~is_hard)
+    soft = np.flatnonzero(squares < matrix.coverage * matrix.n_samples - 1e-9)
     if soft.size:
         raise ValueError(
-            f"method='wilson' needs votes of -1 or 1, each wholly awake or asleep. Got others from "
-            f"voter {soft[0]}. Take np.sign of the votes, or method='exact'."
+            f"method={method!r} needs votes of -1 or 1, each wholly awake or asleep. Got others "
+            f"from voter {soft[0]}. Take np.sign of the votes, or method='plug_in', an estimate."
         )

@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import logit
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state, get_tags
 from threadpoolctl import threadpool_limits
@@ -24,7 +23,6 @@ from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
 from hedgeclipper.forest.groups import GroupPredictor, ScoredGroups, score_groups, weigh_groups
 from hedgeclipper.forest.growing import SHIFT_THRESHOLD, check_shift, draw_some, grow_forest
 from hedgeclipper.forest.unlabeled import UnlabeledScores, score_unlabeled
-from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import split_target
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions
@@ -72,7 +70,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         fit, and test its predictions. The bound on the error holds with this probability, if the
         labeled rows are a simple random sample of all rows and have no weights. If None, no labels
         are held out, and the error is an estimate.
-    loss : {"square", "zero_one", "log"} or Loss, default="square"
+    loss : {"square", "zero_one", "log"}, default="square"
         Loss that the game minimizes in the worst case. The paper's is "zero_one".
     tol : float, default=1e-3
         Relative duality gap at which the solver stops.
@@ -108,8 +106,6 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         values of ``decision_function``.
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Slack and duality gap that the solver reached, number of passes, and why it stopped.
-    history_ : list of tuple of PassRecord
-        Both sides of each game after each full pass.
     certificate_ : Certificate
         The error of ``predict`` on the unlabeled rows, with bounds: a guarantee from held-out
         labels, or an estimate from labeled rows that trees have not seen.
@@ -148,7 +144,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), None],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
-        "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
+        "loss": [StrOptions({"square", "zero_one", "log"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
         "n_jobs": [Integral, None],
@@ -259,18 +255,14 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
 
     def _store(self, found: list[Aggregate], prepare: BatchCheck | None) -> None:
         """Store what predicts new rows, and the results of the games."""
-        games = [one.solution.game for one in found]
-        loss: Any = games[0].loss
-        # probability at which the loss predicts neither class
-        offset = float(logit((1.0 + loss.link(np.zeros(1))[0]) / 2.0))
         self._predictor = GroupPredictor(
             self._groups.scorer,
             games=[one.game for one in found],
             prepare=prepare,
-            offset=offset,
             costs=self._costs,
         )
-        ranges = np.array([one.game.hedged_range(loss) for one in found]) + offset
+        games = [one.solution.game for one in found]
+        ranges = np.array([one.game.hedged_range(games[0].loss) for one in found])
         store_games(self, games, ranges - self._predictor.threshold)
         self.weights_ = np.array([one.solution.weights for one in found])
         self.label_correlations_ = np.array([one.solution.label_correlations for one in found])

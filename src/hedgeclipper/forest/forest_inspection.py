@@ -46,7 +46,7 @@ def column_contributions(predictor: GroupPredictor, X: Any, game: int) -> np.nda
     """
     finder, scorer = predictor.finder, predictor.scorer
     if not isinstance(finder, ViewedTrees):
-        finder = ViewedTrees([], [(0,)], [finder], [X.shape[1]])
+        finder = ViewedTrees([], [(0,)], [finder])
     if scorer.are_log_odds or not all(isinstance(part, PackedTrees) for part in finder.parts):
         return None
     out = np.zeros((X.shape[0], X.shape[1] + 1))

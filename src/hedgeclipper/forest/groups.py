@@ -21,6 +21,7 @@ from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.base.weighing import Aggregate, PanelScores, aggregate
 from hedgeclipper.forest.growing import GrownTrees
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, TreeNodes
+from hedgeclipper.io.arrays import is_array
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels and four groups. The
 # strength of the pull to the prior weights, times the mean square of the vote they give; with fewer
@@ -42,6 +43,15 @@ class GroupScorer:
     groups: np.ndarray  # (n_trees,): number of each tree's group; trees of one are side by side
     leaf_values: np.ndarray  # (n_games, all leaves)
     are_log_odds: bool
+
+    def check_arrays(self) -> None:
+        """Raise unless each tree is in a group, and each leaf has a value in each game."""
+        finder, groups, values = self.finder, self.groups, self.leaf_values
+        fits = isinstance(finder, LeafFinder) and is_array(groups, "i", finder.n_trees)
+        fits = fits and groups[0] == 0 and set(np.diff(groups)) <= {0, 1}
+        fits = fits and is_array(values, "f", None, finder.n_leaves.sum()) and values.size > 0
+        if not (fits and np.isfinite(values).all()):
+            raise ValueError("its groups do not fit their trees")
 
     @property
     def prior_weights(self) -> np.ndarray:
@@ -265,4 +275,4 @@ class GroupPredictor(GamePredictor):
         """Return raw predictions for scores of shape (n_samples, n_groups, n_games)."""
         starts = range(0, max(scores.shape[0], 1), ROWS_PER_BLOCK)
         blocks = (scores[start : start + ROWS_PER_BLOCK].astype(float) for start in starts)
-        return np.concatenate([self.log_odds(block) for block in blocks]) + self.offset
+        return np.concatenate([self.log_odds(block) for block in blocks])

@@ -182,8 +182,8 @@ def grow_trees(
         for one in ensembles
     }
     parts = [leaf_finder(model) for model in models.values()]
-    looks, widths = [one.look for one in ensembles], [table.shape[1] for table in tables]
-    finder = parts[0] if len(parts) == 1 else ViewedTrees(views, looks, parts, widths)
+    looks = [one.look for one in ensembles]
+    finder = parts[0] if len(parts) == 1 else ViewedTrees(views, looks, parts)
     unseen = np.tile(~is_grown, (finder.n_trees, 1))
     if has_bags:
         samples = (sample for model in models.values() for sample in model.estimators_samples_)

@@ -26,6 +26,7 @@ from sklearn.ensemble import (
 from sklearn.tree import BaseDecisionTree
 
 from hedgeclipper.base.threads import map_in_threads
+from hedgeclipper.io.arrays import is_array
 
 ROWS_PER_BLOCK = 1 << 14
 BYTES_PER_BLOCK = 1 << 23
@@ -142,6 +143,43 @@ class PackedTrees(LeafFinder):
         """How many rows fit a block of features that stays in the cache."""
         size = BYTES_PER_BLOCK // (4 * max(1, self.used.size))
         return int(np.clip(size, 1024, ROWS_PER_BLOCK))
+
+    def check_arrays(self) -> None:
+        """Raise unless every path from a root ends in a leaf of the same tree: kernels rely on it.
+
+        Each node has one parent: otherwise paths could double at each step, and never all be seen.
+        """
+        n_nodes, n_trees = len(self.left), len(self.roots)
+        kinds = {"i": (self.left, self.right, self.parent), "iu": (self.feature, self.leaf)}
+        kinds |= {"f": (self.threshold,), "b": (self.missing_left,)}
+        fits = all(is_array(own, kind, n_nodes) for kind in kinds for own in kinds[kind])
+        fits = fits and is_array(self.roots, "i", n_trees) and is_array(self.used, "i", None)
+        fits = fits and is_array(self.n_leaves, "i", n_trees)
+        if not (fits and self._are_nodes_linked() and self._depth() <= self.depth <= n_nodes):
+            raise ValueError("its trees have nodes that do not fit together")
+
+    def _are_nodes_linked(self) -> bool:
+        is_leaf, tree = self.left < 0, np.cumsum(self.parent < 0) - 1
+        inner, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
+        children, above = np.append(self.left[inner], self.right[inner]), np.tile(inner, 2)
+        columns, counts = self.feature[inner], np.bincount(tree[leaves], minlength=self.n_trees)
+        numbers = np.arange(leaves.size) - self.offsets[tree[leaves]]  # from 0 in each tree
+        return bool(
+            np.array_equal(np.sort(np.append(self.roots, children)), np.arange(self.left.size))
+            and np.array_equal(self.roots, np.flatnonzero(self.parent < 0))
+            and np.array_equal(self.parent[children], above)
+            and np.all((children > above) & (tree[children] == tree[above]))
+            and np.array_equal(self.n_leaves, counts)
+            and np.array_equal(self.leaf[leaves], numbers)
+            and np.all((columns >= 0) & (columns < self.used.size))
+        )
+
+    def _depth(self) -> int:
+        nodes, depth = self.roots, -1
+        while nodes.size:
+            inner, depth = nodes[self.left[nodes] >= 0], depth + 1
+            nodes = np.append(self.left[inner], self.right[inner])
+        return depth
 
     def fill(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""

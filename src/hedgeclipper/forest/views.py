@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.forest.trees import LeafFinder, TreeNodes
-from hedgeclipper.io.arrays import stack_rows
+from hedgeclipper.io.arrays import is_array, stack_rows
 
 N_COMPONENTS = 30
 LEAST_COLUMNS = 3
@@ -125,6 +125,16 @@ class Components(TransformerMixin, BaseEstimator):
             )
         return out
 
+    def check_arrays(self) -> None:
+        """Raise unless all columns, and no others, have what their components are made of."""
+        if hasattr(self, "directions_"):
+            n_columns, size = self.n_features_in_, self.offset_.size
+            columns = self.fill_, self.lowest_, self.highest_
+            fits = is_array(self.directions_, "f", n_columns, size)
+            fits = fits and is_array(self.offset_, "f", size)
+            if not (fits and all(is_array(own, "f", n_columns) for own in columns)):
+                raise ValueError("its components do not fit their columns")
+
     def _learn_columns(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Note how columns are filled and cut; return center, scale and standardized rows."""
         is_empty = np.isnan(X).all(axis=0)
@@ -227,7 +237,6 @@ class ViewedTrees(LeafFinder):
 
     Each of the ``parts`` has a look at some of these tables, side by side, by their numbers in
     ``looks``: 0 is the columns as they are, 1 what the first of the views makes of them, and so on.
-    ``widths`` are the numbers of columns of the tables.
     """
 
     def __init__(
@@ -235,15 +244,21 @@ class ViewedTrees(LeafFinder):
         views: Sequence[Any],
         looks: Sequence[tuple[int, ...]],
         parts: Sequence[LeafFinder],
-        widths: Sequence[int],
     ):
         self.views, self.looks, self.parts = list(views), list(looks), list(parts)
-        self.widths = list(widths)
         self.n_leaves = np.concatenate([part.n_leaves for part in parts])
         self.leaf_values = np.concatenate([part.leaf_values for part in parts])
         outputs = [part.tree_output for part in parts if part.tree_output is not None]
         self.tree_output = np.concatenate(outputs) if outputs else None
         self.has_own_threads = any(part.has_own_threads for part in parts)
+
+    def check_arrays(self) -> None:
+        """Raise unless all leaves are those of the parts."""
+        fits = all(isinstance(part, LeafFinder) for part in self.parts)
+        n_leaves = np.concatenate([part.n_leaves for part in self.parts])
+        fits = fits and is_array(self.n_leaves, "iu", n_leaves.size)
+        if not (fits and np.array_equal(self.n_leaves, n_leaves)):
+            raise ValueError("its trees do not fit their views")
 
     @property
     def n_block_rows(self) -> int:

@@ -14,9 +14,8 @@ within which it is known, and the pull to an anchor, the majority vote for insta
 the adversary pays for breaking a constraint. For zero-one loss Psi(m) - Psi(0) is the paper's hinge
 max(abs(m) - 1, 0). With K classes m_j, z_j and v h have K entries each, z_j is a distribution over
 the classes, and z_j v h is a scalar product; all else is the same. The scores m may have an offset,
-which blocks of rows add to them, or which is one more voter whose weight is fixed at 1, and Psi(0)
-may be another baseline. For every theta in the box
-and every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed potential at m,
+which blocks of rows add to them, and Psi(0) may be another baseline. For every theta in the box and
+every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed potential at m,
 the difference is the sum of two parts that are never negative: the gap due to smoothing (a sum over
 rows) and the gap due to the weights (a sum over voters).
 """
@@ -116,11 +115,6 @@ class WeightTerms:
             return -np.inf
         return self.value(theta) + float(tilt @ theta)
 
-    def and_offset(self) -> WeightTerms:
-        """Return these terms and those of one more voter, whose weight is fixed at 1."""
-        fixed = {"edge": 0, "width": 0, "curvature": 0, "anchor": 1, "lower": 1, "upper": 1}
-        return WeightTerms(**{name: np.append(getattr(self, name), fixed[name]) for name in fixed})
-
     def within(self, reach: float) -> WeightTerms:
         """Return the same terms with infinite sides of the box brought in to ``reach``."""
         return replace(
@@ -162,13 +156,6 @@ class Game:
         """Return the same game with weights up to ``reach`` where nothing else bounds them."""
         return replace(self, terms=self.terms.within(reach))
 
-    def primal(self, theta: np.ndarray) -> float:
-        """Take a pass for the primal value alone."""
-        potential = self.loss.potential
-        total = self.specialists.sum_blocks(lambda rows: potential(rows @ theta).sum())
-        mean = float(total) / self.specialists.n_samples
-        return self.terms.value(theta) + self.unlabeled_weight * mean - self.base
-
     def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
         """Take one pass over the rows and return both sides of the game at theta."""
         work = partial(block_sums, theta=theta, loss=self.loss, eps=eps)
@@ -198,7 +185,7 @@ class Evaluation:
     """Both sides of the game at one theta.
 
     ``smoothed`` is the rows' part of the smoothed primal and ``tilt`` its gradient;
-    ``primal - dual`` is ``smoothing_gap + weights_gap``. Certificates are computed from the means
+    ``primal - dual`` is ``smoothing_gap + weights_gap``. Worst cases are computed from the means
     over the rows of Psi(m), of max(size - 1, 0) and of size, which is abs(m) with two classes.
     """
 

@@ -30,7 +30,6 @@ class Loss(ABC):
 
     name: str
     is_smooth: bool
-    may_abstain: bool = False
 
     @abstractmethod
     def reply(self, m: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
@@ -67,27 +66,21 @@ class Loss(ABC):
 
 
 class BinaryLoss(Loss):
-    """A loss of predictions for two classes: m is the awake prediction, g and z in [-1, 1].
-
-    The link is ``clip((m + link_shift) * link_scale, -1, 1)`` but for log loss.
-    """
-
-    link_shift: float = 0.0
-    link_scale: float = 1.0
+    """A loss of predictions for two classes: m is the awake prediction, g and z in [-1, 1]."""
 
     def size(self, m: np.ndarray) -> np.ndarray:
         """Return abs(m)."""
         return np.abs(m)
 
     def link(self, m: np.ndarray) -> np.ndarray:
-        """Return (m + link_shift) * link_scale, clipped to [-1, 1]."""
-        return np.clip((m + self.link_shift) * self.link_scale, -1.0, 1.0)
+        """Return m clipped to [-1, 1]."""
+        return np.clip(m, -1.0, 1.0)
 
     def awake_at(self, g: float, room: float = 0.0) -> float:
         """Return the m nearest 0 whose link, or `soft_link` with some room, is g."""
         if abs(g) > 1.0 - room:
             g = float(np.sign(g)) * (1.0 - 2.0 * room + room * room / (1.0 - abs(g)))
-        return g / self.link_scale - self.link_shift
+        return g
 
     def soft_link(self, m: np.ndarray, room: np.ndarray) -> np.ndarray:
         """Return the link of m, but strictly between -1 and 1 and strictly increasing.
@@ -95,56 +88,28 @@ class BinaryLoss(Loss):
         Within ``room`` of -1 and 1 it bends into an approach like 1 / m, so that probabilities keep
         the order of the awake predictions, however large those are, and do not claim certainty.
         """
-        mean = (m + self.link_shift) * self.link_scale
-        beyond = np.maximum(np.abs(mean) - (1.0 - room), 0.0)
-        tail = np.sign(mean) * (1.0 - room * room / (room + beyond))
-        return np.where(beyond > 0, tail, mean)
-
-    @property
-    def hedged_range(self) -> tuple[float, float]:
-        """Awake predictions between which the link is strictly between -1 and 1."""
-        with np.errstate(divide="ignore"):
-            return float(self.awake_at(-1.0)), float(self.awake_at(1.0))
+        beyond = np.maximum(np.abs(m) - (1.0 - room), 0.0)
+        tail = np.sign(m) * (1.0 - room * room / (room + beyond))
+        return np.where(beyond > 0, tail, m)
 
 
 @dataclass(frozen=True)
-class PiecewiseLinearLoss(BinaryLoss):
-    """A loss whose potential is piecewise linear: zero-one, cost-weighted, abstention.
+class ZeroOneLoss(BinaryLoss):
+    """The paper's loss, the probability of an error: Psi(m) = max(1, abs(m)), kinks at -1 and 1."""
 
-    ``kinks`` are where the slope changes, ascending, ``values`` is Psi there, and ``slopes`` are
-    those of the pieces, one more than kinks. With ``may_abstain`` the size of the link is the
-    probability of not abstaining.
-    """
-
-    name: str
-    kinks: tuple[float, ...]
-    values: tuple[float, ...]
-    slopes: tuple[float, ...]
-    link_shift: float = 0.0
-    link_scale: float = 1.0
-    may_abstain: bool = False
+    name = "zero_one"
     is_smooth = False
 
     def reply(self, m, eps):
-        """Return the largest of the pieces, what rounding kinks over the width eps adds, and z.
-
-        The pieces are the lines through the kinks.
-        """
-        kinks, values = self.kinks[:1] + self.kinks, self.values[:1] + self.values
-        pieces = zip(self.slopes, kinks, values, strict=True)
-        lines = [slope * m + (value - slope * at) for slope, at, value in pieces]
-        added, z = np.zeros_like(m), np.full_like(m, self.slopes[0])
-        for kink, below, above in zip(self.kinks, self.slopes, self.slopes[1:], strict=False):
-            distance = m - kink
-            z += (above - below) * np.clip(distance / eps + 0.5, 0.0, 1.0)
-            inside = np.maximum(eps / 2 - np.abs(distance), 0.0)
-            added += (above - below) / (2 * eps) * inside * inside
-        return np.maximum.reduce(lines), added, z
+        """Return max(1, abs(m)), what rounding the kinks over the width eps adds, and z."""
+        size = np.abs(m)
+        inside = np.maximum(eps / 2.0 - np.abs(size - 1.0), 0.0)
+        z = np.sign(m) * np.clip((size - 1.0) / eps + 0.5, 0.0, 1.0)
+        return np.maximum(size, 1.0), inside * inside / (2.0 * eps), z
 
     def conjugate(self, z):
-        """Return the largest of ``kink * z - Psi(kink)``."""
-        lines = [kink * z - value for kink, value in zip(self.kinks, self.values, strict=True)]
-        return np.maximum.reduce(lines)
+        """Return abs(z) - 1."""
+        return np.abs(z) - 1.0
 
 
 @dataclass(frozen=True)
@@ -174,6 +139,11 @@ class LogLoss(BinaryLoss):
         """Return the link itself, which never reaches 1."""
         return self.link(m)
 
+    @property
+    def hedged_range(self):
+        """No bounds: it never clips."""
+        return -np.inf, np.inf
+
 
 @dataclass(frozen=True)
 class SquareLoss(BinaryLoss):
@@ -192,104 +162,13 @@ class SquareLoss(BinaryLoss):
         return (z * z - 1.0) / 2.0
 
 
-def zero_one_loss() -> PiecewiseLinearLoss:
-    """Return the paper's loss, the probability of an error: Psi(m) = max(1, abs(m))."""
-    return PiecewiseLinearLoss("zero_one", (-1.0, 1.0), (1.0, 1.0), (-1.0, 0.0, 1.0))
+_BY_NAME = {loss.name: loss for loss in (ZeroOneLoss(), LogLoss(), SquareLoss())}
 
 
-# Psi(m) = abs(m), which every potential approaches for large m
-ABSOLUTE_LOSS = PiecewiseLinearLoss("absolute", (0.0,), (0.0,), (-1.0, 1.0))
-
-
-def cost_weighted_loss(positive: float, negative: float) -> PiecewiseLinearLoss:
-    """Return zero-one loss with a cost for each kind of error.
-
-    Use it where a missed positive is worse (or less bad) than a false alarm. Only the ratio of the
-    costs matters for the predictions; with equal costs it is a multiple of zero-one loss.
-
-    Parameters
-    ----------
-    positive : float
-        Cost of an error on a row whose label is +, a false negative. Must be positive.
-    negative : float
-        Cost of an error on a row whose label is -, a false positive. Must be positive.
-
-    Returns
-    -------
-    Loss
-        To be passed as ``loss`` to `solve_game` or to an estimator.
-
-    Examples
-    --------
-    >>> loss = cost_weighted_loss(positive=3.0, negative=1.0)
-    >>> loss.link(np.array([-1.0, 0.0, 1.0])).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    for name, cost in (("positive", positive), ("negative", negative)):
-        if not (np.isfinite(cost) and cost > 0):
-            raise ValueError(f"The cost '{name}' of an error must be positive. Got {cost!r}.")
-    positive, negative = float(positive), float(negative)
-    total = positive + negative
-    return PiecewiseLinearLoss(
-        f"cost_weighted({positive:g}, {negative:g})",
-        kinks=(-positive, negative),
-        values=(positive, negative),
-        slopes=(-1.0, (negative - positive) / total, 1.0),
-        link_shift=(positive - negative) / 2.0,
-        link_scale=2.0 / total,
-    )
-
-
-def abstention_loss(cost: float) -> PiecewiseLinearLoss:
-    """Return zero-one loss for a predictor that may abstain at a cost.
-
-    The link g is the mean prediction: abs(g) is the probability of predicting at all, and its sign
-    the prediction. Psi(m) = abs(m) + 2 cost max(1 - abs(m), 0).
-
-    Parameters
-    ----------
-    cost : float
-        Cost of abstaining, in (0, 1/2], where an error costs 1. A smaller cost means more
-        abstentions; at 1/2 a coin toss costs as much, and it is zero-one loss.
-
-    Returns
-    -------
-    Loss
-        To be passed as ``loss`` to `solve_game` or to an estimator.
-    """
-    if not (isinstance(cost, (int, float, np.number)) and 0.0 < cost <= 0.5):
-        raise ValueError(
-            f"abstain_cost must lie in (0, 0.5]: above one half a coin toss is cheaper than "
-            f"abstaining. Got {cost!r}."
-        )
-    slope = 1.0 - 2.0 * cost
-    return PiecewiseLinearLoss(
-        f"abstain({cost:g})",
-        kinks=(-1.0, 0.0, 1.0),
-        values=(1.0, 2.0 * cost, 1.0),
-        slopes=(-1.0, -slope, slope, 1.0),
-        may_abstain=True,
-    )
-
-
-_BY_NAME = {"zero_one": zero_one_loss, "log": LogLoss, "square": SquareLoss}
-
-
-def resolve_loss(loss: str | Loss, abstain_cost: float | None = None) -> BinaryLoss:
-    """Return the loss of that name, or the one given; ``abstain_cost`` makes it abstention."""
-    if abstain_cost is not None:
-        if not (isinstance(loss, str) and loss in ("zero_one", "abstain")):
-            raise ValueError(
-                f"abstain_cost belongs to zero-one loss. Got loss={loss!r}; leave out one of them."
-            )
-        return abstention_loss(abstain_cost)
-    if isinstance(loss, BinaryLoss):
-        return loss
-    if loss == "abstain":
-        raise ValueError("loss='abstain' needs the cost of abstaining: pass abstain_cost.")
+def resolve_loss(loss: str) -> BinaryLoss:
+    """Return the loss of that name."""
     if not (isinstance(loss, str) and loss in _BY_NAME):
         raise ValueError(
-            f"The 'loss' parameter must be one of {sorted([*_BY_NAME, 'abstain'])} or a Loss such "
-            f"as cost_weighted_loss(3, 1). Got {loss!r} instead."
+            f"The 'loss' parameter must be one of {sorted(_BY_NAME)}. Got {loss!r} instead."
         )
-    return _BY_NAME[loss]()
+    return _BY_NAME[loss]

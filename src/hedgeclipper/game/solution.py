@@ -5,13 +5,11 @@ last digit. What is reported then is the bound over weights up to ``REACH``.
 
 Labels z with the given correlations exist if and only if no weights theta (>= 0 for one-sided
 bounds) break sum c_i b_i theta_i - sum c_i eps_i abs(theta_i) <= mean abs(m_j). Weights that do
-are a `Contradiction`. It is found here, and not in ``bounds``, since every solution tells whether
-its own weights are one.
+are a `Contradiction`; every solution tells whether its own weights are one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,63 +25,22 @@ BALANCE = -1
 NEGLIGIBLE = 1e-6
 
 
-@dataclass(frozen=True)
-class PassRecord:
-    """The best primal and the best dual value known after a pass."""
-
-    n_iter: int
-    primal: float
-    dual: float
-
-    def __str__(self) -> str:
-        gap = f", gap {max(self.primal - self.dual, 0.0):.2g}" if np.isfinite(self.dual) else ""
-        return f"pass {self.n_iter}: slack {self.primal:+.4f}{gap}"
-
-
-@dataclass(frozen=True, eq=False)
-class PassView:
-    """What a callback sees after a pass: how far the game is, and what its weights predict.
-
-    Parameters
-    ----------
-    record : PassRecord
-        The best values known so far.
-    awake_predictions : callable
-        From rows (votes for `solve_game`) to awake predictions with the weights of this pass.
-    hedged_range : tuple of two floats
-        Between which awake predictions the game hedges; infinite where it never clips.
-    target : label or None, default=None
-        The class that positive awake predictions are for, where it has a name.
-    is_one_of_many : bool, default=False
-        Whether there are more games than this one, each of a class against the rest.
-    """
-
-    record: PassRecord
-    awake_predictions: Callable[[Any], np.ndarray]
-    hedged_range: tuple[float, float]
-    target: Any = None
-    is_one_of_many: bool = False
-
-
 @dataclass
 class Progress:
     """Keeps the best of both sides and tells when to stop.
 
-    ``best`` is the evaluation with the lowest primal value, once there was a pass; ``reports``, but
-    for those that are None, are called after each. ``eps`` is the width of the smoothing and
-    ``curvature`` that of the slack, as the solver last saw it.
+    ``best`` is the evaluation with the lowest primal value, once there was a pass. ``eps`` is the
+    width of the smoothing and ``curvature`` that of the slack, as the solver last saw it.
     """
 
     tol: float
     max_iter: int
-    reports: Sequence[Callable[[PassRecord, Evaluation], None] | None] = ()
     eps: float = FIRST_WIDTH
     curvature: float = 1.0
     primal: float = np.inf
     dual: float = -np.inf
     n_iter: int = 0
     best: Evaluation = field(init=False)
-    history: list[PassRecord] = field(default_factory=list)
 
     @property
     def gap(self) -> float:
@@ -102,25 +59,20 @@ class Progress:
 
     def add(self, evaluation: Evaluation) -> None:
         """Take in the result of a pass."""
-        if not (np.isfinite(evaluation.primal) or self.history):
+        if not (np.isfinite(evaluation.primal) or np.isfinite(self.primal)):
             raise ValueError(
                 f"The objective of the game is not a finite number but {evaluation.primal}. Make "
-                "cap, ridge, anchor, widths and unlabeled_weight smaller, and the least "
-                "participation larger."
+                "cap, ridge, anchor and unlabeled_weight smaller, and the least participation "
+                "larger."
             )
         self.n_iter += 1
         if evaluation.primal < self.primal:
             self.primal, self.best = evaluation.primal, evaluation
         self.dual = max(self.dual, evaluation.dual)
-        record = PassRecord(self.n_iter, self.primal, self.dual)
-        self.history.append(record)
-        for report in filter(None, self.reports):
-            report(record, evaluation)
 
     def restart(self) -> None:
-        """Forget both sides and the history, since the game has changed, but not the count."""
+        """Forget both sides, since the game has changed, but not the number of passes."""
         self.primal, self.dual, self.eps = np.inf, -np.inf, FIRST_WIDTH
-        self.history.clear()
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,8 +147,6 @@ class Solution:
     stop_reason : {"converged", "exact", "max_iter", "stalled", "unbounded", "at_reach"}
         Why the solver stopped. "unbounded" and "at_reach" need a cap or a ridge: the slack has no
         minimum, or it lies at weights beyond 1000.
-    history : tuple of PassRecord
-        Both sides of the game after each full pass; see ``duality_gap``.
     """
 
     weights: np.ndarray
@@ -205,7 +155,6 @@ class Solution:
     duality_gap: float
     n_iter: int
     stop_reason: str
-    history: tuple[PassRecord, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -213,7 +162,7 @@ class GameSolution(Solution):
     """Weights of the voters and what they guarantee on the rows of a game of two classes.
 
     Its other parameters are those of `Solution`: ``weights``, ``slack``, ``objective``,
-    ``duality_gap``, ``n_iter``, ``stop_reason`` and ``history``.
+    ``duality_gap``, ``n_iter`` and ``stop_reason``.
 
     Parameters
     ----------
@@ -222,14 +171,14 @@ class GameSolution(Solution):
     worst_case_correlation : float
         V: whatever the labels are, if the correlations hold then clip(m) has at least this mean
         correlation with them (at least -1). Always at alpha = 1, with neither box nor anchor. Above
-        1 it shows a contradiction. `certificate` may give more.
+        1 it shows a contradiction.
     worst_case_error : float
         (1 - V) / 2, not below 0: error of the randomized prediction clip(m) at the worst.
     worst_case_loss : float
         Mean loss of `predictions` at the worst, for the loss of the game.
     contradiction : Contradiction or None
         Proof that the correlations cannot all hold, if these weights are one. If they are not,
-        others may be; `smallest_relaxation` decides it.
+        others may be.
     coverage : ndarray of shape (n_voters,)
         Mean participation of each voter.
     loss : Loss
@@ -278,16 +227,15 @@ class GameSolution(Solution):
     ) -> np.ndarray:
         """Return the minimax prediction g in [-1, 1] for each row of votes.
 
-        (1 + g) / 2 is the probability of +; in the abstention game abs(g) is the probability of
-        not abstaining, and sign(g) the prediction.
+        (1 + g) / 2 is the probability of +.
 
         Parameters
         ----------
         votes, participation
             As in `solve_game`; new rows too.
         randomized : bool, default=False
-            Whether to draw predictions at random: -1 or 1 with mean g, and 0 for an abstention in
-            the abstention game. Their expected loss is what ``worst_case_loss`` bounds.
+            Whether to draw predictions at random: -1 or 1 with mean g. Their expected loss is what
+            ``worst_case_loss`` bounds.
         random_state : int, Generator or None, default=None
             Seed of the random draws.
 
@@ -300,8 +248,6 @@ class GameSolution(Solution):
         if not randomized:
             return mean
         uniform = np.random.default_rng(random_state).random(mean.size)
-        if self.loss.may_abstain:
-            return np.where(uniform < np.abs(mean), np.sign(mean), 0.0)
         return np.where(uniform < (1.0 + mean) / 2.0, 1.0, -1.0)
 
     def __str__(self) -> str:
@@ -329,7 +275,6 @@ def solution_fields(game: Game, progress: Progress, stop_reason: str) -> dict[st
         "duality_gap": np.inf if stop_reason == "unbounded" else progress.gap,
         "n_iter": progress.n_iter,
         "stop_reason": stop_reason,
-        "history": tuple(progress.history),
     }
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from numbers import Integral
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.equations import Evaluation, Game, WeightTerms, awake_predictions
-from hedgeclipper.game.losses import Loss, PiecewiseLinearLoss, resolve_loss
-from hedgeclipper.game.solution import GameSolution, PassRecord, PassView, Progress, describe
-from hedgeclipper.game.solvers import MINIBATCH, solve_batch, solve_exact, solve_stream, warm_start
-from hedgeclipper.game.specialists import Specialists, as_vote_matrix, with_constant_voter
-from hedgeclipper.io.progress import pass_reporter, warn_user
+from hedgeclipper.game.equations import Game, WeightTerms
+from hedgeclipper.game.losses import ZeroOneLoss, resolve_loss
+from hedgeclipper.game.solution import GameSolution, Progress, describe
+from hedgeclipper.game.solvers import solve_batch, solve_exact, solve_stream, warm_start
+from hedgeclipper.game.specialists import Specialists, WithConstantVoter, as_vote_matrix
+from hedgeclipper.io.progress import warn_user
 
 ENTRIES_WHEN_SMALL = 20_000
 VOTERS_WHEN_SMALL = 100
-METHODS = ("auto", "exact", "batch", "stream", "sgd")
+MAX_ITER = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +28,8 @@ class LabelCorrelations:
     estimate : ndarray of shape (n_voters,)
         Mean of vote times label over the labeled rows a voter is awake on; NaN where there is none.
     lower, upper : ndarray of shape (n_voters,)
-        Bounds; -1 and 1, which claim nothing, for a voter without a labeled row.
+        Bounds; -1 and 1, which claim nothing, for a voter without a labeled row. Those of "exact"
+        are lower bounds alone, and ``upper`` is 1.
     n_labeled : ndarray of shape (n_voters,)
         Labeled rows each voter is awake on (the sum of its participation).
     method : {"plug_in", "wilson", "exact"}
@@ -41,8 +40,6 @@ class LabelCorrelations:
     is_guarantee : bool
         Whether the bounds hold for the unlabeled rows with that probability. Everything else is an
         estimate.
-    n_unlabeled : ndarray of shape (n_voters,) or None, default=None
-        For "exact": the number of unlabeled rows, awake on, that each bound was made for.
     """
 
     estimate: np.ndarray
@@ -52,83 +49,43 @@ class LabelCorrelations:
     method: str
     confidence_level: float | None
     is_guarantee: bool
-    n_unlabeled: np.ndarray | None = None
-
-    @property
-    def centers(self) -> np.ndarray:
-        """Middle of each interval, for a game with two-sided correlations."""
-        return (self.lower + self.upper) / 2
-
-    @property
-    def widths(self) -> np.ndarray:
-        """Half the length of each interval, for a game with two-sided correlations."""
-        return (self.upper - self.lower) / 2
-
-    def select(self, voters: Any) -> LabelCorrelations:
-        """Return those of some voters; a simultaneous bound goes on counting all of them."""
-        parts = ["estimate", "lower", "upper", "n_labeled"]
-        parts += [] if self.n_unlabeled is None else ["n_unlabeled"]
-        return replace(self, **{name: getattr(self, name)[voters] for name in parts})
 
 
 def set_up_game(
     votes: Any,
     label_correlations: Any,
-    participation: Any = None,
-    widths: Any = None,
-    class_balance: Any = None,
     *,
-    loss: str | Loss = "zero_one",
+    participation: Any = None,
+    class_balance: Any = None,
+    unlabeled_weight: float = 1.0,
     cap: float | None = 1.0,
     ridge: float = 0.0,
     anchor: Any = None,
-    unlabeled_weight: float = 1.0,
+    loss: str = "zero_one",
 ) -> Game:
     """Check everything and return the game; parameters as in `solve_game`."""
     resolved_loss = resolve_loss(loss)
-    alpha = check_positive("unlabeled_weight", unlabeled_weight)
-    bound = np.inf if cap is None else check_positive("cap", cap, hint=" Pass None for no cap.")
-    strength = check_positive("ridge", ridge, or_zero=True)
+    alpha = _check_positive("unlabeled_weight", unlabeled_weight)
+    bound = np.inf if cap is None else _check_positive("cap", cap, hint=" Pass None for no cap.")
+    strength = _check_positive("ridge", ridge, or_zero=True)
     specialists: Specialists = as_vote_matrix(votes, participation)
     p = specialists.n_voters
-    b, eps = _check_knowledge(label_correlations, widths, p)
-    center = _per_voter("anchor", 0.0 if anchor is None else anchor, p)
-    if anchor is not None and strength == 0:
-        raise ValueError("An anchor acts only with a ridge. Got ridge=0: set it, or no anchor.")
-    lower = np.zeros(p) if eps is None else np.full(p, -bound)
-    eps = np.zeros(p) if eps is None else eps
+    b = _check_correlations(label_correlations, p)
+    center = _check_anchor(anchor, strength, p)
+    lower, width = np.zeros(p), np.zeros(p)
     if class_balance is not None:
-        positive, width = _check_balance(class_balance)
-        specialists = with_constant_voter(specialists)
-        b, eps = np.append(b, 2 * positive - 1), np.append(eps, 2 * width)
+        positive, around = _check_balance(class_balance)
+        specialists = WithConstantVoter(specialists)
+        b, width = np.append(b, 2 * positive - 1), np.append(width, 2 * around)
         center, lower = np.append(center, 0.0), np.append(lower, -bound)
-    known: dict[str, Any] = {"width": eps, "anchor": center, "lower": lower, "upper": bound}
+    known: dict[str, Any] = {"width": width, "anchor": center, "lower": lower, "upper": bound}
     terms = WeightTerms.of(specialists.coverage, b, ridge=strength, **known)
     return Game(specialists, terms, resolved_loss, alpha, class_balance is not None)
 
 
-def is_small(game: Game) -> bool:
-    """Return whether the game is small enough for the linear program."""
-    n, p = game.specialists.n_samples, game.specialists.n_voters
-    return p <= VOTERS_WHEN_SMALL and n * p <= ENTRIES_WHEN_SMALL
-
-
-def _check_knowledge(
-    known: Any, widths: Any, n_voters: int
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the correlations and the widths around them, None for one-sided knowledge."""
-    if isinstance(known, LabelCorrelations):
-        if widths is not None and not (isinstance(widths, str) and widths == "bounds"):
-            raise ValueError(
-                "LabelCorrelations have bounds of their own: pass widths='bounds' to use both, or "
-                f"arrays for label_correlations and widths. Got widths={widths!r}."
-            )
-        known, widths = (known.lower, None) if widths is None else (known.centers, known.widths)
-    elif isinstance(widths, str):
-        raise ValueError(
-            f"widths={widths!r} takes them from LabelCorrelations, as lower_bounds returns. "
-            f"Got label_correlations of type {type(known).__name__}."
-        )
+def _check_correlations(known: Any, n_voters: int) -> np.ndarray:
+    """Return lower bounds on the correlations of all voters."""
+    known = known.lower if isinstance(known, LabelCorrelations) else known
     b = _numbers("label_correlations", known)
     if b.shape != (n_voters,):
         raise ValueError(
@@ -148,21 +105,23 @@ def _check_knowledge(
             f"label_correlations must lie in [-1, 1]. Got {b[outside[0]]:g} for voter "
             f"{outside[0]}. From an accuracy it is 2 * accuracy - 1."
         )
-    eps = None if widths is None else _per_voter("widths", widths, n_voters)
-    if eps is not None and np.any(eps < 0):
-        raise ValueError(f"widths must not be negative. Got {eps.min():g}.")
-    return b, eps
+    return b
 
 
-def _per_voter(name: str, value: Any, n_voters: int) -> np.ndarray:
-    array = _numbers(name, value)
+def _check_anchor(anchor: Any, ridge: float, n_voters: int) -> np.ndarray:
+    """Return the weights that the ridge pulls to."""
+    if anchor is None:
+        return np.zeros(n_voters)
+    if ridge == 0:
+        raise ValueError("An anchor acts only with a ridge. Got ridge=0: set it, or no anchor.")
+    array = _numbers("anchor", anchor)
     if array.shape not in ((), (n_voters,)):
         raise ValueError(
-            f"{name} must be a number or have one entry per voter, shape ({n_voters},). Got shape "
+            f"anchor must be a number or have one entry per voter, shape ({n_voters},). Got shape "
             f"{array.shape}."
         )
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite. Got {array[~np.isfinite(array)].flat[0]}.")
+        raise ValueError(f"anchor must be finite. Got {array[~np.isfinite(array)].flat[0]}.")
     return np.broadcast_to(array, (n_voters,)).copy()
 
 
@@ -184,7 +143,7 @@ def _numbers(name: str, value: Any) -> np.ndarray:
     return array.astype(float)
 
 
-def check_positive(name: str, value: Any, hint: str = "", *, or_zero: bool = False) -> float:
+def _check_positive(name: str, value: Any, hint: str = "", *, or_zero: bool = False) -> float:
     """Return the parameter as a float if it is a positive finite number, else raise."""
     is_number = isinstance(value, (int, float, np.number)) and np.isfinite(value)
     if not (is_number and (value > 0 or (or_zero and value == 0))):
@@ -202,22 +161,15 @@ def solve_game(
     label_correlations: Any,
     *,
     participation: Any = None,
-    widths: Any = None,
     class_balance: float | tuple[float, float] | None = None,
     unlabeled_weight: float = 1.0,
     cap: float | None = 1.0,
     ridge: float = 0.0,
     anchor: Any = None,
-    loss: str | Loss = "zero_one",
-    abstain_cost: float | None = None,
-    method: str = "auto",
+    loss: str = "zero_one",
     tol: float = 1e-3,
-    max_iter: int = 500,
-    random_state: Any = None,
-    verbose: int = 0,
-    callback: Callable[[PassView], None] | None = None,
 ) -> GameSolution:
-    """Return the weights that aggregate votes best whatever the labels are.
+    """Solve for the minimax-optimal voter weights.
 
     A predictor picks a prediction for every row, an adversary then picks the labels, limited only
     by the correlation each voter is known to have with them. The predictor's best play is a
@@ -238,11 +190,6 @@ def solve_game(
     participation : like votes, default=None
         Probability of voting (v), in [0, 1], where voters take part at random. By default a voter
         takes part wherever it does not abstain.
-    widths : float, array-like of shape (n_voters,), or "bounds", default=None
-        Makes the knowledge two-sided: the correlations lie within ``widths`` of
-        ``label_correlations``, or between the two bounds of a `LabelCorrelations` if "bounds".
-        Weights may then be negative. Use it where voters may be worse than random; by default
-        correlations are bounded from below alone and weights are at least 0.
     class_balance : float or (float, float), default=None
         Proportion of + among the rows, or the proportion and the width within which it is known.
         By default nothing is known of it.
@@ -261,30 +208,12 @@ def solve_game(
     anchor : float or array-like of shape (n_voters,), default=None
         Weights that the ridge pulls to, those of a majority vote for instance; None is 0. It needs
         a positive ridge.
-    loss : {"zero_one", "log", "square", "abstain"} or Loss, default="zero_one"
-        What the predictor minimizes: the error, log loss or square loss of its probabilities, or
-        the error with the option to abstain (needs ``abstain_cost``). A `Loss` such as
-        `cost_weighted_loss` gives errors of the two kinds different costs.
-    abstain_cost : float, default=None
-        Cost of abstaining, in (0, 1/2], where an error costs 1; see `abstention_loss`.
-    method : {"auto", "exact", "batch", "stream", "sgd"}, default="auto"
-        - "exact": a linear program, for small problems and piecewise linear losses
-        - "batch": quasi-Newton steps over all rows in memory
-        - "stream": stochastic steps and then full passes over batches, in memory that does not
-          depend on the number of rows
-        - "sgd": stochastic steps alone, as in the paper
-        - "auto": "exact" for tiny problems, "stream" for batches, and else "batch"
+    loss : {"zero_one", "log", "square"}, default="zero_one"
+        What the predictor minimizes: the error, or the log loss or square loss of its
+        probabilities.
     tol : float, default=1e-3
         Stop when the duality gap is at most tol times the objective (which counts as at least
-        0.001). A smaller value takes more passes.
-    max_iter : int, default=500
-        Stop after so many passes over the rows, with ``stop_reason`` "max_iter".
-    random_state : int, Generator or None, default=None
-        Order of the stochastic steps of "stream" and "sgd"; an int makes them reproducible.
-    verbose : int, default=0
-        1 prints a line to standard error after each full pass.
-    callback : callable, default=None
-        Called with a `PassView` after each full pass.
+        0.001). A smaller value takes more passes, of which there are at most 500.
 
     Returns
     -------
@@ -294,8 +223,6 @@ def solve_game(
     See Also
     --------
     lower_bounds : Label correlations and their bounds, from labeled rows.
-    certificate : Bounds on the error of the solution's predictions.
-    smallest_relaxation : By how much correlations contradict each other.
 
     References
     ----------
@@ -318,71 +245,36 @@ def solve_game(
     >>> solution.predictions(votes).round(6).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    if method not in METHODS:
-        raise ValueError(f"The 'method' parameter must be one of {METHODS}. Got {method!r}.")
-    if not (isinstance(max_iter, Integral) and max_iter >= 1):
-        raise ValueError(f"The 'max_iter' parameter must be at least 1. Got {max_iter!r}.")
-    check_positive("tol", tol)
+    _check_positive("tol", tol)
     game = set_up_game(
         votes,
         label_correlations,
-        participation,
-        widths,
-        class_balance,
-        loss=resolve_loss(loss, abstain_cost),
+        participation=participation,
+        class_balance=class_balance,
+        unlabeled_weight=unlabeled_weight,
         cap=cap,
         ridge=ridge,
         anchor=anchor,
-        unlabeled_weight=unlabeled_weight,
+        loss=loss,
     )
-    with pass_reporter(verbose, tol) as reporter:
-        reports = (reporter, None if callback is None else _viewer(game, callback))
-        return play(game, Progress(tol, max_iter, reports), method, random_state)
+    return play(game, Progress(tol, MAX_ITER))
 
 
-def _viewer(game: Game, callback: Callable[[PassView], None]) -> Callable[..., None]:
-    """Return a report of passes that shows a callback the weights at work."""
+def play(game: Game, progress: Progress, method: str | None = None) -> GameSolution:
+    """Solve a game that is set up, from its anchor on, and describe the solution.
 
-    def report(record: PassRecord, evaluation: Evaluation) -> None:
-        weights = evaluation.theta[: evaluation.theta.size - game.has_balance]
-        constant = float(evaluation.theta[-1]) if game.has_balance else 0.0
-
-        def awake(votes: Any) -> np.ndarray:
-            return awake_predictions(as_vote_matrix(votes, allow_asleep=True), weights) + constant
-
-        callback(PassView(record, awake, game.loss.hedged_range))
-
-    return report
-
-
-def play(
-    game: Game,
-    progress: Progress,
-    method: str,
-    random_state: Any = None,
-    minibatch: int = MINIBATCH,
-    start: np.ndarray | None = None,
-) -> GameSolution:
-    """Solve a game that is set up, by the method of that name, and describe the solution.
-
-    It starts from the anchor, or from weights that are known to be good.
+    ``method`` is "exact", "batch" or "stream"; by default it is "exact" for tiny games that are
+    linear programs, "stream" for batches of rows, and else "batch".
     """
-    terms, is_new = game.terms, start is None
-    start = np.clip(terms.anchor if start is None else start, terms.lower, terms.upper)
-    if method == "auto" and not game.specialists.in_memory:
-        method = "stream"
-    elif method == "auto":
-        is_linear = isinstance(game.loss, PiecewiseLinearLoss) and not np.any(terms.curvature)
-        method = "exact" if is_linear and is_small(game) else "batch"
+    start = np.clip(game.terms.anchor, game.terms.lower, game.terms.upper)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # `Progress` finds these
+        method = method or _method_for(game)
         if method == "exact":
             stop_reason = solve_exact(game, progress)
         elif method == "batch":
-            start = warm_start(game, progress, start) if is_new else start
-            stop_reason = solve_batch(game, progress, start)
+            stop_reason = solve_batch(game, progress, warm_start(game, progress, start))
         else:
-            rng, is_sgd = np.random.default_rng(random_state), method == "sgd"
-            stop_reason = solve_stream(game, progress, start, rng, minibatch, as_in_paper=is_sgd)
+            stop_reason = solve_stream(game, progress, start, np.random.default_rng(0))
     if stop_reason == "unbounded":
         cause = (
             "some label correlations are larger than unlabeled_weight allows"
@@ -395,3 +287,13 @@ def play(
             UnboundedGameWarning,
         )
     return describe(game, progress, stop_reason)
+
+
+def _method_for(game: Game) -> str:
+    """Return the method that suits a game."""
+    if not game.specialists.in_memory:
+        return "stream"
+    n, p = game.specialists.n_samples, game.specialists.n_voters
+    is_small = p <= VOTERS_WHEN_SMALL and n * p <= ENTRIES_WHEN_SMALL
+    is_linear = isinstance(game.loss, ZeroOneLoss) and not np.any(game.terms.curvature)
+    return "exact" if is_small and is_linear else "batch"

@@ -4,9 +4,9 @@
 pass and gives both sides of the game. Smoothing shrinks as soon as it, and not the optimizer,
 accounts for most of the gap, and the gap is the stopping rule.
 
-**Exact**, for small problems and as the reference: the adversary picks labels z to maximize the
-dual. Each z_j climbs from the least slope of Psi to the largest through one variable per kink, at
-the kink's cost; r_i = b_i - alpha mean z v h / c_i is the residual of voter i's constraint on the
+**Exact**, for small problems with zero-one loss and as the reference: the adversary picks labels z
+to maximize the dual. Each z_j is the difference of two variables in [0, 1], which cost the same;
+r_i = b_i - alpha mean z v h / c_i is the residual of voter i's constraint on the
 rows it is awake on, and y_i the value of the weights against it: at least
 r_i theta - own terms / c_i at every theta of the box that is listed as a point. Without an anchor
 the corners of the box and 0 suffice; with one, points are added where the square is touched. The
@@ -29,7 +29,7 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, fmin_l_bfgs_b, linprog
 
 from hedgeclipper.game.equations import Evaluation, Game, dual_value, relative_gap
-from hedgeclipper.game.losses import PiecewiseLinearLoss
+from hedgeclipper.game.losses import ZeroOneLoss
 from hedgeclipper.game.solution import REACH, Progress
 
 MEMORY, MEMORY_OF_MANY, MANY_VOTERS = 10, 5, 5_000
@@ -223,18 +223,15 @@ def _stage(
 
 
 def solve_exact(game: Game, progress: Progress) -> str:
-    """Solve the game as a linear program; the result is in ``progress``.
+    """Solve a game with zero-one loss as a linear program; the result is in ``progress``.
 
     Returns why it stopped: "exact" or "unbounded", "max_iter" where the anchor's square needs
     more points than there may be passes, or "stalled" where the program's rounding leaves a gap.
     Numbers of very different size are more than the program can take; then `solve_batch` goes on.
     """
-    if not isinstance(game.loss, PiecewiseLinearLoss):
-        raise ValueError(
-            f"method='exact' needs a piecewise linear loss (zero-one, cost-weighted, abstention). "
-            f"Got loss={game.loss.name!r}; use method='batch'."
-        )
-    program = _AdversaryProgram(game, game.loss)
+    if not isinstance(game.loss, ZeroOneLoss):
+        raise ValueError(f"A linear program needs zero-one loss. Got {game.loss.name!r}.")
+    program = _AdversaryProgram(game)
     is_anchored = bool(np.any(game.terms.curvature > 0))
     while progress.n_iter < progress.max_iter:
         result = program.solve()
@@ -255,10 +252,10 @@ def solve_exact(game: Game, progress: Progress) -> str:
 
 
 class _AdversaryProgram:
-    """The linear program over (steps of z, r, y)."""
+    """The linear program over (positive and negative part of z, r, y)."""
 
-    def __init__(self, game: Game, loss: PiecewiseLinearLoss):
-        self.game, self.loss, self.jumps = game, loss, np.diff(loss.slopes)
+    def __init__(self, game: Game):
+        self.game = game
         self.n, self.p = game.specialists.n_samples, game.specialists.n_voters
         self.coverage, terms = game.specialists.coverage, game.terms
         self.votes = sparse.vstack([_as_csr(block) for block in game.specialists.blocks()])
@@ -279,29 +276,25 @@ class _AdversaryProgram:
         self._add_rows(theta, -np.ones(self.p), own / self.coverage)
 
     def _add_rows(self, on_r: np.ndarray, on_y: np.ndarray, limit: np.ndarray) -> None:
-        on_steps = sparse.csr_array((self.p, self.n * self.jumps.size))
+        on_labels = sparse.csr_array((self.p, 2 * self.n))
         on_others = [sparse.diags_array(on_r.astype(float)), sparse.diags_array(on_y)]
-        self.rows.append(sparse.hstack([on_steps, *on_others]))
+        self.rows.append(sparse.hstack([on_labels, *on_others]))
         self.limits.append(limit)
 
     def solve(self) -> OptimizeResult | None:
         """Return what the solver has found; None where it cannot begin."""
-        game, n_jumps, awake_rows = self.game, self.jumps.size, self.n * self.coverage
-        steps = sparse.diags_array(game.unlabeled_weight / awake_rows) @ self.votes.T
-        at_first = self.loss.slopes[0] * np.asarray(steps.sum(axis=1)).ravel()
-        climb = game.unlabeled_weight * np.repeat(self.loss.kinks, self.n)
+        game, awake_rows = self.game, self.n * self.coverage
+        on_labels = sparse.diags_array(game.unlabeled_weight / awake_rows) @ self.votes.T
+        cost = np.full(2 * self.n, game.unlabeled_weight)
         on_others = [sparse.eye_array(self.p), sparse.csr_array((self.p, self.p))]
         try:
             return linprog(
-                np.concatenate([climb, np.zeros(self.p), awake_rows]),
-                A_eq=sparse.hstack([*[steps] * n_jumps, *on_others]),
-                b_eq=game.terms.edge / self.coverage - at_first,
+                np.concatenate([cost, np.zeros(self.p), awake_rows]),
+                A_eq=sparse.hstack([on_labels, -on_labels, *on_others]),
+                b_eq=game.terms.edge / self.coverage,
                 A_ub=sparse.vstack(self.rows),
                 b_ub=np.concatenate(self.limits),
-                bounds=[
-                    *[(0.0, jump) for jump in self.jumps for _ in range(self.n)],
-                    *[(None, None)] * (2 * self.p),
-                ],
+                bounds=[*[(0.0, 1.0)] * (2 * self.n), *[(None, None)] * (2 * self.p)],
             )
         except ValueError:  # a number is infinite
             return None
@@ -314,8 +307,8 @@ class _AdversaryProgram:
         """
         terms = self.game.terms
         theta = result.eqlin.marginals / (self.n * self.coverage)
-        steps = result.x[: self.n * self.jumps.size].reshape(self.jumps.size, self.n)
-        z = np.clip(self.loss.slopes[0] + steps.sum(axis=0), -1.0, 1.0)
+        positive, negative = result.x[: 2 * self.n].reshape(2, self.n)
+        z = np.clip(positive - negative, -1.0, 1.0)
         bounded = self.game.within(max(REACH, 2.0 * float(np.abs(theta).max())))
         evaluation = bounded.evaluate(np.clip(theta, terms.lower, terms.upper), eps=1e-9)
         dual, tilt = dual_value(bounded, z)

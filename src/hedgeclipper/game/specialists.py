@@ -3,9 +3,8 @@
 The game sees votes only through the awake votes v_i(x) h_i(x) and the coverage, so that is what
 voters hand out, in blocks that know ``block @ weights`` and ``signs @ block``. Votes that users
 pass become a `VoteMatrix`, which is checked; those that estimators make of scores are a
-`VoteArray`. Any class with the members of `Specialists` can take their place. `ExtendedSpecialists`
-adds one voter to others: one that always votes + (class balance), or a given prediction, whose
-weight is then fixed at 1 (`WeightTerms.and_offset`), so that it is an offset of the scores.
+`VoteArray`. Any class with the members of `Specialists` can take their place. `WithConstantVoter`
+adds one that always votes +, for the class balance.
 """
 
 from __future__ import annotations
@@ -68,62 +67,52 @@ def signed_sums(specialists: Specialists, z: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class ExtendedBlock:
-    """A block of awake votes with one more column, which is never copied into it."""
+class ConstantBlock:
+    """A block of awake votes with a last column of ones, which is never copied into it."""
 
     votes: Any
-    column: np.ndarray
     __array_ufunc__ = None  # so that NumPy leaves ``z @ block`` to us
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and voters, the extra one included."""
+        """Rows and voters, the constant one included."""
         return self.votes.shape[0], self.votes.shape[1] + 1
 
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
-        return self.votes @ weights[:-1] + weights[-1] * self.column
+        return self.votes @ weights[:-1] + weights[-1]
 
     def __rmatmul__(self, signs: np.ndarray) -> np.ndarray:
-        # not a dot product: BLAS takes threads for it, which cost more than they save
-        return np.append(signs @ self.votes, np.sum(signs * self.column))
+        return np.append(signs @ self.votes, np.sum(signs))
 
     def tocsr(self) -> sparse.csr_array:
         """Return the block and the column as one sparse matrix."""
-        return sparse.hstack([sparse.csr_array(self.votes), self.column[:, None]], format="csr")
+        ones = np.ones((self.votes.shape[0], 1))
+        return sparse.hstack([sparse.csr_array(self.votes), ones], format="csr")
 
-    def __getitem__(self, rows: slice) -> ExtendedBlock:
-        return ExtendedBlock(self.votes[rows], self.column[rows])
+    def __getitem__(self, rows: slice) -> ConstantBlock:
+        return ConstantBlock(self.votes[rows])
 
 
-class ExtendedSpecialists:
-    """Specialists and one more voter that is awake everywhere and comes last.
+class WithConstantVoter:
+    """Specialists and a last one that always votes +, through which the class balance is known."""
 
-    ``column`` takes a block of the others, ``base``, and returns the extra voter's votes there.
-    """
-
-    def __init__(self, base: Specialists, column: Callable[[Any], np.ndarray]):
-        self.base, self.column = base, column
+    def __init__(self, base: Specialists):
+        self.base = base
         self.n_samples, self.n_voters = base.n_samples, base.n_voters + 1
         self.coverage, self.in_memory = np.append(base.coverage, 1.0), base.in_memory
 
-    def blocks(self) -> Iterator[ExtendedBlock]:
-        """Yield the blocks of the others with the extra voter's column."""
-        return (ExtendedBlock(block, self.column(block)) for block in self.base.blocks())
+    def blocks(self) -> Iterator[ConstantBlock]:
+        """Yield the blocks of the others with the constant voter's column."""
+        return map(ConstantBlock, self.base.blocks())
 
     def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
         """Return the sum of the results of the work on each block, as the others do it."""
-        column = self.column
-        return self.base.sum_blocks(lambda block: work(ExtendedBlock(block, column(block))))
+        return self.base.sum_blocks(lambda block: work(ConstantBlock(block)))
 
-    def thinned(self, stride: int) -> ExtendedSpecialists | None:
+    def thinned(self, stride: int) -> WithConstantVoter | None:
         """Return every stride-th row, or None where the others cannot."""
         base = self.base.thinned(stride)
-        return None if base is None else ExtendedSpecialists(base, self.column)
-
-
-def with_constant_voter(specialists: Specialists) -> ExtendedSpecialists:
-    """Return the specialists and one that always votes +, through which class balance is known."""
-    return ExtendedSpecialists(specialists, lambda block: np.ones(block.shape[0]))
+        return None if base is None else WithConstantVoter(base)
 
 
 class VoteArray:
@@ -154,8 +143,7 @@ class VoteArray:
 class VoteMatrix:
     """Votes and participation, checked, with the coverage of each voter.
 
-    Build one with `as_vote_matrix`. ``has_nan``: some dense vote abstains by NaN;
-    ``is_fractional``: some voter takes part with a probability other than 0 and 1.
+    Build one with `as_vote_matrix`. ``has_nan``: some dense vote abstains by NaN.
     """
 
     votes: Source
@@ -164,7 +152,6 @@ class VoteMatrix:
     n_voters: int
     coverage: np.ndarray
     has_nan: bool
-    is_fractional: bool
 
     @property
     def in_memory(self) -> bool:
@@ -199,7 +186,7 @@ def as_vote_matrix(
     """
     vote_source = as_source(votes)
     part_source = None if participation is None else as_source(participation, name="participation")
-    n_samples, awake, has_nan, is_fractional = 0, None, False, False
+    n_samples, awake, has_nan = 0, None, False
     for block, part in _paired(vote_source, part_source):
         awake = np.zeros(block.shape[1]) if awake is None else awake
         if block.shape[1] != awake.size:
@@ -213,11 +200,8 @@ def as_vote_matrix(
                 "Sparse votes contain NaN. In a sparse matrix an absent entry abstains: remove "
                 "these entries."
             )
-        if part is not None:
-            if _check_range(part, 0.0, n_samples, "participation"):
-                raise ValueError("participation contains NaN. Pass 0 where a voter abstains.")
-            values = part.data if sparse.issparse(part) else part
-            is_fractional |= bool(np.any((values != 0) & (values != 1)))
+        if part is not None and _check_range(part, 0.0, n_samples, "participation"):
+            raise ValueError("participation contains NaN. Pass 0 where a voter abstains.")
         awake += _awake_counts(block, part, block_has_nan)
         has_nan |= block_has_nan
         n_samples += block.shape[0]
@@ -231,7 +215,6 @@ def as_vote_matrix(
         n_voters=awake.size,
         coverage=awake / max(n_samples, 1),
         has_nan=has_nan,
-        is_fractional=is_fractional,
     )
 
 

@@ -24,7 +24,7 @@ from hedgeclipper.inspection.auto_labels import AutoLabelDisplay, errors_to_try
 from hedgeclipper.inspection.comparison import Comparison, compare
 from hedgeclipper.inspection.details import details
 from hedgeclipper.inspection.display import BLUE
-from hedgeclipper.inspection.subject import SEED, Subject, read_subject, take
+from hedgeclipper.inspection.subject import Subject, read_subject, take
 from hedgeclipper.io.atomic import atomic_path, check_output
 from hedgeclipper.io.extras import import_extra
 
@@ -32,7 +32,6 @@ MOST_BARS = 12
 MOST_UNCERTAIN, MOST_COLUMNS = 15, 4
 MOST_IMPORTANT, MANY_COLUMNS = 15, 500
 FEW_LABELS = 50
-N_SUGGESTED = 10
 ERRORS_ALLOWED = (0.01, 0.05, 0.1)
 
 
@@ -290,21 +289,18 @@ def _auto_labels(subject: Subject) -> dict[str, Any]:
         ("rows", [rendering.proportion(one.coverage) for one in found]),
         ("tested labels", [n_tested for n_tested, _ in tested]),
         ("errors among them", [n_errors for _, n_errors in tested]),
-        ("one more label to test by", [_gain(one, rule.n_unlabeled) for one in found]),
+        ("more labels needed", [_needed(one) for one in found]),
     ]
     most = ERRORS_ALLOWED[-1]
     known = {"found": found, "is_any": is_any, "most": most, "level": level}
     return {**known, "columns": columns, "figure": svg}
 
 
-def _gain(found: SureRows, n_unlabeled: int) -> str:
-    """Return what one more label would bring."""
+def _needed(found: SureRows) -> str:
+    """Return how many labels are needed at least, where there are too few to test anything."""
     if found.n_needed:
-        return f"nothing yet: at least {found.n_needed:,} are needed, there are {found.n_tested:,}"
-    if found.gain_per_label <= 0:
-        return "no gain measured"
-    rows = found.gain_per_label * n_unlabeled
-    return f"about {rows:,.1f} more rows" if n_unlabeled else f"{found.gain_per_label:.2%} more"
+        return f"at least {found.n_needed:,} are needed, there are {found.n_tested:,}"
+    return ""
 
 
 def _next(subject: Subject) -> dict[str, Any]:
@@ -321,19 +317,6 @@ def _next(subject: Subject) -> dict[str, Any]:
         "rows": _uncertain(subject),
         "rarest": rarest if rarest is None or rarest < FEW_LABELS else None,
         "has_rows": has_rows,
-        "suggested": _suggested(subject) if has_rows and subject.is_votes else None,
         "out_of_passes": "max_iter" in model.stop_reasons and not is_sgd,
         "has_guarantee": model.certificate.is_guarantee,
     }
-
-
-def _suggested(subject: Subject) -> tuple[str, bool]:
-    """Return rows of the fit to label next, by name if they have one, and whether they have."""
-    model, fitted = subject.model, subject.model.votes
-    assert model.suggest_rows is not None
-    seed = subject.estimator.random_state
-    # the same report from run to run
-    rows, keys = model.suggest_rows(min(N_SUGGESTED, fitted.n_rows), SEED if seed is None else seed)
-    names = subject.row_names if subject.unlabeled is fitted else fitted.rows
-    named = keys if names is None else names[rows]
-    return ", ".join(str(name) for name in named), names is not None

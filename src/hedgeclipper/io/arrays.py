@@ -190,6 +190,16 @@ def merge_draws(one: Draw | None, other: Draw, n_rows: int) -> Draw:
     return tags[kept], positions[kept], _safe_indexing(rows, kept)
 
 
+def is_array(array: Any, kinds: str, *shape: int | None) -> bool:
+    """Return whether this is an array with a dtype of these kinds and this shape; None is any."""
+    return (
+        type(array) is np.ndarray
+        and array.dtype.kind in kinds
+        and array.ndim == len(shape)
+        and all(want in (None, got) for want, got in zip(shape, array.shape, strict=True))
+    )
+
+
 def stack_rows(above: Any, below: Any) -> Any:
     """Return rows one below the other; CSR if one of them is, and frames make a frame."""
     if hasattr(above, "columns"):

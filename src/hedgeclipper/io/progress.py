@@ -5,7 +5,6 @@ Progress is a bar of rich on a terminal, else lines.
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import time
@@ -73,27 +72,6 @@ class Reporter:
                 drop(sys.stderr)
 
 
-class PassReporter(Reporter):
-    """Shows each pass of a game, and the time left until the relative gap ``tol``, as guessed."""
-
-    def __init__(self, tol: float):
-        super().__init__()
-        self.tol, self.first = tol, math.inf
-
-    def __call__(self, record: Any, evaluation: Any) -> None:
-        """Show a pass; a first pass starts the count again."""
-        gap = max(record.primal - record.dual, 0.0)
-        relative = gap / max(abs(record.primal), 1e-3)
-        if record.n_iter == 1 or not math.isfinite(self.first):
-            self.first, self.started = relative, time.perf_counter()
-        seconds = time.perf_counter() - self.started
-        done = _fraction_done(self.first, relative, self.tol)
-        left = f"{seconds * (1 - done) / done:.0f} s left" if 0.05 < done < 1 else "..."
-        text = f"slack {record.primal:+.6f}  gap {gap:.2e}  {seconds:6.1f} s"
-        ending = "done" if done == 1 else left
-        self.show(done, f"pass {record.n_iter:4d}  {text}", ending, at_once=True)
-
-
 class RowReporter(Reporter):
     """Shows how many rows (or other units) of ``n_all`` are done, where that is known."""
 
@@ -125,11 +103,6 @@ class MemberReporter(Reporter):
         self.show(n_done / n_all, text, f"(last {name})", at_once=is_last)
 
 
-def pass_reporter(verbose: int, tol: float) -> AbstractContextManager:
-    """Return a context that yields a reporter of passes, or None unless verbose."""
-    return PassReporter(tol) if verbose else nullcontext()
-
-
 def row_reporter(
     verbose: int, task: str, n_all: int | None, unit: str = "rows"
 ) -> AbstractContextManager:
@@ -140,15 +113,6 @@ def row_reporter(
 def member_reporter(verbose: int) -> AbstractContextManager:
     """Return a context that yields a reporter of members, which does nothing unless verbose."""
     return MemberReporter() if verbose else nullcontext(lambda name, n_done, n_all: None)
-
-
-def _fraction_done(first: float, now: float, tol: float) -> float:
-    """Return how far the gap has come on its way to tol, in orders of magnitude."""
-    if now <= tol:
-        return 1.0
-    if not math.isfinite(first) or first <= now:
-        return 0.0
-    return math.log(first / now) / math.log(first / tol)
 
 
 def _make_bar() -> Any:

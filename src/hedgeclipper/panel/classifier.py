@@ -19,7 +19,6 @@ from hedgeclipper.base.semi_supervised import HeldOutRows, SemiSupervisedRows
 from hedgeclipper.base.semi_supervised_classifier import NO_UNLABELED_ROWS
 from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summarize
 from hedgeclipper.bounds.checked_rule import USED_LABELS, why_no_guarantee
-from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.panel.defaults import default_members
 from hedgeclipper.panel.fitting import NamedColumns, PanelPredictor
@@ -69,7 +68,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         fit, and test its predictions. The bound on the error holds with this probability, if the
         labeled rows are a simple random sample of all rows and have no weights. If None, members
         are fitted to all labels, and the error is an estimate.
-    loss : {"square", "zero_one", "log"} or Loss, default="square"
+    loss : {"square", "zero_one", "log"}, default="square"
         Loss that the game minimizes in the worst case. Probabilities are calibrated whatever it is.
     tol : float, default=1e-3
         Relative duality gap at which the game counts as solved.
@@ -109,8 +108,6 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         predictions.
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Objective and duality gap of the last game, its passes, and why the solver stopped.
-    history_ : list of tuple of PassRecord
-        Primal and dual value of the last game of each class after each full pass.
     hedged_range_ : ndarray of shape (n_games, 2)
         Between which values of ``decision_function`` the game hedges; beyond, it clips.
         ``predict_proba`` is calibrated and is not clipped.
@@ -148,7 +145,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         ],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
-        "loss": [StrOptions({"square", "zero_one", "log"}), BinaryLoss],
+        "loss": [StrOptions({"square", "zero_one", "log"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
@@ -250,9 +247,9 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         self._labeled = codes, rows.weight_labeled
         scores = panel_scores(self.out_of_fold_, unlabeled, *self._labeled, self._games())
         found = [aggregate(own, **self._game_options()) for own in scores]
-        pairs = zip(scores, found, strict=True)
         names = [member.name for member in members]
         seconds = [member.seconds for member in members]
+        pairs = zip(scores, found, strict=True)
         self._summaries = [summarize(names, *pair) | {"seconds": seconds} for pair in pairs]
         self._store(members, found, prepare)
         self._store_rule(given, held, unlabeled)

@@ -32,7 +32,7 @@ from hedgeclipper.base.semi_supervised import RowSlices
 from hedgeclipper.forest.kernels import add_to_leaves, sum_leaf_scores
 from hedgeclipper.forest.trees import ROWS_PER_BLOCK, PackedTrees
 from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.losses import zero_one_loss
+from hedgeclipper.game.losses import ZeroOneLoss
 from hedgeclipper.game.solution import Progress, find_contradiction
 from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.io import is_in_memory
@@ -161,7 +161,7 @@ class SlackProblem:
         own = self.specialists
         upper = np.where(own.is_used, np.inf if self.cap is None else self.cap, 0.0)
         terms = WeightTerms.of(own.coverage, own.b, upper=upper)
-        return Game(LeafVoters(own, rows, n_rows), terms, zero_one_loss(), self.alpha)
+        return Game(LeafVoters(own, rows, n_rows), terms, ZeroOneLoss(), self.alpha)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,59 +12,43 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
-from hedgeclipper.bounds.checked_rule import draw_held_out
+from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, draw_held_out
+from hedgeclipper.bounds.class_rates import ClassRates
 from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
 from hedgeclipper.votes.ballots import Ballots, parted
-from hedgeclipper.votes.bound_methods import VoteBoundsMixin
 from hedgeclipper.votes.evidence import (
     Evidence,
+    certainty_differs,
     gather_evidence,
-    leads_differ,
     shift_of_votes,
     warn_of_shift,
 )
 from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes
-from hedgeclipper.votes.initial_model import KINDS, fit_initial_model, labels_by_agreement
+from hedgeclipper.votes.initial_model import fit_initial_model, labels_by_agreement
 from hedgeclipper.votes.vote_game import VotePredictor, check_rule, most_probable, solve_vote_game
-from hedgeclipper.votes.voter_bounds import CONSTRAINTS, ESTIMATES, constrain, warn_of_contradiction
+from hedgeclipper.votes.voter_bounds import constrain, warn_of_contradiction
 from hedgeclipper.votes.voter_summary import inspect_votes, summarize_voters
 
 
-class VoteAggregator(
-    VoteBoundsMixin, SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator
-):
+class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
     """Labels from votes: of labeling functions, crowd workers, models, or all of them.
 
-    An initial model combines majority vote, Dawid-Skene, naive Bayes and a logistic regression on
-    votes, with weights fitted to the gold labels. Then a game is played against an adversary who
-    picks the labels, limited by bounds that the gold labels give on the accuracy of each voter. As
-    long as these bounds hold, the result is no worse than the initial model, whatever the labels
-    are. With few labels the bounds are wide, and the game often leaves the initial model as it is:
-    ``slack_`` is then 0.
+    An initial model combines the majority vote, a Dawid-Skene model of how the voters agree, naive
+    Bayes with shrunken accuracies, and a logistic regression on the votes with a ridge. Its weights
+    fit the gold labels, each predicted without itself, and a prior stands for few labels. Then a
+    game is played against an adversary who picks the labels, limited by bounds that the gold labels
+    give on how often each voter is right, in all and where it votes for a class. As long as these
+    bounds hold, the result is no worse than the initial model, whatever the labels are. With few
+    labels the bounds are wide, and the game often leaves the initial model as it is: ``slack_`` is
+    then 0.
 
     Parameters
     ----------
     loss : {"log", "square", "zero_one"}, default="log"
         The loss of predictions that is minimized. "log" and "square" give calibrated
         probabilities; "zero_one" counts errors only.
-    initial_model : {"mixture", "majority"} or None, default="mixture"
-        The prediction that the game starts from and that its result is no worse than. "mixture"
-        combines the majority vote, a Dawid-Skene model of how the voters agree, naive Bayes with
-        shrunken accuracies, and a logistic regression on the votes with a ridge. Its weights fit
-        the gold labels, each predicted without itself, and a prior stands for few labels.
-        "majority" is the majority vote alone, scaled by the labels. None starts from nothing, as
-        An and Dasgupta do: the result rests on the labels alone.
-    constraints : {"accuracy", "class_accuracy", "both"}, default="both"
-        What the labels bound, and thereby what limits the adversary: how often each voter is
-        right ("accuracy"), how often it is right where it votes for a class ("class_accuracy"), or
-        both. "accuracy" has fewer bounds and is enough where voters err alike in all classes.
-    bound : {"wilson", "wilson_symmetric", "plug_in"}, default="wilson"
-        How labels bound the accuracy of a voter in the game: by Wilson's interval at 95 %, by an
-        interval around the estimate that reaches as far as the farther of Wilson's bounds, or by
-        the plug-in estimate itself. Only intervals at a joint level of 95 % may change the
-        predictions of the initial model.
     confidence_level : float or None, default=None
         A number such as 0.95 asks for a guarantee: some gold labels are held out, have no part in
         the fit, and test its predictions. The bound on the error holds with this probability, if
@@ -87,8 +71,8 @@ class VoteAggregator(
     max_iter : int, default=200
         Maximum number of passes over the rows.
     random_state : int, RandomState or None, default=None
-        Draws labels to hold out, the rows that the game is solved on where there are more than
-        50,000, and rows to label.
+        Draws labels to hold out, and the rows that the game is solved on where there are more than
+        50,000.
 
     Attributes
     ----------
@@ -106,10 +90,6 @@ class VoteAggregator(
     certificate_ : Certificate
         The error on the unlabeled rows, with bounds: a guarantee from held-out labels, or an
         estimate. Where the model abstains, it is that of the most probable class.
-    worst_case_error_ : ndarray of shape (1,)
-        Largest error on these rows under any labels that the bounds on the voters allow; an
-        estimate, since these are. 1 if the bounds contradict each other. Computed when it is
-        first asked for.
     weights_ : ndarray of shape (n_voters, n_classes)
         By how much the game moves the score of a class for which a voter votes.
     class_weights_ : ndarray of shape (n_classes,)
@@ -128,8 +108,6 @@ class VoteAggregator(
     hedged_range_ : ndarray of shape (1, 2)
         Between which values of twice a probability, less one, the game hedges; infinite for log
         loss, which never clips.
-    history_ : list of one tuple of PassRecord
-        The least value of the game known after each pass.
     n_labeled_, n_unlabeled_ : int
         Number of rows with and without gold labels.
 
@@ -147,9 +125,6 @@ class VoteAggregator(
 
     _parameter_constraints: ClassVar[dict] = {
         "loss": [StrOptions(set(MULTICLASS_LOSSES))],
-        "initial_model": [StrOptions(set(KINDS)), None],
-        "constraints": [StrOptions(set(CONSTRAINTS))],
-        "bound": [StrOptions(set(ESTIMATES))],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "class_balance": [StrOptions({"labeled", "uniform"}), "array-like"],
@@ -162,7 +137,6 @@ class VoteAggregator(
 
     # votes are what scikit-learn calls X, and no metadata
     __metadata_request__fit: ClassVar[dict] = {"L": UNUSED}
-    __metadata_request__partial_fit: ClassVar[dict] = {"L": UNUSED}
     __metadata_request__predict: ClassVar[dict] = {"L": UNUSED}
     __metadata_request__predict_proba: ClassVar[dict] = {"L": UNUSED}
 
@@ -170,9 +144,6 @@ class VoteAggregator(
         self,
         *,
         loss="log",
-        initial_model="mixture",
-        constraints="both",
-        bound="wilson",
         confidence_level=None,
         holdout=None,
         class_balance="labeled",
@@ -183,9 +154,6 @@ class VoteAggregator(
         random_state=None,
     ):
         self.loss = loss
-        self.initial_model = initial_model
-        self.constraints = constraints
-        self.bound = bound
         self.confidence_level = confidence_level
         self.holdout = holdout
         self.class_balance = class_balance
@@ -218,7 +186,39 @@ class VoteAggregator(
         self.__dict__.pop("_predictor", None)
         votes = read_votes(L, self.abstain_label)
         others = None if L_unlabeled is None else read_votes(L_unlabeled, self.abstain_label)
-        return self._fit(GoldRows.of(split_votes(votes, y, others), self.abstain_label))
+        gold = GoldRows.of(split_votes(votes, y, others), self.abstain_label)
+        level, seed = self.confidence_level, self.random_state
+        held = draw_held_out(gold.codes.size, level, self.holdout, seed)
+        pool = gold if held is None else gold.hold_out(held)
+        evidence = gather_evidence(pool, self.class_balance, seed)
+        shift = shift_of_votes(evidence.labeled, evidence.unlabeled)
+        if shift is not None:
+            warn_of_shift(shift)
+        constraints = constrain(evidence)
+        initial, on_labeled = fit_initial_model(evidence)
+        loss = MULTICLASS_LOSSES[self.loss]
+        game = solve_vote_game(
+            evidence.sample,
+            constraints.joint,
+            initial.log_probabilities(evidence.sample),
+            loss,
+            n_labeled=pool.codes.size,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        predictor = VotePredictor(initial, game.weights, loss)
+        probabilities = predictor.probabilities(evidence.unlabeled)
+        if constraints.violation:
+            warn_of_contradiction(constraints, gold.labeled.voters)
+        is_shifted = shift is not None or (held is not None and certainty_differs(evidence))
+        self._checked, self._rates = check_rule(
+            gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
+        )
+        self.certificate_ = self._checked.certificate(level)
+        store_games(self, [game], [loss.hedged_range])
+        self._constraints, self._predictor = constraints, predictor
+        self._store(gold, evidence, probabilities)
+        return self
 
     def fit_predict(self, L, y=None, L_unlabeled=None):
         """Return labels of all rows, ``transduction_`` after ``fit``; without y, by agreement.
@@ -247,34 +247,6 @@ class VoteAggregator(
         if y is not None:
             return self.fit(L, y, L_unlabeled).transduction_
         return labels_by_agreement(read_votes(L, self.abstain_label))
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, L, y=None):
-        """Add votes on new rows, with gold labels or without, and fit to all rows so far.
-
-        The result is that of a fit to all rows; it starts from the weights of before. Unlabeled
-        rows, and ``transduction_``, are those of before and then the new ones. A first call without
-        a ``fit`` before is ``fit(L, y)``.
-
-        Parameters
-        ----------
-        L : like that of ``fit``
-            Votes on new rows, none of which was there before; voters that are new abstain on all
-            rows before.
-        y : array-like of shape (n_rows,), optional
-            Gold labels; None if there are none. A missing one marks a row without, and so does -1
-            unless it is a class of a fit with ``L_unlabeled``.
-
-        Returns
-        -------
-        self
-        """
-        if not hasattr(self, "_predictor"):
-            return self.fit(L, y)
-        before, votes = self._gold, read_votes(L, self.abstain_label)
-        new = split_votes(votes, y, minus_one_is_class=before.minus_one_is_class)
-        gold = GoldRows.of(new, self.abstain_label, before)
-        return self._fit(gold, self._predictor.weights if gold.is_like(before) else None)
 
     def predict_proba(self, L):
         """Return the probability of each class.
@@ -326,6 +298,40 @@ class VoteAggregator(
         check_is_fitted(self)
         return self._transduction
 
+    def class_rates(self, confidence_level: float | None = None) -> ClassRates:
+        r"""Return how often each class occurs in all rows of the fit, with an interval for each.
+
+        Predicted probabilities are corrected by what the gold labels show of them
+        (prediction-powered inference): an estimate. If the model has a ``confidence_level``, the
+        intervals are a guarantee, from the number of gold labels of each class: they hold if these
+        are a simple random sample of the rows, and they are wider.
+
+        Parameters
+        ----------
+        confidence_level : float, optional
+            Level of each interval; by default that of the model, or 0.95.
+
+        Returns
+        -------
+        ClassRates
+            Rates and intervals; ``describe()`` has them in one sentence.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> truth = rng.choice(["A", "B"], 1000, p=[0.6, 0.4])
+        >>> other = np.where(truth == "A", "B", "A")
+        >>> votes = np.where(rng.random((1000, 7)) < 0.8, truth[:, None], other[:, None])
+        >>> gold = np.where(np.arange(1000) < 100, truth, None)
+        >>> model = VoteAggregator().fit(votes, gold)
+        >>> print(str(model.class_rates()).replace(", B", ",\nB"))
+        A 55.3% (95% interval 51.7% to 58.8%),
+        B 44.7% (41.2% to 48.3%) of 1,000 rows, an estimate
+        """
+        check_is_fitted(self)
+        level = confidence_level or self.confidence_level or ESTIMATE_LEVEL
+        return self._rates.rates(self.classes_.tolist(), level)
+
     def voter_summary(self):
         """Return a frame with statistics of each voter, one row each.
 
@@ -353,45 +359,6 @@ class VoteAggregator(
         """Return whether the last fit was completed."""
         return hasattr(self, "_predictor")
 
-    def _fit(self, gold: GoldRows, start: np.ndarray | None = None) -> VoteAggregator:
-        """Fit to rows, from the weights of an earlier fit if given."""
-        level, seed = self.confidence_level, self.random_state
-        held = draw_held_out(gold.codes.size, level, self.holdout, seed)
-        pool = gold if held is None else gold.hold_out(held)
-        # a guarantee needs a simple random sample, and An and Dasgupta's game assumes one
-        is_random_sample = level is not None or self.initial_model is None
-        evidence = gather_evidence(pool, self.class_balance, is_random_sample, seed)
-        shift = shift_of_votes(evidence.labeled, evidence.unlabeled)
-        if shift is not None:
-            warn_of_shift(shift)
-        constraints = constrain(evidence, self.constraints, self.bound)
-        initial, on_labeled = fit_initial_model(self.initial_model, evidence)
-        loss = MULTICLASS_LOSSES[self.loss]
-        game = solve_vote_game(
-            evidence.sample,
-            # only bounds that hold all together may change the initial model's predictions
-            constraints.relaxed if self.initial_model is None else constraints.joint,
-            initial.log_probabilities(evidence.sample),
-            loss,
-            n_labeled=pool.codes.size,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            start=start if held is None else None,  # found with labels that are held out now
-        )
-        predictor = VotePredictor(initial, game.weights, loss)
-        probabilities = predictor.probabilities(evidence.unlabeled)
-        if constraints.violation:
-            warn_of_contradiction(constraints, gold.labeled.voters)
-        is_shifted = shift is not None or (held is not None and leads_differ(evidence))
-        self._checked, self._rates = check_rule(
-            gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
-        )
-        self.certificate_ = self._checked.certificate(level)
-        store_games(self, [game], [loss.hedged_range])
-        self._pool, self._constraints, self._predictor = pool, constraints, predictor
-        self._store(gold, evidence, probabilities)
-        return self
-
     def _store(self, gold: GoldRows, evidence: Evidence, probabilities: np.ndarray) -> None:
         """Store results, and labels of all rows, given the probabilities of the unlabeled ones."""
         self.classes_, self.voters_ = gold.labeled.classes, gold.labeled.voters
@@ -401,9 +368,8 @@ class VoteAggregator(
         self.uncovered_ = Ballots(gold.unlabeled).n_votes == 0
         voters, votes, classes = parted(self._predictor.weights, *evidence.unlabeled.shape[:2])
         self.weights_ = voters[:, None] + votes
-        self.class_weights_ = self._predictor.initial.class_scores() + classes
-        self._gold, self._worst_error = gold, None
-        self._auxiliary, self._strata = evidence.auxiliary, evidence.strata
+        self.class_weights_ = self._predictor.initial.classes + classes
+        self._gold = gold
         # held-out rows come after the unlabeled ones
         labels = self._labels_of(probabilities[: self.n_unlabeled_])
         self._transduction = gold.all_labels(labels)

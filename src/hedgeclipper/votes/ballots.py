@@ -28,6 +28,8 @@ class Ballots:
     """
 
     def __init__(self, votes: Votes, rows: slice = slice(None)):
+        if not isinstance(votes, Votes):  # whose arrays `Votes.check_arrays` has checked
+            raise TypeError(f"Ballots need Votes. Got {type(votes).__name__}.")
         start, stop, _ = rows.indices(votes.n_rows)
         ends, matrix = votes.matrix.indptr[start : stop + 1], votes.matrix
         self._all, self._rows = votes, rows

@@ -8,11 +8,6 @@ shrunk to the mean of the panel, and the frequencies of its votes within each cl
 that accuracy. Each prior counts as a few votes. For the mean of the panel the votes on a row count
 as one, since voters err on the same rows. A voter without a vote has the accuracy of the panel.
 
-The auxiliary voters are the majority vote and a Dawid-Skene model fitted without any label. Single
-voters are awake on few labeled rows, so that their accuracy is known only roughly; the auxiliary
-voters predict every row with a vote. As they are made without labels, and without knowing which
-rows have one, labels bound their accuracy as validly as that of any voter.
-
 References
 ----------
 A. P. Dawid and A. M. Skene, Maximum likelihood estimation of observer error-rates using the EM
@@ -21,12 +16,11 @@ algorithm, Applied Statistics 28 (1979).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
-from hedgeclipper.game.multiclass_losses import row_favorites, soft_maximum
+from hedgeclipper.game.multiclass_losses import soft_maximum
 from hedgeclipper.votes.ballots import Ballots
 
 PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0
@@ -34,7 +28,6 @@ PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0
 # the same accuracy on real votes within its standard error, and less with copies of voters.
 VOTES_FOR_ACCURACY, VOTES_FOR_CLASSES = 4.0, 8.0
 MAX_ITER, TOL = 50, 1e-3
-AUXILIARY_NAMES = ("majority vote", "Dawid-Skene")
 DIGITS = 9
 
 
@@ -54,6 +47,14 @@ class ComponentModel:
     def scores(self, ballots: Ballots) -> np.ndarray:
         """Return the log-odds of each class for each row, up to a constant."""
         return self.classes + ballots.scores(self.votes)
+
+    def leads(self, ballots: Ballots) -> np.ndarray:
+        """Return by how much the largest score of each row exceeds the next; -1 without votes."""
+        leads = np.empty(ballots.n_rows)
+        for rows, block in ballots.blocks():
+            second, best = np.partition(self.scores(block), -2, axis=1)[:, -2:].T
+            leads[rows] = np.where(block.n_votes > 0, np.round(best - second, DIGITS), -1.0)
+        return leads
 
     def mean_size(self, sample: Ballots) -> float:
         """Return the root mean square of the centered log-odds on a sample, 0 without rows."""
@@ -161,52 +162,8 @@ def _log_frequencies(
     return np.log(counts + prior) - np.log(in_class + VOTES_FOR_CLASSES)
 
 
-@dataclass(frozen=True, eq=False)
-class AuxiliaryVoters:
-    """The majority vote, and a Dawid-Skene model fitted without labels."""
-
-    model: ComponentModel
-
-    @classmethod
-    def fit(cls, pool: Ballots) -> AuxiliaryVoters:
-        """Return the voters fitted to all rows, labeled or not, or to a simple random sample."""
-        uniform = np.full(pool.n_classes, 1.0 / pool.n_classes)
-        no_rows, no_codes = pool.take(np.arange(0)), np.empty(0, dtype=np.intp)
-        return cls(fit_dawid_skene(pool, no_rows, no_codes, uniform))
-
-    def leads(self, ballots: Ballots) -> np.ndarray:
-        """Return by how much the score of Dawid-Skene's class exceeds the next; -1 without votes.
-
-        Of shape (n_rows,).
-        """
-        leads = np.empty(ballots.n_rows)
-        for rows, block in ballots.blocks():
-            ahead = _winners(self.model.scores(block))[1]
-            leads[rows] = np.where(block.n_votes > 0, ahead, -1.0)
-        return leads
-
-    def join(self, ballots: Ballots) -> Ballots:
-        """Return votes with those of both auxiliary voters as the last columns.
-
-        They abstain in a tie, and on rows without votes.
-        """
-        counting = np.broadcast_to(np.eye(ballots.n_classes), ballots.shape)
-        tables = np.concatenate([counting, self.model.votes], axis=2)
-        more = np.zeros((ballots.n_rows, 2), dtype=ballots.votes.matrix.dtype)
-        for rows, block in ballots.blocks():
-            counts, scores = np.split(block.scores(tables), 2, axis=1)
-            for number, part in enumerate((counts, scores + self.model.classes)):
-                more[rows, number] = np.where(block.n_votes > 0, _winners(part)[0], 0)
-        matrix = sparse.hstack([ballots.votes.matrix, sparse.csr_array(more)], format="csr")
-        voters = np.array([*ballots.votes.voters.tolist(), *AUXILIARY_NAMES], dtype=object)
-        return Ballots(replace(ballots.votes, matrix=matrix, voters=voters))
-
-
-def _winners(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the class of largest score plus 1, 0 in a tie, and how far it is ahead of the next."""
-    best, second = scores[:, 0], np.full(len(scores), -np.inf)
-    for column in scores.T[1:]:
-        second = np.maximum(second, np.minimum(best, column))
-        best = np.maximum(best, column)
-    winners = np.where(best > second, row_favorites(scores) + 1, 0)
-    return winners, np.round(best - second, DIGITS)
+def fit_agreement(pool: Ballots) -> ComponentModel:
+    """Return Dawid and Skene's model of votes alone, fitted without any label."""
+    uniform = np.full(pool.n_classes, 1.0 / pool.n_classes)
+    no_rows, no_codes = pool.take(np.arange(0)), np.empty(0, dtype=np.intp)
+    return fit_dawid_skene(pool, no_rows, no_codes, uniform)

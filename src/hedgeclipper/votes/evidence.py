@@ -1,12 +1,4 @@
-"""The evidence of a fit: votes, labels, strata, class frequencies, and whether votes shift.
-
-Strata are rows of which the Dawid-Skene model is about equally certain. Labels of rows that were
-chosen by their votes are no simple random sample: where voters disagree they are wrong more often
-than elsewhere. Within a stratum labels still are a random sample, if the rows were drawn at random
-there. How many unlabeled rows a stratum has is known, so that each label is weighted by the number
-of rows it represents, as far as labels are not spread over the strata like a simple random sample.
-Rows without a vote are a stratum of their own.
-"""
+"""The evidence of a fit: votes, labels, class frequencies, and whether votes shift."""
 
 from __future__ import annotations
 
@@ -20,69 +12,12 @@ from sklearn.utils import check_random_state
 from hedgeclipper.base.semi_supervised import ShiftWarning
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.component_models import AuxiliaryVoters
+from hedgeclipper.votes.component_models import fit_agreement
 from hedgeclipper.votes.gold import GoldRows
 from hedgeclipper.votes.matrix import Votes
 
-N_STRATA, MIN_LABELS = 3, 5
 MAX_ROWS_IN_GAME, MAX_ROWS_IN_SEARCH = 50_000, 5_000
 SIGNIFICANCE, LEAD_SIGNIFICANCE = 1e-4, 1e-3
-
-
-@dataclass(frozen=True, eq=False)
-class Strata:
-    """The stratum of each labeled and of each unlabeled row, and how much its labels count.
-
-    Of shape (n_strata,) are the numbers of labels and of unlabeled rows, and ``weights``: how many
-    rows a label represents, relative to the mean. They shrink to 1 as far as labels may be a simple
-    random sample. ``selection`` tells how far they are from one: 0 if they may be one, up to 1.
-    """
-
-    labeled: np.ndarray
-    unlabeled: np.ndarray
-    n_labeled: np.ndarray
-    n_rows: np.ndarray
-    selection: float
-    weights: np.ndarray
-
-    @classmethod
-    def of(cls, labeled: np.ndarray, unlabeled: np.ndarray) -> Strata:
-        """Return strata with these numbers; each must have a label."""
-        n_labeled = np.bincount(labeled)
-        n_rows = np.bincount(unlabeled, minlength=n_labeled.size)
-        rate = labeled.size / (labeled.size + unlabeled.size)
-        expected = rate * (n_labeled + n_rows)
-        distance = np.sum((n_labeled - expected) ** 2 / expected) / (1.0 - rate)
-        degrees = n_labeled.size - 1  # the shrinkage is that of James and Stein
-        selection = float(1.0 - degrees / distance) if distance > degrees else 0.0
-        whole = (n_rows / unlabeled.size) / (n_labeled / labeled.size)
-        weights = 1.0 + selection * (whole - 1.0)
-        return cls(labeled, unlabeled, n_labeled, n_rows, selection, weights)
-
-    @classmethod
-    def single(cls, n_labeled: int, n_rows: int) -> Strata:
-        """Return all rows as one stratum, as for a simple random sample."""
-        return cls.of(np.zeros(n_labeled, dtype=np.intp), np.zeros(n_rows, dtype=np.intp))
-
-    @classmethod
-    def by_lead(cls, labeled: np.ndarray, unlabeled: np.ndarray) -> Strata:
-        """Return strata of about equal size, by the lead of the most probable class.
-
-        A row without votes has lead -1. Strata with too few labels are merged.
-        """
-        leads = np.concatenate([labeled, unlabeled])
-        voted = leads[leads >= 0.0]
-        inner = np.quantile(voted, np.arange(1, N_STRATA) / N_STRATA) if voted.size else []
-        edges = np.unique([0.0, *inner])
-        first, second = (np.searchsorted(edges, part, "right") for part in (labeled, unlabeled))
-        n_labeled = np.bincount(first, minlength=edges.size + 1)
-        numbers, number, enough = np.empty(n_labeled.size, dtype=np.intp), 0, 0
-        for old, count in enumerate(n_labeled):
-            numbers[old] = number
-            enough += count
-            if enough >= MIN_LABELS and n_labeled[old + 1 :].sum() >= MIN_LABELS:
-                number, enough = number + 1, 0
-        return cls.of(numbers[first], numbers[second])
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +25,10 @@ class Evidence:
     """Votes on labeled and unlabeled rows, and which rows are used for what.
 
     ``codes`` are the classes of the labeled rows. The game is solved on ``sample``, a part of the
-    unlabeled rows, and weights of worst cases are searched on those numbered ``searched``.
-    ``leads`` tell how certain the Dawid-Skene model is of labeled and of unlabeled rows, and
-    ``n_awake`` is the number of voters that vote on any row, at least 1. ``balance`` has the class
-    frequencies, and ``cautious_balance`` those for component models: `cautious_frequencies`, or
-    again the known ones. Without unlabeled rows, the labeled ones are reused.
+    unlabeled rows, and contradictions are searched on those numbered ``searched``. ``n_awake`` is
+    the number of voters that vote on any row, at least 1. ``balance`` has the class frequencies,
+    and ``cautious_balance`` those for component models: `cautious_frequencies`, or again the known
+    ones. Without unlabeled rows, the labeled ones are reused.
     """
 
     labeled: Ballots
@@ -102,37 +36,20 @@ class Evidence:
     unlabeled: Ballots
     sample: Ballots
     searched: np.ndarray
-    auxiliary: AuxiliaryVoters
-    strata: Strata
-    leads: tuple[np.ndarray, np.ndarray]
     n_awake: int
     balance: np.ndarray
     cautious_balance: np.ndarray
     is_balance_known: bool
 
 
-def gather_evidence(
-    gold: GoldRows, class_balance: Any, is_random_sample: bool, random_state: Any
-) -> Evidence:
-    """Return the evidence of the rows of a fit.
-
-    If labeled rows are a simple random sample, all rows are one stratum; if not, strata are by the
-    certainty of the Dawid-Skene model. ``random_state`` draws rows where there are many.
-    """
+def gather_evidence(gold: GoldRows, class_balance: Any, random_state: Any) -> Evidence:
+    """Return the evidence of the rows of a fit; ``random_state`` draws rows of many."""
     labeled, unlabeled = Ballots(gold.labeled), Ballots(gold.unlabeled)
-    n_labeled, n_rows = labeled.n_rows, unlabeled.n_rows
     rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    # auxiliary voters are fitted to all rows, or to a simple random sample of them
-    drawn = _drawn(n_labeled + n_rows, MAX_ROWS_IN_GAME, rng)
-    first, second = np.split(drawn, [np.searchsorted(drawn, n_labeled)])
-    pool = Votes.stack(gold.labeled.take(first), gold.unlabeled.take(second - n_labeled))
-    auxiliary = AuxiliaryVoters.fit(Ballots(pool))
-    leads = auxiliary.leads(labeled), auxiliary.leads(unlabeled)
-    strata = Strata.single(n_labeled, n_rows) if is_random_sample else Strata.by_lead(*leads)
-    counts = np.bincount(gold.codes, strata.weights[strata.labeled], minlength=labeled.n_classes)
+    counts = np.bincount(gold.codes, minlength=labeled.n_classes)
     balance = class_frequencies(class_balance, counts)
     is_balance_known = not (isinstance(class_balance, str) and class_balance == "labeled")
-    rows = _drawn(n_rows, MAX_ROWS_IN_GAME, rng)
+    rows = _drawn(unlabeled.n_rows, MAX_ROWS_IN_GAME, rng)
     # always the same rows, but not every k-th, since rows may be in a periodic order
     searched = rows[_drawn(rows.size, MAX_ROWS_IN_SEARCH, np.random.default_rng(0))]
     n_cast = labeled.votes_cast.sum(axis=1) + unlabeled.votes_cast.sum(axis=1)
@@ -140,11 +57,8 @@ def gather_evidence(
         labeled,
         gold.codes,
         unlabeled,
-        unlabeled if rows.size == n_rows else unlabeled.take(rows),
+        unlabeled if rows.size == unlabeled.n_rows else unlabeled.take(rows),
         searched,
-        auxiliary,
-        strata,
-        leads,
         max(int(np.count_nonzero(n_cast)), 1),
         balance,
         balance if is_balance_known else cautious_frequencies(counts),
@@ -155,7 +69,7 @@ def gather_evidence(
 def class_frequencies(class_balance: Any, counts: np.ndarray) -> np.ndarray:
     """Return class frequencies: of the labels and one more per class, or the given ones.
 
-    ``counts`` are the numbers of labels of each class, weighted.
+    ``counts`` are the numbers of labels of each class.
     """
     if isinstance(class_balance, str):
         more = counts + 1.0 if class_balance == "labeled" else np.ones(counts.size)
@@ -229,12 +143,17 @@ def shift_of_votes(labeled: Ballots, unlabeled: Ballots) -> VoteShift | None:
     )
 
 
-def leads_differ(evidence: Evidence) -> bool:
-    """Return whether the Dawid-Skene model is more or less certain of labeled rows than of others.
+def certainty_differs(evidence: Evidence) -> bool:
+    """Return whether agreement is more or less certain of labeled rows than of others.
 
-    That is so where labels were chosen, by ``suggest_labels`` for instance.
+    That is so where rows were chosen to be labeled, since their votes disagree for instance.
     """
-    labeled, unlabeled = evidence.leads
+    parts = evidence.labeled.votes, evidence.unlabeled.votes
+    drawn = _drawn(sum(part.n_rows for part in parts), MAX_ROWS_IN_GAME, np.random.default_rng(0))
+    first, second = np.split(drawn, [np.searchsorted(drawn, parts[0].n_rows)])
+    pool = Votes.stack(parts[0].take(first), parts[1].take(second - parts[0].n_rows))
+    agreement = fit_agreement(Ballots(pool))
+    labeled, unlabeled = agreement.leads(evidence.labeled), agreement.leads(evidence.unlabeled)
     return bool(mannwhitneyu(labeled, unlabeled).pvalue < LEAD_SIGNIFICANCE)
 
 

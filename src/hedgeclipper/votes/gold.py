@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,14 +49,11 @@ class SplitVotes(NamedTuple):
     marked: np.ndarray | None
 
 
-def split_votes(
-    votes: Votes, y: Any, others: Votes | None = None, *, minus_one_is_class: bool = False
-) -> SplitVotes:
+def split_votes(votes: Votes, y: Any, others: Votes | None = None) -> SplitVotes:
     """Return rows with gold labels and rows without, those of ``others`` included.
 
-    A missing entry of y marks a row without a label; so does -1, unless there are ``others`` or
-    ``minus_one_is_class``, or some entries are missing and -1 is a class of the votes. y None: no
-    row has one.
+    A missing entry of y marks a row without a label; so does -1, unless there are ``others``, or
+    some entries are missing and -1 is a class of the votes. y None: no row has one.
     """
     labels = label_values(np.full(votes.n_rows, None) if y is None else by_row(votes, y))
     if labels.shape != (votes.n_rows,):
@@ -66,7 +62,7 @@ def split_votes(
             f"{labels.shape}."
         )
     marked = missing = is_unlabeled(labels, minus_one_is_class=True)
-    if others is None and not minus_one_is_class:
+    if others is None:
         marked = is_unlabeled(labels)
         if is_unlabeled(votes.classes).any() and not np.array_equal(marked, missing):
             if not missing.any():
@@ -113,7 +109,7 @@ class GoldRows:
     """Votes on the labeled and unlabeled rows of a fit, with the same voters and classes.
 
     ``codes`` are the classes of the labeled rows. Without unlabeled rows the labeled ones are
-    reused as such. ``minus_one_is_class`` tells whether later rows may have the label -1.
+    reused as such. ``marked`` is that of `SplitVotes`.
     """
 
     labeled: Votes
@@ -121,21 +117,14 @@ class GoldRows:
     unlabeled: Votes
     has_unlabeled: bool
     marked: np.ndarray | None
-    minus_one_is_class: bool
 
     @classmethod
-    def of(
-        cls, split: SplitVotes, abstain_label: Any = None, before: GoldRows | None = None
-    ) -> GoldRows:
-        """Return rows with voters and classes aligned, after those of an earlier fit if any.
+    def of(cls, split: SplitVotes, abstain_label: Any = None) -> GoldRows:
+        """Return rows with voters and classes aligned; ``abstain_label`` must not be a class.
 
-        Warns if no row is unlabeled; ``abstain_label`` must not be a class.
+        Warns if no row is unlabeled.
         """
         labeled, labels, rest, marked = split
-        if before is not None:
-            earlier = before.split()
-            labeled, rest = Votes.stack(earlier.labeled, labeled), Votes.stack(earlier.rest, rest)
-            labels, marked = earlier.labels + labels, None
         if not labels:
             raise ValueError(
                 "y has no gold label: the game needs a few, of each class if possible. Label some "
@@ -163,10 +152,7 @@ class GoldRows:
                 f"The label {abstain_label!r} is both a class of the votes or of y, and "
                 "abstain_label. Pass another abstain_label, or None if only missing votes abstain."
             )
-        minus_one_is_class = marked is None and -1 in classes.tolist()
-        if before is not None:
-            minus_one_is_class = before.minus_one_is_class
-        return cls(labeled, codes, rest, has_unlabeled, marked, minus_one_is_class)
+        return cls(labeled, codes, rest, has_unlabeled, marked)
 
     def hold_out(self, held: np.ndarray) -> GoldRows:
         """Return rows without some of the labels: these rows come last among the unlabeled ones.
@@ -180,7 +166,7 @@ class GoldRows:
         return replace(self, labeled=labeled, codes=codes, unlabeled=pool)
 
     def split(self) -> SplitVotes:
-        """Return the rows as they were passed, or come one after the other after a partial fit."""
+        """Return the rows as they were passed."""
         rest = self.unlabeled if self.has_unlabeled else self.unlabeled.take(np.arange(0))
         labels = self.labeled.classes[self.codes].tolist()
         return SplitVotes(self.labeled, labels, rest, None)
@@ -189,41 +175,6 @@ class GoldRows:
         """Return other votes with the voters and classes of these."""
         own = self.labeled
         return votes.align(own.voters, own.classes, named=own.named)
-
-    def is_like(self, other: GoldRows) -> bool:
-        """Return whether voters and classes are those of other rows, in the same order."""
-        one, two = self.labeled, other.labeled
-        return np.array_equal(one.voters, two.voters) and np.array_equal(one.classes, two.classes)
-
-    def unlabeled_keys(self, positions: np.ndarray) -> np.ndarray:
-        """Return the names of unlabeled rows, or their positions in the rows as they were given."""
-        if self.unlabeled.rows is not None:
-            return self.unlabeled.rows[positions]
-        return positions if self.marked is None else np.flatnonzero(self.marked)[positions]
-
-    def checked_mask(self, mask: Any) -> np.ndarray:
-        """Return a mask of some of the unlabeled rows, or raise an error."""
-        mask, n_rows = np.asarray(mask), self.unlabeled.n_rows
-        if mask.dtype != bool or mask.shape != (n_rows,) or not mask.any():
-            raise ValueError(
-                f"mask must be an array of bool, one for each of the {n_rows} unlabeled rows, and "
-                f"name one of them at least. Got dtype {mask.dtype}, shape {mask.shape}."
-            )
-        return mask
-
-    def checked_count(self, k: Any) -> int:
-        """Return a number of unlabeled rows to label, or raise an error."""
-        n_rows = self.unlabeled.n_rows
-        if not self.has_unlabeled:
-            raise ValueError(
-                "There are no rows to label: all rows of the fit have gold labels. Fit with "
-                "unlabeled rows, too."
-            )
-        if isinstance(k, bool) or not (isinstance(k, Integral) and 1 <= int(k) <= n_rows):
-            raise ValueError(
-                f"k must be a whole number between 1 and {n_rows}, the unlabeled rows. Got {k!r}."
-            )
-        return int(k)
 
     def read_again(self, votes: Votes | None, y: Any) -> SemiSupervisedRows:
         """Return these rows, or others of the same classes, for displays and the report."""

@@ -13,7 +13,7 @@ of voters that only ever vote for one class Dawid-Skene learns next to nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -22,8 +22,8 @@ from hedgeclipper.game.multiclass_losses import soft_maximum
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.component_models import (
-    AuxiliaryVoters,
     ComponentModel,
+    fit_agreement,
     fit_dawid_skene,
     fit_naive_bayes,
     majority_vote,
@@ -33,7 +33,6 @@ from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.ridge_votes import fit_ridge
 from hedgeclipper.votes.vote_game import most_probable
 
-KINDS = ("mixture", "majority")
 COMPONENTS = ("Dawid-Skene", "majority vote", "naive Bayes", "ridge regression")
 # Chosen with 20 and 100 labels on some 60 sets of votes: the real ones, subsets of their voters,
 # generated crowds and panels, and classifiers of few rows of tables. In the mean of any of these
@@ -54,17 +53,17 @@ class AgreementWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class InitialModel:
-    """A mixture of component models, the majority vote, or none: sums of terms over the votes.
+    """A mixture of component models: sums of terms over the votes.
 
     ``log_balance`` are the logarithms of the class frequencies, which rows without votes get.
-    ``classes`` and ``votes`` are the terms of classes, and of votes by voter, vote and class; None
-    if all classes are as probable. ``weights`` are the mixture weights by name.
+    ``classes`` and ``votes`` are the terms of classes, and of votes by voter, vote and class.
+    ``weights`` are the mixture weights by name.
     """
 
     log_balance: np.ndarray
-    classes: np.ndarray | None = None
-    votes: np.ndarray | None = None
-    weights: dict[str, float] = field(default_factory=dict)
+    classes: np.ndarray
+    votes: np.ndarray
+    weights: dict[str, float]
 
     def log_probabilities(self, ballots: Ballots) -> np.ndarray:
         """Return the logarithm of the probability of each class for each row."""
@@ -79,43 +78,28 @@ class InitialModel:
         return out
 
     def _scores(self, ballots: Ballots) -> np.ndarray:
-        if self.votes is None:
-            return _uniform(ballots)
         scores = ballots.scores(self.votes)
         scores += self.classes
         scores[ballots.n_votes == 0] = self.log_balance
         return scores
 
-    def class_scores(self) -> np.ndarray:
-        """Return the scores of the classes before any vote is counted, on rows with votes."""
-        return np.zeros_like(self.log_balance) if self.classes is None else self.classes
 
-    def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
-        """Return what a voter's vote adds to the score of each class, by voter, vote and class."""
-        return np.zeros(shape) if self.votes is None else self.votes
+def fit_initial_model(evidence: Evidence) -> tuple[InitialModel, np.ndarray]:
+    """Return the mixture, and its log-probabilities for the labeled rows.
 
-
-def fit_initial_model(kind: str | None, evidence: Evidence) -> tuple[InitialModel, np.ndarray]:
-    """Return the model before the game: a mixture, the majority vote, or all classes alike.
-
-    With it come its log-probabilities for the labeled rows, in which components are fitted without
-    the label of the row itself.
+    In these, components are fitted without the label of the row itself.
     """
     labeled, codes, log_balance = evidence.labeled, evidence.codes, np.log(evidence.balance)
-    if kind is None:
-        return InitialModel(log_balance), _uniform(labeled)
     sample = evidence.unlabeled.take(evidence.searched)
-    found = [part.scaled(sample, MEAN_SIZE) for part in _fit_components(kind, evidence)]
-    prior = {"majority vote": 1.0}
-    if kind == "mixture":
-        n_labels = labeled.n_votes.sum() / evidence.n_awake
-        covered = sample.take(np.flatnonzero(sample.n_votes > 0))
-        prior = _prior_weights(n_labels, found[0].mean_size(covered))
+    found = [part.scaled(sample, MEAN_SIZE) for part in _fit_components(evidence)]
+    n_labels = labeled.n_votes.sum() / evidence.n_awake
+    covered = sample.take(np.flatnonzero(sample.n_votes > 0))
+    prior = _prior_weights(n_labels, found[0].mean_size(covered))
     voted = labeled.n_votes > 0
     parts = np.array([part.without_own for part in found])
     weights = _fit_weights(parts[:, voted], codes[voted], np.array([*prior.values()]))
-    classes = sum(w * part.classes for w, part in zip(weights, found, strict=True))
-    votes = sum(w * part.votes for w, part in zip(weights, found, strict=True))
+    classes = np.sum([w * part.classes for w, part in zip(weights, found, strict=True)], axis=0)
+    votes = np.sum([w * part.votes for w, part in zip(weights, found, strict=True)], axis=0)
     by_name = dict(zip(prior, weights.tolist(), strict=True))
     mixed = np.tensordot(weights, parts, axes=1)
     mixed[~voted] = log_balance
@@ -135,27 +119,18 @@ def _prior_weights(n_labels: float, size: float) -> dict[str, float]:
     return dict(zip(COMPONENTS, means, strict=True))
 
 
-def _fit_components(kind: str, evidence: Evidence) -> list[ComponentModel]:
-    """Return the component models in the order of ``COMPONENTS``, or the majority vote."""
+def _fit_components(evidence: Evidence) -> list[ComponentModel]:
+    """Return the component models in the order of ``COMPONENTS``."""
     labeled, codes, balance = evidence.labeled, evidence.codes, evidence.cautious_balance
-    majority = majority_vote(labeled, balance)
-    if kind == "majority":
-        return [majority]
     # voters that err together make agreement less certain than the number of rows says
     n_votes = evidence.sample.n_votes.sum() / evidence.n_awake
     unlabeled_weight = VOTES_OF_AGREEMENT / (VOTES_OF_AGREEMENT + n_votes)
     return [
         fit_dawid_skene(evidence.sample, labeled, codes, balance, unlabeled_weight),
-        majority,
+        majority_vote(labeled, balance),
         fit_naive_bayes(labeled, codes, balance),
         fit_ridge(labeled, codes),
     ]
-
-
-def _uniform(ballots: Ballots) -> np.ndarray:
-    """Return the logarithms of probabilities that are the same for all classes."""
-    shape = ballots.n_rows, ballots.n_classes
-    return np.full(shape, -np.log(ballots.n_classes), order="F")
 
 
 # as in the game, BLAS is faster with one thread
@@ -209,6 +184,6 @@ def labels_by_agreement(votes: Votes) -> np.ndarray:
     ballots, n_classes = Ballots(votes), votes.n_classes
     if n_classes < 2:
         raise ValueError("The votes must have at least two classes.")
-    parts = majority_vote(ballots, np.ones(n_classes)), AuxiliaryVoters.fit(ballots).model
+    parts = majority_vote(ballots, np.ones(n_classes)), fit_agreement(ballots)
     majority, agreement = (part.scaled(ballots, MEAN_SIZE).scores(ballots) for part in parts)
     return votes.classes[most_probable(majority + agreement, ballots.votes_cast.sum(axis=0) + 1.0)]

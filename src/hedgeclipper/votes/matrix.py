@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from hedgeclipper.io import is_frame
+from hedgeclipper.io.arrays import is_array
 from hedgeclipper.votes.long_tables import judged_table, read_long
 from hedgeclipper.votes.readers import (
     LabelNumbers,
@@ -300,6 +301,13 @@ class Votes:
         array, codes = labels.classes(classes)
         matrix = with_codes(reading.numbers, codes, array.size)
         return cls(matrix, array, reading.voters.names, reading.rows, reading.voters.given)
+
+    def check_arrays(self) -> None:
+        """Raise unless votes are of voters and for classes that exist; SciPy checks the matrix."""
+        data, is_csr = self.matrix.data, isinstance(self.matrix, sparse.csr_array)
+        fits = is_csr and is_array(data, "iu", None) and self.voters.shape == (self.n_voters,)
+        if not (fits and np.all((data >= 1) & (data <= self.n_classes))):
+            raise ValueError("its votes are not of its voters, or not for its classes")
 
     @property
     def n_rows(self) -> int:

@@ -3,8 +3,8 @@
 An adversary picks the labels, limited by bounds on the voters. The initial model predicts without
 the game; its scores are an offset of the game's scores, and the loss beyond its own is minimized.
 The value is then never above zero: if the bounds hold, the prediction is no worse than the initial
-model, whatever the labels. Without an initial model, with log loss and Wilson's bounds, this is the
-game of An and Dasgupta (UAI 2024):
+model, whatever the labels. From equal scores of all classes, with log loss, this is the game of An
+and Dasgupta (UAI 2024):
 
     mean over rows of Psi(initial_j + f_j theta) - centers . theta + widths . abs(theta),
 
@@ -16,7 +16,7 @@ price. Bounds that do contradict each other are relaxed before (`voter_bounds.re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,10 +94,9 @@ def solve_ballots(
     ridge: float = 0.0,
     tol: float,
     max_iter: int,
-    start: np.ndarray | None = None,
     baseline: float = 0.0,
 ) -> Solution:
-    """Return the best weights found in a game of votes, from ``start`` or from 0.
+    """Return the best weights found in a game of votes.
 
     Weights are of size up to ``largest``, and 0 where a bound is not used. ``offset`` of shape
     (n_rows, n_classes) is added to the scores; ``baseline`` is the mean potential that counts as 0.
@@ -108,7 +107,7 @@ def solve_ballots(
     terms = WeightTerms(edge, width, zeros + ridge, zeros, -box, box)
     specialists = BallotSpecialists(ballots, offset, np.where(used, bounds.coverage, 1.0))
     game, progress = Game(specialists, terms, loss, baseline=baseline), Progress(tol, max_iter)
-    reason = solve_batch(game, progress, np.clip(zeros if start is None else start, -box, box))
+    reason = solve_batch(game, progress, zeros)
     return Solution(**solution_fields(game, progress, reason))
 
 
@@ -119,22 +118,26 @@ def solve_vote_game(
     loss: MulticlassLoss,
     *,
     n_labeled: int,
-    **limits: Any,
+    tol: float,
+    max_iter: int,
 ) -> Solution:
     """Return the weights with the least loss beyond the initial model's, against the worst labels.
 
     ``bounds`` are used as they apply to these rows, ``initial`` of shape (n_rows, n_classes) are
-    the logarithms of the initial model's probabilities; the ridge decreases with ``n_labeled``;
-    ``limits`` are ``tol``, ``max_iter`` and ``start`` of `solve_ballots`.
+    the logarithms of the initial model's probabilities; the ridge decreases with ``n_labeled``.
     """
-    bounds, scores = bounds.on(ballots), loss.scores(initial)
-    limits |= {"largest": LARGEST, "ridge": RIDGE / max(n_labeled, 1)}
-    already = float(loss.potential(scores).mean())
-    found = solve_ballots(ballots, bounds, scores, loss, baseline=already, **limits)
-    if found.objective > 0:  # stopped on the way from a bad start: the initial model is better
-        zeros, gap = np.zeros_like(found.weights), found.duality_gap - found.objective
-        return replace(found, weights=zeros, slack=0.0, objective=0.0, duality_gap=gap)
-    return found
+    scores = loss.scores(initial)
+    return solve_ballots(
+        ballots,
+        bounds.on(ballots),
+        scores,
+        loss,
+        largest=LARGEST,
+        ridge=RIDGE / max(n_labeled, 1),
+        tol=tol,
+        max_iter=max_iter,
+        baseline=float(loss.potential(scores).mean()),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +147,13 @@ class VotePredictor:
     initial: InitialModel
     weights: np.ndarray
     loss: MulticlassLoss
+
+    def check_arrays(self) -> None:
+        """Raise unless all numbers that predictions are made of are finite."""
+        initial = self.initial
+        numbers = [self.weights, initial.log_balance, initial.classes, initial.votes]
+        if not all(np.isfinite(number).all() for number in numbers if number is not None):
+            raise ValueError("its weights are not finite")
 
     def probabilities(self, ballots: Ballots) -> np.ndarray:
         """Return the probability of each class for each row; the class balance without votes."""
@@ -165,7 +175,7 @@ class VotePredictor:
 
     def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
         """Return what a vote adds to the log-odds of each class, by voter, vote and class."""
-        table = self.initial.vote_weights(shape) + vote_table(self.weights, shape)
+        table = self.initial.votes + vote_table(self.weights, shape)
         return table - table.mean(axis=2, keepdims=True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,12 +69,6 @@ def inspect_votes(
             votes = read_votes(votes, model.abstain_label, model.classes_)
         return gold.read_again(votes, y)
 
-    def suggest_rows(k: int, seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        again = copy(model)
-        again.random_state = seed
-        rows = again._suggested_rows(k)
-        return rows, gold.unlabeled_keys(rows)
-
     return inspection(
         model,
         kind="votes",
@@ -86,7 +79,6 @@ def inspect_votes(
         describe_panel=lambda: describe_panel(
             gold.unlabeled, predictor, summarize_voters(gold, constraints, predictor)["Weight"]
         ),
-        suggest_rows=suggest_rows,
         contradicting=[str(name) for name in gold.labeled.voters[constraints.contradicting]],
         votes=gold.unlabeled,
     )
