@@ -29,7 +29,6 @@ import hedgeclipper
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
-    LeafGame,
     ModelFileError,
     SemiSupervisedSplit,
     VoteAggregator,
@@ -79,11 +78,10 @@ FORESTS = {
     "two classes": {},
     "random state": {"random_state": np.random.RandomState(0)},
     "log loss": {"loss": "log"},
-    "zero-one loss": {"loss": "zero_one", "game": LeafGame(specialists=["leaves", "trees"])},
+    "zero-one loss": {"loss": "zero_one"},
     "no view": {"views": None},
     "other views": {"views": [PCA(2), StandardScaler()]},
     "no shrinkage": {"shrinkage": None},
-    "leaves": {"game": LeafGame()},
     "another forest": {"estimator": RandomForestClassifier(5, bootstrap=True)},
     "fitted": {"estimator": FrozenEstimator(RandomForestClassifier(5))},
 }
@@ -107,12 +105,6 @@ def test_many_classes_with_names_and_frames(tmp_path):
     again = reloaded(model, tmp_path)
     assert_same(model, again, frame)
     assert again.feature_names_in_.tolist() == ["a", "b", "c"]
-
-
-def test_a_loaded_forest_can_go_on(tmp_path, forest):
-    X, _ = rows_of_blobs()
-    again = reloaded(forest, tmp_path).partial_fit(X[:20])
-    assert again.n_unlabeled_ == forest.n_unlabeled_ + 20
 
 
 def test_what_was_measured_is_saved_and_what_was_not_is_not_known(tmp_path):

@@ -38,8 +38,8 @@ def scores(draw: Draw) -> np.ndarray:
 
 
 def mean_scores(draw: Draw) -> np.ndarray:
-    scorer = fitted(draw)._stream.groups.scorer
-    return scorer.prior_weights @ scorer.find(draw.X_scored)
+    scorer = fitted(draw)._predictor.scorer
+    return scorer.score(draw.X_scored)[:, :, 0] @ scorer.prior_weights
 
 
 METHOD = Method("hedgeclipper", "HedgeClipper", scores, uses_unlabeled=True)

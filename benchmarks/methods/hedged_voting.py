@@ -38,8 +38,8 @@ class Predictions(NamedTuple):
 class Recording(HedgedVotingClassifier):
     """A panel that keeps its members' predictions for the unlabeled rows."""
 
-    def _store_rule(self, given, held, unlabeled, n_drawn):
-        super()._store_rule(given, held, unlabeled, n_drawn)
+    def _store_rule(self, given, held, unlabeled):
+        super()._store_rule(given, held, unlabeled)
         self.scores_ = unlabeled[:, :, 0]
         predictor = self._predictor
         self.probabilities_ = predictor.probabilities(predictor.log_odds(unlabeled))[:, 1]

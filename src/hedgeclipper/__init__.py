@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
-    from hedgeclipper.forest.leaf_game import LeafGame
-    from hedgeclipper.forest.leaf_rows import LeafStorage
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
     from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from hedgeclipper.panel.classifier import HedgedVotingClassifier
     from hedgeclipper.panel.defaults import default_members
     from hedgeclipper.panel.members import MemberFailedWarning
-    from hedgeclipper.panel.time_limit import TimeLimitWarning
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.initial_model import AgreementWarning
@@ -60,14 +57,11 @@ _HOME = {
     "Contradiction": "game.solution",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest.classifier",
-    "LeafGame": "forest.leaf_game",
-    "LeafStorage": "forest.leaf_rows",
     "ShiftWarning": "base.semi_supervised",
     "AutoLabelDisplay": "inspection.auto_labels",
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
     "MemberFailedWarning": "panel.members",
-    "TimeLimitWarning": "panel.time_limit",
     "default_members": "panel.defaults",
     "ModelFileError": "persistence",
     "load": "persistence",
@@ -92,8 +86,6 @@ __all__ = [
     "HedgeClipperClassifier",
     "HedgedVotingClassifier",
     "LabelCorrelations",
-    "LeafGame",
-    "LeafStorage",
     "MemberFailedWarning",
     "ModelFileError",
     "NeverPredictedWarning",
@@ -101,7 +93,6 @@ __all__ = [
     "NoUnlabeledRowsWarning",
     "SemiSupervisedSplit",
     "ShiftWarning",
-    "TimeLimitWarning",
     "UnboundedGameWarning",
     "VoteAggregator",
     "VoterDisplay",

@@ -15,10 +15,7 @@ from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.bounds.class_rates import RateEvidence
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
 from hedgeclipper.forest.forest_inspection import UnlabeledGain
-from hedgeclipper.forest.groups import GroupPredictor, GroupScorer, GroupStream, ScoredGroups
-from hedgeclipper.forest.leaf_game import LeafEvidence, LeafGame, LeafGameOptions, LeafStream
-from hedgeclipper.forest.leaf_rows import LeafStorage, Reservoir
-from hedgeclipper.forest.leaves import Labeled, LeafPredictor, LeafTable
+from hedgeclipper.forest.groups import GroupPredictor, GroupScorer, ScoredGroups
 from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.forest.views import Components, ViewedTrees
 from hedgeclipper.game.losses import LogLoss, SquareLoss, ZeroOneLoss

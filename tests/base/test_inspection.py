@@ -13,7 +13,6 @@ from sklearn.utils import estimator_html_repr
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
-    LeafGame,
     VoteAggregator,
 )
 from hedgeclipper.base.inspection import (
@@ -74,10 +73,6 @@ def test_with_display_as_text_there_is_no_html(models):
         assert list(models["forest"]._repr_mimebundle_()) == ["text/plain"]
 
 
-def test_a_copy_for_prediction_shows_the_diagram_alone(models):
-    assert "hedgeclipper-fitted" not in models["forest"].for_prediction()._repr_html_()
-
-
 def test_what_comes_from_data_is_escaped():
     hostile = "<script>alert(1)</script>"
     frame = pd.DataFrame(VOTES, columns=[hostile, "b", "c", "d"])
@@ -100,64 +95,22 @@ def test_contributions_add_up_to_one(models, kind):
     assert len(table.names) == table.weights.size == table.correlations.size
 
 
-def leaf_game(y=Y, **settings):
-    game = LeafGame(**settings)
-    model = HedgeClipperClassifier(n_estimators=6, views=None, game=game, random_state=0)
-    return model.set_params(shrinkage=None).fit(X[:100], y[:100], X_unlabeled=X[100:])
-
-
 def test_groups_have_the_names_of_their_forests(models):
     model = models["forest"]
     table = model._inspect().voters
     assert (table.kind, table.plural) == ("group", "groups")
     assert table.names == list(model.estimators_)
-    assert model._inspect().describe_voters(np.arange(4)) == {}
-    np.testing.assert_array_equal(table.weights, model.specialist_weights_[0])
+    np.testing.assert_array_equal(table.weights, model.weights_[0])
     np.testing.assert_array_equal(table.correlations, model.label_correlations_[0])
 
 
-def test_leaves_have_names_and_rules():
-    model = leaf_game()
-    table = model._inspect().voters
-    assert len(set(table.names)) == len(table.names)
-    words = model._inspect().describe_voters(np.arange(len(table.names)))
-    leaves = model._predictor.finder.find(X.astype(np.float32))
-    tree, leaf = (int(part.split()[1]) for part in table.names[3].split(", "))
-    inside = np.ones(400, dtype=bool)
-    for rule in words["rows where"][3].split(", "):
-        parts = rule.replace("≤", "<=").split()
-        column = next(k for k, part in enumerate(parts) if part.startswith("x"))
-        values = X[:, int(parts[column][1:])]
-        inside &= pd.eval(" ".join(parts), local_dict={parts[column]: values})
-    found = leaves[tree] == leaf
-    # thresholds are written with four digits
-    assert np.mean(inside != found) < 0.01
-    assert found.any()
-
-
-def test_trees_have_names_but_no_rule():
-    model = leaf_game(specialists=("leaves", "trees"))
-    names = model._inspect().voters.names
-    assert {"tree 0", "tree 1", "tree 2"} <= set(names)
-    assert any(name.startswith("tree 0, leaf ") for name in names)
-    assert model._inspect().describe_voters(np.arange(len(names))) == {}
-
-
-@pytest.mark.parametrize("game", [None, LeafGame()])
-def test_with_more_classes_each_voter_has_the_class_of_its_game(game):
+def test_with_more_classes_each_voter_has_the_class_of_its_game():
     three = np.arange(400) % 3
-    model = HedgeClipperClassifier(n_estimators=12, game=game, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=12, random_state=0)
     model.fit(X[:100], three[:100], X_unlabeled=X[100:])
     table = model._inspect().voters
     assert set(table.targets) == {0, 1, 2}
-    assert table.of_class(1).weights.size == model.specialist_weights_[1].size
-    votes_for = model._inspect().describe_voters(np.arange(5)).get("votes for", [])
-    assert set(votes_for) <= {"0", "the rest", "nobody"}
-    assert bool(votes_for) == (game is not None)
-
-
-def dict_of(model):
-    return " ".join(name for name, _ in main_figures(model._inspect()))
+    np.testing.assert_array_equal(table.of_class(1).weights, model.weights_[1])
 
 
 def test_contributions_are_zero_where_all_weights_are():
@@ -196,7 +149,6 @@ def test_an_inspection_has_what_the_estimator_has(kind, n_classes):
     assert found.n_labeled == model.n_labeled_
     assert found.certificate is model.certificate_
     assert len(found.stop_reasons) == n_games
-    assert found.is_one_vs_rest == (n_games > 1)
     assert found.n_iter == np.sum(model.n_iter_)
     rows = THREE_VOTES[:50] if kind == "votes" else THREE_X[:50]
     rows = np.minimum(rows, n_classes - 1) if kind == "votes" else rows

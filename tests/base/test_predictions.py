@@ -18,7 +18,6 @@ from sklearn.naive_bayes import GaussianNB
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
-    LeafGame,
     NeverPredictedWarning,
     load,
     save,
@@ -42,7 +41,7 @@ X, SIX = make_classification(
 TWO = (SIX == 0).astype(int)  # 1 is the frequent class
 L, U = slice(0, 150), slice(150, 900)
 MATRIX = np.array([[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [3.0, 4.0, 0.0]])
-KINDS = ["groups", "leaves", "panel"]
+KINDS = ["forest", "panel"]
 RNG = np.random.default_rng(0)
 SCORES = expit(RNG.normal(size=500))
 
@@ -51,8 +50,7 @@ def make(kind, **parameters):
     members = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
     if kind == "panel":
         return HedgedVotingClassifier(members, cv=2, random_state=0, **parameters)
-    game = LeafGame() if kind == "leaves" else None
-    return HedgeClipperClassifier(n_estimators=40, game=game, random_state=0, **parameters)
+    return HedgeClipperClassifier(n_estimators=40, random_state=0, **parameters)
 
 
 def fit(kind, y, **parameters):
@@ -254,7 +252,7 @@ def test_the_certificate_counts_the_errors_of_predict(kind):
 
 def test_balanced_weights_do_not_look_at_held_out_labels():
     y = TWO.astype(float)
-    model = fit("groups", TWO, class_weight="balanced", confidence_level=0.9, holdout=0.4)
+    model = fit("forest", TWO, class_weight="balanced", confidence_level=0.9, holdout=0.4)
     rng = np.random.RandomState(0)
     held = np.sort(rng.choice(150, 60, replace=False))
     kept = np.setdiff1d(np.arange(150), held)
@@ -266,7 +264,7 @@ def test_balanced_weights_do_not_look_at_held_out_labels():
 # In scikit-learn.
 
 
-@pytest.mark.parametrize("kind", ["groups", "panel"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_thresholds_can_be_tuned(kind):
     with config_context(enable_metadata_routing=True):
         model = TunedThresholdClassifierCV(
@@ -278,7 +276,7 @@ def test_thresholds_can_be_tuned(kind):
     np.testing.assert_array_equal(model.predict(X[U]), p >= model.best_threshold_)
 
 
-@pytest.mark.parametrize("kind", ["groups", "panel"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_thresholds_of_a_fitted_model_can_be_tuned(kind):
     tuned = TunedThresholdClassifierCV(
         plain(kind, 2), scoring="balanced_accuracy", cv="prefit", refit=False
@@ -289,7 +287,7 @@ def test_thresholds_of_a_fitted_model_can_be_tuned(kind):
 
 
 @pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
-@pytest.mark.parametrize("kind", ["groups", "panel"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_probabilities_can_be_calibrated_again(kind):
     model = CalibratedClassifierCV(make(kind, class_weight="balanced"), cv=2)
     p = model.fit(X[L], SIX[L]).predict_proba(X[U])
@@ -328,13 +326,6 @@ def test_too_few_rows_to_expect_any_of_a_class():
     assert model.never_predicted_ == {}
 
 
-def test_more_rows_are_looked_at_in_partial_fit():
-    model = make("groups", shrinkage=1e6)
-    model.fit(NOISE[:100], RARE[:100], X_unlabeled=NOISE[100:105])
-    with pytest.warns(NeverPredictedWarning, match="none of 500 unlabeled rows"):
-        model.partial_fit(NOISE[105:])
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_decisions_and_what_is_never_predicted_are_saved(kind, tmp_path):
     model = fit(kind, SIX, class_weight=MATRIX)
@@ -342,4 +333,3 @@ def test_decisions_and_what_is_never_predicted_are_saved(kind, tmp_path):
     again = load(tmp_path / "m.skops")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert again.never_predicted_ == model.never_predicted_
-    np.testing.assert_array_equal(model.for_prediction().predict(X), model.predict(X))

@@ -5,7 +5,6 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from hedgeclipper import (
     HedgeClipperClassifier,
-    LeafGame,
     NoUnlabeledRowsWarning,
     SemiSupervisedSplit,
     VoteAggregator,
@@ -88,8 +87,8 @@ def test_grid_search_with_unlabeled_rows():
     rows = rng.normal(size=(200, 3))
     y = np.where(np.arange(200) < 60, (rows[:, 0] > 0).astype(int), -1)
     search = GridSearchCV(
-        HedgeClipperClassifier(n_estimators=20, game=LeafGame(), random_state=0),
-        {"game__ridge": [1.0, 100.0]},
+        HedgeClipperClassifier(n_estimators=20, random_state=0),
+        {"shrinkage": [1.0, 100.0]},
         cv=SemiSupervisedSplit(3, random_state=0),
         scoring="roc_auc",
     ).fit(rows, y)

@@ -67,14 +67,6 @@ def test_labels_of_all_rows_are_given_or_predicted(model):
     np.testing.assert_array_equal(model.transduction_[200:], model.predict(X[200:]))
 
 
-def test_a_copy_for_prediction_predicts_the_same_and_knows_no_rows(model):
-    copy = model.for_prediction()
-    for method in METHODS:
-        np.testing.assert_array_equal(getattr(copy, method)(X), getattr(model, method)(X))
-    assert not hasattr(copy, "_labels")
-    assert copy.n_jobs == 1
-
-
 def test_a_fit_that_fails_leaves_an_estimator_that_is_not_fitted(kind):
     model = new(kind).fit(X, np.where(np.arange(600) < 200, TWO, -1))
     with pytest.raises(ValueError, match="at least two classes"):

@@ -97,9 +97,9 @@ def test_views_from_labeled_rows_see_no_unlabeled_row(draw):
 
 def test_without_the_game_trees_have_equal_weights(draw):
     model = hedgeclipper.fitted(draw)
-    scores = model._predictor.scorer.find(draw.X_scored)
-    assert scores.shape == (3, draw.n_scored)
-    mean = 0.5 * scores[0] + 0.25 * (scores[1] + scores[2])
+    scores = model._predictor.scorer.score(draw.X_scored)[:, :, 0]
+    assert scores.shape == (draw.n_scored, 3)
+    mean = scores @ [0.5, 0.25, 0.25]
     np.testing.assert_allclose(METHODS["hedgeclipper-mean"].scores(draw), mean, rtol=1e-6)
 
 

@@ -399,8 +399,8 @@ def test_held_out_and_unlabeled_rows_are_treated_alike(kind, monkeypatch):
 
 
 def test_doubts_of_unlabeled_rows_in_files_are_not_those_of_held_out_ones(tmp_path, monkeypatch):
-    """Of few rows in the reservoir, and of automatic labels all rows are counted."""
-    monkeypatch.setattr("hedgeclipper.forest.leaf_rows.ROWS_IN_RESERVOIR", 100)
+    """Of few rows in the sample, and of automatic labels all rows are counted."""
+    monkeypatch.setattr("hedgeclipper.forest.unlabeled.ROWS_IN_GAME", 100)
     X, y = problem("forest", 2)
     frame = pd.DataFrame(X, columns=list("abcdef"))
     frame[N_LABELED:].to_parquet(tmp_path / "rows.parquet")
@@ -537,17 +537,6 @@ def test_dask_collections_cannot_be_labeled_here(kind):
         fitted(kind).auto_label(da.zeros((9, 6)))
 
 
-def test_more_rows_make_an_estimate_of_a_forest():
-    model = fitted("forest", confidence_level=0.9)
-    model.partial_fit(rest("forest") + 0.01)
-    for found in (model.certificate_, model.auto_label(rest("forest"), MAX_ERROR)):
-        assert found.kind == "estimate"
-        assert "unlabeled rows were added" in found.reason
-    assert model.certificate_.n_unlabeled == model.n_unlabeled_ == 2 * 480
-    with pytest.raises(AttributeError, match="until partial_fit"):
-        model.auto_label()
-
-
 def test_of_some_rows_in_the_game_labels_tell_of_these(monkeypatch):
     monkeypatch.setattr("hedgeclipper.panel.classifier.ROWS_IN_GAME", 300)
     monkeypatch.setattr("hedgeclipper.panel.classifier.ROWS_FOR_VIEWS", 300)
@@ -576,10 +565,3 @@ def test_a_saved_model_can_do_it_too(kind, n_classes, tmp_path):
         theirs = again.auto_label(rest(kind, n_classes), MAX_ERROR)
         assert theirs.kind == "guarantee"
         np.testing.assert_array_equal(theirs.labels, found.labels)
-
-
-def test_a_copy_for_prediction_knows_no_labels():
-    model = fitted("forest").for_prediction()
-    assert isinstance(model, HedgeClipperClassifier)
-    with pytest.raises(TypeError, match="A copy for prediction knows no labels"):
-        model.auto_label(rest("forest"))

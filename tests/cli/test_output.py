@@ -51,7 +51,7 @@ def test_a_terminal_shows_bars_with_the_time_left(tmp_path):
     code, shown = in_terminal(words, tmp_path)
     assert code == 0
     assert "\x1b[" in shown
-    assert "finding leaves" in shown
+    assert "scoring rows" in shown
     assert "━" in shown
     assert re.search(r"\d:\d\d:\d\d", shown)
     code, shown = in_terminal(["predict", "m.skops", "rows.csv", "-o", "p.parquet"], tmp_path)
@@ -63,7 +63,7 @@ def test_a_log_has_plain_lines(command):
     cancer().to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
     assert "\x1b" not in command.out + command.err
-    assert re.search(r"^finding leaves  [\d,]+ rows", command.err, re.MULTILINE)
+    assert re.search(r"^scoring rows  [\d,]+ rows", command.err, re.MULTILINE)
     assert re.search(r"^mean_area +numbers +as they are$", command.out, re.MULTILINE)
 
 

@@ -158,20 +158,6 @@ def test_a_class_that_is_never_predicted_is_named(command):
     assert "Never predicted: rare, which 5 labels have." in Path("r.html").read_text()
 
 
-def test_a_time_limit_leaves_members_out(command, monkeypatch):
-    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few_members)
-    monkeypatch.setattr("hedgeclipper.panel.time_limit.FOR_FITS", 0.0)
-    flowers().to_csv("rows.csv", index=False)
-    words = ("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--jobs", 1)
-    command(*words, "--method", "voting", "--time-limit", 60)
-    assert command.code == 0
-    left_out = "The time limit of 60 s left out 1 of 2 members (extra_trees)"
-    assert f"{left_out}. Raise --time-limit for more.\n" in command.err
-    assert command(*words, "--method", "forest", "--time-limit", 60, "--force").code == 2
-    assert "--time-limit is given without --method voting" in command.err
-    assert command(*words, "--method", "voting", "--time-limit", 0, "--force").code == 2
-
-
 @pytest.mark.parametrize("table", [cancer, flowers])
 def test_the_summary_says_what_to_expect(command, table):
     frame = table()

@@ -4,7 +4,6 @@ import numpy as np
 
 from hedgeclipper.forest.groups import score_groups
 from hedgeclipper.forest.growing import Ensemble, grow_trees
-from hedgeclipper.forest.leaves import labeled_in_leaves
 
 
 def grow(ensembles, X, y, sample_weight=None, views=(), **options):
@@ -17,9 +16,3 @@ def grow(ensembles, X, y, sample_weight=None, views=(), **options):
 def scored(grown, y, weights=None, games=(1,), shrinkage=None):
     """Return the groups of grown trees with what they predict for the labeled rows."""
     return score_groups(grown, y, weights, list(games), shrinkage)
-
-
-def labeled(grown, y, weights=None):
-    """Return the labeled rows in their leaves, those of the class 1 against the rest."""
-    groups = scored(grown, y, weights)
-    return labeled_in_leaves(grown, groups.leaf_values[0], y == 1, weights)

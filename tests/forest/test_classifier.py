@@ -28,7 +28,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hedgeclipper import (
     HedgeClipperClassifier,
-    LeafGame,
     NoUnlabeledRowsWarning,
     ShiftWarning,
 )
@@ -51,15 +50,6 @@ def usual():
     return fitted()
 
 
-def leaf_game(y=Y, rows=X, **parameters):
-    """The paper's forest, whose leaves are specialists."""
-    settings = {
-        name: parameters.pop(name) for name in ("specialists", "bound") if name in parameters
-    }
-    parameters = {"n_estimators": 20, "views": None, "shrinkage": None, **parameters}
-    return fitted(y, rows, **{"game": LeafGame(**settings), **parameters})
-
-
 def first_forest(model):
     return next(iter(model.estimators_.values()))
 
@@ -69,20 +59,6 @@ def assert_as_good_as_its_ensemble(model, rows, y=Y, slack=0.01):
     ours = roc_auc_score(y[T], model.decision_function(rows[T]))
     theirs = roc_auc_score(y[T], first_forest(model).predict_proba(rows[T])[:, 1])
     assert ours > theirs - slack
-
-
-def out_of_bag_correlations(forest, kind):
-    """Mean of vote times label over the labeled rows that a tree, or one of its leaves, has not
-    been fitted to, of those of which it is positive; from scikit-learn's trees alone."""
-    signs, found = 2 * Y[L] - 1, []
-    for tree, bag in zip(forest.estimators_, forest.estimators_samples_, strict=True):
-        unseen = np.setdiff1d(np.arange(300), bag)
-        right = signs[unseen] * np.sign(tree.predict_proba(X[L][unseen])[:, 1] - 0.5)
-        nodes = tree.apply(X[L][unseen]) if kind == "leaves" else np.zeros(unseen.size, dtype=int)
-        sums, counts = np.bincount(nodes, right), np.bincount(nodes)
-        found.append(sums[counts > 0] / counts[counts > 0])
-    values = np.concatenate(found)
-    return values[values > 0]
 
 
 BOOTSTRAP = "a row of weight 2 is not drawn as two rows are, as in scikit-learn's forests"
@@ -115,7 +91,7 @@ def test_there_is_a_forest_on_the_columns_and_extra_trees_on_views():
     }
     found = model.estimators_.items()
     assert {name: (own.n_features_in_, own.n_estimators) for name, own in found} == sizes
-    assert model.n_specialists_.tolist() == [3]
+    assert model.weights_.shape == (1, 3)
     assert model.shrinkage_.shape == (3,)
 
 
@@ -154,16 +130,15 @@ def test_any_labels_with_unlabeled_rows_of_their_own(names):
     np.testing.assert_array_equal(model.predict(X[T]), np.array(names)[usual().predict(X[T])])
 
 
-@pytest.mark.parametrize("game", [None, LeafGame()])
-def test_threads_do_not_change_the_result(game):
+def test_threads_do_not_change_the_result():
     many = np.tile(X, (15, 1)) + np.linspace(0, 0.01, 45_000, dtype=np.float32)[:, None]
     one, two = (
-        HedgeClipperClassifier(n_estimators=16, game=game, n_jobs=n_jobs, random_state=0).fit(
+        HedgeClipperClassifier(n_estimators=16, n_jobs=n_jobs, random_state=0).fit(
             X[L], Y[L], X_unlabeled=many
         )
         for n_jobs in (1, 2)
     )
-    np.testing.assert_array_equal(one.specialist_weights_, two.specialist_weights_)
+    np.testing.assert_array_equal(one.weights_, two.weights_)
     np.testing.assert_array_equal(one.transduction_, two.transduction_)
     np.testing.assert_array_equal(one.decision_function(many), two.decision_function(many))
 
@@ -208,8 +183,7 @@ def test_missing_values_in_all_groups():
 
 def assert_groups_predict_as_their_forests(model, rows):
     """Without shrinkage: scores of new rows are the probabilities of scikit-learn's forests."""
-    scorer = model._predictor.scorer
-    scores = scorer.by_group(scorer.find(rows[T]))
+    scores = model._predictor.scorer.score(rows[T])
     for group, (name, forest) in enumerate(model.estimators_.items()):
         seen = rows[T]
         if " on " in name:
@@ -249,7 +223,7 @@ def test_a_transformer_is_one_more_view_and_a_list_several():
 
 def test_two_views_of_a_kind_are_a_group_each():
     model = fitted(views=[PCA(2), PCA(3)])
-    assert model.n_specialists_.tolist() == [4]
+    assert model.weights_.shape == (1, 4)
     assert list(model.estimators_)[1:3] == ["extra trees on PCA", "extra trees on PCA 2"]
     assert model._inspect().voters.names == list(model.estimators_)
 
@@ -282,29 +256,17 @@ def test_components_are_learned_from_unlabeled_rows_too():
     np.testing.assert_allclose(np.abs(directions), np.abs(theirs), atol=1e-4)
 
 
-def test_components_are_in_a_leaf_games_rules_and_raw_columns_have_their_names():
-    model = fitted(game=LeafGame())
-    n_trees = model._predictor.finder.parts[0].n_trees
-    leaves = model._predictor.finder.offsets[[0, n_trees]]
-    raw, viewed = (
-        model._predictor.finder.describe_leaf(leaf, "column {}".format) for leaf in leaves
-    )
-    assert "component" not in raw
-    assert viewed.count("component") == len(viewed.split(", "))
-
-
-@pytest.mark.parametrize("game", [None, LeafGame()])
-def test_string_columns_missing_values_and_dates_in_all_groups(game):
+def test_string_columns_missing_values_and_dates_in_all_groups():
     frame = pd.DataFrame(X[:, :4].copy(), columns=list("abcd"))
     frame["word"] = np.array(["red", "green", "blue"])[np.digitize(X[:, 4], [-1, 1])]
     frame["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(X[:, 5] * 100, unit="D")
     frame.loc[::7, ["a", "word"]] = None
-    model = HedgeClipperClassifier(n_estimators=32, game=game, random_state=0)
+    model = HedgeClipperClassifier(n_estimators=32, random_state=0)
     model.fit(frame[L], Y[L], X_unlabeled=frame[U])
     assert len(model.estimators_) == 3
     np.testing.assert_array_equal(model.transduction_, model.predict(frame[U]))
     numbers = model._predictor.prepare(frame)
-    plain = HedgeClipperClassifier(n_estimators=32, game=game, random_state=0)
+    plain = HedgeClipperClassifier(n_estimators=32, random_state=0)
     plain.fit(numbers[L], Y[L], X_unlabeled=numbers[U])
     ours, theirs = model.decision_function(frame[T]), plain.decision_function(numbers[T])
     np.testing.assert_allclose(ours, theirs)
@@ -332,16 +294,6 @@ def test_very_strong_shrinkage_leaves_nothing_but_the_class_prior():
     p = fitted(shrinkage=1e12).predict_proba(X[T])
     np.testing.assert_allclose(p, np.tile(p[:1], (1000, 1)), atol=1e-3)
     assert p[0, 1] == pytest.approx(Y[L].mean(), abs=0.05)
-
-
-def test_parameters_of_the_leaf_game_are_set_through_it():
-    model = HedgeClipperClassifier(game=LeafGame()).set_params(game__bound="wilson")
-    assert model.game.bound == "wilson"
-    for name in ("specialists", "bound"):
-        with pytest.raises(ValueError, match=f"Invalid parameter '{name}'"):
-            model.set_params(**{name: "trees"})
-        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
-            HedgeClipperClassifier(**{name: "trees"})
 
 
 def test_class_weights_come_as_weights_of_rows():
@@ -375,12 +327,11 @@ MODELS = {
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("prefit", [False, True])
-@pytest.mark.parametrize("game", [None, LeafGame()])
-def test_every_kind_of_ensemble_fitted_or_not(name, prefit, game):
+def test_every_kind_of_ensemble_fitted_or_not(name, prefit):
     model = clone(MODELS[name]).set_params(random_state=0)
     if prefit:
         model.fit(X[U], Y[U])
-    ours = HedgeClipperClassifier(model, game=game, random_state=0)
+    ours = HedgeClipperClassifier(model, random_state=0)
     ours.fit(X[L], Y[L], X_unlabeled=X[U])
     assert list(ours.estimators_) == ["estimator"]
     assert (ours.estimators_["estimator"] is model) == prefit
@@ -407,68 +358,11 @@ def test_boosters_of_other_libraries(library, n_classes):
     (booster,) = ours.estimators_.values()
     raw = {"raw_score": True} if library == "lightgbm" else {"output_margin": True}
     margins = booster.predict(X[T], **raw).reshape(1000, -1)
-    scorer = ours._predictor.scorer
-    scores = scorer.by_group(scorer.find(X[T]))
+    scores = ours._predictor.scorer.score(X[T])
     np.testing.assert_allclose(scores[:, 0], expit(margins), atol=1e-5)
     if n_classes == 2:  # one group: its ranks are the booster's
         own = ours.decision_function(X[T])
         assert spearmanr(own, margins[:, 0])[0] == pytest.approx(1.0, abs=1e-6)
-
-
-@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_leaf_game_of_boosters(library):
-    """With a very strong ridge: the vote of leaves whose correlation is positive."""
-    module = pytest.importorskip(library)
-    model = (
-        module.LGBMClassifier(n_estimators=20, verbose=-1, n_jobs=1)
-        if library == "lightgbm"
-        else module.XGBClassifier(n_estimators=20, n_jobs=1)
-    )
-    game = LeafGame(ridge=1e9, cap=None)
-    ours = HedgeClipperClassifier(model, shrinkage=0, game=game, random_state=0)
-    ours.fit(X[L], Y[L], X_unlabeled=X[U])
-    (evidence,) = ours._stream.evidence
-    theirs = np.zeros(evidence.labeled.scores.size)
-    kept = ours._stream.kept[0]
-    theirs[kept] = evidence.labeled.scores[kept] / 20
-    np.testing.assert_allclose(ours._predictor.leaf_scores[:, 0], theirs, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["leaves", "trees"])
-def test_plug_in_correlations_are_those_of_out_of_bag_rows(kind):
-    model = leaf_game(specialists=kind)
-    theirs = out_of_bag_correlations(first_forest(model), kind)
-    np.testing.assert_allclose(np.sort(model.label_correlations_[0]), np.sort(theirs))
-
-
-def test_kinds_of_specialists_add_up():
-    n = {
-        kinds: leaf_game(specialists=kinds).n_specialists_
-        for kinds in ("leaves", "trees", ("trees", "leaves"))
-    }
-    assert n["trees", "leaves"] == n["trees"] + n["leaves"]
-    assert n["trees"] == 20
-
-
-@pytest.mark.parametrize("kinds", ["leaves", "trees", ("trees", "leaves")])
-def test_of_lower_bounds_fewer_are_positive(kinds):
-    plug_in, wilson = (leaf_game(specialists=kinds, bound=bound) for bound in ("plug_in", "wilson"))
-    assert plug_in.n_specialists_ >= wilson.n_specialists_
-    assert wilson.label_correlations_[0].max() < plug_in.label_correlations_[0].max()
-    if kinds == "trees":
-        assert np.all(wilson.label_correlations_[0] < plug_in.label_correlations_[0])
-
-
-def test_only_large_enough_specialists():
-    small, large = leaf_game(), leaf_game(game=LeafGame(min_specialist_size=10))
-    forest = first_forest(large)
-    assert (first_forest(small).min_samples_leaf, forest.min_samples_leaf) == (4, 1)
-    bags = [np.bincount(rows, minlength=300) for rows in forest.estimators_samples_]
-    nodes = forest.apply(X[L])
-    sizes = [np.bincount(nodes[:, tree], bag) for tree, bag in enumerate(bags)]
-    assert large.n_specialists_ <= sum(int((size >= 10).sum()) for size in sizes)
-    assert large.n_specialists_ < sum(tree.tree_.n_leaves for tree in forest.estimators_)
 
 
 def test_leaf_size_without_shrinkage_follows_the_number_of_labels():
@@ -483,7 +377,7 @@ def test_many_classes():
     proba = model.predict_proba(X[T])
     assert proba.shape == (1000, 4)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
-    assert len(model.specialist_weights_) == 4
+    assert model.weights_.shape == model.label_correlations_.shape == (4, 3)
     assert model.score(X[T], y[T]) > first_forest(model).score(X[T], y[T])
 
 
@@ -518,16 +412,13 @@ def test_certificate_of_noise_does_not_flatter_the_trees():
 
 @pytest.mark.parametrize("loss", ["square", "zero_one", "log"])
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
-@pytest.mark.parametrize("fit", [fitted, leaf_game], ids=["groups", "leaves"])
-def test_predictions_are_the_most_probable_class_for_every_loss_and_balance(loss, share, fit):
-    """Or the cheaper one, where probabilities are calibrated: at 1/4 if a miss costs three."""
+def test_predictions_are_the_most_probable_class_for_every_loss_and_balance(loss, share):
     score = X[:, 0] + 0.5 * X[:, 1]
     y = (score > np.quantile(score, share)).astype(int)
-    model = fit(y, loss=loss)
-    cut = 0.5 if fit is leaf_game or isinstance(loss, str) else 0.25
+    model = fitted(y, loss=loss)
     p, m = model.predict_proba(X[T])[:, 1], model.decision_function(X[T])
-    np.testing.assert_array_equal(model.predict(X[T]), (p > cut).astype(int))
-    np.testing.assert_array_equal(m > 0, p > cut)
+    np.testing.assert_array_equal(model.predict(X[T]), (p > 0.5).astype(int))
+    np.testing.assert_array_equal(m > 0, p > 0.5)
     assert np.all(np.diff(p[np.argsort(m)]) >= 0)
 
 
@@ -570,14 +461,6 @@ def test_shift_is_noticed_and_its_absence_too():
         fitted(rows=shifted)
 
 
-def test_alpha_is_raised_where_most_rows_would_be_clipped():
-    sure = np.where(Y, 1.0, -1.0).astype(np.float32)[:, None] + 0.01 * X[:, :3]
-    loose = LeafGame(ridge=0.0, cap=1.0)
-    assert leaf_game().unlabeled_weight_ == 1.0
-    assert leaf_game(rows=sure, loss="zero_one", game=loose).unlabeled_weight_ == 3.0
-    assert leaf_game(game=LeafGame(unlabeled_weight=0.3)).unlabeled_weight_ == 0.3
-
-
 def test_imbalance_keeps_the_predicted_share_sensible():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(4000, 4)).astype(np.float32)
@@ -587,37 +470,6 @@ def test_imbalance_keeps_the_predicted_share_sensible():
     predicted = model.predict(rows[500:]).mean()
     assert 0.3 * y.mean() < predicted < 2 * y.mean()
     assert model.score(rows[500:], y[500:]) > 1 - y.mean()
-
-
-def test_paper_settings():
-    model = HedgeClipperClassifier.as_in_paper(n_estimators=20, random_state=0)
-    game = model.game
-    assert (game.bound, game.cap, game.ridge, game.method) == ("plug_in", None, 0.0, "sgd")
-    assert (model.views, model.shrinkage, model.loss, model.tol) == (None, None, "zero_one", 1e-2)
-    assert HedgeClipperClassifier.as_in_paper().n_estimators == 100
-    model.fit(X[L], Y[L], X_unlabeled=X[U])
-    assert list(model.estimators_) == ["random forest"]
-    theirs = out_of_bag_correlations(first_forest(model), "leaves")
-    np.testing.assert_allclose(np.sort(model.label_correlations_[0]), np.sort(theirs))
-    (weights,) = model.specialist_weights_
-    assert weights.min() >= 0
-    assert weights.max() > 1
-
-
-def test_paper_settings_of_the_game_are_given_in_one_place():
-    assert HedgeClipperClassifier.as_in_paper(method="batch").game.method == "batch"
-    with pytest.raises(ValueError, match=r"Set \['method'\] in the LeafGame"):
-        HedgeClipperClassifier.as_in_paper(method="batch", game=LeafGame())
-
-
-@pytest.mark.parametrize("method", ["stream", "sgd"])
-def test_batch_size_is_that_of_the_stochastic_steps(method):
-    small, large, again = (
-        leaf_game(game=LeafGame(method=method, batch_size=size, max_iter=3))
-        for size in (64, 1024, 64)
-    )
-    assert not np.array_equal(small.specialist_weights_, large.specialist_weights_)
-    np.testing.assert_array_equal(again.specialist_weights_, small.specialist_weights_)
 
 
 def test_sample_weight_reaches_trees_and_correlations():
@@ -646,18 +498,13 @@ def test_unlabeled_rows_in_a_pipeline_are_transformed():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"game": LeafGame(specialists="twigs")}, "specialists"),
-        ({"game": LeafGame(specialists=["leaves", "twigs"])}, "must name some of"),
-        ({"game": LeafGame(bound="bayes")}, "bound"),
         ({"views": "pca"}, "views"),
         ({"shrinkage": -1.0}, "shrinkage"),
         ({"shrinkage": "strong"}, "shrinkage"),
-        ({"game": "leaves"}, "game"),
         ({"confidence_level": 2.0}, "confidence_level"),
         ({"holdout": 1.0}, "holdout"),
         ({"n_estimators": 0}, "n_estimators"),
         ({"loss": "hinge"}, "loss"),
-        ({"game": LeafGame(cap=-1.0)}, "cap"),
     ],
 )
 def test_bad_parameters(parameters, message):

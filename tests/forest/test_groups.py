@@ -47,8 +47,7 @@ def rows_of(name, rows):
 @pytest.mark.parametrize("y", [Y, THREE])
 def test_scores_of_new_rows_are_the_probabilities_of_each_forest(y):
     grown, groups = four_groups(y)
-    scorer = groups.scorer
-    scores = scorer.by_group(scorer.find(X[NEW]))
+    scores = groups.scorer.score(X[NEW])
     assert scores.shape == (500, 4, len(groups.games))
     for group, (name, model) in enumerate(grown.models.items()):
         theirs = model.predict_proba(rows_of(name, X[NEW]))[:, groups.games]
@@ -57,13 +56,12 @@ def test_scores_of_new_rows_are_the_probabilities_of_each_forest(y):
 
 def test_scores_do_not_depend_on_blocks_and_threads(monkeypatch):
     _, groups = four_groups()
-    whole = groups.scorer.find(X[NEW])
+    whole = groups.scorer.score(X[NEW])
     assert whole.dtype == np.float32
     monkeypatch.setattr("hedgeclipper.forest.trees.ROWS_PER_BLOCK", 1024)
     many = np.tile(X[NEW], (5, 1))
-    np.testing.assert_array_equal(groups.scorer.find(many, 2), np.tile(whole, (1, 5)))
-    assert groups.scorer.find(X[:0]).shape == (4, 0)
-    assert groups.scorer.by_group(groups.scorer.find(X[:0])).shape == (0, 4, 1)
+    np.testing.assert_array_equal(groups.scorer.score(many, 2), np.tile(whole, (5, 1, 1)))
+    assert groups.scorer.score(X[:0]).shape == (0, 4, 1)
 
 
 @pytest.mark.parametrize("y", [Y, THREE])
@@ -92,7 +90,7 @@ def test_the_strength_of_each_group_is_that_of_the_lowest_log_loss_out_of_bag():
     chosen = [four_groups(shrinkage=strength)[1] for strength in auto.strengths]
     for group, one in enumerate(chosen):
         np.testing.assert_allclose(auto.out_of_bag[:, group], one.out_of_bag[:, group])
-        ours, theirs = (g.scorer.by_group(g.scorer.find(X[NEW])) for g in (auto, one))
+        ours, theirs = (g.scorer.score(X[NEW]) for g in (auto, one))
         np.testing.assert_array_equal(ours[:, group], theirs[:, group])
 
 
@@ -107,12 +105,6 @@ def test_weights_of_rows_count_in_the_choice_of_the_strength():
     assert np.any(heavy.strengths < auto.strengths)
 
 
-def test_leaf_values_are_those_that_each_tree_predicts():
-    grown, groups = four_groups()
-    theirs = grown.finder.leaf_values[:, 1]
-    np.testing.assert_allclose(groups.leaf_values[0], theirs, atol=1e-12)
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_boosters_score_with_the_sigmoid_of_their_decision_function(n_classes):
     y, games = (Y, [1]) if n_classes == 2 else (THREE, [0, 1, 2])
@@ -120,8 +112,7 @@ def test_boosters_score_with_the_sigmoid_of_their_decision_function(n_classes):
     grown = grow(model, X[L], y[L])
     groups = scored(grown, y[L], games=games, shrinkage=0)
     theirs = expit(model.decision_function(X[NEW]).reshape(500, -1))
-    scorer = groups.scorer
-    np.testing.assert_allclose(scorer.by_group(scorer.find(X[NEW]))[:, 0], theirs, atol=1e-6)
+    np.testing.assert_allclose(groups.scorer.score(X[NEW])[:, 0], theirs, atol=1e-6)
     # to a fitted model all labeled rows are new
     theirs = expit(model.decision_function(X[L]).reshape(200, -1))
     np.testing.assert_allclose(groups.out_of_bag[:, 0], theirs)
@@ -133,18 +124,13 @@ def test_scores_that_are_made_again_from_the_same_leaves_are_the_same():
     np.testing.assert_allclose(again, groups.out_of_bag)
 
 
-def test_groups_lie_side_by_side_in_the_numbers_of_a_row():
-    """Groups before games: the first numbers are those of the first group in all games."""
+def test_scores_of_groups_add_up_to_those_of_all_trees():
     grown, groups = four_groups(THREE)
-    numbers = groups.scorer.find(X[NEW])
-    np.testing.assert_array_equal(
-        groups.scorer.by_group(numbers)[:, 1, 2], numbers[1 * 3 + 2].astype(float)
-    )
     alone = GroupScorer(grown.finder, np.zeros(20, int), groups.scorer.leaf_values, False)
     sizes = np.bincount(grown.groups)
-    theirs = groups.scorer.by_group(numbers).sum(axis=1)
+    theirs = groups.scorer.score(X[NEW]).sum(axis=1)
     assert sizes.tolist() == [6, 4, 6, 4]
-    np.testing.assert_allclose(alone.by_group(alone.find(X[NEW]))[:, 0], theirs, atol=1e-5)
+    np.testing.assert_allclose(alone.score(X[NEW])[:, 0], theirs, atol=1e-5)
 
 
 # Their weights.
@@ -158,7 +144,7 @@ def weighed(groups, unlabeled, **options):
 
 
 def unlabeled_scores(groups):
-    return groups.scorer.by_group(groups.scorer.find(X[NEW]))
+    return groups.scorer.score(X[NEW]).astype(float)
 
 
 def test_without_labels_of_a_class_the_weights_are_those_of_the_trees():
@@ -320,7 +306,7 @@ def test_nodes_of_boosters(library):
 
 def test_nodes_of_several_views_are_those_of_each():
     other = leaf_finder(RandomForestClassifier(3, random_state=1).fit(ROWS, LABELS))
-    both = ViewedTrees([], [(0,), (0,)], [FINDER, other], [ROWS.shape[1]])
+    both = ViewedTrees([], [(0,), (0,)], [FINDER, other])
     ours = shrink(both.nodes, both.leaf_values[:, 1], EVEN)
     theirs = [shrink(part.nodes, part.leaf_values[:, 1], EVEN) for part in (FINDER, other)]
     np.testing.assert_array_equal(ours, np.hstack(theirs))

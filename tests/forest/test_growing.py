@@ -4,9 +4,8 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from hedgeclipper import HedgeClipperClassifier, LeafGame, ShiftWarning
+from hedgeclipper import HedgeClipperClassifier, ShiftWarning
 from hedgeclipper.forest.growing import Ensemble, check_shift, plan_ensembles
-from hedgeclipper.forest.trees import leaf_finder
 from hedgeclipper.forest.views import Components, ViewedTrees, side_by_side
 from tests.forest.grown import grow
 
@@ -21,16 +20,10 @@ def plan(n_labeled=200, views=(), **options):
 
 
 @pytest.mark.parametrize(("n_labeled", "least"), [(999, 4), (1000, 10)])
-@pytest.mark.parametrize("game", [None, LeafGame()])
-def test_without_shrinkage_it_is_the_papers_forest(game, n_labeled, least):
-    (found,) = plan(n_labeled, shrinkage=None, game=game)
+def test_without_shrinkage_it_is_the_papers_forest(n_labeled, least):
+    (found,) = plan(n_labeled, shrinkage=None)
     assert (found.name, found.look) == ("random forest", (0,))
     assert (found.model.n_estimators, found.model.min_samples_leaf) == (14, least)
-
-
-def test_leaves_of_any_size_where_small_ones_are_left_out_later():
-    (found,) = plan(1000, shrinkage=None, game=LeafGame(min_specialist_size=5))
-    assert found.model.min_samples_leaf == 1
 
 
 def test_half_of_the_trees_are_a_forest_and_the_others_extra_trees():
@@ -78,9 +71,8 @@ def test_there_is_a_tree_in_each_group():
 
 def test_out_of_bag_rows_are_those_not_drawn():
     grown = grow(RandomForestClassifier(5), X, Y)
-    assert grown.source == "oob"
-    np.testing.assert_array_equal(grown.bags.sum(axis=1), 200)
-    np.testing.assert_array_equal(grown.unseen, grown.bags == 0)
+    for unseen, bag in zip(grown.unseen, grown.models["forest"].estimators_samples_, strict=True):
+        np.testing.assert_array_equal(np.flatnonzero(~unseen), np.unique(bag))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +80,6 @@ def test_out_of_bag_rows_are_those_not_drawn():
 )
 def test_without_bootstrap_trees_are_grown_on_half_of_the_rows(forest):
     grown = grow(forest, X, Y)
-    assert grown.source == "half"
     assert grown.unseen.sum(axis=1).tolist() == [100] * 5
     assert np.all(grown.unseen == grown.unseen[0])
 
@@ -96,7 +87,7 @@ def test_without_bootstrap_trees_are_grown_on_half_of_the_rows(forest):
 def test_to_a_fitted_model_all_rows_are_new():
     model = RandomForestClassifier(5).fit(X, Y)
     grown = grow(model, X, Y)
-    assert (grown.models, grown.source) == ({"estimator": model}, "prefit")
+    assert grown.models == {"estimator": model}
     assert grown.unseen.all()
 
 
@@ -104,7 +95,6 @@ def test_to_a_fitted_model_all_rows_are_new():
 def test_leaf_values_are_the_trees_own_proportions(weighted):
     weights = np.where(Y, 10.0, 1.0) if weighted else None
     grown = grow(RandomForestClassifier(5, min_samples_leaf=10), X, Y, weights)
-    assert grown.predicts_proportions
     places = grown.finder.offsets[:, None] + grown.finder.find(X)
     theirs = grown.models["forest"].predict_proba(X)
     np.testing.assert_allclose(grown.finder.leaf_values[places].mean(axis=0), theirs)
@@ -129,25 +119,7 @@ def test_every_ensemble_is_grown_on_what_it_looks_at(make):
         own = grown.finder.leaf_values[places[grown.groups == group]].mean(axis=0)
         np.testing.assert_allclose(own, model.predict_proba(seen[name]))
         drawn = [np.bincount(bag, minlength=200) for bag in model.estimators_samples_]
-        np.testing.assert_array_equal(grown.bags[grown.groups == group], drawn)
-
-
-@pytest.mark.parametrize("n_views", [1, 2])
-def test_leaves_are_described_by_columns_and_components(n_views):
-    """Of a tree that splits by a column, and then by a column of the last view."""
-    views = [PCA(2).fit(X), PCA(3).fit(X)][:n_views]
-    widths = [4, 2, 3][: n_views + 1]
-    look = tuple(range(n_views + 1))
-    tables = [X * [[0, 1, 0, 0]], *(0 * view.transform(X) for view in views)]
-    tables[-1] = views[-1].transform(X) * np.eye(widths[-1])[1]
-    rows = np.hstack(tables)
-    y = (rows[:, 1] > 0) & (rows[:, sum(widths[:-1]) + 1] > 0)
-    forest = RandomForestClassifier(1, bootstrap=False, max_features=None).fit(rows, y)
-    finder = ViewedTrees(views, [look], [leaf_finder(forest)], widths)
-    described = {finder.describe_leaf(leaf, "column {}".format) for leaf in range(3)}
-    words = {"column 1", "component 1" + (" of PCA 2" if n_views == 2 else "")}
-    found = {part.rsplit(" ", 2)[0] for text in described for part in text.split(", ")}
-    assert found == words
+        np.testing.assert_array_equal(grown.unseen[grown.groups == group], np.equal(drawn, 0))
 
 
 def test_missing_values_stay_beside_a_sparse_view():

@@ -1,11 +1,5 @@
 """HedgeClipperClassifier on rows that are not in memory: the same result as if they were."""
 
-import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 
-from hedgeclipper import HedgeClipperClassifier, LeafGame, LeafStorage, NoUnlabeledRowsWarning
+from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning
 from hedgeclipper.forest.growing import check_shift
 from hedgeclipper.io import as_source
 
@@ -58,22 +52,8 @@ def assert_same(ours, theirs):
     )
 
 
-@pytest.mark.parametrize("storage", ["auto", "memory", "disk", "recompute"])
-def test_parquet_gives_what_memory_gives(folder, in_memory, storage):
-    assert_same(fitted(folder, storage=LeafStorage(storage)), in_memory)
-
-
-@pytest.mark.parametrize("limit", [0, "100KB", "1GiB", 400_000])
-def test_the_limit_changes_nothing_but_the_memory(in_memory, folder, limit):
-    assert_same(fitted(folder, storage=LeafStorage(memory_limit=limit)), in_memory)
-    assert_same(fitted(UNLABELED, storage=LeafStorage(memory_limit=limit)), in_memory)
-
-
-@pytest.mark.parametrize("storage", ["disk", "recompute"])
-def test_arrays_may_be_kept_elsewhere_too(in_memory, storage):
-    model = fitted(UNLABELED, storage=LeafStorage(storage))
-    assert_same(model, in_memory)
-    np.testing.assert_array_equal(model.transduction_, in_memory.transduction_)
+def test_parquet_gives_what_memory_gives(folder, in_memory):
+    assert_same(fitted(folder), in_memory)
 
 
 def test_csv_arrow_and_lists_of_files(tmp_path, in_memory):
@@ -129,9 +109,6 @@ def test_names_of_the_unlabeled_rows_are_remembered(tmp_path, unlabeled):
     np.testing.assert_array_equal(ours, theirs)
     model.predict_to(tmp_path / "out.parquet", iter([UNLABELED[NAMES[::-1]]]))
     np.testing.assert_array_equal(pd.read_parquet(tmp_path / "out.parquet")["prediction"], theirs)
-    nameless = new().fit(X[:N_LABELED], Y[:N_LABELED], X_unlabeled=X[N_LABELED:])
-    slack = nameless.partial_fit(X[N_LABELED:]).slack_
-    assert model.partial_fit(tmp_path / "turned.parquet").slack_ == pytest.approx(slack, rel=1e-6)
 
 
 def test_a_record_batch_is_a_frame():
@@ -158,8 +135,6 @@ def test_methods_that_read_once_take_iterators(in_memory, tmp_path):
         ours = getattr(in_memory, method)(parts())
         np.testing.assert_array_equal(ours, getattr(in_memory, method)(UNLABELED))
     assert in_memory.predict_to(tmp_path / "out.parquet", parts()) == len(UNLABELED)
-    stream = fitted(UNLABELED[:1_000]).partial_fit(parts())
-    assert stream.n_unlabeled_ == 1_000 + len(UNLABELED)
 
 
 def test_predictions_of_files_are_those_of_the_rows(folder, in_memory):
@@ -217,8 +192,6 @@ def test_columns_of_files_are_chosen_by_a_source(table_file, in_memory, tmp_path
 
 def test_a_source_of_unlabeled_rows(folder, in_memory):
     assert_same(fitted(as_source(folder, columns=NAMES)), in_memory)
-    some = fitted(UNLABELED[:1_000]).partial_fit(as_source(folder, columns=NAMES))
-    assert some.n_unlabeled_ == 1_000 + len(UNLABELED)
     with pytest.raises(ValueError, match=r"X_unlabeled is a source .*columns=\['e', 'd'"):
         fitted(as_source(folder, columns=NAMES[::-1]))
     with pytest.raises(TypeError, match="name of their column of labels"):
@@ -267,16 +240,14 @@ def test_predict_to_shows_progress(folder, in_memory, tmp_path, capsys):
 
 
 def test_fit_shows_rows(folder, capsys):
-    fitted(folder, verbose=1, game=LeafGame())
-    shown = capsys.readouterr().err
-    assert f"finding leaves  {len(UNLABELED):,} rows" in shown
+    fitted(folder, verbose=1)
+    assert f"scoring rows  {len(UNLABELED):,} rows" in capsys.readouterr().err
 
 
 def test_rows_are_shown_where_their_number_is_not_known(capsys):
     cut = [UNLABELED[:4_000], UNLABELED[4_000:]]
-    for storage, task in (("auto", "finding leaves"), ("recompute", "counting rows")):
-        fitted(lambda: iter(cut), verbose=1, storage=LeafStorage(storage))
-        assert f"{task}  {len(UNLABELED):,} rows" in capsys.readouterr().err
+    fitted(lambda: iter(cut), verbose=1)
+    assert f"scoring rows  {len(UNLABELED):,} rows" in capsys.readouterr().err
 
 
 def test_a_missing_column_is_named(tmp_path):
@@ -317,7 +288,7 @@ def test_a_failed_refit_leaves_no_model_of_the_old_labels(tmp_path):
 def test_a_file_that_disappears_between_passes_is_named(tmp_path):
     path = tmp_path / "rows.parquet"
     UNLABELED.to_parquet(path)
-    model = new(storage=LeafStorage("recompute"))
+    model = new()
 
     def remove(*arguments):
         path.unlink()
@@ -329,12 +300,6 @@ def test_a_file_that_disappears_between_passes_is_named(tmp_path):
             model.fit(LABELED, Y[:N_LABELED], X_unlabeled=path)
     with pytest.raises(NotFittedError):
         model.predict(LABELED)
-
-
-@pytest.mark.parametrize("limit", ["2 apples", "GB", "-1GB", "1.2.3GB"])
-def test_limits_that_are_none(limit):
-    with pytest.raises(ValueError, match="memory_limit"):
-        fitted(UNLABELED, storage=LeafStorage(memory_limit=limit))
 
 
 def test_other_columns_without_names_are_refused(tmp_path):
@@ -351,61 +316,6 @@ def test_values_that_are_not_finite_are_refused(tmp_path):
     bad.to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(ValueError, match="X_unlabeled contains infinity"):
         fitted(tmp_path / "rows.parquet")
-
-
-def test_rows_in_memory_need_no_temporary_folder(monkeypatch, in_memory):
-    monkeypatch.setattr("tempfile.tempdir", "/nowhere/at/all")
-    assert_same(fitted(UNLABELED), in_memory)
-
-
-@pytest.mark.parametrize("game", [None, LeafGame()])
-def test_partial_fit_comes_near_the_fit_on_all_rows(game):
-    """Views are learned in the first fit, and left out here."""
-    options = {"tol": 1e-5, "views": None, "game": game}
-    precise, stream = fitted(UNLABELED, **options), fitted(UNLABELED[:1_000], **options)
-    far = np.abs(stream.decision_function(FRAME) - precise.decision_function(FRAME)).mean()
-    for start in range(1_000, len(UNLABELED), 3_000):
-        stream.partial_fit(UNLABELED[start : start + 3_000])
-    near = np.abs(stream.decision_function(FRAME) - precise.decision_function(FRAME)).mean()
-    assert stream.n_unlabeled_ == len(UNLABELED)
-    assert near < far / 5
-    assert stream.certificate_.kind == "estimate"
-
-
-def test_partial_fit_of_files(folder):
-    stream = fitted(UNLABELED[:1_000]).partial_fit(folder)
-    assert stream.n_unlabeled_ == 1_000 + len(UNLABELED)
-
-
-def test_partial_fit_needs_a_fit_and_takes_no_labels_after_it():
-    with pytest.raises(NotFittedError):
-        new().partial_fit(UNLABELED)
-    labels = np.where(np.arange(1_000) < N_LABELED, Y[:1_000], -1)
-    first = new().partial_fit(FRAME[:1_000], labels)
-    assert first.n_unlabeled_ == 1_000 - N_LABELED
-    with pytest.warns(UserWarning, match="does not use labels"):
-        first.partial_fit(LABELED, Y[:N_LABELED])
-    assert first.n_unlabeled_ == 1_000
-
-
-def test_labeled_rows_that_stood_in_are_forgotten():
-    with pytest.warns(NoUnlabeledRowsWarning):
-        model = new().fit(LABELED, Y[:N_LABELED])
-    assert model.partial_fit(UNLABELED[:1_000]).n_unlabeled_ == 1_000
-
-
-def test_a_partial_fit_that_fails_counts_nothing():
-    model = fitted(UNLABELED[:1_000])
-    before = model.decision_function(LABELED)
-
-    def rows():
-        yield UNLABELED[1_000:2_000]
-        raise RuntimeError("no more")
-
-    with pytest.raises(RuntimeError, match="no more"):
-        model.partial_fit(rows)
-    np.testing.assert_array_equal(model.decision_function(LABELED), before)
-    assert model.partial_fit(UNLABELED[1_000:2_000]).n_unlabeled_ == 2_000
 
 
 def test_no_rows_at_all(tmp_path, in_memory):
@@ -450,31 +360,21 @@ def test_files_need_the_name_of_a_column_of_labels(folder):
         new().fit(folder, "label", X_unlabeled=UNLABELED)
 
 
-def test_a_sorted_file_gives_about_the_same_stream_and_certificate(tmp_path):
-    """What is sampled from leaf numbers on disk comes from all over the file."""
+def test_the_game_of_a_large_sorted_file_is_that_of_its_rows_in_memory(tmp_path):
+    """It is solved on the same sample, which comes from all over the file."""
     many = pd.concat([UNLABELED] * 8).sort_values("a")
     many.to_parquet(tmp_path / "sorted.parquet")
-    disk, memory = (
-        fitted(rows, storage=LeafStorage(storage))
-        for rows, storage in ((tmp_path / "sorted.parquet", "disk"), (many, "memory"))
-    )
-    assert disk.slack_ == pytest.approx(memory.slack_, rel=0.01)
-    ours, theirs = disk.certificate_.error_upper, memory.certificate_.error_upper
+    files, memory = fitted(tmp_path / "sorted.parquet"), fitted(many)
+    assert files.slack_ == pytest.approx(memory.slack_, rel=1e-6)
+    ours, theirs = files.certificate_.error_upper, memory.certificate_.error_upper
     assert ours == pytest.approx(theirs, abs=0.01)
-    before = disk.decision_function(LABELED)
-    disk.partial_fit(UNLABELED[:10])
-    assert np.abs(disk.decision_function(LABELED) - before).mean() < 0.02
 
 
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"game": LeafGame()},
-        {"game": LeafGame(specialists=["leaves", "trees"])},
-        {"game": LeafGame(), "loss": "log"},
         {"loss": "log"},
         {"confidence_level": 0.95},
-        {"confidence_level": 0.95, "game": LeafGame(specialists="trees")},
     ],
 )
 def test_other_games_from_files(folder, parameters):
@@ -486,37 +386,3 @@ def test_many_classes_from_files(folder):
     ours, theirs = (new().fit(LABELED, classes, X_unlabeled=rows) for rows in (folder, UNLABELED))
     assert ours.slack_ == pytest.approx(theirs.slack_, rel=1e-6)
     np.testing.assert_array_equal(ours.predict(folder), theirs.predict(UNLABELED))
-
-
-def unnamed_files(process, folder):
-    """Return the files of the folder that the process has open and that have no name there."""
-    links = [os.readlink(link) for link in Path(f"/proc/{process.pid}/fd").iterdir()]
-    return [file for file in links if file.startswith(str(folder)) and file.endswith(" (deleted)")]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="sees a file without a name under /proc only")
-def test_a_killed_fit_leaves_no_file(tmp_path):
-    code = """
-import numpy as np
-from hedgeclipper import HedgeClipperClassifier, LeafStorage
-X = np.random.default_rng(0).normal(size=(20000, 3))
-def rows():
-    yield X
-    print("reading", flush=True)
-    input()
-    yield X
-HedgeClipperClassifier(n_estimators=12, storage=LeafStorage("disk")).fit(
-    X[:100], (X[:100, 0] > 0).astype(int), X_unlabeled=rows)
-"""
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-c", code]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, env=environment, **pipes) as process:
-        files = []
-        while not files and process.stdout.readline().strip() == b"reading":
-            files = unnamed_files(process, tmp_path)
-            process.stdin.write(b"\n" * (not files))  # the first passes keep nothing
-            process.stdin.flush()
-        process.send_signal(signal.SIGKILL)
-    assert len(files) == 1
-    assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import log_loss, roc_auc_score
 
-from hedgeclipper import HedgeClipperClassifier, LeafGame, NoUnlabeledRowsWarning
+from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning
 from hedgeclipper.base.evaluation import placements
 from hedgeclipper.forest.forest_inspection import (
     UnlabeledGain,
@@ -155,11 +155,6 @@ def test_it_is_measured_once_and_anew_after_another_fit():
     assert model.unlabeled_gain_ is first
     model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
     assert model.unlabeled_gain_ != first
-
-
-def test_it_is_for_the_game_of_groups():
-    with pytest.raises(AttributeError, match="unlabeled_gain_ is for the game of groups"):
-        fitted(game=LeafGame()).unlabeled_gain_
 
 
 def test_a_gain_of_two_standard_errors_is_significant():

@@ -20,7 +20,6 @@ from hedgeclipper import (
     ContradictionWarning,
     HedgeClipperClassifier,
     HedgedVotingClassifier,
-    LeafGame,
     NeverPredictedWarning,
     SemiSupervisedSplit,
     VoteAggregator,
@@ -484,13 +483,6 @@ def named(**parameters):
     return model.fit(**given), given
 
 
-def test_leaves_are_described_by_the_names_of_columns(tmp_path):
-    model, given = named(views=None, game=LeafGame())
-    page = page_of(model, tmp_path, **given)
-    assert re.search(r"column \d+ (?:≤|&gt;) ", page)
-    assert '<button type="button">column 0</button>' in page
-
-
 def test_importances_gain_and_reasons_are_told_in_the_names_of_columns(tmp_path):
     model, given = named()
     page = page_of(model, tmp_path, **given)
@@ -570,13 +562,6 @@ def test_a_game_that_ran_out_of_passes_is_noted(tmp_path):
     words = Text(page_of(model, tmp_path)).text
     assert "stopped at max_iter before it converged" in words
     assert "The solver ran out of passes" in words
-
-
-def test_stochastic_steps_end_after_their_passes_and_no_more_are_advised(tmp_path):
-    model = HedgeClipperClassifier.as_in_paper(n_estimators=5, random_state=0)
-    model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
-    assert model.stop_reason_.tolist() == ["max_iter"]
-    assert "The solver ran out of passes" not in Text(page_of(model, tmp_path)).text
 
 
 def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path):

@@ -3,7 +3,7 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.naive_bayes import GaussianNB
 
-from hedgeclipper import HedgeClipperClassifier, LeafGame, VoterDisplay
+from hedgeclipper import VoterDisplay
 from tests.inspection.conftest import X, Y
 
 
@@ -23,21 +23,10 @@ def test_members_are_drawn_as_their_summary_has_them(models):
 def test_groups_are_drawn_by_weight_and_correlation(models):
     model = models["forest"]
     display = VoterDisplay.from_estimator(model, ax=new_ax())
-    np.testing.assert_array_equal(display.weights, model.specialist_weights_[0])
+    np.testing.assert_array_equal(display.weights, model.weights_[0])
     np.testing.assert_array_equal(display.correlations, model.label_correlations_[0])
     assert {text.get_text() for text in display.texts_} <= set(model.estimators_)
     assert "group" in display.ax_.get_xlabel()
-
-
-def test_leaves_are_drawn_by_weight_and_correlation():
-    model = HedgeClipperClassifier(n_estimators=20, views=None, game=LeafGame(), random_state=0)
-    model.fit(X[:200], Y[:200], X_unlabeled=X[200:])
-    display = VoterDisplay.from_estimator(model, ax=new_ax())
-    np.testing.assert_array_equal(display.weights, model.specialist_weights_[0])
-    np.testing.assert_array_equal(display.correlations, model.label_correlations_[0])
-    np.testing.assert_array_equal(display.sizes, model.coverage_[0])
-    assert display.texts_ == []  # too many
-    assert "leaf" in display.ax_.get_xlabel()
 
 
 def test_correlation_of_votes_is_twice_the_accuracy_less_one(models):
@@ -50,8 +39,8 @@ def test_correlation_of_votes_is_twice_the_accuracy_less_one(models):
 def test_one_class_of_many_can_be_drawn(of_three, models):
     whole = VoterDisplay.from_estimator(of_three, ax=new_ax())
     one = VoterDisplay.from_estimator(of_three, target=1, ax=new_ax())
-    np.testing.assert_array_equal(one.weights, of_three.specialist_weights_[1])
-    assert whole.weights.size == sum(w.size for w in of_three.specialist_weights_)
+    np.testing.assert_array_equal(one.weights, of_three.weights_[1])
+    assert whole.weights.size == of_three.weights_.size
     with pytest.raises(ValueError, match=r"one of the classes \[0, 1, 2\]. Got 7"):
         VoterDisplay.from_estimator(of_three, target=7, ax=new_ax())
     with pytest.raises(ValueError, match="one game for all classes"):

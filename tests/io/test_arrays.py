@@ -7,7 +7,14 @@ from scipy import sparse
 
 from hedgeclipper.io import ArraySource, as_source, cut, row_slice
 from hedgeclipper.io import source as sources
-from hedgeclipper.io.arrays import MappedSource, as_rows, draw_rows, merge_draws, stack_rows
+from hedgeclipper.io.arrays import (
+    MappedSource,
+    as_rows,
+    draw_rows,
+    merge_draws,
+    stack_rows,
+    tag_rows,
+)
 
 
 def test_array_is_handed_out_in_views():
@@ -161,10 +168,13 @@ def test_no_more_than_there_are():
 
 
 def test_memory_is_that_of_the_rows_drawn_and_one_batch():
-    kept = None
+    kept, n_seen = None, 0
     for batch in batches(HUNDRED, 40, 80):
-        kept = merge_draws(kept, (np.random.default_rng(0).random(len(batch)), batch), 10)
-        assert kept[1].shape[0] == 10
+        kept = merge_draws(kept, tag_rows(0, n_seen, batch), 10)
+        n_seen += len(batch)
+        _, positions, rows = kept
+        assert positions.shape[0] == 10
+        np.testing.assert_array_equal(rows, HUNDRED[positions])
 
 
 @pytest.mark.parametrize("whole", [True, False])

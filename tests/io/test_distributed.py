@@ -10,11 +10,10 @@ from multiprocessing import get_context
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier
 
-from hedgeclipper import HedgeClipperClassifier, LeafGame, LeafStorage
+from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.semi_supervised import BatchCheck
-from hedgeclipper.forest.trees import leaf_finder
 from hedgeclipper.io.arrays import draw_rows
 
 dask = pytest.importorskip("dask")
@@ -41,14 +40,6 @@ def assert_same(ours, theirs):
     assert ours.slack_ == pytest.approx(theirs.slack_, rel=1e-6)
     assert ours.certificate_.error_upper == pytest.approx(theirs.certificate_.error_upper, rel=1e-3)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-6)
-
-
-def found_leaves(rows):
-    from hedgeclipper.forest.dask_leaves import find_leaves
-
-    forest = RandomForestClassifier(5, random_state=0).fit(LABELED, Y[:300])
-    check = BatchCheck("rows", 4, {"dtype": np.float32})
-    return find_leaves(leaf_finder(forest), rows, None, check)
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +69,6 @@ def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler, pool):
     rows = da.from_array(UNLABELED, chunks=(3_500, 3))
     with dask.config.set(scheduler=scheduler, pool=pool if scheduler == "processes" else None):
         assert_same(fitted(rows), in_memory)
-
-
-def test_stochastic_methods_work_too():
-    rows = da.from_array(UNLABELED, chunks=(4_000, 4))
-    with dask.config.set(scheduler="threads"):
-        game = LeafGame(method="stream")
-        ours, theirs = fitted(rows, game=game), fitted(UNLABELED, game=game)
-    assert ours.slack_ == pytest.approx(theirs.slack_, rel=0.02)
 
 
 def test_frames_are_matched_by_name(in_memory):
@@ -200,23 +183,15 @@ def test_predictions_of_frames_can_be_written(tmp_path):
 
 
 def test_what_a_prediction_ships_is_light(in_memory):
-    assert len(pickle.dumps(in_memory.for_prediction())) < 200_000
-    np.testing.assert_array_equal(in_memory.for_prediction().predict(X), in_memory.predict(X))
+    lazy = in_memory.predict(da.from_array(UNLABELED, chunks=(5_000, 4)))
+    (box,) = [part for key, part in dict(lazy.dask).items() if "predictor" in str(key)]
+    assert len(pickle.dumps(box)) < 200_000 < len(pickle.dumps(in_memory))
 
 
 def test_methods_that_read_here_say_so(in_memory, tmp_path):
     rows = da.from_array(UNLABELED, chunks=(5_000, 4))
-    with pytest.raises(TypeError, match=r"Got a Dask collection: pass X\.partitions\[0\]"):
-        in_memory.partial_fit(rows)
     with pytest.raises(TypeError, match=r"Got a Dask collection: call predict_proba\(X\)"):
         in_memory.predict_to(tmp_path / "x", rows)
-
-
-@pytest.mark.parametrize("option", [LeafStorage("disk"), LeafStorage(memory_limit="1GB")])
-def test_options_that_would_do_nothing_are_refused(option):
-    rows = da.from_array(UNLABELED, chunks=(5_000, 4))
-    with pytest.raises(ValueError, match="kept by its workers: storage does not"):
-        fitted(rows, storage=option)
 
 
 def test_the_model_may_be_called_on_partitions(in_memory):
@@ -236,25 +211,6 @@ def test_the_current_client_computes(client, in_memory):
     assert_same(fitted(da.from_array(UNLABELED, chunks=(3_000, 4))), in_memory)
 
 
-def test_a_light_copy_may_be_called_on_the_workers(client, in_memory):
-    """Warnings are errors: a model with its sample of rows would be a large graph."""
-    rows = da.from_array(UNLABELED, chunks=(5_000, 4)).persist()
-    with dask.config.set({LARGE_GRAPH: len(pickle.dumps(in_memory)) // 2}):
-        called = rows.map_blocks(in_memory.for_prediction().predict, dtype=int, drop_axis=1)
-        np.testing.assert_array_equal(called.compute(), in_memory.predict(UNLABELED))
-        with pytest.warns(UserWarning, match="Sending large graph"):
-            rows.map_blocks(in_memory.predict, dtype=int, drop_axis=1).compute()
-
-
-def test_a_light_copy_may_be_called_on_frames(client):
-    frame = pd.DataFrame(UNLABELED, columns=NAMES)
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
-    model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
-    rows = dd.from_pandas(frame, npartitions=3)
-    called = rows.map_partitions(model.for_prediction().predict, meta=np.empty(0, int))
-    np.testing.assert_array_equal(called.compute(), model.predict(frame))
-
-
 def test_no_warning_of_what_travels_in_the_graph_on_purpose(client, in_memory):
     rows = da.from_array(UNLABELED, chunks=(6_000, 4)).persist()
     with dask.config.set({LARGE_GRAPH: 0}):
@@ -266,20 +222,18 @@ def test_no_warning_of_what_travels_in_the_graph_on_purpose(client, in_memory):
 @pytest.mark.parametrize("scheduler", [None, "threads"])
 def test_progress_is_shown(client, capsys, scheduler):
     with dask.config.set(scheduler=scheduler):
-        fitted(da.from_array(UNLABELED, chunks=(6_000, 2)), verbose=1, game=LeafGame())
+        fitted(da.from_array(UNLABELED, chunks=(6_000, 2)), verbose=1)
     shown = capsys.readouterr().err
-    assert "finding leaves  2 partitions" in shown
+    assert "scoring rows  2 partitions" in shown
     assert "100%" in shown
-    assert "pass    1" in shown
 
 
 def test_partitions_are_reported_as_the_workers_have_done_them(client, monkeypatch):
-    from hedgeclipper.forest import dask_leaves
+    from hedgeclipper.io import distributed
 
     done = []
-    monkeypatch.setattr(dask_leaves, "row_reporter", lambda *what: nullcontext(done.append))
-    rows = da.from_array(UNLABELED, chunks=(2_000, 4))
-    found_leaves(rows).close()
+    monkeypatch.setattr(distributed, "row_reporter", lambda *what: nullcontext(done.append))
+    fitted(da.from_array(UNLABELED, chunks=(2_000, 4)))
     assert done[:6] == [1, 2, 3, 4, 5, 6]
 
 
@@ -288,27 +242,34 @@ def test_a_partition_that_fails_is_told(client):
     bad[9_000] = np.inf
     rows = da.from_array(bad, chunks=(2_000, 4))
     with pytest.raises(ValueError, match="infinity"):
-        found_leaves(rows)
+        fitted(rows)
 
 
-def test_a_killed_worker_does_not_change_the_result(client, monkeypatch):
-    from hedgeclipper.forest.dask_leaves import DaskLeaves
+def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypatch):
+    """It is killed when all partitions are scored, so that its scores are lost."""
+    from hedgeclipper.io import distributed
 
-    passes, killed, original = [], [], DaskLeaves.sum_blocks
+    killed, original = [], distributed.watch
 
-    def sum_blocks(self, *arguments):
-        passes.append(1)
-        if len(passes) == 4:
-            killed.append(next(iter(client.run(os.getpid).values())))
-            os.kill(killed[0], signal.SIGKILL)
-        return original(self, *arguments)
+    def watch(*arguments):
+        original(*arguments)
+        killed.append(next(iter(client.run(os.getpid).values())))
+        os.kill(killed[0], signal.SIGKILL)
 
-    monkeypatch.setattr(DaskLeaves, "sum_blocks", sum_blocks)
-    model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)), game=LeafGame())
-    assert killed
-    assert len(passes) > 4
-    assert_same(model, fitted(UNLABELED, game=LeafGame()))
+    monkeypatch.setattr(distributed, "watch", watch)
+    model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)))
+    assert_same(model, in_memory)
     assert killed[0] not in client.run(os.getpid).values()
+
+
+def test_the_game_of_many_rows_is_that_of_memory(monkeypatch):
+    """Its sample is the same, and a confidence_level holds rows out in the same way."""
+    monkeypatch.setattr("hedgeclipper.forest.unlabeled.ROWS_IN_GAME", 2_000)
+    ours, theirs = (
+        fitted(rows, confidence_level=0.95)
+        for rows in (da.from_array(UNLABELED, chunks=(3_500, 4)), UNLABELED)
+    )
+    assert_same(ours, theirs)
 
 
 def drawn(rows, n_rows, names=None, seed=0):

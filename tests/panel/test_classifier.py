@@ -663,12 +663,6 @@ def test_pickle():
     pd.testing.assert_frame_equal(again.member_summary(), model.member_summary())
 
 
-def test_a_light_copy_predicts():
-    model = fitted()
-    assert_same(model.for_prediction(), model)
-    assert len(pickle.dumps(model.for_prediction())) < len(pickle.dumps(model))
-
-
 def test_verbose_shows_members(capsys):
     fitted()
     assert capsys.readouterr().err == ""

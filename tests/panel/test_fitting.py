@@ -10,7 +10,6 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.forest.leaf_game import LeafGame
 from hedgeclipper.panel.fitting import (
     NamedColumns,
     member_scores,
@@ -134,7 +133,7 @@ def test_out_of_bag_scores_have_the_columns_of_scores():
 
 def test_rows_that_all_trees_have_seen_have_no_out_of_bag_score():
     model = HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X, TWO, X_unlabeled=X)
-    is_seen = np.isnan(model._stream.groups.out_of_bag).any(axis=(1, 2))
+    is_seen = np.isnan(model._groups.out_of_bag).any(axis=(1, 2))
     assert 0 < is_seen.sum() < 60
     np.testing.assert_array_equal(np.isnan(out_of_bag_scores(model, 2)[:, 0]), is_seen)
 
@@ -146,7 +145,7 @@ def test_a_rare_class_is_not_scored_low_out_of_bag():
         rng = np.random.default_rng(seed)
         rows, codes = rng.normal(size=(60, 3)), (rng.permutation(60) < 4).astype(int)
         model = forest(codes, seed, rows)
-        raw = model._predictor.raw_of(model._stream.groups.out_of_bag)
+        raw = model._predictor.raw_of(model._groups.out_of_bag)
         plain.append(roc_auc_score(codes, raw[:, 0]))
         ours.append(roc_auc_score(codes, out_of_bag_scores(model, 2)[:, 0]))
     error = np.std(ours) / np.sqrt(len(ours))
@@ -159,7 +158,6 @@ def test_a_rare_class_is_not_scored_low_out_of_bag():
     [
         (HedgeClipperClassifier(), True),
         (HedgeClipperClassifier(GaussianNB()), False),
-        (HedgeClipperClassifier(game=LeafGame()), False),
         (HedgeClipperClassifier(confidence_level=0.9), False),
         (GaussianNB(), False),
     ],

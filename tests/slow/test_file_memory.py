@@ -1,4 +1,4 @@
-"""Memory of a fit from files does not grow with the number of rows; the disk takes the rest."""
+"""Memory of a fit from files does not grow with the number of rows."""
 
 import json
 import os
@@ -8,43 +8,31 @@ from pathlib import Path
 
 import pytest
 
-from hedgeclipper.forest.leaf_rows import BYTES_FROM_FILES
-
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
 ROOT = Path(__file__).parents[2]
 ROWS_PER_FILE, N_FEW, N_MANY = 40_000, 8, 32
-BYTES_PER_ROW = 2 * 160  # leaf numbers of 160 trees
 
 FIT = """
-import json, os, sys
+import json, sys
 from benchmarks.generated import rows_and_labels
 from benchmarks.memory import AnonymousMemory
 from benchmarks.out_of_core import LABELED_BLOCK, warm_up
-from hedgeclipper import HedgeClipperClassifier, LeafGame
-from hedgeclipper.forest.leaf_rows import LeafFile
+from hedgeclipper import HedgeClipperClassifier
 
-on_disk, close = [], LeafFile.close
-
-def close_and_note(file):
-    on_disk.append(os.fstat(file._file.fileno()).st_size)
-    close(file)
-
-LeafFile.close = close_and_note
 X, y = rows_and_labels(LABELED_BLOCK, 5_000)
 warm_up(X, y, sys.argv[1])
 with AnonymousMemory() as memory:
-    model = HedgeClipperClassifier(n_estimators=160, game=LeafGame(), random_state=0)
+    model = HedgeClipperClassifier(n_estimators=160, random_state=0)
     model.fit(X, y, X_unlabeled=sys.argv[1:])
-peak = memory.peak - memory.first
-print(json.dumps({"peak": peak, "on_disk": sum(on_disk), "n_rows": model.n_unlabeled_}))
+print(json.dumps({"peak": memory.peak - memory.first, "n_rows": model.n_unlabeled_}))
 """
 
 
 def fit(files):
-    """Fit in a fresh process and return its peak memory and how much was on disk, in bytes.
+    """Fit in a fresh process and return its peak memory in bytes and its number of rows.
 
     Arrow's own allocator gives memory back after a while, so that its peak depends on the clock.
     """
@@ -74,12 +62,5 @@ def files(tmp_path_factory):
 
 def test_four_times_the_rows_in_the_same_memory(files):
     few, many = fit(files[:N_FEW]), fit(files)
-    for found, n_files in ((few, N_FEW), (many, N_MANY)):
-        assert found["n_rows"] == n_files * ROWS_PER_FILE
-        assert found["on_disk"] == BYTES_PER_ROW * found["n_rows"] > BYTES_FROM_FILES
+    assert [found["n_rows"] // ROWS_PER_FILE for found in (few, many)] == [N_FEW, N_MANY]
     assert many["peak"] == pytest.approx(few["peak"], rel=0.1)
-
-
-def test_leaf_numbers_below_the_limit_stay_in_memory(files):
-    assert BYTES_PER_ROW * ROWS_PER_FILE < BYTES_FROM_FILES
-    assert fit(files[:1])["on_disk"] == 0

@@ -15,7 +15,6 @@ from sklearn.tree import DecisionTreeClassifier
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
-    LeafGame,
     VoteAggregator,
     Votes,
     lower_bounds,
@@ -79,9 +78,7 @@ def check_forest(data):
     X = data.draw(tables())
     y = data.draw(labels(X.shape[0]))
     options = data.draw(
-        st.sampled_from(
-            [{}, {"views": None}, {"game": LeafGame()}, {"loss": "log"}, {"confidence_level": 0.9}]
-        )
+        st.sampled_from([{}, {"views": None}, {"loss": "log"}, {"confidence_level": 0.9}])
     )
     if data.draw(st.booleans()):
         options = {**options, "random_state": 0}

@@ -14,8 +14,6 @@ from sklearn.linear_model import LogisticRegression
 from hedgeclipper import (
     HedgeClipperClassifier,
     HedgedVotingClassifier,
-    LeafGame,
-    LeafStorage,
     VoteAggregator,
 )
 from tests.stress.tally import Tally, tries
@@ -37,7 +35,6 @@ def panel(**options):
 
 MODELS = {
     "forest": forest,
-    "leaves": lambda **options: forest(game=LeafGame(), **options),
     "panel": panel,
 }
 # what is changed: parameters, rows given to fit (the labeled, the unlabeled), and the tolerance
@@ -52,8 +49,6 @@ CHANGES = {
     "order of rows": ({}, lambda X: (X[:N], X[N:][::-1]), 0.02),
     "sparse": ({}, lambda X: (sparse.csr_array(X[:N]), sparse.csr_array(X[N:])), ROUNDING),
 }
-STORED = {place: ({"storage": LeafStorage(place)}, lambda X: (X[:N], X[N:]), ROUNDING)
-          for place in ("memory", "disk", "recompute")}  # fmt: skip
 
 
 @cache
@@ -63,11 +58,9 @@ def usual_probabilities(kind):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("change", [*CHANGES, *STORED])
+@pytest.mark.parametrize("change", CHANGES)
 def test_the_same_seed_gives_the_same_model(kind, change):
-    if change in STORED and kind == "panel":
-        pytest.skip("a panel keeps no leaves")
-    options, rows, tolerance = {**CHANGES, **STORED}[change]
+    options, rows, tolerance = CHANGES[change]
     expected = usual_probabilities(kind)
     labeled, unlabeled = rows(X)
     with Tally("determinism") as tally, tally.attempt(f"{kind} {change}"):
@@ -97,8 +90,7 @@ def test_many_fits_take_no_more_than_a_few():
         if number % 5 == 3:
             VoteAggregator(random_state=0).fit(votes, gold).predict(votes)
             return
-        place = ("memory", "disk", "recompute")[number % 3]
-        model = panel() if number % 5 == 4 else forest(storage=LeafStorage(place))
+        model = panel() if number % 5 == 4 else forest()
         model.fit(X[:N], Y[:N], X_unlabeled=X[N:]).predict(X)
 
     def used():

@@ -345,8 +345,6 @@ class AutoLabelMixin:
             Labels of all rows, and which of them are sure.
         """
         check_is_fitted(self)
-        if not hasattr(self, "_checked"):
-            raise TypeError("A copy for prediction knows no labels: use the model it was made of.")
         if not (isinstance(max_error, (int, float, np.number)) and 0.0 < max_error < 1.0):
             raise ValueError(f"max_error must lie strictly between 0 and 1. Got {max_error!r}.")
         check_level(confidence_level)

@@ -28,7 +28,7 @@ MOST_CLASSES = 5
 class VoterTable:
     """The voters, their weights, and their correlations with the labels."""
 
-    # what a voter is called: "leaf", "member", "voter"
+    # what a voter is called: "group", "member", "voter"
     kind: str
     names: list[str]
     weights: np.ndarray
@@ -48,7 +48,7 @@ class VoterTable:
     @property
     def plural(self) -> str:
         """What several voters are called."""
-        return "leaves" if self.kind == "leaf" else f"{self.kind}s"
+        return f"{self.kind}s"
 
     def of_class(self, target: Any) -> VoterTable:
         """Return the voters in the game of a class."""
@@ -113,8 +113,6 @@ class Inspection:
     predict_rows: Callable[[Any], np.ndarray]
     # from such rows, a number and a RandomState to so many rows drawn at random
     draw_rows: Callable[[Any, int, np.random.RandomState], Any] | None = None
-    # from numbers of voters to more columns of their table, by name
-    describe_voters: Callable[[np.ndarray], dict[str, list]] = lambda voters: {}
     # from unlabeled rows, or None, to held-out predictions that need no new fit
     hold_out: Callable[[Any], FoldPredictor] | None = None
     # from rows, checked as above, to the probabilities of a baseline, by its name
@@ -143,11 +141,6 @@ class Inspection:
     def voters(self) -> VoterTable:
         """The voters with their weights and correlations."""
         return self.make_voters()
-
-    @property
-    def is_one_vs_rest(self) -> bool:
-        """Whether there is a game for each class against the rest."""
-        return len(self.stop_reasons) > 1
 
 
 def store_games(
@@ -235,8 +228,7 @@ class SummaryMixin:
 
     def _repr_html_inner(self) -> str:
         diagram = super()._repr_html_inner()  # type: ignore[misc]
-        # a copy for prediction knows nothing of its fit, and shows the diagram alone
-        if not (_is_fitted(self) and hasattr(self, "certificate_")):
+        if not _is_fitted(self):
             return diagram
         # a small table in the notebook's own colors
         cell = "padding:0.15em 0.8em 0.15em 0;text-align:left;border:0"

@@ -13,12 +13,12 @@ decisions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.io.progress import warn_user
@@ -153,29 +153,36 @@ class GamePredictor(ABC):
     """Makes scores, probabilities and classes of what the games predict for rows.
 
     ``raw`` predictions have the shape (n_samples, n_games): there is one game for two classes, or
-    one for each class against the rest. ``costs`` are as by `decision_costs`.
+    one for each class against the rest. They are log-odds. ``prepare`` makes of rows what is
+    scored, and ``costs`` are as by `decision_costs`.
     """
 
+    games: Sequence[PanelGame] = field(kw_only=True)
+    prepare: Callable[[Any], Any] | None = field(default=None, kw_only=True)
     costs: np.ndarray | None = field(default=None, kw_only=True)
 
     @abstractmethod
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
-        """Return the raw predictions of rows: awake predictions, or log-odds."""
+        """Return the raw predictions of rows."""
 
-    @abstractmethod
-    def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
-        """Return the probability of each game's class, shape (n_samples, n_games)."""
+    @property
+    def n_games(self) -> int:
+        """Number of games: 1 for two classes."""
+        return len(self.games)
 
-    @abstractmethod
-    def raw_at(self, probability: float) -> float:
-        """Return the raw prediction of rows whose class has this probability in its game."""
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds for scores of shape (n_samples, n_members, n_games)."""
+        return np.column_stack(
+            [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
+        )
 
     @property
     def threshold(self) -> float:
         """Raw prediction from which on the second of two classes is predicted."""
         if self.costs is None or self.costs.shape[0] > 2:
             return 0.0
-        return self.raw_at(self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0]))
+        probability = self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0])
+        return float(logit(probability))
 
     def decision(self, raw: np.ndarray) -> np.ndarray:
         """Return scores of rows: the class is that of the largest, or the second if positive.
@@ -187,15 +194,11 @@ class GamePredictor(ABC):
             return raw[:, 0] - self.threshold
         if self.costs is not None:
             return -(self.probabilities(raw) @ self.costs)
-        return self.log_odds_of(raw)
-
-    def log_odds_of(self, raw: np.ndarray) -> np.ndarray:
-        """Return the log-odds of each of several classes against the rest."""
-        return logit(self.game_probabilities(raw))
+        return raw
 
     def probabilities(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability of each class, shape (n_samples, n_classes)."""
-        positive = self.game_probabilities(raw)
+        positive = expit(raw)
         if raw.shape[1] == 1:
             return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
         return positive / positive.sum(axis=1, keepdims=True)
@@ -208,6 +211,38 @@ class GamePredictor(ABC):
     def doubts(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability that each row is not of the class that is predicted for it."""
         return 1.0 - self.probabilities(raw)[np.arange(raw.shape[0]), self.classes(raw)]
+
+
+@dataclass(frozen=True, eq=False)
+class RowPredictor:
+    """What a classifier's method predicts for rows; it holds none, and can be sent to workers.
+
+    The ``method`` is predict, predict_proba or decision_function, and ``check`` makes rows as the
+    predictor wants them of others, or raises.
+    """
+
+    method: str
+    predictor: GamePredictor
+    classes: np.ndarray
+    check: Callable[[Any], Any]
+
+    def __call__(self, rows: Any) -> np.ndarray:
+        """Return the predictions for rows; there may be none."""
+        if rows.shape[0] == 0:
+            return self.nothing
+        return self.of_raw(self.predictor.raw_predictions(self.check(rows), 1))
+
+    @property
+    def nothing(self) -> np.ndarray:
+        """The predictions for no rows."""
+        return self.of_raw(np.empty((0, self.predictor.n_games)))
+
+    def of_raw(self, raw: np.ndarray) -> np.ndarray:
+        """Return the predictions, given raw ones."""
+        if self.method == "predict":
+            return self.classes[self.predictor.classes(raw)]
+        is_proba = self.method == "predict_proba"
+        return self.predictor.probabilities(raw) if is_proba else self.predictor.decision(raw)
 
 
 def decision_costs(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray | None:

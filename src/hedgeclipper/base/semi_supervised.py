@@ -7,7 +7,6 @@ are read, and never held together. Dask collections stay lazy; what is done with
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -334,19 +333,6 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
     return stack(rows), as_classes(np.concatenate(labels), f"Column {label!r}"), source
 
 
-def parse_bytes(size: int | str) -> int:
-    """Return a number of bytes, given as such or as text like "2GB" or "512 MiB"."""
-    if not isinstance(size, str):
-        return int(size)
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT]?)(I?)B)?\s*", size.upper())
-    if found is None or (found[3] and not found[2]):
-        raise ValueError(
-            "The 'memory_limit' parameter must be a number of bytes or text like '2GB' or "
-            f"'512MiB'. Got {size!r}."
-        )
-    return int(float(found[1]) * (1024 if found[3] else 1000) ** " KMGT".index(found[2] or " "))
-
-
 @dataclass(frozen=True, eq=False)
 class RowSlices:
     """The rows of an array, CSR matrix or frame, in batches."""
@@ -361,9 +347,6 @@ class RowSlices:
     def __iter__(self) -> Iterator[Any]:
         for start in range(0, self.n_rows, ROWS_PER_SLICE):
             yield _safe_indexing(self.rows, slice(start, start + ROWS_PER_SLICE))
-
-
-Batches = RowBatches | RowSlices
 
 
 class SemiSupervisedSplit:

@@ -7,7 +7,6 @@ A classifier that derives from this checks its rows with `_check_rows`, and once
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -22,7 +21,7 @@ from hedgeclipper.base import semi_supervised
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
-from hedgeclipper.base.predictions import decision_costs, warn_of_never_predicted
+from hedgeclipper.base.predictions import RowPredictor, decision_costs, warn_of_never_predicted
 from hedgeclipper.base.semi_supervised import (
     BatchCheck,
     HeldOutRows,
@@ -49,15 +48,6 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
     confidence_level: float | None
     holdout: float | None
     class_weight: Any
-    _kept_for_prediction = (
-        "classes_",
-        "n_features_in_",
-        "feature_names_in_",
-        "_column_names",
-        "_row_checks",
-        "_keeps_frames",
-        "_predictor",
-    )
 
     def decision_function(self, X):
         """Return the score of each row: positive means the second class of two is predicted.
@@ -73,7 +63,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
             For more than two classes, the log-odds of each class against the rest; with a
             ``class_weight`` minus the expected cost of predicting it.
         """
-        return self._map_rows(X, "decision_function", lambda m: self._predictor.decision(m))
+        return self._predict(X, "decision_function")
 
     def predict_proba(self, X):
         """Return the probability of each class.
@@ -88,7 +78,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of ``decision_function``.
         """
-        return self._map_rows(X, "predict_proba", lambda m: self._predictor.probabilities(m))
+        return self._predict(X, "predict_proba")
 
     def predict(self, X):
         """Return the most probable class of each row, with a ``class_weight`` the cheapest one.
@@ -103,7 +93,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return self._map_rows(X, "predict", self._classes_of)
+        return self._predict(X, "predict")
 
     def predict_to(self, path, X):
         """Write predictions to a Parquet file, batch by batch, in the order of the rows.
@@ -143,8 +133,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         check_is_fitted(self)
         if self._labels is None:
             raise AttributeError(
-                "Labels of the unlabeled rows are kept only where fit had these in memory, scored "
-                "all within its time_limit, and until partial_fit. Use predict, or predict_to."
+                "Labels of the unlabeled rows are kept only where fit had these in memory. Use "
+                "predict, or predict_to."
             )
         return self._labels
 
@@ -280,13 +270,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
             known["own_doubts"], tested = doubts(tested), scaled
         self._checked = CheckedRule.of(wrong, doubts(tested), doubts(unlabeled), labels, **known)
         self.certificate_ = self._checked.certificate(self.confidence_level)
-        self._n_labels = [int(np.sum(labels == label)) for label in self.classes_]
-        self._store_never_predicted(unlabeled)
-
-    def _store_never_predicted(self, raw: np.ndarray) -> None:
-        """Store classes that are never predicted, given raw predictions of unlabeled rows; warn."""
-        n_labels = dict(zip(self.classes_.tolist(), self._n_labels, strict=True))
-        self.never_predicted_ = warn_of_never_predicted(self._predictor, raw, n_labels)
+        n_labels = {label: int(np.sum(labels == label)) for label in self.classes_.tolist()}
+        self.never_predicted_ = warn_of_never_predicted(self._predictor, unlabeled, n_labels)
 
     def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
         """Return labels of all rows passed to ``fit``, given those of the unlabeled ones."""
@@ -378,22 +363,29 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         """Return probabilities for rows that were checked before."""
         return self._predictor.probabilities(self._predictor.raw_predictions(rows, self.n_jobs))
 
-    def _map_rows(self, X: Any, method: str, output: Callable[[np.ndarray], np.ndarray]) -> Any:
-        """Return the output of the raw predictions of rows; lazy for Dask."""
+    def _predict(self, X: Any, method: str) -> Any:
+        """Return the predictions of this method for rows; lazy for Dask."""
         check_is_fitted(self)
+        check = BatchCheck("X", self.n_features_in_, self._row_checks)
+        predict = RowPredictor(
+            method, self._predictor, self.classes_, _as_it_is if self._keeps_frames else check
+        )
         rows = self._check_more(X, "X", once=True)
-        if is_dask(rows):
-            from hedgeclipper.io.distributed import map_partitions
+        if not is_dask(rows):
+            return predict.of_raw(self._raw_predictions(rows))
+        from hedgeclipper.io.distributed import map_partitions
 
-            return map_partitions(self, method, rows, self._column_names)
+        columns: str | list[str] = method
+        if predict.nothing.ndim == 2:
+            prefix = "probability" if method == "predict_proba" else method
+            columns = [f"{prefix}_{label}" for label in self.classes_]
+        return map_partitions(predict, predict.nothing, rows, self._column_names, columns)
 
-        def work(part: Any) -> np.ndarray:
-            return output(self._predictor.raw_predictions(part, self.n_jobs))
-
-        if not isinstance(rows, RowBatches):
-            return work(rows)
-        parts = [work(batch) for batch in rows]
-        return np.concatenate(parts) if parts else work(np.empty((0, self.n_features_in_), "f4"))
+    def _raw_predictions(self, rows: Any) -> np.ndarray:
+        """Return raw predictions of rows that were checked, in batches or not."""
+        batches = rows if isinstance(rows, RowBatches) else [rows]
+        parts = [self._predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
+        return np.concatenate([np.empty((0, self._predictor.n_games)), *parts])
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         if is_dask(X):
@@ -401,12 +393,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
                 "auto_label needs rows that can be read here. Got a Dask collection: pass its "
                 "files, or X.compute()."
             )
-
-        def both(raw: np.ndarray) -> np.ndarray:
-            return np.column_stack([self._predictor.classes(raw), self._predictor.doubts(raw)])
-
-        codes, doubts = self._map_rows(X, "predict_proba", both).T
-        return self.classes_[codes.astype(int)], doubts
+        raw = self._raw_predictions(self._check_more(X, "X", once=True))
+        return self._classes_of(raw), self._predictor.doubts(raw)
 
     def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
         labels = self.transduction_
@@ -428,8 +416,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         probabilities = self._predictor.probabilities(raw)
         return dict(zip(names, [self._classes_of(raw), *probabilities.T], strict=True))
 
-    def _fill_in(self, copy: SemiSupervisedClassifier) -> SemiSupervisedClassifier:
-        """Return an unfitted copy with what it takes to predict."""
-        own = self.__dict__
-        copy.__dict__ |= {name: own[name] for name in self._kept_for_prediction if name in own}
-        return copy
+
+def _as_it_is(rows: Any) -> Any:
+    """Return rows of a frame as they are: the predictor encodes and checks them."""
+    return rows

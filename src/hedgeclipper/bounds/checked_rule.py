@@ -39,7 +39,6 @@ MOST_HELD_OUT = 2000
 # why there is no guarantee, or none for some rows
 USED_LABELS = "its labels were used in the fit, too; a confidence_level holds some out"
 WEIGHTED_LABELS = "sample weights do not go with a guarantee"
-ADDED_ROWS = "unlabeled rows were added after the labels had tested the predictions"
 ONLY_HELD_OUT = "a class that nobody votes for has all its labels among the held-out ones"
 SHIFTED_LABELS = "labeled and unlabeled rows differ, so that labels are no random sample of both"
 OTHER_ROWS = "these are not the unlabeled rows of the fit"
@@ -192,12 +191,10 @@ class CheckedRule:
     own_doubts : ndarray or None
         Doubts of the models that predicted the labeled rows, where ``doubts`` are what these would
         be on the scale of the rule itself.
-    mean_doubt : float or None
-        Mean on the unlabeled rows of the doubts of such models. None: that of ``unlabeled_doubts``.
     caveat : str
         Why what these labels show is no guarantee; "" if it is one.
-    mean_of_all : float or None
-        Mean doubt on all unlabeled rows, where ``unlabeled_doubts`` are some of them.
+    positions : ndarray or None
+        Positions among all unlabeled rows, where ``unlabeled_doubts`` are those of some of them.
     is_drawn : bool
         Whether the unlabeled rows that count are some of more, drawn at random.
     """
@@ -208,9 +205,8 @@ class CheckedRule:
     n_unlabeled: int
     baseline: float
     own_doubts: np.ndarray | None = None
-    mean_doubt: float | None = None
     caveat: str = ""
-    mean_of_all: float | None = None
+    positions: np.ndarray | None = None
     is_drawn: bool = False
 
     @classmethod
@@ -227,20 +223,6 @@ class CheckedRule:
         counts = np.unique(labels, return_counts=True)[1]
         baseline = 1.0 - float(counts.max() / counts.sum())
         return cls(wrong, doubts, unlabeled_doubts, baseline=baseline, **known)
-
-    def with_rows(self, doubts: np.ndarray, n_unlabeled: int, caveat: str) -> CheckedRule:
-        """Return the rule with more unlabeled rows: doubts of a sample of all, and their number."""
-        mean = self.mean_doubt
-        if mean is not None:
-            mean += float(doubts.mean() - self.unlabeled_doubts.mean())
-        return replace(
-            self,
-            unlabeled_doubts=doubts,
-            n_unlabeled=n_unlabeled,
-            mean_doubt=mean,
-            mean_of_all=None,
-            caveat=self.caveat or caveat,
-        )
 
     def certificate(self, confidence_level: float | None) -> Certificate:
         """Return what is known of the error on the unlabeled rows: a guarantee, or an estimate."""
@@ -274,9 +256,7 @@ class CheckedRule:
     def _estimate(self, n_rows: float, delta: float) -> tuple[float, float, float]:
         """Return the error on so many rows, as doubts make it more precise, and its bounds."""
         q = self.doubts if self.own_doubts is None else self.own_doubts
-        center = self.mean_doubt
-        if center is None:
-            center = float(np.mean(self.unlabeled_doubts)) if self.n_unlabeled else float(q.mean())
+        center = float(np.mean(self.unlabeled_doubts if self.n_unlabeled else q))
         error, spread = prediction_powered(self.wrong.astype(float), q, center)
         size = 1.0 / ((1.0 / self.wrong.size + 1.0 / n_rows) * max(spread, 1e-3))
         mean, n_labels = np.array([1.0 - 2.0 * error]), np.array([size / EXTRA_SPREAD**2])
@@ -294,14 +274,19 @@ class CheckedRule:
             return self, self.caveat or (SAMPLED_ROWS if is_sample else "")
         if self.n_unlabeled and not self._is_about(doubts):
             return self, self.caveat or OTHER_ROWS
-        return replace(self, unlabeled_doubts=doubts, n_unlabeled=doubts.size), self.caveat
+        rule = replace(self, unlabeled_doubts=doubts, n_unlabeled=doubts.size, positions=None)
+        return rule, self.caveat
 
     def _is_about(self, doubts: np.ndarray) -> bool:
-        """Return whether these are the doubts of the unlabeled rows: as many, the same mean."""
+        """Return whether these are the doubts of the unlabeled rows: as many, the same mean.
+
+        Where only those of some rows are known, in the order of the fit, these are compared.
+        """
         if doubts.size != self.n_unlabeled:
             return False
-        known = np.mean(self.unlabeled_doubts) if self.mean_of_all is None else self.mean_of_all
-        return bool(np.isclose(np.mean(doubts), known, rtol=1e-6, atol=1e-12))
+        known = doubts if self.positions is None else doubts[self.positions]
+        means = np.mean(known), np.mean(self.unlabeled_doubts)
+        return bool(np.isclose(*means, rtol=1e-6, atol=1e-12))
 
     def surest(self, max_error: float, confidence_level: float) -> SureRows:
         """Return up to which doubt at most this proportion of the unlabeled rows is wrong.

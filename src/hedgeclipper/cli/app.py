@@ -197,14 +197,6 @@ def fit(
             "forest: one of them alone, a little faster.",
         ),
     ] = "voting",
-    time_limit: Annotated[
-        float | None,
-        _option(
-            "SECONDS",
-            "About how long the fit of a panel may take. Classifiers that do not fit in are left "
-            "out, and named.",
-        ),
-    ] = None,
     balanced: Annotated[
         bool, _option("", "Weigh errors on a class by its rarity.", "--balanced")
     ] = False,

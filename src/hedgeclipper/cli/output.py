@@ -27,7 +27,6 @@ from rich.text import Text
 # what messages ask for in Python, and what that is at the command line
 _AS_OPTIONS = {
     "Pass force=True to": "Pass --force to",
-    "Raise time_limit for more, or name members that are faster": "Raise --time-limit for more",
 }
 
 

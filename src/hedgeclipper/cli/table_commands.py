@@ -56,7 +56,6 @@ def fit(
     key: str | None,
     unlabeled_value: Sequence[str] | None,
     method: str,
-    time_limit: float | None,
     balanced: bool,
     model: Path,
     report: Path | None,
@@ -74,9 +73,6 @@ def fit(
     """Fit a model to the rows of files, save it, and print what came out."""
     check_needed("--holdout", holdout, "--confidence", confidence_level)
     check_needed("--key", key, "--labels", labels)
-    check_needed("--time-limit", time_limit, "--method voting", method == "voting" or None)
-    if time_limit is not None and time_limit <= 0:
-        raise CommandError("--time-limit must be positive.", f"Got {time_limit:g}.", ExitCode.USAGE)
     tables = _find(data, unlabeled, dialect, output)
     labeled_by = None if labels is None else Files.find([labels], dialect)
     read = _paths([*tables, *([] if labeled_by is None else [labeled_by])])
@@ -96,7 +92,6 @@ def fit(
         n_jobs=jobs,
         random_state=seed,
         verbose=output.verbose,
-        **({"time_limit": time_limit} if method == "voting" else {}),
     )
     _fit_to(estimator, rows, output)
     learned = _unlabeled_facts(estimator, rows, output)

@@ -1,33 +1,30 @@
-"""HedgeClipperClassifier: the paper's algorithm on forests and boosters."""
+"""HedgeClipperClassifier: groups of trees, weighed by few labels and many unlabeled rows."""
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
-from copy import copy, deepcopy
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.semi_supervised import BatchCheck, HeldOutRows, SemiSupervisedRows
 from hedgeclipper.base.semi_supervised_classifier import SemiSupervisedClassifier
-from hedgeclipper.bounds.checked_rule import ADDED_ROWS, USED_LABELS, why_no_guarantee
+from hedgeclipper.base.weighing import Aggregate, panel_scores, summarize
+from hedgeclipper.bounds.checked_rule import USED_LABELS, why_no_guarantee
 from hedgeclipper.forest.forest_inspection import ForestInspectionMixin
-from hedgeclipper.forest.groups import GroupStream, score_groups, sum_of_doubts
+from hedgeclipper.forest.groups import GroupPredictor, ScoredGroups, score_groups, weigh_groups
 from hedgeclipper.forest.growing import SHIFT_THRESHOLD, check_shift, draw_some, grow_forest
-from hedgeclipper.forest.leaf_game import LeafGame, LeafGameOptions, LeafStream, leaf_evidence
-from hedgeclipper.forest.leaf_rows import LeafRows, LeafStorage, Reservoir, find_unlabeled
-from hedgeclipper.io import is_in_memory, split_target
+from hedgeclipper.forest.unlabeled import UnlabeledScores, score_unlabeled
+from hedgeclipper.io import split_target
 from hedgeclipper.io.arrays import MAX_SEED
-from hedgeclipper.io.progress import warn_user
 from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions
 
 
@@ -38,8 +35,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
     rows, labeled and unlabeled, alone and beside the columns. Leaves are shrunk toward the nodes
     above them, which takes the place of a smallest leaf size [2]_. A zero-sum game against an
     adversary who picks the labels [1]_ weighs these three groups of trees: labeled rows that a tree
-    was not grown from tell how good its group is. With ``game=LeafGame()`` every leaf is a
-    specialist with its own weight instead, as in the paper.
+    was not grown from tell how good its group is.
 
     Parameters
     ----------
@@ -85,18 +81,12 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         for each class (1 for others); a matrix has the cost of predicting the class of the column
         for a row of the class of the row, in the order of ``classes_``. If None, all errors cost
         the same, or what the ``loss`` says.
-    game : LeafGame or None, default=None
-        The paper's game of leaves or trees, with settings of its own. If None, the game
-        weighs groups of trees, which is faster.
-    storage : LeafStorage or None, default=None
-        Where to store scores of the unlabeled rows, or leaf numbers for a `LeafGame`. None has the
-        defaults of `LeafStorage`.
     n_jobs : int or None, default=None
         Threads for growing, finding leaves and predicting; None is 1 and -1 all cores.
     random_state : int, RandomState or None, default=None
         Seed; pass an int for the same result in every fit.
     verbose : int, default=0
-        1 shows the rows or partitions that are done, then passes of a `LeafGame` and time left.
+        1 shows the rows or partitions that are done.
 
     Attributes
     ----------
@@ -106,16 +96,11 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         The fitted ensembles, by the names of the groups.
     shrinkage_ : ndarray of shape (n_groups,)
         Strength of the shrinkage of each group.
-    specialist_weights_ : list of ndarray of shape (n_specialists,)
-        Weights (theta) in each game, of groups or of what the `LeafGame` names: there is one game
-        for two classes, or one for each class against the rest.
-    label_correlations_, coverage_ : list of ndarray of shape (n_specialists,)
-        Correlation with the labels (b) of each specialist, and proportion of the unlabeled rows on
-        which it is awake, in each game. Of groups both classes weigh the same in b.
-    n_specialists_ : ndarray of shape (n_games,)
-        Number of specialists in each game.
-    unlabeled_weight_ : ndarray of shape (n_games,)
-        Weight of the unlabeled rows (alpha) in each game.
+    weights_ : ndarray of shape (n_games, n_groups)
+        Weight (theta) of each group: there is one game for two classes, or one for each class
+        against the rest.
+    label_correlations_ : ndarray of shape (n_games, n_groups)
+        Correlation of each group with the labels (b), in which both classes have equal weight.
     hedged_range_ : ndarray of shape (n_games, 2)
         Awake predictions between these are hedged, others are clipped. With two classes these are
         values of ``decision_function``.
@@ -162,8 +147,6 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         "loss": [StrOptions({"square", "zero_one", "log"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
-        "game": [LeafGame, None],
-        "storage": [LeafStorage, None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -181,8 +164,6 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         loss="square",
         tol=1e-3,
         class_weight=None,
-        game=None,
-        storage=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -196,33 +177,9 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         self.loss = loss
         self.tol = tol
         self.class_weight = class_weight
-        self.game = game
-        self.storage = storage
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    @classmethod
-    def as_in_paper(cls, **parameters: Any) -> HedgeClipperClassifier:
-        """Return the classifier with the settings of the paper, changed by those given.
-
-        These are a forest of 100 trees alone, plug-in out-of-bag correlations of its leaves,
-        zero-one loss, alpha = 1, neither cap nor ridge, and a few passes of stochastic gradient
-        steps, whose early stop keeps the weights finite. Of a Dask collection every such pass
-        fetches all leaf numbers; ``method="batch"`` does not.
-
-        Parameters
-        ----------
-        **parameters : dict
-            Parameters of the classifier and, unless ``game`` is one of them, of `LeafGame`.
-        """
-        game = LeafGame(unlabeled_weight=1.0, cap=None, ridge=0.0, method="sgd")
-        of_game = game.get_params().keys() & parameters.keys()
-        if of_game and "game" in parameters:
-            raise ValueError(f"Set {sorted(of_game)} in the LeafGame that is passed as game.")
-        game.set_params(**{name: parameters.pop(name) for name in of_game})
-        paper = {"n_estimators": 100, "views": None, "shrinkage": None, "loss": "zero_one"}
-        return cls(**{**paper, "tol": 1e-2, "game": game, **parameters})
 
     def fit(self, X, y, X_unlabeled=None, sample_weight=None):
         """Grow trees on the labeled rows and weigh them, with the help of the unlabeled ones.
@@ -252,7 +209,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         """
         for name in ("_predictor", "_gain", "_importances"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        storage = self._check_settings(X_unlabeled)
+        self._validate_params()
         X, y = split_target(X, y)
         self._keeps_frames = needs_encoding(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
@@ -265,69 +222,15 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
         grown = grow_forest(self, rows, codes, some, random_state)
         self.shift_score_ = check_shift(grown, some, self.n_jobs)
         groups = score_groups(grown, codes, rows.weight_labeled, self._games(), self.shrinkage)
+        self.estimators_, self.shrinkage_, self._groups = grown.models, groups.strengths, groups
         seed = random_state.randint(MAX_SEED)
-        stream: GroupStream | LeafStream
-        if self.game is None:
-            reservoir = Reservoir(np.random.default_rng(seed))
-            stream = GroupStream(groups, {"loss": self.loss, "tol": self.tol}, reservoir)
-        else:
-            stream = LeafStream(leaf_evidence(grown, groups, LeafGameOptions.of(self, seed)))
-        with closing(find_unlabeled(self, stream.finder, rows.X_unlabeled, storage)) as kept:
-            drawn = stream.reservoir.draw(kept) if given.has_unlabeled else None
-            self._play(stream, kept, prepare)
-            self.estimators_, self.shrinkage_ = grown.models, groups.strengths
-            self._store_rule(given, held, codes, kept, drawn)
+        unlabeled = score_unlabeled(self, groups.scorer, rows.X_unlabeled, seed)
+        sample = unlabeled.sample
+        if not rows.has_unlabeled:  # labeled rows are reused
+            sample = groups.reused(unlabeled.first(codes.size)[0])
+        self._store(self._weigh(groups, sample.astype(float)), prepare)
+        self._store_rule(given, held, codes, unlabeled)
         return self
-
-    def partial_fit(self, X_unlabeled, y=None, classes=None):
-        """Add more unlabeled rows, for streams that never end.
-
-        The trees, their views and the labels stay as they are. The game is played again on a random
-        sample of 50,000 of all unlabeled rows so far, so that neither time nor memory grows.
-        ``certificate_`` is then an estimate.
-
-        Parameters
-        ----------
-        X_unlabeled : array-like, frame, sparse matrix, batches or files
-            New rows; they are read once and not kept, so that batches may come from an iterator.
-        y : array-like of shape (n_samples,), optional
-            Labels, for a first call without a ``fit`` before: that is then ``fit(X_unlabeled, y)``.
-            Later ones are not used.
-        classes : array-like, optional
-            Not used; here because scikit-learn's callers pass it.
-
-        Returns
-        -------
-        self
-        """
-        if y is not None and not hasattr(self, "_predictor"):
-            return self.fit(X_unlabeled, y)
-        check_is_fitted(self)
-        finder, prepare = self._stream.finder, self._predictor.prepare
-        instead = "pass X.partitions[0].compute() and so on, one after the other"
-        batches = self._batches(X_unlabeled, "X_unlabeled", instead)
-        if y is not None:
-            warn_user(
-                "partial_fit does not use labels, since the trees are grown already: these rows "
-                "count as unlabeled. Call fit with all labeled rows to use them.",
-                UserWarning,
-            )
-        rows = batches if prepare is None else map(prepare, batches)
-        stream, before = copy(self._stream), self._stream.reservoir
-        stream.reservoir = before.grown(finder.find(batch, self.n_jobs) for batch in rows)
-        kept = stream.reservoir.leaves
-        self._play(stream, kept, prepare)
-        self.n_unlabeled_ = self._checked.n_unlabeled + stream.reservoir.n_seen - before.n_seen
-        raw = self._predictor.raw_in(kept, self.n_jobs)
-        more = self._predictor.doubts(raw), self.n_unlabeled_, ADDED_ROWS
-        self._checked = self._checked.with_rows(*more)
-        self.certificate_ = self._checked.certificate(self.confidence_level)
-        self._store_never_predicted(raw)
-        return self
-
-    def for_prediction(self) -> HedgeClipperClassifier:
-        """Return a light copy that only predicts, in one thread: it has no rows and no labels."""
-        return self._fill_in(clone(self).set_params(estimator=None, n_jobs=1))
 
     def __sklearn_tags__(self):
         """Return scikit-learn's tags."""
@@ -338,84 +241,72 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
                 tags.input_tags.allow_nan = bool(get_tags(self.estimator).input_tags.allow_nan)
         return tags
 
-    def _check_settings(self, X_unlabeled: Any) -> LeafStorage:
-        """Return the settings of the storage; raise if some are wrong, or do not apply."""
-        self._validate_params()
-        if self.game is not None:
-            self.game._validate_params()
-        return (LeafStorage() if self.storage is None else self.storage).checked_for(X_unlabeled)
+    @threadpool_limits.wrap(limits=1, user_api="blas")
+    def _weigh(self, groups: ScoredGroups, unlabeled: np.ndarray) -> list[Aggregate]:
+        """Return the solved games of all classes, given scores of rows to solve them on."""
+        scores = panel_scores(
+            groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
+        )
+        prior, options = groups.scorer.prior_weights, {"loss": self.loss, "tol": self.tol}
+        found = [weigh_groups(own, prior, **options) for own in scores]
+        pairs = zip(scores, found, strict=True)
+        self._summaries = [summarize(groups.names, *pair) for pair in pairs]
+        return found
+
+    def _store(self, found: list[Aggregate], prepare: BatchCheck | None) -> None:
+        """Store what predicts new rows, and the results of the games."""
+        self._predictor = GroupPredictor(
+            self._groups.scorer,
+            games=[one.game for one in found],
+            prepare=prepare,
+            costs=self._costs,
+        )
+        games = [one.solution.game for one in found]
+        ranges = np.array([one.game.hedged_range(games[0].loss) for one in found])
+        store_games(self, games, ranges - self._predictor.threshold)
+        self.weights_ = np.array([one.solution.weights for one in found])
+        self.label_correlations_ = np.array([one.solution.label_correlations for one in found])
 
     def _store_rule(
         self,
         given: SemiSupervisedRows,
         held: HeldOutRows | None,
         codes: np.ndarray,
-        kept: LeafRows,
-        drawn: np.ndarray | None,
+        unlabeled: UnlabeledScores,
     ) -> None:
         """Store labels of all rows where these are in memory, and what labels tell of them.
 
         ``codes`` are the classes of the rows that trees were grown on, ``held`` the others, which
-        come after the unlabeled rows in ``kept``. ``drawn`` are the positions of the rows in the
-        reservoir.
+        come after the unlabeled rows.
         """
-        n_held = 0 if held is None else held.y.size
+        predictor, n_held = self._predictor, 0 if held is None else held.y.size
         self.n_labeled_ = codes.size + n_held
-        self.n_unlabeled_ = kept.n_samples - (n_held if given.has_unlabeled else 0)
-        predictor, in_memory = self._predictor, is_in_memory(given.X_unlabeled)
-        some, n_some = kept, self.n_unlabeled_
-        if not in_memory:
-            assert drawn is not None
-            some, n_some = self._stream.reservoir.leaves, int(np.searchsorted(drawn, n_some))
-        raw = predictor.raw_in(some, self.n_jobs)[:n_some]
-        unlabeled = raw if given.has_unlabeled else raw[:0]
+        self.n_unlabeled_ = unlabeled.n_rows - (n_held if given.has_unlabeled else 0)
+        scores, positions = unlabeled.first(self.n_unlabeled_)
+        raw, self._labels = predictor.raw_of(scores), None
+        if positions is None:
+            self._labels = self._all_labels(given, self._classes_of(raw))
+        raw = raw if given.has_unlabeled else raw[:0]
+        known: dict[str, Any] = {"n_unlabeled": self.n_unlabeled_ if given.has_unlabeled else 0}
         if held is None:
-            labels, tested, known = self._test_out_of_bag(codes, some, unlabeled)
+            tested_rows, tested = self._predict_out_of_bag(codes)
+            labels, known["caveat"] = self.classes_[codes[tested_rows]], USED_LABELS
+            if raw.size and tested.size:
+                # fewer trees predict on another scale than all: take the values of the same ranks
+                ranks = (rankdata(tested, axis=0) - 0.5) / tested_rows.size
+                pairs = zip(raw.T, ranks.T, strict=True)
+                known["scaled"] = np.column_stack([np.quantile(own, rank) for own, rank in pairs])
         else:
             labels = held.y
             tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
             is_weighted = given.weight_labeled is not None
-            known = {"caveat": why_no_guarantee(is_weighted, self.shift_score_ > SHIFT_THRESHOLD)}
-        known["n_unlabeled"] = self.n_unlabeled_ if given.has_unlabeled else 0
-        if in_memory:
-            self._labels = self._all_labels(given, self._classes_of(raw))
-        else:
-            doubts = partial(sum_of_doubts, predictor=replace(predictor, prepare=None))
-            total = float(kept.sum_blocks(doubts, np.asarray, self.n_jobs)[0])
-            total -= 0.0 if held is None else float(predictor.doubts(tested).sum())
-            known["mean_of_all"] = total / self.n_unlabeled_
-        self._store_check(given.y_labeled, labels, tested, unlabeled, **known)
+            known["caveat"] = why_no_guarantee(is_weighted, self.shift_score_ > SHIFT_THRESHOLD)
+        self._store_check(given.y_labeled, labels, tested, raw, positions=positions, **known)
 
-    def _test_out_of_bag(
-        self, codes: np.ndarray, some: LeafRows, unlabeled: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-        """Return labels, predictions by trees grown without them, and fields of `CheckedRule`."""
-        found = self._stream.out_of_bag(self._predictor, some, self.n_jobs)
-        if np.unique(codes[found.rows]).size < self.classes_.size:
-            # errors on some of the classes would tell nothing of all rows
-            found = replace(found, rows=found.rows[:0], raw=found.raw[:0])
-        known: dict[str, Any] = {"caveat": USED_LABELS}
-        if unlabeled.size and found.rows.size:
-            # fewer trees predict on another scale than all: take the values of the same ranks
-            ranks = (rankdata(found.raw, axis=0) - 0.5) / found.rows.size
-            pairs = zip(unlabeled.T, ranks.T, strict=True)
-            scaled = np.column_stack([np.quantile(own, rank) for own, rank in pairs])
-            known |= {"mean_doubt": found.mean_doubt, "scaled": scaled}
-        return self.classes_[codes[found.rows]], found.raw, known
-
-    def _play(
-        self,
-        stream: GroupStream | LeafStream,
-        kept: LeafRows,
-        prepare: BatchCheck | None,
-    ) -> None:
-        """Solve all games and store their results."""
-        played = stream.play(kept, prepare)
-        self._predictor = replace(played.predictor, costs=self._costs)
-        self._stream, self._labels = stream, None
-        hedged_ranges = np.array(played.hedged_ranges) - self._predictor.threshold
-        store_games(self, played.games, hedged_ranges)
-        self.unlabeled_weight_ = np.array([game.unlabeled_weight for game in played.games])
-        self.specialist_weights_ = played.weights
-        self.n_specialists_ = np.array([weights.size for weights in played.weights])
-        self.label_correlations_, self.coverage_ = played.label_correlations, played.coverage
+    def _predict_out_of_bag(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers of labeled rows, and raw predictions of these by trees without them."""
+        scores = self._groups.out_of_bag
+        rows = np.flatnonzero(~np.isnan(scores).any(axis=(1, 2)))
+        if np.unique(codes[rows]).size < self.classes_.size:
+            rows = rows[:0]  # errors on some of the classes would tell nothing of all rows
+        return rows, self._predictor.raw_of(scores[rows])

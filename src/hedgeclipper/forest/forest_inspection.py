@@ -20,13 +20,12 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.evaluation import LEAST_PROBABILITY, placements
-from hedgeclipper.base.inspection import Inspection
+from hedgeclipper.base.inspection import Inspection, voter_table
 from hedgeclipper.base.predictions import ProbabilityScale
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.weighing import panel_scores
 from hedgeclipper.forest.groups import (
     GroupPredictor,
-    GroupStream,
     ScoredGroups,
     score_groups,
     weigh_groups,
@@ -47,7 +46,7 @@ def column_contributions(predictor: GroupPredictor, X: Any, game: int) -> np.nda
     """
     finder, scorer = predictor.finder, predictor.scorer
     if not isinstance(finder, ViewedTrees):
-        finder = ViewedTrees([], [(0,)], [finder], [X.shape[1]])
+        finder = ViewedTrees([], [(0,)], [finder])
     if scorer.are_log_odds or not all(isinstance(part, PackedTrees) for part in finder.parts):
         return None
     out = np.zeros((X.shape[0], X.shape[1] + 1))
@@ -283,14 +282,15 @@ class ForestInspectionMixin:
     n_features_in_: int
     shift_score_: float
     estimators_: dict[str, Any]
-    game: Any
     n_jobs: int | None
     shrinkage: float | str | None
     _predictor: Any
-    _stream: Any
+    _groups: ScoredGroups
+    _summaries: list[dict[str, list]]
     _importances: np.ndarray
     _games: Any
     _inspection: Any
+    classes_: np.ndarray
 
     @property
     def unlabeled_gain_(self) -> UnlabeledGain:
@@ -349,12 +349,9 @@ class ForestInspectionMixin:
         trees were grown.
         """
         check_is_fitted(self)
-        stream = getattr(self, "_stream", None)
-        if not isinstance(stream, GroupStream):
-            raise AttributeError(f"{name} is for the game of groups of trees, with game=None.")
         if not hasattr(self, "_grown_from"):
             raise AttributeError(f"{name} needs the labeled rows, and a copy of a model has none.")
-        return stream.groups, *self._grown_from
+        return self._groups, *self._grown_from
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is saved: all but the rows."""
@@ -370,22 +367,15 @@ class ForestInspectionMixin:
     def _inspect(self) -> Inspection:
         """Return what summaries, displays and the report need."""
         n_trees, score = self._predictor.finder.n_trees, self.shift_score_
-        what = "its groups" if self.game is None else "its leaves"
-        own: dict[str, Any] = {}
-        if self.game is None:
-            own = {
-                "describe_gain": lambda: self.unlabeled_gain_.describe(),
-                "importances": self._importances_of,
-                "reasons": partial(describe_reasons, self),
-            }
         return self._inspection(
             kind="forest",
-            description=f"forest of {n_trees:,} tree{'s' * (n_trees != 1)}, {what} weighed",
-            make_voters=partial(self._stream.voters, self),
-            describe_voters=partial(self._stream.describe_voters, self),
+            description=f"forest of {n_trees:,} tree{'s' * (n_trees != 1)}, its groups weighed",
+            make_voters=lambda: voter_table("group", self._summaries, self.classes_),
             shift_score=score if score > SHIFT_THRESHOLD else None,
             predict_baseline=self._predict_baseline,
-            **own,
+            describe_gain=lambda: self.unlabeled_gain_.describe(),
+            importances=self._importances_of,
+            reasons=partial(describe_reasons, self),
         )
 
     def _predict_baseline(self, rows: Any) -> dict[str, np.ndarray]:

@@ -9,29 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
-from threadpoolctl import threadpool_limits
+from scipy.special import expit
 
 from hedgeclipper.base.evaluation import LEAST_PROBABILITY
-from hedgeclipper.base.inspection import VoterTable, voter_table
-from hedgeclipper.base.predictions import GamePredictor, PanelGame, ProbabilityScale
-from hedgeclipper.base.semi_supervised import BatchCheck
+from hedgeclipper.base.predictions import GamePredictor, ProbabilityScale
 from hedgeclipper.base.threads import map_in_threads
-from hedgeclipper.base.weighing import (
-    Aggregate,
-    PanelScores,
-    aggregate,
-    panel_scores,
-    summarize,
-)
+from hedgeclipper.base.weighing import Aggregate, PanelScores, aggregate
 from hedgeclipper.forest.growing import GrownTrees
-from hedgeclipper.forest.leaf_rows import LeafBlocks, LeafRows, Reservoir
-from hedgeclipper.forest.trees import LeafFinder, TreeNodes
-from hedgeclipper.game.solution import GameSolution
+from hedgeclipper.forest.trees import ROWS_PER_BLOCK, LeafFinder, TreeNodes
 from hedgeclipper.io.arrays import is_array
 
 # Chosen on three draws of 31 rows of the benchmarks, with 10 to 1,000 labels and four groups. The
@@ -54,7 +43,6 @@ class GroupScorer:
     groups: np.ndarray  # (n_trees,): number of each tree's group; trees of one are side by side
     leaf_values: np.ndarray  # (n_games, all leaves)
     are_log_odds: bool
-    dtype = np.dtype(np.float32)  # of what is kept for each row
 
     def check_arrays(self) -> None:
         """Raise unless each tree is in a group, and each leaf has a value in each game."""
@@ -75,35 +63,24 @@ class GroupScorer:
         sizes = np.ones_like(n_trees) if self.are_log_odds else n_trees
         return sizes / sizes.sum()
 
-    @property
-    def n_numbers(self) -> int:
-        """How many numbers are kept for each row: one for each group and game."""
-        return (int(self.groups[-1]) + 1) * self.leaf_values.shape[0]
-
-    def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Return the scores of rows, shape (n_numbers, n_samples), groups before games."""
+    def score(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return the scores of rows as float32, shape (n_samples, n_groups, n_games)."""
         size = self.finder.n_block_rows
-        blocks = (X[start : start + size] for start in range(0, X.shape[0], size))
+        blocks = (X[start : start + size] for start in range(0, max(X.shape[0], 1), size))
         n_jobs = 1 if self.finder.has_own_threads else n_jobs
-        parts = map_in_threads(self._score_block, blocks, n_jobs)
-        return np.concatenate([np.empty((self.n_numbers, 0), self.dtype), *parts], axis=1)
+        return np.concatenate(list(map_in_threads(self._score_block, blocks, n_jobs)))
 
     def _score_block(self, X: Any) -> np.ndarray:
         from hedgeclipper.forest.kernels import sum_leaf_scores
 
         leaves, offsets = self.finder.find(X, 1), self.finder.offsets
-        sums = np.empty((self.n_numbers, X.shape[0]))
         ends = np.flatnonzero(np.diff(self.groups, prepend=-1, append=-1))
-        pairs = product(pairwise(ends), self.leaf_values)
-        for out, ((first, last), values) in zip(sums, pairs, strict=True):
-            sum_leaf_scores(leaves[first:last], offsets[first:last], values, out)
-        scores = sums.astype(self.dtype)
+        sums = np.empty((ends.size - 1, self.leaf_values.shape[0], X.shape[0]))
+        for group, (first, last) in zip(sums, pairwise(ends), strict=True):
+            for out, values in zip(group, self.leaf_values, strict=True):
+                sum_leaf_scores(leaves[first:last], offsets[first:last], values, out)
+        scores = np.moveaxis(sums, 2, 0).astype(np.float32, order="C")
         return expit(scores) if self.are_log_odds else scores
-
-    def by_group(self, numbers: np.ndarray) -> np.ndarray:
-        """Return scores of shape (n_numbers, n_samples) as (n_samples, n_groups, n_games)."""
-        n_games, (n_numbers, n_rows) = self.leaf_values.shape[0], numbers.shape
-        return numbers.T.reshape(n_rows, n_numbers // n_games, n_games).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +100,10 @@ class ScoredGroups:
     weights: np.ndarray | None  # (n_labeled,)
     games: Sequence[int]
 
-    @property
-    def leaf_values(self) -> np.ndarray:
-        """Shrunk values of the leaves as each tree predicts them, shape (n_games, all leaves)."""
-        scorer = self.scorer
-        if scorer.are_log_odds:
-            return scorer.leaf_values
-        n_trees = np.bincount(scorer.groups)[scorer.groups]
-        return scorer.leaf_values * np.repeat(n_trees, scorer.finder.n_leaves)
+    def reused(self, scores: np.ndarray) -> np.ndarray:
+        """Return scores of labeled rows in place of unlabeled ones: out of bag, where known."""
+        is_seen = np.isnan(self.out_of_bag).any(axis=(1, 2), keepdims=True)
+        return np.where(is_seen, scores, self.out_of_bag)
 
     def unseen_scores(self, leaves: np.ndarray) -> np.ndarray:
         """Return what ``out_of_bag`` would be if labeled rows were in these leaves."""
@@ -284,21 +257,9 @@ def _unseen_scores(
 
 @dataclass(frozen=True, eq=False)
 class GroupPredictor(GamePredictor):
-    """The scorer, and the games of its groups: all that a new row needs.
-
-    Raw predictions are log-odds and an ``offset``, which is that of the costs of errors: their sign
-    is the cheaper class. ``prepare`` makes arrays of frames whose columns are encoded.
-    """
+    """The scorer, and the games of its groups: all that a new row needs."""
 
     scorer: GroupScorer
-    games: Sequence[PanelGame]
-    offset: float = 0.0
-    prepare: BatchCheck | None = None
-
-    @property
-    def n_games(self) -> int:
-        """Number of games: 1 for two classes."""
-        return len(self.games)
 
     @property
     def finder(self) -> LeafFinder:
@@ -308,126 +269,10 @@ class GroupPredictor(GamePredictor):
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return the raw predictions for each game's class, shape (n_samples, n_games)."""
         X = X if self.prepare is None else self.prepare(X)
-        return self.raw_of(self.scorer.by_group(self.scorer.find(X, n_jobs)))
-
-    def raw_in(self, rows: LeafRows, n_jobs: int | None) -> np.ndarray:
-        """Return raw predictions of rows whose scores are kept, shape (n_samples, n_games).
-
-        A block takes less time than handing it to another thread would, so ``n_jobs`` is not used.
-        """
-        parts = [self.raw_of(self.scorer.by_group(block)) for block in rows.blocks()]
-        return np.concatenate([np.empty((0, len(self.games))), *parts])
+        return self.raw_of(self.scorer.score(X, n_jobs))
 
     def raw_of(self, scores: np.ndarray) -> np.ndarray:
         """Return raw predictions for scores of shape (n_samples, n_groups, n_games)."""
-        found = [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
-        return np.column_stack(found) + self.offset
-
-    def log_odds_of(self, raw: np.ndarray) -> np.ndarray:
-        """Return the raw predictions as they are."""
-        return raw
-
-    def raw_at(self, probability: float) -> float:
-        """Return the log-odds of a probability, and the offset."""
-        return float(logit(probability)) + self.offset
-
-    def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
-        """Return the probability of each game's class, shape (n_samples, n_games)."""
-        return expit(raw - self.offset)
-
-
-@dataclass(frozen=True, eq=False)
-class Played:
-    """The games of all classes, solved: one entry of each list for each game."""
-
-    predictor: Any  # a GroupPredictor or a LeafPredictor
-    games: list[GameSolution]
-    hedged_ranges: list[tuple[float, float]]
-    weights: list[np.ndarray]
-    label_correlations: list[np.ndarray]
-    coverage: list[np.ndarray]
-
-
-@dataclass(frozen=True, eq=False)
-class OutOfBag:
-    """Predictions of labeled rows without the use of their labels in the trees."""
-
-    rows: np.ndarray  # numbers of the rows that have such predictions
-    raw: np.ndarray  # (n_rows, n_games): raw predictions
-    # mean probability of an error on unlabeled rows by as few trees; None: as by all
-    mean_doubt: float | None = None
-
-
-def sum_of_doubts(numbers: np.ndarray, predictor: Any) -> np.ndarray:
-    """Return the sum of the probabilities of an error on rows of which these numbers are kept."""
-    return predictor.doubts(predictor.raw_in(LeafBlocks([numbers]), None)).sum(keepdims=True)
-
-
-@dataclass(eq=False)
-class GroupStream:
-    """The games of all classes on groups of trees, which can go on with more rows.
-
-    They are played on a sample of all unlabeled rows so far, the reservoir, so that neither time
-    nor memory grows with their number. ``options`` are those of `aggregate`. `LeafStream` has the
-    same methods.
-    """
-
-    groups: ScoredGroups
-    options: dict[str, Any]
-    reservoir: Reservoir
-
-    @property
-    def finder(self) -> GroupScorer:
-        """Scores rows by the groups."""
-        return self.groups.scorer
-
-    @threadpool_limits.wrap(limits=1, user_api="blas")
-    def play(
-        self,
-        rows: LeafRows,
-        prepare: BatchCheck | None,
-    ) -> Played:
-        """Solve the games on the sample of the rows.
-
-        Without unlabeled rows there is no sample, and labeled ones are reused, with the scores of
-        trees that have not seen them.
-        """
-        groups, scorer = self.groups, self.groups.scorer
-        sample = self.reservoir.leaves if self.reservoir.n_seen else rows
-        unlabeled = scorer.by_group(np.concatenate(list(sample.blocks()), axis=1))
-        if not self.reservoir.n_seen:
-            is_seen = np.isnan(groups.out_of_bag).any(axis=(1, 2), keepdims=True)
-            unlabeled = np.where(is_seen, unlabeled, groups.out_of_bag)
-        scores = panel_scores(
-            groups.out_of_bag, unlabeled, groups.codes, groups.weights, groups.games
-        )
-        found = [weigh_groups(own, scorer.prior_weights, **self.options) for own in scores]
-        self.summaries = [
-            summarize(groups.names, *pair) for pair in zip(scores, found, strict=True)
-        ]
-        games = [one.solution.game for one in found]
-        loss: Any = games[0].loss
-        offset = float(logit((1.0 + loss.link(np.zeros(1))[0]) / 2.0))
-        ranges = [one.game.hedged_range(loss) for one in found]
-        return Played(
-            predictor=GroupPredictor(scorer, [one.game for one in found], offset, prepare),
-            games=games,
-            hedged_ranges=[(low + offset, high + offset) for low, high in ranges],
-            weights=[one.solution.weights for one in found],
-            label_correlations=[one.solution.label_correlations for one in found],
-            coverage=[np.ones(len(groups.names)) for _ in found],
-        )
-
-    def out_of_bag(self, predictor: GroupPredictor, rows: LeafRows, n_jobs: int | None) -> OutOfBag:
-        """Return predictions of labeled rows by trees grown without them."""
-        scores = self.groups.out_of_bag
-        known = np.flatnonzero(~np.isnan(scores).any(axis=(1, 2)))
-        return OutOfBag(known, predictor.raw_of(scores[known]))
-
-    def voters(self, model: Any) -> VoterTable:
-        """Return the groups in the games of a fitted classifier."""
-        return voter_table("group", self.summaries, model.classes_)
-
-    def describe_voters(self, model: Any, voters: np.ndarray) -> dict[str, list]:
-        """Return no more columns of the table of voters."""
-        return {}
+        starts = range(0, max(scores.shape[0], 1), ROWS_PER_BLOCK)
+        blocks = (scores[start : start + ROWS_PER_BLOCK].astype(float) for start in starts)
+        return np.concatenate([self.log_odds(block) for block in blocks])

@@ -38,20 +38,13 @@ SHIFT_THRESHOLD = 8.0
 
 @dataclass(frozen=True, eq=False)
 class GrownTrees:
-    """Fitted tree ensembles, each a group of trees, and which rows these were grown from."""
+    """Fitted tree ensembles, each a group of trees, and which rows these were not grown from."""
 
     models: dict[str, Any]  # the ensembles by their names
     finder: LeafFinder
     groups: np.ndarray  # (n_trees,): number of the ensemble that each tree is in
-    bags: np.ndarray  # (n_trees, n_labeled): how often each row is in each tree's sample
     unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
     leaves: np.ndarray  # (n_trees, n_labeled): leaf numbers, counted in each tree
-    source: str  # where unseen rows come from: "oob", "half" or "prefit"
-
-    @property
-    def predicts_proportions(self) -> bool:
-        """Whether a leaf predicts the proportion of each class among the rows it was grown from."""
-        return self.finder.tree_output is None and self.source != "prefit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +62,8 @@ class Ensemble:
 def plan_ensembles(model: Any, n_labeled: int, views: Sequence[Any]) -> list[Ensemble]:
     """Return the ensembles of a `HedgeClipperClassifier`, not fitted, given its fitted views.
 
-    Without shrinkage it is the paper's forest, whose leaves must not be too small, if these are not
-    left out later: they have at least 10 rows, or 4 if there are fewer than 1,000 labels.
+    Without shrinkage it is the paper's forest, whose leaves must not be too small: they have at
+    least 10 rows, or 4 if there are fewer than 1,000 labels.
     """
     names, n_jobs = view_names(views), n_workers(model.n_jobs)
     looks: dict[tuple[int, ...], str] = {(0,): ""}
@@ -80,8 +73,6 @@ def plan_ensembles(model: Any, n_labeled: int, views: Sequence[Any]) -> list[Ens
     if model.shrinkage is not None:
         return default_ensembles(model.n_estimators, names, n_jobs)
     least = 10 if n_labeled >= FEW_LABELS else 4
-    if model.game is not None and model.game.min_specialist_size is not None:
-        least = 1
     forest = RandomForestClassifier(min_samples_leaf=least, n_jobs=n_jobs)
     return _groups(forest, model.n_estimators, looks)
 
@@ -191,21 +182,18 @@ def grow_trees(
         for one in ensembles
     }
     parts = [leaf_finder(model) for model in models.values()]
-    looks, widths = [one.look for one in ensembles], [table.shape[1] for table in tables]
-    finder = parts[0] if len(parts) == 1 else ViewedTrees(views, looks, parts, widths)
+    looks = [one.look for one in ensembles]
+    finder = parts[0] if len(parts) == 1 else ViewedTrees(views, looks, parts)
+    unseen = np.tile(~is_grown, (finder.n_trees, 1))
     if has_bags:
-        samples = [sample for model in models.values() for sample in model.estimators_samples_]
-        bags = np.array([np.bincount(sample, minlength=y.size) for sample in samples])
-    else:
-        bags = np.tile(is_grown.astype(int), (finder.n_trees, 1))
+        samples = (sample for model in models.values() for sample in model.estimators_samples_)
+        unseen = np.array([np.bincount(sample, minlength=y.size) == 0 for sample in samples])
     return GrownTrees(
         models=models,
         finder=finder,
         groups=np.repeat(np.arange(len(parts)), [part.n_trees for part in parts]),
-        bags=bags,
-        unseen=bags == 0,
+        unseen=unseen,
         leaves=finder.find(X, n_jobs),
-        source="oob" if has_bags else "half",
     )
 
 
@@ -225,10 +213,8 @@ def _use_fitted(
         )
     finder = leaf_finder(model)
     _check_fitted(model, X, classes, names)
-    shape, groups = (finder.n_trees, X.shape[0]), np.zeros(finder.n_trees, int)
-    never, always = np.zeros(shape), np.ones(shape, bool)
-    leaves = finder.find(X, n_jobs)
-    return GrownTrees({"estimator": model}, finder, groups, never, always, leaves, "prefit")
+    groups, unseen = np.zeros(finder.n_trees, int), np.ones((finder.n_trees, X.shape[0]), bool)
+    return GrownTrees({"estimator": model}, finder, groups, unseen, finder.find(X, n_jobs))
 
 
 def _check_fitted(model: Any, X: Any, classes: np.ndarray | None, names: np.ndarray | None) -> None:

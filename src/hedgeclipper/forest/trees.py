@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -51,21 +51,6 @@ class TreeNodes:
         return np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0), sizes
 
 
-class RowFinder(Protocol):
-    """Finds a few numbers for every row, which are kept in its place: leaf numbers, or scores."""
-
-    @property
-    def n_numbers(self) -> int:
-        """How many numbers there are for each row."""
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Their type."""
-
-    def find(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Return the numbers of all rows of X, shape (n_numbers, n_samples)."""
-
-
 class LeafFinder(ABC):
     """Finds the leaf of every row in every tree of an ensemble.
 
@@ -90,10 +75,6 @@ class LeafFinder(ABC):
     def nodes(self) -> TreeNodes:
         """How the leaves hang together."""
 
-    @abstractmethod
-    def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str | None:
-        """Return which rows fall into a leaf, counted through all trees; None if not known."""
-
     @property
     def n_block_rows(self) -> int:
         """How many rows to take at a time."""
@@ -103,11 +84,6 @@ class LeafFinder(ABC):
     def n_trees(self) -> int:
         """Number of trees."""
         return self.n_leaves.size
-
-    @property
-    def n_numbers(self) -> int:
-        """How many numbers are kept for each row: one for each tree."""
-        return self.n_trees
 
     @property
     def offsets(self) -> np.ndarray:
@@ -221,33 +197,6 @@ class PackedTrees(LeafFinder):
         find_leaves(columns, *splits, self.leaf, self.roots, self.depth, block)
         out[:] = block
 
-    def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str:
-        """Return which rows fall into a leaf, as text such as "x0 ≤ 2, 1 < x3 ≤ 5".
-
-        Leaves are counted through all trees; ``name`` returns that of a feature, given its number.
-        """
-        node = int(np.flatnonzero(self.left < 0)[leaf])
-        bounds: dict[int, list[float]] = {}
-        while (parent := int(self.parent[node])) >= 0:
-            feature = int(self.used[self.feature[parent]])
-            low_high = bounds.setdefault(feature, [-np.inf, np.inf])
-            cut = float(self.threshold[parent])
-            if self.left[parent] == node:
-                low_high[1] = min(low_high[1], cut)
-            else:
-                low_high[0] = max(low_high[0], cut)
-            node = parent
-        parts = [_between(name(feature), *bounds[feature]) for feature in reversed(bounds)]
-        return ", ".join(parts) or "all rows"
-
-
-def _between(name: str, low: float, high: float) -> str:
-    if not np.isfinite(high):
-        return f"{name} > {low:.4g}"
-    if not np.isfinite(low):
-        return f"{name} ≤ {high:.4g}"
-    return f"{low:.4g} < {name} ≤ {high:.4g}"
-
 
 def pack_trees(
     trees: list[Any],
@@ -305,7 +254,7 @@ def _round_down(threshold: np.ndarray) -> np.ndarray:
 
 
 class BoosterLeaves(LeafFinder):
-    """Leaves of a booster that finds them itself; what its splits are is not known here."""
+    """Leaves of a booster that finds them itself."""
 
     _nodes: TreeNodes
 
@@ -313,9 +262,6 @@ class BoosterLeaves(LeafFinder):
     def nodes(self) -> TreeNodes:
         """How the leaves hang together; XGBoost counts rows by their second derivatives."""
         return self._nodes
-
-    def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> None:
-        """Return None."""
 
 
 class LightGBMLeaves(BoosterLeaves):

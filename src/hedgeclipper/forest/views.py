@@ -7,8 +7,7 @@ the more rows teach them the better.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -238,7 +237,6 @@ class ViewedTrees(LeafFinder):
 
     Each of the ``parts`` has a look at some of these tables, side by side, by their numbers in
     ``looks``: 0 is the columns as they are, 1 what the first of the views makes of them, and so on.
-    ``widths`` are the numbers of columns of the tables.
     """
 
     def __init__(
@@ -246,10 +244,8 @@ class ViewedTrees(LeafFinder):
         views: Sequence[Any],
         looks: Sequence[tuple[int, ...]],
         parts: Sequence[LeafFinder],
-        widths: Sequence[int],
     ):
         self.views, self.looks, self.parts = list(views), list(looks), list(parts)
-        self.widths = list(widths)
         self.n_leaves = np.concatenate([part.n_leaves for part in parts])
         self.leaf_values = np.concatenate([part.leaf_values for part in parts])
         outputs = [part.tree_output for part in parts if part.tree_output is not None]
@@ -287,21 +283,3 @@ class ViewedTrees(LeafFinder):
         for look, part in zip(self.looks, self.parts, strict=True):
             part.fill(side_by_side(tables, look), out[start : start + part.n_trees])
             start += part.n_trees
-
-    def describe_leaf(self, leaf: int, name: Callable[[int], str] = "x{}".format) -> str | None:
-        """Return which rows fall into a leaf; columns of views are components."""
-        for look, part in zip(self.looks, self.parts, strict=True):
-            n_leaves = int(part.n_leaves.sum())
-            if leaf < n_leaves:
-                return part.describe_leaf(leaf, partial(self._feature_name, look, name))
-            leaf -= n_leaves
-        raise IndexError("There is no such leaf.")
-
-    def _feature_name(self, look: tuple[int, ...], name: Callable[[int], str], feature: int) -> str:
-        starts = np.cumsum([0, *(self.widths[number] for number in look)])
-        place = int(np.searchsorted(starts, feature, side="right")) - 1
-        number, column = look[place], feature - int(starts[place])
-        if number == 0:
-            return name(column)
-        view = f" of {view_names(self.views)[number - 1]}" if len(self.views) > 1 else ""
-        return f"component {column}{view}"

@@ -92,7 +92,7 @@ def _voter_columns(subject: Subject, order: np.ndarray) -> list[tuple[str, Any]]
         columns.append(("± standard error", shown.errors))
     if shown.coverage is not None:
         columns.append(("awake on", [rendering.proportion(value) for value in shown.coverage]))
-    return [*columns, *shown.more.items(), *subject.model.describe_voters(order).items()]
+    return [*columns, *shown.more.items()]
 
 
 def _contradictions(subject: Subject) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from hedgeclipper.sklearn_private import _safe_indexing
 ENTRIES_PER_BATCH = 1 << 18
 ROWS_PER_SPARSE_BATCH = 1 << 14
 MAX_SEED = np.iinfo(np.int32).max
-Draw = tuple[np.ndarray, Any]  # a random number for each row; the smallest ones are drawn
+# tags (random numbers) of rows, positions, and the rows; those with the smallest tags are drawn
+Draw = tuple[np.ndarray, np.ndarray, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,26 +166,28 @@ def draw_rows(X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
         return _safe_indexing(X, np.sort(random_state.choice(X.shape[0], n_rows, replace=False)))
     drawn, seed, n_seen = None, random_state.randint(MAX_SEED), 0
     for batch in X:
-        tags = row_tags(seed, n_seen, batch.shape[0])
-        drawn = merge_draws(drawn, (tags, batch), n_rows)
+        drawn = merge_draws(drawn, tag_rows(seed, n_seen, batch), n_rows)
         n_seen += batch.shape[0]
-    return np.empty((0, 0)) if drawn is None else drawn[1]
+    return np.empty((0, 0)) if drawn is None else drawn[2]
 
 
-def row_tags(seed: int, start: int, n_rows: int) -> np.ndarray:
-    """Return random numbers of n_rows rows from number ``start`` on, however rows are cut up."""
-    return np.random.Generator(np.random.PCG64(seed).advance(start)).random(n_rows)
+def tag_rows(seed: int, start: int, rows: Any) -> Draw:
+    """Return rows from position ``start`` on with their tags, the same however rows are cut up."""
+    positions = np.arange(start, start + rows.shape[0])
+    tags = np.random.Generator(np.random.PCG64(seed).advance(start)).random(positions.size)
+    return tags, positions, rows
 
 
 def merge_draws(one: Draw | None, other: Draw, n_rows: int) -> Draw:
-    """Return the rows with the smallest numbers of two draws, at most ``n_rows``."""
-    tags, rows = other
+    """Return the rows with the smallest tags of one draw and then another, at most ``n_rows``."""
+    tags, positions, rows = other
     if one is not None:
-        tags, rows = np.concatenate([one[0], tags]), stack_rows(one[1], rows)
+        tags, positions = np.append(one[0], tags), np.append(one[1], positions)
+        rows = stack_rows(one[2], rows)
     if tags.size <= n_rows:
-        return tags, rows
+        return tags, positions, rows
     kept = np.sort(np.argpartition(tags, n_rows)[:n_rows])
-    return tags[kept], _safe_indexing(rows, kept)
+    return tags[kept], positions[kept], _safe_indexing(rows, kept)
 
 
 def is_array(array: Any, kinds: str, *shape: int | None) -> bool:

@@ -11,7 +11,7 @@ import sys
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial, reduce
 from typing import Any
@@ -21,9 +21,10 @@ import numpy as np
 from dask.delayed import Delayed
 from dask.utils import parse_timedelta
 
-from hedgeclipper.io.arrays import MAX_SEED, Draw, merge_draws, row_tags
+from hedgeclipper.io.arrays import MAX_SEED, Draw, merge_draws, tag_rows
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import positions_of
+from hedgeclipper.io.progress import row_reporter
 
 FAN_IN = 8
 NO_WORKERS = "hedgeclipper.no-workers-timeout"
@@ -43,14 +44,37 @@ def draw_from(
     names are wanted. ``check`` returns a partition's rows as an array, or raises.
     """
     X = select_columns(X, names, "X_unlabeled")
-    parts, starts = parts_of(X), np.cumsum([0, *_sizes_of(X)[:-1]]).tolist()
     box, seed = sent("check", check), random_state.randint(MAX_SEED)
+    checked = [task("check", _call, box, part) for part in parts_of(X)]
+    return _draw(checked, _sizes_of(X), n_rows, seed)[2]
+
+
+def score_and_draw(
+    X: Any, names: Any, score: Callable[[Any], np.ndarray], n_rows: int, seed: int, verbose: int
+) -> tuple[int, Draw]:
+    """Return the number of rows of a Dask collection, and scores of some that are drawn at random.
+
+    ``score`` returns the scores of a partition's rows, or raises. They stay with the workers until
+    the rows of all partitions are counted. If ``verbose``, the number of partitions that are done
+    is shown: after each one with a ``Client``, else after all.
+    """
+    parts, box = parts_of(select_columns(X, names, "X_unlabeled")), sent("scorer", score)
+    with row_reporter(verbose, "scoring rows", len(parts), "partitions") as report:
+        scores = persist(*[task("scores", _call, box, part) for part in parts])
+        watch(scores, report)
+        sizes = compute(*[task("rows", _n_rows, part) for part in scores])
+        report(len(parts))
+    return sum(sizes), _draw(scores, sizes, n_rows, seed)
+
+
+def _draw(parts: Sequence[Any], sizes: Sequence[int], n_rows: int, seed: int) -> Draw:
+    """Return rows drawn from parts of these sizes, the same as from the rows in batches."""
+    starts = np.cumsum([0, *sizes[:-1]]).tolist()
     draws = [
-        task("draw", _draw_part, part, n_rows, box, seed, start)
+        task("draw", _draw_part, part, n_rows, seed, start)
         for part, start in zip(parts, starts, strict=True)
     ]
-    _, rows = join_in_tree(draws, partial(reduce, partial(merge_draws, n_rows=n_rows)))
-    return rows
+    return join_in_tree(draws, partial(reduce, partial(merge_draws, n_rows=n_rows)))
 
 
 def append_rows(X: Any, rows: Any, names: list[str] | None) -> Any:
@@ -90,24 +114,29 @@ def check_collection(X: Any, name: str, n_features: int) -> None:
         )
 
 
-def map_partitions(model: Any, method: str, X: Any, names: list[str] | None) -> Any:
-    """Return a method's predictions for each partition, as a lazy Dask collection like X.
+def map_partitions(
+    predict: Callable[[Any], np.ndarray],
+    nothing: np.ndarray,
+    X: Any,
+    names: list[str] | None,
+    columns: str | list[str],
+) -> Any:
+    """Return predictions for each partition, as a lazy Dask collection like X.
 
-    Of a frame, the model knows the columns of these names, in their order.
+    ``nothing`` is what is predicted for no rows. Of a frame, the columns of these names are wanted,
+    in their order; ``columns`` are the names of the predictions, or the name of a single one.
     """
-    nothing = _no_predictions(model, method)
-    box = sent("model", model.for_prediction())
+    box = sent("predictor", predict)
     if not _is_array(X):
         X = select_columns(X, names, "X")
-        meta = _framed(nothing, X._meta.index[:0], model.classes_, method)
-        return X.map_partitions(_predict_frame, box, method, meta=meta)
+        meta = _framed(nothing, X._meta.index[:0], columns)
+        return X.map_partitions(_predict_frame, box, columns, meta=meta)
     X = X.rechunk({1: -1})
     chunks = (X.chunks[0],) if nothing.ndim == 1 else (X.chunks[0], (nothing.shape[1],))
     drop = [1] if nothing.ndim == 1 else None
     return X.map_blocks(
-        _predict_block, box, method, dtype=nothing.dtype, chunks=chunks, drop_axis=drop,
-        meta=nothing,
-    )  # fmt: skip
+        _predict_block, box, dtype=nothing.dtype, chunks=chunks, drop_axis=drop, meta=nothing
+    )
 
 
 class Box:
@@ -229,9 +258,12 @@ def _n_rows(part: Any) -> int:
     return part.shape[0]
 
 
-def _draw_part(part: Any, n_rows: int, check: Box, seed: int, start: int) -> Draw:
-    rows = check.content(part)
-    return merge_draws(None, (row_tags(seed, start, rows.shape[0]), rows), n_rows)
+def _call(work: Box, part: Any) -> Any:
+    return work.content(part)
+
+
+def _draw_part(rows: Any, n_rows: int, seed: int, start: int) -> Draw:
+    return merge_draws(None, tag_rows(seed, start, rows), n_rows)
 
 
 def join_in_tree(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
@@ -243,30 +275,17 @@ def join_in_tree(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
     return whole
 
 
-def _predict_block(rows: Any, box: Box, method: str) -> np.ndarray:
-    """Return predictions of rows; there may be none."""
-    model = box.content
-    return getattr(model, method)(rows) if rows.shape[0] else _no_predictions(model, method)
+def _predict_block(rows: Any, predict: Box) -> np.ndarray:
+    return predict.content(rows)
 
 
-def _predict_frame(frame: Any, box: Box, method: str) -> Any:
+def _predict_frame(frame: Any, predict: Box, columns: str | list[str]) -> Any:
     """Return predictions with the index of the frame."""
-    found = _predict_block(frame, box, method)
-    return _framed(found, frame.index, box.content.classes_, method)
+    return _framed(predict.content(frame), frame.index, columns)
 
 
-def _no_predictions(model: Any, method: str) -> np.ndarray:
-    """Return the method's predictions for no rows."""
-    n_classes = model.classes_.size
-    if method == "predict":
-        return model.classes_[:0]
-    is_wide = method == "predict_proba" or n_classes > 2
-    return np.empty((0, n_classes)) if is_wide else np.empty(0)
-
-
-def _framed(found: np.ndarray, index: Any, classes: np.ndarray, method: str) -> Any:
+def _framed(found: np.ndarray, index: Any, columns: str | list[str]) -> Any:
     pandas = import_extra("pandas", "io", "A Dask frame")
-    if found.ndim == 1:
-        return pandas.Series(found, index=index, name=method)
-    names = [f"{'probability' if method == 'predict_proba' else method}_{c}" for c in classes]
-    return pandas.DataFrame(found, index=index, columns=names)
+    if isinstance(columns, str):
+        return pandas.Series(found, index=index, name=columns)
+    return pandas.DataFrame(found, index=index, columns=columns)

@@ -17,12 +17,7 @@ from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.semi_supervised import HeldOutRows, SemiSupervisedRows
 from hedgeclipper.base.semi_supervised_classifier import NO_UNLABELED_ROWS
-from hedgeclipper.base.weighing import (
-    Aggregate,
-    aggregate,
-    panel_scores,
-    summarize,
-)
+from hedgeclipper.base.weighing import Aggregate, aggregate, panel_scores, summarize
 from hedgeclipper.bounds.checked_rule import USED_LABELS, why_no_guarantee
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.panel.defaults import default_members
@@ -35,7 +30,6 @@ from hedgeclipper.panel.members import (
     has_defaults,
 )
 from hedgeclipper.panel.panel_inspection import PanelInspectionMixin
-from hedgeclipper.panel.time_limit import TimeLimit
 from hedgeclipper.sklearn_private import HasMethods, Interval, StrOptions, _BaseComposition
 
 ROWS_IN_GAME, ENTRIES_IN_GAME = 200_000, 10**8
@@ -87,11 +81,6 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         for each class (1 for others); a matrix has the cost of predicting the class of the column
         for a row of the class of the row, in the order of ``classes_``. If None, all errors
         cost the same.
-    time_limit : float or None, default=None
-        Seconds that ``fit`` may take, about: members are fitted in their order while there is time,
-        at least one, and those left out are named in a `TimeLimitWarning` and in ``left_out_``. A
-        fit that has begun is not broken off. Where scoring all unlabeled rows would take too long,
-        members are weighed by some that are drawn at random, and there is no ``transduction_``.
     n_jobs : int or None, default=None
         Members fitted, or scoring rows, at a time, each in one thread; None is 1 and -1 as many as
         there are cores. BLAS and OpenMP have one thread each meanwhile, and with more than one job
@@ -110,8 +99,6 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         ``classes_``.
     member_names_ : ndarray of shape (n_members,)
         Names of the members.
-    left_out_ : list of str
-        Names of members that the ``time_limit`` left out.
     weights_ : ndarray of shape (n_games, n_members)
         Weight of each member; there is one game for two classes, or one for each
         class against the rest.
@@ -162,7 +149,6 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
-        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -180,7 +166,6 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         tol=1e-3,
         max_iter=200,
         class_weight=None,
-        time_limit=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -193,7 +178,6 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
-        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -245,7 +229,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         """
         self._validate_params()
         self.__dict__.pop("_predictor", None)
-        estimators, limit = self._check_estimators(), TimeLimit(self.time_limit)
+        estimators = self._check_estimators()
         X, y = split_target(X, y)
         self._has_defaults = has_defaults(estimators)
         self._keeps_frames = needs_encoding(X) if self._has_defaults else is_frame(X)
@@ -256,9 +240,7 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         rows, prepare = self._encode_columns(drawn)
         rows, held = self._hold_out_labels(rows, random_state)
         codes = self._store_classes(rows.y_labeled)
-        n_held = 0 if held is None else held.y.size
-        options = (codes, seed, random_state, n_held, limit)
-        members, unlabeled = fit_and_score(self, estimators, rows, *options)
+        members, unlabeled = fit_and_score(self, estimators, rows, codes, seed, random_state)
         self.out_of_fold_ = np.stack([member.out_of_fold for member in members], axis=1)
         if not rows.has_unlabeled:
             unlabeled = np.where(np.isnan(self.out_of_fold_), unlabeled, self.out_of_fold_)
@@ -269,15 +251,9 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         seconds = [member.seconds for member in members]
         pairs = zip(scores, found, strict=True)
         self._summaries = [summarize(names, *pair) | {"seconds": seconds} for pair in pairs]
-        self.left_out_ = limit.left_out
         self._store(members, found, prepare)
-        self._store_rule(given, held, unlabeled, drawn.X_unlabeled.shape[0])
-        limit.warn()
+        self._store_rule(given, held, unlabeled)
         return self
-
-    def for_prediction(self) -> HedgedVotingClassifier:
-        """Return a light copy that can only predict: one thread, no rows, no labels."""
-        return self._fill_in(HedgedVotingClassifier(n_jobs=1))
 
     def __sklearn_tags__(self):
         """Return scikit-learn's tags."""
@@ -355,29 +331,23 @@ class HedgedVotingClassifier(_BaseComposition, PanelInspectionMixin):
         store_games(self, games, hedged_ranges - self._predictor.threshold)
 
     def _store_rule(
-        self,
-        given: SemiSupervisedRows,
-        held: HeldOutRows | None,
-        unlabeled: np.ndarray,
-        n_drawn: int,
+        self, given: SemiSupervisedRows, held: HeldOutRows | None, unlabeled: np.ndarray
     ) -> None:
         """Store labels of all rows where these are in memory, and what labels tell of them.
 
-        ``unlabeled`` are the members' scores of the rows in the game, held-out ones last, and
-        ``n_drawn`` is how many were drawn for it; there may have been time for fewer.
+        ``unlabeled`` are the members' scores of the rows in the game, held-out ones last.
         """
         predictor, n_held = self._predictor, 0 if held is None else held.y.size
         n_rows = unlabeled.shape[0] - (n_held if given.has_unlabeled else 0)
         raw, self._labels = predictor.log_odds(unlabeled[:n_rows]), None
         self.n_labeled_, self.n_unlabeled_ = self._labeled[0].size + n_held, n_rows
-        are_some = n_rows < n_drawn or n_drawn == self._most_rows
+        are_some = n_rows == self._most_rows
         if is_in_memory(given.X_unlabeled):
             are_some = given.has_unlabeled and given.X_unlabeled.shape[0] != n_rows
-            if are_some and self.time_limit is None:
-                raw_of_all = predictor.raw_predictions(given.X_unlabeled, self.n_jobs)
-                self._labels = self._all_labels(given, self._classes_of(raw_of_all))
-            elif not are_some:
-                self._labels = self._all_labels(given, self._classes_of(raw))
+            of_all = raw
+            if are_some:
+                of_all = predictor.raw_predictions(given.X_unlabeled, self.n_jobs)
+            self._labels = self._all_labels(given, self._classes_of(of_all))
         raw = raw if given.has_unlabeled else raw[:0]
         if held is None:
             scored = np.flatnonzero(~np.isnan(self.out_of_fold_).any(axis=(1, 2)))

@@ -43,7 +43,7 @@ def default_members() -> list[tuple[str, str]]:
     Returns
     -------
     list of (str, str)
-        Names, those first that a ``time_limit`` begins with, each with "default".
+        Names, each with "default".
 
     Examples
     --------

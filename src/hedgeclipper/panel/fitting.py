@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.pipeline import Pipeline
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.utils.validation import has_fit_parameter
 
-from hedgeclipper.base.predictions import GamePredictor, PanelGame
+from hedgeclipper.base.predictions import GamePredictor
 from hedgeclipper.base.semi_supervised import UNLABELED
 from hedgeclipper.base.threads import own_jobs, run_jobs
 from hedgeclipper.forest.classifier import HedgeClipperClassifier
@@ -98,7 +98,6 @@ def scores_out_of_bag(estimator: Any) -> bool:
     return (
         isinstance(estimator, HedgeClipperClassifier)
         and estimator.estimator is None
-        and estimator.game is None
         and estimator.confidence_level is None
     )
 
@@ -110,7 +109,7 @@ def out_of_bag_scores(model: HedgeClipperClassifier, n_classes: int) -> np.ndarr
     would score too low, so that the proportions of the classes in the samples of these trees are
     replaced by those in the samples of all trees. NaN where a group has no unseen tree.
     """
-    groups, predictor = model._stream.groups, model._predictor
+    groups, predictor = model._groups, model._predictor
     trees = [tree for ensemble in model.estimators_.values() for tree in ensemble.estimators_]
     proportions = np.array([tree.tree_.value[0, 0] for tree in trees])[:, groups.games]
     scores = groups.out_of_bag.copy()
@@ -207,20 +206,12 @@ def _own_scores(estimator: Any, X: Any, own: np.ndarray, name: str) -> np.ndarra
 class PanelPredictor(GamePredictor):
     """Fitted members of a panel by name, and its games: one for two classes, else one for each.
 
-    ``labels`` are those of the classes as the members know them, None for the codes 0, 1, ...;
-    ``prepare`` makes of rows what the members want.
+    ``labels`` are those of the classes as the members know them, None for the codes 0, 1, ...
     """
 
     members: dict[str, Any]
     n_classes: int
     labels: np.ndarray | None
-    games: Sequence[PanelGame]
-    prepare: Callable[[Any], Any] | None = None
-
-    @property
-    def n_games(self) -> int:
-        """Number of games: 1 for two classes."""
-        return len(self.games)
 
     def raw_predictions(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the log-odds of each game's class, shape (n_samples, n_games)."""
@@ -234,24 +225,6 @@ class PanelPredictor(GamePredictor):
         kinds = self.n_classes, self.labels
         calls = [(model, X, *kinds, name) for name, model in self.members.items()]
         return np.stack(list(run_jobs(member_scores, calls, n_jobs, prefer="threads")), axis=1)
-
-    def log_odds(self, scores: np.ndarray) -> np.ndarray:
-        """Return the log-odds for scores of shape (n_samples, n_members, n_games)."""
-        return np.column_stack(
-            [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
-        )
-
-    def log_odds_of(self, raw: np.ndarray) -> np.ndarray:
-        """Return the raw predictions as they are."""
-        return raw
-
-    def raw_at(self, probability: float) -> float:
-        """Return the log-odds of a probability."""
-        return float(logit(probability))
-
-    def game_probabilities(self, raw: np.ndarray) -> np.ndarray:
-        """Return the probability of each game's class, shape (n_samples, n_games)."""
-        return expit(raw)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.predictions import NeverPredictedWarning
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
+from hedgeclipper.base.threads import own_jobs, run_jobs
 from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.progress import member_reporter, warn_user
 from hedgeclipper.panel.defaults import DEFAULT_MEMBERS, default_panel
@@ -29,7 +29,6 @@ from hedgeclipper.panel.fitting import (
     out_of_bag_scores,
     scores_out_of_bag,
 )
-from hedgeclipper.panel.time_limit import TimeLimit
 from hedgeclipper.sklearn_private import _safe_indexing
 
 Fold = tuple[np.ndarray, np.ndarray]
@@ -152,14 +151,11 @@ def fit_and_score(
     codes: np.ndarray,
     seed: int,
     random_state: np.random.RandomState,
-    n_held: int,
-    limit: TimeLimit,
 ) -> tuple[list[Member], np.ndarray]:
     """Return fitted members, and their scores of unlabeled rows as by ``score_members``.
 
     ``model`` is a `HedgedVotingClassifier` whose parameters tell how to score members, and
-    ``estimators`` are its classifiers. The last ``n_held`` unlabeled rows are held-out ones, which
-    are scored in any case.
+    ``estimators`` are its classifiers.
     """
     n_classes, is_prefit = model.classes_.size, isinstance(model.cv, str)
     to_learn_from = draw_rows(rows.X_unlabeled, ROWS_TO_LEARN_FROM, random_state)
@@ -179,14 +175,8 @@ def fit_and_score(
             # splits that were given may keep rows apart that a bootstrap mixes
             options["out_of_bag"] = isinstance(model.cv, Integral) and given.weights is None
             folds = choose_folds(codes, model.cv, seed)
-            members = cross_fit(estimators, given, folds, limit=limit, **options)
-
-    def score(X: Any) -> tuple[list[Member], np.ndarray]:
-        return score_members(members, X, n_classes, labels, n_jobs=model.n_jobs)
-
-    if not rows.has_unlabeled:  # labeled rows reused, all of them
-        return score(rows.X_unlabeled)
-    return limit.score_rows(rows.X_unlabeled, n_held, score, random_state)
+            members = cross_fit(estimators, given, folds, **options)
+    return score_members(members, rows.X_unlabeled, n_classes, labels, n_jobs=model.n_jobs)
 
 
 def has_defaults(estimators: Iterable[tuple[str, Any]]) -> bool:
@@ -218,7 +208,6 @@ def cross_fit(
     out_of_bag: bool = False,
     n_jobs: int | None = None,
     report: Report = _no_report,
-    limit: TimeLimit | None = None,
 ) -> list[Member]:
     """Return the members, fitted to all labels and scored out of fold, in the order given.
 
@@ -226,10 +215,8 @@ def cross_fit(
     left out with a ``MemberFailedWarning``, unless it fails only in folds that lack a class. Folds
     with labels of one class alone are passed over. With ``out_of_bag``, members that score labeled
     rows by trees grown without them are fitted once, and in no fold. ``report`` gets the name of a
-    member that has been fitted, and how many fits are done, of how many. What the ``limit`` does
-    not begin is left out.
+    member that has been fitted, and how many fits are done, of how many.
     """
-    limit = limit or TimeLimit()
     everything = np.arange(rows.codes.size)
     splits = [fold for fold in folds if np.unique(rows.codes[fold[0]]).size > 1]
     has_all = [np.unique(rows.codes[train]).size == rows.n_classes for train, _ in splits] + [True]
@@ -237,31 +224,18 @@ def cross_fit(
     last = len(splits) - 1
     is_bagged = {name: out_of_bag and scores_out_of_bag(model) for name, model in estimators}
     numbers = {name: [last] if is_bagged[name] else range(len(splits)) for name, _ in estimators}
+    calls = [
+        ((name, k), _fit_and_score, name, model, rows, *splits[k], k == last, is_bagged[name])
+        for name, model in estimators
+        for k in numbers[name]
+    ]
     outcomes: dict[tuple[str, int], list[Any]] = {}
-    failed: set[str] = set()
-
-    def calls() -> Iterator[tuple[Any, ...]]:
-        """Yield fits while there is time for them: joblib asks for the next when one is done."""
-        for name, estimator in estimators:
-            fit = _fit_and_score, name, estimator, rows
-            for n_begun, k in enumerate(numbers[name]):
-                took = [outcomes[name, j][-1] for j in numbers[name] if (name, j) in outcomes]
-                n_left = len(numbers[name]) - n_begun
-                if not limit.begins(name, took, n_left, failed, n_workers(n_jobs)):
-                    break
-                yield (name, k), *fit, *splits[k], k == last, is_bagged[name]
-
-    n_all = sum(map(len, numbers.values()))
-    done = run_jobs(_attempt, calls(), n_jobs, return_as="generator_unordered")
+    done = run_jobs(_attempt, calls, n_jobs, return_as="generator_unordered")
     for n_done, (key, *outcome) in enumerate(done, start=1):
         outcomes[key] = outcome
-        if outcome[1] and has_all[key[1]]:
-            failed.add(key[0])
-        report(key[0], n_done, n_all)
+        report(key[0], n_done, len(calls))
     members, errors = [], {}
     for name, _ in estimators:
-        if name in limit.left_out:
-            continue
         found = {k: outcomes[name, k] for k in numbers[name]}
         fatal = [error for k, (_, error, _) in found.items() if error and has_all[k]]
         if fatal:

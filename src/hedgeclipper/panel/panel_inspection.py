@@ -31,7 +31,6 @@ class PanelInspectionMixin(SemiSupervisedClassifier):
     """Adds to a panel what it shows of its members and of itself."""
 
     _summaries: list[dict[str, list]]
-    left_out_: list[str]
 
     @property
     def members_(self) -> dict[str, Any]:
@@ -133,10 +132,6 @@ class PanelInspectionMixin(SemiSupervisedClassifier):
             hold_out=partial(hold_out, self),
             **own,
         )
-
-    def _remarks(self) -> list[tuple[str, str]]:
-        left_out = [("left out", f"{', '.join(self.left_out_)}, by the time limit")]
-        return super()._remarks() + (left_out if self.left_out_ else [])
 
 
 def hold_out(model: Any, X_unlabeled: Any) -> FoldPredictor:
