@@ -1,34 +1,24 @@
-"""From scores of members to votes and log-odds, and from these to probabilities and classes.
+"""From log-odds to probabilities and classes.
 
-**Votes**. Members give scores of any scale. A vote is the mean of two readings of a score, each in
-[-1, 1]: its rank among the member's scores on the unlabeled rows, which makes all members alike,
-and its log-odds, standardized there and cut off at two standard deviations, which keeps how
-confident the member is. Votes of trees are probabilities, less their mean.
-
-**Classes**. ``class_weight`` moves decisions, not the fit: probabilities stay calibrated, and the
-predicted class is the one with the lowest expected cost. Errors and doubts are those of these
+``class_weight`` moves decisions, not the fit: probabilities stay calibrated, and the predicted
+class is the one with the lowest expected cost. Errors and uncertainties are those of these
 decisions.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
 
-from hedgeclipper.game.losses import Loss
 from hedgeclipper.io.progress import warn_user
 
-MOST_VALUES = 10_000
-LEAST_SCORE = 1e-3
-DEVIATIONS = 2.0
-ROUNDING = 1e-9
 # a class that is expected in fewer of the unlabeled rows need not be predicted for any
 FEWEST_EXPECTED = 10.0
+ROWS_AT_ONCE = 1 << 14
 
 
 class NeverPredictedWarning(UserWarning):
@@ -36,145 +26,38 @@ class NeverPredictedWarning(UserWarning):
 
 
 @dataclass(frozen=True, eq=False)
-class VoteScale:
-    """Makes votes of a member's scores.
+class TablePredictor:
+    """Predicts rows of tables: voters score them, a weighted vote makes log-odds of the scores.
 
-    ``values`` are the different scores on the unlabeled rows, in rising order, and ``ranks`` their
-    ranks in [-1, 1]; ``center`` and ``spread`` are mean and standard deviation of the log-odds.
+    ``raw`` predictions are log-odds of shape (n_samples, n_games): there is one game for two
+    classes, or one for each class against the rest. ``prepare`` makes of rows what is scored, and
+    ``costs`` are as by `decision_costs`.
     """
 
-    values: np.ndarray
-    ranks: np.ndarray
-    center: float
-    spread: float
-
-    @classmethod
-    def of(cls, scores: np.ndarray) -> VoteScale:
-        """Return the scale of a member's scores on some rows.
-
-        Examples
-        --------
-        >>> scale = VoteScale.of(np.array([0.2, 0.9, 0.2, 0.4]))
-        >>> scale(np.array([0.1, 0.2, 0.9])).round(3)
-        array([-0.583, -0.445,  0.792])
-        """
-        values, counts = np.unique(scores, return_counts=True)
-        ranks = (2.0 * np.cumsum(counts) - counts) / scores.size - 1.0
-        if values.size > MOST_VALUES:
-            kept = np.linspace(0, values.size - 1, MOST_VALUES).round().astype(int)
-            values, ranks = values[kept], ranks[kept]
-        log_odds = _log_odds(scores)
-        spread = float(log_odds.std())
-        return cls(values, ranks, float(log_odds.mean()), spread if spread > ROUNDING else 1.0)
-
-    def __call__(self, scores: np.ndarray) -> np.ndarray:
-        """Return the votes, in [-1, 1], which rise with the scores."""
-        rank = np.interp(scores, self.values, self.ranks)
-        standardized = (_log_odds(scores) - self.center) / self.spread
-        return (rank + np.clip(standardized / DEVIATIONS, -1.0, 1.0)) / 2.0
-
-
-def _log_odds(scores: np.ndarray) -> np.ndarray:
-    return logit(np.clip(scores, LEAST_SCORE, 1.0 - LEAST_SCORE))
-
-
-@dataclass(frozen=True)
-class ProbabilityScale:
-    """Makes votes of probabilities: how far they are from ``center``, the mean of all members.
-
-    It is the same scale for all members, so that equal weights are the mean probability.
-    """
-
-    center: float
-
-    def __call__(self, scores: np.ndarray) -> np.ndarray:
-        """Return the votes, in [-1, 1], which rise with the scores.
-
-        Examples
-        --------
-        >>> ProbabilityScale(0.25)(np.array([0.0, 0.25, 1.0])).round(3)
-        array([-0.333,  0.   ,  1.   ])
-        """
-        votes = (scores - self.center) / max(self.center, 1.0 - self.center)
-        return np.clip(votes, -1.0, 1.0)  # a mean of ones may be a little above 1
-
-
-Scale = VoteScale | ProbabilityScale
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """Log-odds of the positive class: slope * score + intercept; the slope is positive."""
-
-    slope: float
-    intercept: float
-
-    def log_odds(self, scores: np.ndarray) -> np.ndarray:
-        """Return the log-odds of the positive class."""
-        return self.slope * scores + self.intercept
-
-
-@dataclass(frozen=True, eq=False)
-class PanelGame:
-    """What the game of one class against the rest has found.
-
-    ``scales`` make votes of the scores of each member, ``weights`` (theta) awake predictions of
-    these votes, and ``calibration`` log-odds of the predictions.
-    """
-
-    scales: Sequence[Scale]
-    weights: np.ndarray
-    calibration: Calibration
-
-    def check_arrays(self) -> None:
-        """Raise unless all numbers that predictions are made of are finite."""
-        parts = [self.calibration, *self.scales]
-        numbers = [self.weights, *(number for part in parts for number in vars(part).values())]
-        if not all(np.isfinite(number).all() for number in numbers):
-            raise ValueError("its game has numbers that are not finite")
-
-    def hedged_range(self, loss: Loss) -> tuple[float, float]:
-        """Return between which log-odds the game for a loss hedges; infinite for log loss."""
-        low, high = self.calibration.log_odds(np.array(loss.hedged_range))
-        return float(low), float(high)
-
-    def log_odds(self, scores: np.ndarray) -> np.ndarray:
-        """Return the log-odds of the class for scores of shape (n_samples, n_members)."""
-        return self.calibration.log_odds(make_votes(self.scales, scores) @ self.weights)
-
-
-def make_votes(scales: Sequence[Scale], scores: np.ndarray) -> np.ndarray:
-    """Return the votes for scores of shape (n_samples, n_members)."""
-    return np.column_stack([scale(own) for scale, own in zip(scales, scores.T, strict=True)])
-
-
-@dataclass(frozen=True, eq=False)
-class GamePredictor(ABC):
-    """Makes scores, probabilities and classes of what the games predict for rows.
-
-    ``raw`` predictions have the shape (n_samples, n_games): there is one game for two classes, or
-    one for each class against the rest. They are log-odds. ``prepare`` makes of rows what is
-    scored, and ``costs`` are as by `decision_costs`.
-    """
-
-    games: Sequence[PanelGame] = field(kw_only=True)
-    prepare: Callable[[Any], Any] | None = field(default=None, kw_only=True)
-    costs: np.ndarray | None = field(default=None, kw_only=True)
-
-    @abstractmethod
-    def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
-        """Return the raw predictions of rows."""
+    scorer: Any  # a VoterScorer
+    votes: Sequence[Any]  # a WeightedVote for each game
+    prepare: Callable[[Any], Any] | None = None
+    costs: np.ndarray | None = None
 
     @property
     def n_games(self) -> int:
         """Number of games: 1 for two classes."""
-        return len(self.games)
+        return len(self.votes)
 
-    def log_odds(self, scores: np.ndarray) -> np.ndarray:
-        """Return the log-odds for scores of shape (n_samples, n_members, n_games)."""
-        return np.column_stack(
-            [game.log_odds(scores[:, :, k]) for k, game in enumerate(self.games)]
-        )
+    def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
+        """Return the log-odds of each game's class."""
+        X = X if self.prepare is None else self.prepare(X)
+        return self.raw_of(self.scorer.score(X, n_jobs))
+
+    def raw_of(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds for scores of shape (n_samples, n_voters, n_games)."""
+        starts = range(0, max(scores.shape[0], 1), ROWS_AT_ONCE)
+        blocks = (scores[start : start + ROWS_AT_ONCE].astype(float) for start in starts)
+        return np.concatenate([self._log_odds(block) for block in blocks])
+
+    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
+        found = [vote.log_odds(scores[:, :, k]) for k, vote in enumerate(self.votes)]
+        return np.column_stack(found)
 
     @property
     def threshold(self) -> float:
@@ -208,7 +91,7 @@ class GamePredictor(ABC):
         scores = self.decision(raw)
         return (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
 
-    def doubts(self, raw: np.ndarray) -> np.ndarray:
+    def uncertainties(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability that each row is not of the class that is predicted for it."""
         return 1.0 - self.probabilities(raw)[np.arange(raw.shape[0]), self.classes(raw)]
 
@@ -222,7 +105,7 @@ class RowPredictor:
     """
 
     method: str
-    predictor: GamePredictor
+    predictor: TablePredictor
     classes: np.ndarray
     check: Callable[[Any], Any]
 
@@ -300,7 +183,7 @@ def cheapest(probabilities: np.ndarray, costs: np.ndarray | None) -> np.ndarray:
 
 
 def warn_of_never_predicted(
-    predictor: GamePredictor, raw: np.ndarray, n_labels: dict[Any, int]
+    predictor: TablePredictor, raw: np.ndarray, n_labels: dict[Any, int]
 ) -> dict[Any, int]:
     """Return classes predicted for none of these rows, though ten are expected, and warn of them.
 

@@ -1,32 +1,32 @@
-"""Views: new columns for the trees, learned from labeled and unlabeled rows without any label.
+"""Views: new columns that are learned from labeled and unlabeled rows, without any label.
 
-Trees split one column at a time, so that they see what holds along directions of many columns only
+`Components` are for trees, class means and kernels, `QuantileColumns` for linear models. Trees
+split one column at a time, so that they see what holds along directions of many columns only
 after many splits, and these need labels. The leading components of all rows show it at once, and
 the more rows teach them the better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import SimpleImputer
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.forest.trees import LeafFinder, TreeNodes
-from hedgeclipper.io.arrays import is_array, stack_rows
+from hedgeclipper.io.arrays import is_array
 
 N_COMPONENTS = 30
-LEAST_COLUMNS = 3
-ROWS_FOR_VIEWS = 20_000
 ROWS_AT_ONCE = 1 << 12
 TAIL, TAIL_OF_OTHERS = 0.01, 0.05
 FARTHEST = 5.0
 WIDE, MOSTLY_ZERO = 500, 0.9
+MOST_KNOTS = 200
 
 
 class Components(TransformerMixin, BaseEstimator):
@@ -105,7 +105,7 @@ class Components(TransformerMixin, BaseEstimator):
         -------
         ndarray of float32 of shape (n_samples, n_components)
         """
-        from hedgeclipper.forest.kernels import project_rows, project_sparse_rows
+        from hedgeclipper.voters.kernels import project_rows, project_sparse_rows
 
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **_CHECKS)
@@ -185,101 +185,39 @@ def reach(column: np.ndarray) -> tuple[float, float]:
     return min(ends), max(ends)
 
 
-def fit_views(
-    views: Any, X: Any, X_unlabeled: Any | None, random_state: np.random.RandomState
-) -> list[Any]:
-    """Return fitted transformers that make new columns of rows; none if the rows are all there is.
+class QuantileColumns(TransformerMixin, BaseEstimator):
+    """Brings every column to about the same shape, whatever its tails.
 
-    ``views`` are as in `HedgeClipperClassifier`; "auto" is `Components`, if there are enough
-    columns. They learn from labeled rows X and from unlabeled ones, or some of them.
-    """
-    if views is None:
-        return []
-    seed = random_state.randint(np.iinfo(np.int32).max)
-    if isinstance(views, str):
-        views = [Components(random_state=seed)] if X.shape[1] >= LEAST_COLUMNS else []
-    elif not isinstance(views, (list, tuple)):
-        views = [views]
-    for view in views:
-        if not (hasattr(view, "fit") and hasattr(view, "transform")):
-            raise TypeError(
-                "The 'views' parameter must be 'auto', None, a transformer or a sequence of "
-                f"transformers. Got {view!r} in it instead."
-            )
-    rows = X if X_unlabeled is None else stack_rows(X, X_unlabeled)
-    return [clone(view).fit(rows, None) for view in views]
-
-
-def view_names(views: Sequence[Any]) -> list[str]:
-    """Return what to call each view; another one of the same kind has its number after it."""
-    names: list[str] = []
-    for number, view in enumerate(views, 1):
-        name = "components" if isinstance(view, Components) else type(view).__name__
-        names.append(f"{name} {number}" if name in names else name)
-    return names
-
-
-def side_by_side(tables: Sequence[Any], look: Sequence[int]) -> Any:
-    """Return one table of those with these numbers, in this order; sparse if the first one is.
-
-    Tables are the rows as they are, and what each view makes of them.
-    """
-    first, *others = (tables[number] for number in look)
-    if not others:
-        return first
-    if sparse.issparse(first):
-        return sparse.hstack([first, *others], format="csr", dtype=np.float32)
-    return np.hstack([first, *map(_dense, others)], dtype=np.float32, casting="same_kind")
-
-
-class ViewedTrees(LeafFinder):
-    """Trees on several views of the rows, which are transformers that make columns of them.
-
-    Each of the ``parts`` has a look at some of these tables, side by side, by their numbers in
-    ``looks``: 0 is the columns as they are, 1 what the first of the views makes of them, and so on.
+    A value becomes the normal quantile of its rank, which is the same for equal values; columns of
+    two values stay as they are. All are standardized. Missing values are filled by the median.
     """
 
-    def __init__(
-        self,
-        views: Sequence[Any],
-        looks: Sequence[tuple[int, ...]],
-        parts: Sequence[LeafFinder],
-    ):
-        self.views, self.looks, self.parts = list(views), list(looks), list(parts)
-        self.n_leaves = np.concatenate([part.n_leaves for part in parts])
-        self.leaf_values = np.concatenate([part.leaf_values for part in parts])
-        outputs = [part.tree_output for part in parts if part.tree_output is not None]
-        self.tree_output = np.concatenate(outputs) if outputs else None
-        self.has_own_threads = any(part.has_own_threads for part in parts)
+    def fit(self, X, y=None):
+        """Learn the columns of an array; y is not used."""
+        self.fill_ = filler("median").fit(X)
+        self.knots_ = [_normal_scores(column) for column in self.fill_.transform(X).T]
+        return self
 
-    def check_arrays(self) -> None:
-        """Raise unless all leaves are those of the parts."""
-        fits = all(isinstance(part, LeafFinder) for part in self.parts)
-        n_leaves = np.concatenate([part.n_leaves for part in self.parts])
-        fits = fits and is_array(self.n_leaves, "iu", n_leaves.size)
-        if not (fits and np.array_equal(self.n_leaves, n_leaves)):
-            raise ValueError("its trees do not fit their views")
+    def transform(self, X):
+        """Return the rows with new columns."""
+        check_is_fitted(self)
+        columns = zip(self.fill_.transform(X).T, self.knots_, strict=True)
+        scores = np.stack([np.interp(column, *knots) for column, knots in columns], axis=1)
+        return np.clip(scores, -FARTHEST, FARTHEST)
 
-    @property
-    def n_block_rows(self) -> int:
-        """How many rows to take at a time."""
-        return min(part.n_block_rows for part in self.parts)
 
-    @property
-    def nodes(self) -> TreeNodes:
-        """How the leaves hang together: nodes of the parts, one after the other."""
-        nodes = [part.nodes for part in self.parts]
-        starts = np.cumsum([0, *(own.parent.size for own in nodes)])[:-1]
-        pairs = list(zip(nodes, starts, strict=True))
-        return TreeNodes(
-            np.concatenate([np.where(own.parent < 0, -1, own.parent + k) for own, k in pairs]),
-            np.concatenate([own.leaf_nodes + k for own, k in pairs]),
-            np.concatenate([own.leaf_sizes for own in nodes]),
-        )
+def _normal_scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return values of a column, and what becomes of them; between them lies a straight line."""
+    values, counts = np.unique(column, return_counts=True)
+    ranks = np.cumsum(counts) / column.size
+    scores = ndtri(ranks - 0.5 * counts / column.size) if values.size > 2 else values
+    center = counts @ scores / column.size
+    spread = np.sqrt(counts @ (scores - center) ** 2 / column.size)
+    kept = np.searchsorted(ranks, np.linspace(0.0, 1.0 - 0.5 / column.size, MOST_KNOTS))
+    kept = np.unique([*kept, values.size - 1])
+    return values[kept], (scores[kept] - center) / (spread if spread > 0 else 1.0)
 
-    def fill(self, X: Any, out: np.ndarray) -> None:
-        """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
-        tables, start = [X, *(view.transform(X) for view in self.views)], 0
-        for look, part in zip(self.looks, self.parts, strict=True):
-            part.fill(side_by_side(tables, look), out[start : start + part.n_trees])
-            start += part.n_trees
+
+def filler(strategy: str = "mean") -> SimpleImputer:
+    """Return an imputer of missing values that keeps empty columns."""
+    return SimpleImputer(strategy=strategy, keep_empty_features=True)

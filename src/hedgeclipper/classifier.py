@@ -1,0 +1,379 @@
+"""HedgeClipperClassifier: rows -> voters -> weights -> tested predictions -> labels."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state, get_tags
+
+from hedgeclipper.base.columns import needs_encoding
+from hedgeclipper.base.inspection import store_games
+from hedgeclipper.base.predictions import TablePredictor
+from hedgeclipper.base.semi_supervised import BatchCheck, HeldOutRows, RowSlices, SemiSupervisedRows
+from hedgeclipper.base.semi_supervised_classifier import (
+    NO_UNLABELED_ROWS,
+    NamedColumns,
+    SemiSupervisedClassifier,
+)
+from hedgeclipper.bounds.checked_rule import ADDED_ROWS, USED_LABELS, why_no_guarantee
+from hedgeclipper.io import is_frame, is_in_memory, split_target
+from hedgeclipper.io.arrays import MAX_SEED
+from hedgeclipper.io.progress import member_reporter
+from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
+from hedgeclipper.table_inspection import TableInspectionMixin
+from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
+from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD, check_shift
+from hedgeclipper.voters.unlabeled import UnlabeledScores, score_unlabeled
+from hedgeclipper.voters.voters import FittedVoters, fit_voters
+from hedgeclipper.weighing import WeighedVoters, scores_by_game, weigh
+
+# unlabeled rows that teach views
+ROWS_FOR_VIEWS = 20_000
+
+
+class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervisedClassifier):
+    """Semi-supervised vote of different classifiers, most of which learn from all rows.
+
+    The voters are three groups of trees (a random forest, extra trees on components of all rows,
+    and extra trees on columns and components), linear models, class means, a kernel and boosting.
+    Labeled rows that a voter has not seen show how well it ranks, unlabeled rows where voters
+    agree, and a zero-sum game against an adversary who picks the labels [1]_ gives each voter its
+    weight. With few labels the weights stay near an anchor that gives the trees one half. The
+    weighted vote is then calibrated.
+
+    Parameters
+    ----------
+    estimators : {"default", "trees"} or list of (str, classifier), default="default"
+        The voters. "trees" are the groups of trees alone, which is fast. A list has names and
+        classifiers, as for scikit-learn's ``VotingClassifier``; in place of a classifier "default"
+        is the default voter of that name (`default_estimators` lists them) and "drop" leaves it
+        out. Classifiers whose ``fit`` takes ``X_unlabeled``, and scikit-learn's semi-supervised
+        ones, learn from unlabeled rows too. A fitted one is used as it is if it is wrapped in
+        ``sklearn.frozen.FrozenEstimator``; the labeled rows must be new to it.
+    n_estimators : int, default=600
+        Number of trees in all. More trees are a little more accurate and take longer.
+    confidence_level : float or None, default=None
+        A number such as 0.95 asks for a guarantee: some labels are held out, have no part in the
+        fit, and test its predictions. The bound on the error holds with this probability, if the
+        labeled rows are a simple random sample of all rows and have no weights. If None, no labels
+        are held out, and the error is an estimate.
+    holdout : float or None, default=None
+        Fraction of the labels to hold out; only with a ``confidence_level``. None is half of them,
+        at most 2,000.
+    class_weight : "balanced", dict, matrix of shape (n_classes, n_classes) or None, default=None
+        What errors cost, for ``predict`` alone: it returns the class of lowest expected cost, by
+        the same calibrated probabilities. "balanced" weighs errors on rows of a class by one over
+        its frequency among the labels, so that rare classes are found; a dictionary has a weight
+        for each class (1 for others); a matrix has the cost of predicting the class of the column
+        for a row of the class of the row, in the order of ``classes_``. If None, all errors cost
+        the same.
+    n_jobs : int or None, default=None
+        Threads for trees and predictions, processes for other fits; None is 1 and -1 all cores.
+    random_state : int, RandomState or None, default=None
+        Seed; pass an int for the same result in every fit.
+    verbose : int, default=0
+        1 shows the fits and the rows that are done.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    voter_names_ : ndarray of shape (n_voters,)
+        Names of the voters; those that failed are left out.
+    weights_ : ndarray of shape (n_games, n_voters)
+        Weights of the voters: there is one game for two classes, or one for each class against the
+        rest.
+    label_correlations_ : ndarray of shape (n_games, n_voters)
+        Correlation with the labels (b) of each voter; both classes count the same.
+    estimators_ : dict of str to estimator
+        The fitted classifiers and ensembles of trees, by the names of the voters.
+    slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
+        Slack and duality gap that the solver reached, number of passes, and why it stopped.
+    certificate_ : Certificate
+        The error of ``predict`` on the unlabeled rows, with bounds: a guarantee from held-out
+        labels, or an estimate from labeled rows that voters have not seen.
+    never_predicted_ : dict
+        Classes that no unlabeled row (of a sample, of files) is predicted to be of, though at least
+        ten are expected to be, and their numbers of labels.
+    n_labeled_, n_unlabeled_ : int
+        Number of labeled and of unlabeled rows.
+    shift_score_ : float
+        How much the unlabeled rows differ from the labeled ones in how they fall into leaves: a
+        chi-square statistic in standard deviations from its mean under no shift. Values up to 3
+        are usual, above 8 there is a `ShiftWarning`. 0 without trees.
+
+    References
+    ----------
+    .. [1] A. Balsubramani and Y. Freund, "Scalable semi-supervised aggregation of classifiers",
+       NIPS 2015.
+
+    Examples
+    --------
+    >>> from hedgeclipper.datasets import load_adult
+    >>> X, y = load_adult(return_X_y=True)
+    >>> labeled, unlabeled = slice(0, 300), slice(300, 3000)
+    >>> model = HedgeClipperClassifier(random_state=0)
+    >>> model = model.fit(X[labeled], y[labeled], X_unlabeled=X[unlabeled])
+    >>> round(model.score(X[3000:], y[3000:]), 2)
+    0.82
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimators": [StrOptions({"default", "trees"}), list, tuple],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
+        "holdout": [Interval(Real, 0, 1, closed="neither"), None],
+        "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimators="default",
+        *,
+        n_estimators=600,
+        confidence_level=None,
+        holdout=None,
+        class_weight=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.estimators = estimators
+        self.n_estimators = n_estimators
+        self.confidence_level = confidence_level
+        self.holdout = holdout
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def get_params(self, deep=True):
+        """Return the parameters, those of named classifiers among them.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to look into the classifiers.
+        """
+        is_list = isinstance(self.estimators, list | tuple)
+        return self._get_params("estimators", deep=deep and is_list)
+
+    def set_params(self, **params):
+        """Set parameters; a classifier is replaced by its name, or by "drop".
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+        """
+        if isinstance(self.estimators, list | tuple) or "estimators" in params:
+            return self._set_params("estimators", **params)
+        return super().set_params(**params)
+
+    def fit(self, X, y, X_unlabeled=None, sample_weight=None):
+        """Fit the voters to the labeled rows, and weigh them with the help of the unlabeled ones.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features), or files
+            Rows. Columns of frames may also hold strings, categories, booleans and dates.
+        y : array-like of shape (n_samples,), or str
+            Labels: numbers, strings or booleans. Rows whose label is missing (None, NaN, NaT or
+            ``pandas.NA``) are unlabeled, and without ``X_unlabeled`` so are those marked by -1.
+            Where X is a frame or files, the name of their column of labels.
+        X_unlabeled : like X, batches or files, or a Dask collection, optional
+            Unlabeled rows; -1 in y is then a class, also if X_unlabeled is empty. Columns of frames
+            and files are matched by name, whatever their order. Batches may be any object that can
+            be iterated over again, or a function that returns a fresh iterable. Files are Parquet,
+            Arrow, CSV or LibSVM: a path, a folder, a glob or a list, read in batches. In a
+            pipeline, pass it with the name of the step, as ``model__X_unlabeled``; steps before do
+            not transform it.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the labeled rows.
+
+        Returns
+        -------
+        self
+        """
+        for name in ("_predictor", "_gain", "_importances"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self._validate_params()
+        plan = self._plan()
+        given, rows, held, prepare = self._read(X, y, X_unlabeled, sample_weight, plan)
+        codes = self._store_classes(rows.y_labeled)
+        random_state = self._random_state
+        some = self._draw_some(rows, random_state)
+        labeled = LabeledRows(rows.X_labeled, codes, self.classes_, rows.weight_labeled, some)
+        self._grown_from = labeled, deepcopy(random_state)
+        with member_reporter(self.verbose) as report:
+            voters = fit_voters(
+                plan,
+                labeled,
+                self._games(),
+                n_trees=self.n_estimators,
+                random_state=random_state,
+                n_jobs=self.n_jobs,
+                report=report,
+            )
+        self.shift_score_ = check_shift(voters.trees, some, self.n_jobs) if voters.trees else 0.0
+        unlabeled = score_unlabeled(
+            voters.scorer,
+            rows.X_unlabeled,
+            BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks),
+            random_state.randint(MAX_SEED),
+            names=self._column_names,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        sample = unlabeled.sample if rows.has_unlabeled else self._reuse(voters, unlabeled)
+        scores = scores_by_game(
+            voters.labeled, sample.astype(float), codes, rows.weight_labeled, self._games()
+        )
+        found = [weigh(own, voters.scorer.tree_sizes) for own in scores]
+        self._store(voters, found, prepare)
+        self._store_tested(given, held, codes, unlabeled)
+        return self
+
+    def __sklearn_tags__(self):
+        """Return scikit-learn's tags."""
+        tags = super().__sklearn_tags__()
+        models: list[Any] = []
+        with suppress(TypeError, ValueError):  # fit will raise it
+            plan = check_estimators(self.estimators)
+            models = [model for _, model in plan if not isinstance(model, str)]
+        tags.input_tags.sparse = all(get_tags(model).input_tags.sparse for model in models)
+        tags.input_tags.allow_nan = all(
+            # a pipeline may take missing values, and will fail if it does not
+            isinstance(model, Pipeline) or get_tags(model).input_tags.allow_nan
+            for model in models
+        )
+        return tags
+
+    def _plan(self) -> list[tuple[str, Any]]:
+        """Return names and voters, checked."""
+        if isinstance(self.estimators, list | tuple):
+            check_estimators(self.estimators)
+            self._validate_names([name for name, _ in self.estimators])
+        return check_estimators(self.estimators)
+
+    def _read(
+        self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, plan: list[tuple[str, Any]]
+    ) -> tuple[SemiSupervisedRows, SemiSupervisedRows, HeldOutRows | None, Any]:
+        """Return rows as given, rows to fit to, rows to test by, and what prepares new rows.
+
+        Rows are encoded if some voter is a default one; your own classifiers get frames as they
+        are.
+        """
+        X, y = split_target(X, y)
+        has_defaults = any(isinstance(one, str) for _, one in plan)
+        self._keeps_frames = needs_encoding(X) if has_defaults else is_frame(X)
+        given = self._check_rows(X, y, X_unlabeled, sample_weight)
+        rows, prepare = given.drop_zero_weight(), None
+        if has_defaults or not self._keeps_frames:
+            rows, prepare = self._encode_columns(rows)
+        elif is_in_memory(rows.X_unlabeled):
+            prepare = NamedColumns(list(rows.X_labeled.columns))
+        self._random_state = check_random_state(self.random_state)
+        rows, held = self._hold_out_labels(rows, self._random_state)
+        return given, rows, held, prepare
+
+    def _draw_some(
+        self, rows: SemiSupervisedRows, random_state: np.random.RandomState
+    ) -> Any | None:
+        """Return some of the unlabeled rows, for views and to see if rows have shifted.
+
+        They are drawn in batches, and by a copy of the generator, so that the same rows are drawn
+        from memory, files and Dask collections, and the same trees grown.
+        """
+        if not rows.has_unlabeled:
+            return None
+        X = RowSlices(rows.X_unlabeled) if is_in_memory(rows.X_unlabeled) else rows.X_unlabeled
+        some = self._draw_rows(X, ROWS_FOR_VIEWS, deepcopy(random_state))
+        if some.shape[0] == 0:
+            raise ValueError(NO_UNLABELED_ROWS)
+        return some
+
+    @staticmethod
+    def _reuse(voters: FittedVoters, unlabeled: UnlabeledScores) -> np.ndarray:
+        """Return scores of labeled rows in place of unlabeled ones: out of sample, where known."""
+        known = ~np.isnan(voters.labeled).any(axis=(1, 2), keepdims=True)
+        assert unlabeled.of_all is not None
+        return np.where(known, voters.labeled, unlabeled.of_all[: len(voters.labeled)])
+
+    def _store(self, voters: FittedVoters, found: list[WeighedVoters], prepare: Any) -> None:
+        """Store what predicts new rows, and the results of the games."""
+        scorer = voters.scorer
+        self._voters, self._weighed = voters, found
+        self._predictor = TablePredictor(
+            scorer, [one.vote for one in found], prepare, self._costs
+        )
+        self.voter_names_ = np.array(scorer.names, dtype=object)
+        grown = [] if voters.trees is None else voters.trees.grown
+        self.estimators_ = {group.name: group.model for group in grown} | scorer.classifiers
+        self.weights_ = np.array([one.vote.weights for one in found])
+        self.label_correlations_ = np.array([one.label_correlations for one in found])
+        store_games(self, [one.game for one in found])
+
+    def _store_tested(
+        self,
+        given: SemiSupervisedRows,
+        held: HeldOutRows | None,
+        codes: np.ndarray,
+        unlabeled: UnlabeledScores,
+    ) -> None:
+        """Store labels of all rows where these are in memory, and what labels tell of them.
+
+        ``codes`` are the classes of the rows that voters were fitted to; the rows of ``held`` are
+        among the unlabeled ones.
+        """
+        predictor, n_held = self._predictor, 0 if held is None else held.y.size
+        is_pooled = held is not None and given.has_unlabeled
+        self.n_labeled_ = codes.size + n_held
+        self.n_unlabeled_ = unlabeled.n_rows - (n_held if is_pooled else 0)
+        keep = np.ones(unlabeled.n_rows, bool)
+        if is_pooled:
+            assert held is not None
+            keep[held.positions_in(unlabeled.n_rows)] = False
+        if unlabeled.of_all is not None:
+            raw, positions = predictor.raw_of(unlabeled.of_all[keep]), None
+        else:
+            own = keep[unlabeled.positions]
+            raw = predictor.raw_of(unlabeled.sample[own])
+            positions = np.cumsum(keep)[unlabeled.positions[own]] - 1
+        self._labels = None
+        if positions is None:
+            self._labels = self._all_labels(given, self._classes_of(raw))
+        raw = raw if given.has_unlabeled else raw[:0]
+        known: dict[str, Any] = {"n_unlabeled": self.n_unlabeled_ if given.has_unlabeled else 0}
+        if held is None:
+            tested_rows = self._rows_without_their_labels(codes)
+            tested = predictor.raw_of(self._voters.labeled[tested_rows])
+            labels, known["caveat"] = self.classes_[codes[tested_rows]], USED_LABELS
+            if raw.size and tested.size:
+                # fewer trees and labels predict on another scale: take the values of the same ranks
+                ranks = (rankdata(tested, axis=0) - 0.5) / tested_rows.size
+                pairs = zip(raw.T, ranks.T, strict=True)
+                known["scaled"] = np.column_stack([np.quantile(own, rank) for own, rank in pairs])
+        else:
+            labels = held.y
+            tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
+            is_weighted = given.weight_labeled is not None
+            known["caveat"] = why_no_guarantee(is_weighted, self.shift_score_ > SHIFT_THRESHOLD)
+        self._store_check(given.y_labeled, labels, tested, raw, positions=positions, **known)
+
+    def _rows_without_their_labels(self, codes: np.ndarray) -> np.ndarray:
+        """Return numbers of labeled rows that all voters have scored without their labels."""
+        rows = np.flatnonzero(~np.isnan(self._voters.labeled).any(axis=(1, 2)))
+        if np.unique(codes[rows]).size < self.classes_.size:
+            return rows[:0]  # errors on some of the classes would tell nothing of all rows
+        return rows

@@ -1,0 +1,397 @@
+"""Other classifiers as voters: fitted to all labels, and scored on labels they have not seen.
+
+A classifier is fitted once to all labeled rows, and once for each fold of these, whose rows it then
+scores. One that comes fitted, in scikit-learn's ``FrozenEstimator``, is used as it is: the labeled
+rows must be new to it.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import clone, is_classifier
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
+from sklearn.utils.validation import has_fit_parameter
+
+from hedgeclipper.base.semi_supervised import UNLABELED
+from hedgeclipper.base.threads import own_jobs, run_jobs
+from hedgeclipper.io.arrays import stack_rows
+from hedgeclipper.io.progress import warn_user
+from hedgeclipper.sklearn_private import _safe_indexing
+from hedgeclipper.voters.views import Components, QuantileColumns, filler
+
+TREES = "trees"
+DEFAULT_VOTERS = (TREES, "linear", "components", "class_means", "kernel", "boosting")
+N_FOLDS = 5
+N_LANDMARKS, ROWS_FOR_DISTANCE = 300, 500
+READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading)
+
+Fold = tuple[np.ndarray, np.ndarray]
+
+
+class VoterFailedWarning(UserWarning):
+    """A voter could not be fitted or gave no usable scores, and is left out."""
+
+
+def default_estimators() -> list[tuple[str, str]]:
+    """Return the default voters of `HedgeClipperClassifier`, to add others or to leave some out.
+
+    Each is a name and the word "default"; what it stands for depends on the rows. "trees" are three
+    groups of trees.
+
+    Returns
+    -------
+    list of (str, str)
+        Names, each with "default".
+
+    Examples
+    --------
+    >>> from sklearn.neural_network import MLPClassifier
+    >>> from hedgeclipper import HedgeClipperClassifier, default_estimators
+    >>> [name for name, _ in default_estimators()]
+    ['trees', 'linear', 'components', 'class_means', 'kernel', 'boosting']
+    >>> few = [voter for voter in default_estimators() if voter[0] != "boosting"]
+    >>> model = HedgeClipperClassifier([*few, ("network", MLPClassifier())])
+    """
+    return [(name, "default") for name in DEFAULT_VOTERS]
+
+
+def check_estimators(estimators: Any) -> list[tuple[str, Any]]:
+    """Return the (name, voter) pairs of the ``estimators`` parameter that are not "drop".
+
+    Names are checked by scikit-learn's ``_BaseComposition``.
+    """
+    if isinstance(estimators, str) and estimators in ("default", TREES):
+        return default_estimators()[: 1 if estimators == TREES else None]
+    is_list = isinstance(estimators, list | tuple)
+    if not is_list or not all(
+        isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)
+        for pair in estimators
+    ):
+        raise ValueError(
+            "The 'estimators' parameter must be 'default', 'trees', or a list of (name, "
+            f"classifier) pairs. Got {estimators!r}."
+        )
+    kept = [(name, one) for name, one in estimators if not (_is_word(one) and one == "drop")]
+    if not kept:
+        raise ValueError("estimators has nothing but 'drop'. Leave at least one voter in.")
+    for name, one in kept:
+        if _is_word(one):
+            if one != "default" or name not in DEFAULT_VOTERS:
+                raise ValueError(
+                    f"{name!r} is no default voter. Choose from {', '.join(DEFAULT_VOTERS)}, or "
+                    f"pass a classifier. Got {one!r}."
+                )
+        elif isinstance(one, type):
+            raise TypeError(
+                f"Estimator {name!r} must be an instance. Got a class: use {one.__name__}()."
+            )
+        elif not (hasattr(one, "fit") and is_classifier(one)):
+            raise ValueError(
+                f"Estimator {name!r} must be a classifier, 'default' or 'drop'. Got {one!r}."
+            )
+    return kept
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def default_classifiers(
+    names: Sequence[str], X: Any, components: Components | None, seed: int
+) -> dict[str, Any]:
+    """Return classifiers for these default names, not fitted, on views learned from rows X.
+
+    ``components`` are those of the trees. Views are fitted and frozen: no fold fits them again.
+    docs/ablations.md tells what each contributes.
+    """
+    components = Components(random_state=seed).fit(X) if components is None else components
+
+    def linear(strength: float) -> LogisticRegression:
+        return LogisticRegression(C=strength, max_iter=1000)
+
+    makers: dict[str, Callable[[], Any]] = {
+        "linear": lambda: make_pipeline(FrozenEstimator(_scaled_columns(X)), linear(0.1)),
+        "components": lambda: make_pipeline(FrozenEstimator(components), linear(0.1)),
+        "class_means": lambda: make_pipeline(FrozenEstimator(components), NearestCentroid()),
+        "kernel": lambda: make_pipeline(FrozenEstimator(_kernel(X, components, seed)), linear(10.0)),
+        "boosting": lambda: make_pipeline(
+            filler(),
+            GradientBoostingClassifier(subsample=0.7, max_features="sqrt", random_state=seed),
+        ),
+    }
+    return {name: makers[name]() for name in names}
+
+
+def _scaled_columns(X: Any) -> Any:
+    own = make_pipeline(filler(), MaxAbsScaler()) if sparse.issparse(X) else QuantileColumns()
+    return own.fit(X)
+
+
+@np.errstate(divide="ignore", invalid="ignore")  # rows that are all alike
+def _kernel(X: Any, components: Components, seed: int) -> Pipeline:
+    """Return the similarity to some of the rows, by their components."""
+    reduced = components.transform(X)
+    distances = pairwise_distances(reduced[:ROWS_FOR_DISTANCE], metric="sqeuclidean")
+    gamma = 1.0 / (float(np.median(distances)) or 1.0)
+    size = min(N_LANDMARKS, X.shape[0])
+    kernel = Nystroem(gamma=gamma, n_components=size, random_state=seed).fit(reduced)
+    return Pipeline([("components", components), ("map", kernel)])
+
+
+@dataclass(frozen=True, eq=False)
+class LabeledRows:
+    """What classifiers learn from.
+
+    Rows are arrays, CSR matrices or frames; ``codes`` are the classes of the labeled ones, from 0
+    to n_classes - 1, and ``labels`` what fitted classifiers call these. There may be no unlabeled
+    rows.
+    """
+
+    X: Any
+    codes: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray | None = None
+    X_unlabeled: Any = None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.labels.size
+
+
+@dataclass(frozen=True, eq=False)
+class FittedClassifier:
+    """A classifier fitted to all labels, and its scores of labeled rows that it has not seen.
+
+    ``labels`` are those of the classes as it knows them, and ``seconds`` the time of all its fits.
+    """
+
+    name: str
+    estimator: Any
+    labels: np.ndarray
+    out_of_fold: np.ndarray  # (n_labeled, n_games), NaN for rows that no fold scores
+    seconds: float
+
+
+def fit_classifiers(
+    estimators: Sequence[tuple[str, Any]],
+    rows: LabeledRows,
+    seed: int,
+    *,
+    n_jobs: int | None = None,
+    report: Callable[[str, int, int], None] = lambda name, n_done, n_all: None,
+) -> list[FittedClassifier]:
+    """Return the classifiers, fitted to all labels and scored out of fold, in the order given.
+
+    One that fails is left out with a `VoterFailedWarning`, unless it fails only in folds that lack
+    a class. ``report`` gets the name of a classifier after each of its fits, and how many fits are
+    done, of how many.
+    """
+    everything = np.arange(rows.codes.size)
+    folds = [*choose_folds(rows.codes, seed), (everything, everything)]
+    has_all = [np.unique(rows.codes[train]).size == rows.n_classes for train, _ in folds]
+    last = len(folds) - 1
+    calls = [
+        (name, number, one, rows, *folds[number], number == last)
+        for name, one in estimators
+        for number in ([last] if isinstance(one, FrozenEstimator) else range(len(folds)))
+    ]
+    outcomes: dict[str, dict[int, Any]] = {name: {} for name, _ in estimators}
+    done = run_jobs(_attempt, calls, n_jobs, return_as="generator_unordered")
+    for n_done, (name, number, *outcome) in enumerate(done, start=1):
+        outcomes[name][number] = outcome
+        report(name, n_done, len(calls))
+    fitted, errors = [], {}
+    for name, one in estimators:
+        found = outcomes[name]
+        fatal = [error for number, (_, error, _) in found.items() if error and has_all[number]]
+        if fatal:
+            errors[name] = fatal[0]
+            continue
+        seconds = sum(took for *_, took in found.values())
+        model, scores = found.pop(last)[0]
+        is_frozen = isinstance(one, FrozenEstimator)
+        if not is_frozen:
+            scores = np.full_like(scores, np.nan)
+            for number, (result, *_) in found.items():
+                if result:
+                    scores[folds[number][1]] = result[1]
+        labels = rows.labels if is_frozen else np.arange(rows.n_classes)
+        fitted.append(FittedClassifier(name, model, labels, scores, seconds))
+    warn_of_failed(errors)
+    return fitted
+
+
+def warn_of_failed(errors: dict[str, str]) -> None:
+    """Warn of voters that are left out, given their errors."""
+    for name, error in errors.items():
+        warn_user(
+            f"Voter {name!r} has failed and is left out: {error}. Fix it, or name voters without "
+            "it.",
+            VoterFailedWarning,
+        )
+
+
+def choose_folds(codes: np.ndarray, seed: int) -> list[Fold]:
+    """Return the numbers of the labeled rows to fit and to score, for five stratified folds.
+
+    There are fewer folds if the rarest class has fewer labels. A class of a single label is always
+    among the rows to fit, and without two classes of two labels there are no folds.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 0, 0, 0, 1, 1])
+    >>> [codes[test].tolist() for _, test in choose_folds(codes, 0)]
+    [[0, 0, 1], [0, 0, 1]]
+    """
+    counts = np.bincount(codes)
+    if np.sum(counts > 1) < 2:
+        return []
+    is_single = counts[codes] == 1
+    single, common = np.flatnonzero(is_single), np.flatnonzero(~is_single)
+    n_folds = min(N_FOLDS, int(counts[counts > 1].min()))
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    splits = splitter.split(np.zeros((common.size, 1)), codes[common])
+    return [(np.sort(np.append(common[train], single)), common[test]) for train, test in splits]
+
+
+def _attempt(
+    name: str,
+    number: int,
+    estimator: Any,
+    rows: LabeledRows,
+    train: np.ndarray,
+    test: np.ndarray,
+    is_final: bool,
+    shares_cores: bool,
+) -> tuple[str, int, tuple[Any, np.ndarray] | None, str, float]:
+    """Return name and fold, the final model (else None) with scores, an error, and seconds."""
+    started, found, message = time.perf_counter(), None, ""
+    try:
+        model = clone(estimator)
+        with own_jobs(model, shares_cores), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of a fold would point to no line of the user
+            codes, own = np.arange(rows.n_classes), rows.labels
+            if not isinstance(model, FrozenEstimator):
+                codes = fit_to_labels(model, rows, train)
+                own = np.arange(codes.size)
+            X = _safe_indexing(rows.X, test)
+            scores = classifier_scores(model, X, rows.n_classes, own, codes=codes)
+        found = model if is_final else None, scores
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+    return name, number, found, message, time.perf_counter() - started
+
+
+def fit_to_labels(model: Any, rows: LabeledRows, train: np.ndarray) -> np.ndarray:
+    """Fit a model to some labeled rows, given their numbers, and return the codes of its classes.
+
+    Its classes are 0, 1, ... without a gap, as some classifiers demand, even where ``train`` lacks
+    a class. Unlabeled rows go to a ``fit`` that takes ``X_unlabeled``, or among the other rows,
+    marked by -1, for an estimator that reads such marks. Weights go to a ``fit`` that takes them.
+    """
+    prefix, last = "", model
+    while isinstance(last, Pipeline):
+        name, last = last.steps[-1]
+        prefix += f"{name}__"
+    X, weights = _safe_indexing(rows.X, train), rows.weights
+    weights = None if weights is None else weights[train]
+    codes, y = np.unique(rows.codes[train], return_inverse=True)
+    takes_rows = has_fit_parameter(model, "X_unlabeled")
+    options: dict[str, Any] = {}
+    if rows.X_unlabeled is not None and (takes_rows or isinstance(last, READS_MARKS)):
+        # it is scored on the rows of the fold like on unlabeled ones, so that it learns from both
+        held_out = np.setdiff1d(np.arange(rows.codes.size), train)
+        more = stack_rows(rows.X_unlabeled, _safe_indexing(rows.X, held_out))
+        if takes_rows:
+            options["X_unlabeled"] = more
+        else:
+            X, y = stack_rows(X, more), np.append(y, np.full(more.shape[0], UNLABELED))
+            weights = None if weights is None else np.append(weights, np.ones(more.shape[0]))
+    if weights is not None and has_fit_parameter(last, "sample_weight"):
+        options[f"{prefix}sample_weight"] = weights
+    model.fit(X, y, **options)
+    return codes
+
+
+def classifier_scores(
+    estimator: Any,
+    X: Any,
+    n_classes: int,
+    labels: Any,
+    *,
+    codes: np.ndarray | None = None,
+    shares_cores: bool = False,
+) -> np.ndarray:
+    """Return a fitted classifier's scores of rows, one column per game.
+
+    Probabilities where it has them; else its decision function, squashed to (0, 1) class by class;
+    else 1 for the class it predicts. A class that it does not know gets 0. Of two classes only the
+    second has a column.
+
+    ``labels`` are those of the classes as the estimator knows them, and ``codes`` the code of each,
+    by default 0, 1, ...; ``shares_cores`` tells whether other voters score rows at the same time.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> model = RidgeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> classifier_scores(model, np.array([[0.5]]), 2, ["no", "yes"])
+    array([[0.5]])
+    """
+    labels = np.asarray(labels)
+    own = np.asarray(getattr(estimator, "classes_", labels))
+    place_of = {label: place for place, label in enumerate(labels.tolist())}
+    unknown = [label for label in own.tolist() if label not in place_of]
+    if unknown:
+        raise ValueError(
+            f"it must know the classes {labels.tolist()} and no others. It also knows {unknown}"
+        )
+    places = np.array([place_of[label] for label in own.tolist()], dtype=np.intp)
+    scores = np.zeros((X.shape[0], n_classes))
+    if X.shape[0]:
+        with own_jobs(estimator, shares_cores):
+            scores[:, places if codes is None else codes[places]] = _own_scores(estimator, X, own)
+    if not np.isfinite(scores).all():
+        n_bad = np.count_nonzero(~np.isfinite(scores).all(axis=1))
+        raise ValueError(
+            f"it must give finite scores. Got NaN or infinity for {n_bad} of {X.shape[0]} rows"
+        )
+    return scores[:, 1:] if n_classes == 2 else scores
+
+
+def _own_scores(estimator: Any, X: Any, own: np.ndarray) -> np.ndarray:
+    """Return scores of the classes an estimator knows, shape (n_samples, n_own)."""
+    if own.size == 1:
+        return np.ones((X.shape[0], 1))
+    if hasattr(estimator, "predict_proba"):
+        scores = np.asarray(estimator.predict_proba(X), dtype=float)
+    elif hasattr(estimator, "decision_function"):
+        scores = expit(np.asarray(estimator.decision_function(X), dtype=float))
+        if scores.ndim == 1:
+            scores = np.column_stack([1.0 - scores, scores])
+    else:
+        return np.asarray(estimator.predict(X)).reshape(-1, 1) == own
+    if scores.shape != (X.shape[0], own.size):
+        raise ValueError(
+            f"it must give one score for each of its {own.size} classes. Got an array of shape "
+            f"{scores.shape} for {X.shape[0]} rows"
+        )
+    return scores

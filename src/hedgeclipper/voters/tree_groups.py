@@ -1,0 +1,353 @@
+"""Groups of trees as voters: grown on columns and components, shrunk, scored out of bag.
+
+Half of the trees form an ordinary random forest. The others are extra trees, one half of them on
+components that all rows teach (`views.Components`), the other half on columns and components. All
+are bootstrapped, so that a labeled row is scored by the trees that were grown without it. Leaves
+are shrunk toward the nodes above them, which takes the place of a smallest leaf size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+from hedgeclipper.base.evaluation import LEAST_PROBABILITY
+from hedgeclipper.base.semi_supervised import ShiftWarning
+from hedgeclipper.base.threads import map_in_threads, n_workers
+from hedgeclipper.io.arrays import MAX_SEED, is_array, stack_rows
+from hedgeclipper.io.progress import warn_user
+from hedgeclipper.voters.trees import PackedTrees, TreeNodes, pack_trees
+from hedgeclipper.voters.views import Components
+
+# of all trees; the best of six plans in four draws of 28 rows of the benchmarks (docs/ablations.md)
+FOREST_PART = 0.5
+# with fewer columns components add nothing
+LEAST_COLUMNS = 3
+# from no shrinkage to one that leaves little but the first splits of a hundred rows
+STRENGTHS = np.array([0.0, 2.0, 8.0, 30.0, 100.0, 300.0])
+LEAST_IN_CELL, SHIFT_THRESHOLD = 5, 8.0
+FOREST, ON_COMPONENTS, ON_BOTH, EXTRA = (
+    "random forest",
+    "extra trees on components",
+    "extra trees on columns and components",
+    "extra trees",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeGroup:
+    """Trees of one kind, what they look at, and the values of their leaves.
+
+    ``view`` is "columns", "components" or "both".
+    """
+
+    name: str
+    view: str
+    trees: PackedTrees
+    leaf_values: np.ndarray  # (n_games, all leaves): shrunk proportions over the number of trees
+
+    def check_arrays(self) -> None:
+        """Raise unless each leaf has a value in each game."""
+        values, trees = self.leaf_values, self.trees
+        fits = isinstance(trees, PackedTrees) and self.view in ("columns", "components", "both")
+        fits = fits and is_array(values, "f", None, trees.n_leaves.sum()) and values.size > 0
+        if not (fits and np.isfinite(values).all()):
+            raise ValueError("its groups do not fit their trees")
+
+
+@dataclass(frozen=True, eq=False)
+class TreeScorer:
+    """Scores rows by groups of trees, for each class that has a game: all that new rows need."""
+
+    groups: list[TreeGroup]
+    components: Components | None
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Each group's part of all trees."""
+        n_trees = np.array([group.trees.n_trees for group in self.groups])
+        return n_trees / n_trees.sum()
+
+    def score(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return mean leaf values of rows as float32, shape (n_samples, n_groups, n_games)."""
+        size = min(group.trees.n_block_rows for group in self.groups)
+        blocks = (X[start : start + size] for start in range(0, max(X.shape[0], 1), size))
+        return np.concatenate(list(map_in_threads(self._score_block, blocks, n_jobs)))
+
+    def _score_block(self, X: Any) -> np.ndarray:
+        from hedgeclipper.voters.kernels import sum_leaf_scores
+
+        sums = np.empty((len(self.groups), self.groups[0].leaf_values.shape[0], X.shape[0]))
+        views = see(X, self.components)
+        for group, own in zip(self.groups, sums, strict=True):
+            leaves, offsets = group.trees.apply(views[group.view], 1), group.trees.offsets
+            for values, out in zip(group.leaf_values, own, strict=True):
+                sum_leaf_scores(leaves, offsets, values, out)
+        return np.moveaxis(sums, 2, 0).astype(np.float32, order="C")
+
+
+def see(X: Any, components: Components | None) -> dict[str, Any]:
+    """Return rows as the groups look at them, by the name of the view."""
+    if components is None:
+        return {"columns": X}
+    found = components.transform(X)
+    if sparse.issparse(X):
+        both = sparse.hstack([X, found], format="csr", dtype=np.float32)
+    else:
+        both = np.hstack([X, found], dtype=np.float32, casting="same_kind")
+    return {"columns": X, "components": found, "both": both}
+
+
+@dataclass(frozen=True, eq=False)
+class GrownGroup:
+    """A fitted ensemble of trees, and which labeled rows its trees were grown without."""
+
+    name: str
+    view: str
+    model: Any
+    trees: PackedTrees
+    leaves: np.ndarray  # (n_trees, n_labeled): leaf numbers
+    unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTrees:
+    """Groups of trees with shrunk leaves, and their scores of labeled rows.
+
+    ``out_of_bag`` are by trees grown without the row, NaN if some group has no such tree.
+    """
+
+    scorer: TreeScorer
+    grown: list[GrownGroup]
+    strengths: np.ndarray  # (n_groups,): shrinkage
+    out_of_bag: np.ndarray  # (n_labeled, n_groups, n_games)
+
+    def out_of_bag_in(self, views: dict[str, Any], n_jobs: int | None) -> np.ndarray:
+        """Return what ``out_of_bag`` would be if the labeled rows had these values."""
+        pairs = zip(self.grown, self.scorer.groups, strict=True)
+        scores = [
+            _unseen_scores(one.trees, one.trees.apply(views[one.view], n_jobs), one.unseen, values)
+            for one, values in ((one, group.leaf_values[:, None]) for one, group in pairs)
+        ]
+        return np.stack([own[0] for own in scores], axis=1)
+
+
+def fit_trees(
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray | None,
+    games: Sequence[int],
+    X_unlabeled: Any | None,
+    *,
+    n_trees: int,
+    random_state: np.random.RandomState,
+    n_jobs: int | None,
+) -> FittedTrees:
+    """Grow the groups on labeled rows, shrink their leaves, and score the rows out of bag.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_labeled, n_columns)
+        Labeled rows.
+    codes : ndarray of shape (n_labeled,)
+        Numbers of their classes.
+    weights : ndarray of shape (n_labeled,) or None
+        Weights of the rows.
+    games : sequence of int
+        Classes that have a game.
+    X_unlabeled : like X, or None
+        Unlabeled rows, or some of them, which teach the components beside the labeled ones.
+    n_trees : int
+        Number of trees in all.
+    random_state : RandomState
+        Source of all seeds.
+    n_jobs : int or None
+        Threads.
+    """
+    components = _fit_components(X, X_unlabeled, random_state)
+    views = see(X, components)
+    grown = _grow(views, codes, weights, n_trees, random_state, n_jobs)
+    is_positive = codes[:, None] == np.asarray(games)
+    groups, strengths, scores = [], [], []
+    for one in grown:
+        tables = [shrink(one.trees.nodes, one.trees.leaf_values[:, k], STRENGTHS) for k in games]
+        table = np.stack(tables) / one.trees.n_trees
+        found = _unseen_scores(one.trees, one.leaves, one.unseen, table)
+        chosen = choose_strength(found, is_positive, weights)
+        values = np.ascontiguousarray(table[:, chosen])
+        groups.append(TreeGroup(one.name, one.view, one.trees, values))
+        strengths.append(STRENGTHS[chosen])
+        scores.append(found[chosen])
+    scorer = TreeScorer(groups, components)
+    return FittedTrees(scorer, grown, np.array(strengths), np.stack(scores, axis=1))
+
+
+def _fit_components(
+    X: Any, X_unlabeled: Any | None, random_state: np.random.RandomState
+) -> Components | None:
+    seed = random_state.randint(np.iinfo(np.int32).max)
+    if X.shape[1] < LEAST_COLUMNS:
+        return None
+    rows = X if X_unlabeled is None else stack_rows(X, X_unlabeled)
+    return Components(random_state=seed).fit(rows)
+
+
+def _grow(
+    views: dict[str, Any],
+    codes: np.ndarray,
+    weights: np.ndarray | None,
+    n_trees: int,
+    random_state: np.random.RandomState,
+    n_jobs: int | None,
+) -> list[GrownGroup]:
+    n_forest, n_jobs = max(1, round(FOREST_PART * n_trees)), n_workers(n_jobs)
+    plan = [(FOREST, "columns", RandomForestClassifier(n_forest, n_jobs=n_jobs))]
+    others = {ON_COMPONENTS: "components", ON_BOTH: "both"} if len(views) > 1 else {EXTRA: "columns"}
+    parts = np.array_split(np.arange(max(n_trees - n_forest, len(others))), len(others))
+    for (name, view), part in zip(others.items(), parts, strict=True):
+        extra = ExtraTreesClassifier(len(part), bootstrap=True, n_jobs=n_jobs)
+        plan.append((name, view, extra))
+    options = {} if weights is None else {"sample_weight": weights / weights.mean()}
+    grown = []
+    for name, view, model in plan:
+        model.set_params(random_state=random_state.randint(MAX_SEED))
+        model.fit(views[view], codes, **options)
+        trees = pack_trees(model.estimators_)
+        samples = model.estimators_samples_
+        bags = np.array([np.bincount(own, minlength=codes.size) for own in samples])
+        leaves = trees.apply(views[view], n_jobs)
+        grown.append(GrownGroup(name, view, model, trees, leaves, bags == 0))
+    return grown
+
+
+def shrink(nodes: TreeNodes, values: np.ndarray, strengths: np.ndarray) -> np.ndarray:
+    """Return the values of leaves, each drawn toward those of the nodes above it.
+
+    A node's value is that of its parent plus (its own mean - the parent's mean) / (1 + lambda / n),
+    lambda the strength and n the training rows in the parent, summed along the path [1]_. Every
+    node votes, and splits of few rows count little. So trees can be grown freely.
+
+    Parameters
+    ----------
+    nodes : TreeNodes
+        The trees.
+    values : ndarray of shape (all leaves,)
+        The mean of the training rows in each leaf.
+    strengths : ndarray of shape (n_strengths,)
+        Rows of a parent at which what its children add is halved; 0 changes nothing.
+
+    Returns
+    -------
+    ndarray of shape (n_strengths, all leaves)
+
+    References
+    ----------
+    .. [1] A. Agarwal, Y. S. Tan, O. Ronen, C. Singh and B. Yu, "Hierarchical shrinkage: improving
+       the accuracy and interpretability of tree-based methods", ICML 2022.
+
+    Examples
+    --------
+    A root of 4 rows with the mean 1/2, whose leaves have the means 0 and 1:
+
+    >>> nodes = TreeNodes(np.array([-1, 0, 0]), np.array([1, 2]), np.array([2.0, 2.0]))
+    >>> shrink(nodes, np.array([0.0, 1.0]), np.array([0.0, 4.0]))
+    array([[0.  , 1.  ],
+           [0.25, 0.75]])
+    """
+    from hedgeclipper.voters.kernels import shrink_nodes
+
+    means, sizes = nodes.means_and_sizes(values)
+    out = np.empty((strengths.size, values.size))
+    for number, strength in enumerate(strengths):
+        shrunk = np.empty_like(means)
+        shrink_nodes(nodes.parent, sizes, means, float(strength), shrunk)
+        out[number] = shrunk[nodes.leaf_nodes]
+    return out
+
+
+def choose_strength(
+    scores: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None = None
+) -> int:
+    """Return the number of the strength whose scores predict labels best, by log loss.
+
+    Scores, of shape (n_strengths, n_labeled, n_games), are probabilities of each game's class, by
+    trees that were grown without the row; NaN if there are none.
+    """
+    known = ~np.isnan(scores).any(axis=(0, 2))
+    if not known.any():
+        return 0
+    p = np.clip(scores[:, known], LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+    losses = -np.where(is_positive[known], np.log(p), np.log1p(-p)).sum(axis=2)
+    own = None if weights is None else weights[known]
+    return int(np.argmin(np.average(losses, axis=1, weights=own)))
+
+
+def _unseen_scores(
+    trees: PackedTrees, leaves: np.ndarray, unseen: np.ndarray, table: np.ndarray
+) -> np.ndarray:
+    """Return sums of leaf values over the unseen trees, scaled to all trees of the group.
+
+    The table of values has the shape (n_games, n_strengths, all leaves); the result
+    (n_strengths, n_labeled, n_games), NaN if no tree is unseen.
+
+    Trees grown without a row have seen fewer rows of its class. Where that class is rare, its rows
+    would score too low, so the class proportions in the samples of these trees are replaced by
+    those in the samples of all trees.
+    """
+    sums, n_unseen = np.zeros((*table.shape[:2], leaves.shape[1])), unseen.sum(axis=0)
+    for tree, offset in enumerate(trees.offsets):
+        rows = np.flatnonzero(unseen[tree])
+        sums[:, :, rows] += table[:, :, offset + leaves[tree, rows].astype(np.int64)]
+    scale = np.full(n_unseen.size, np.nan)
+    np.divide(trees.n_trees, n_unseen, out=scale, where=n_unseen > 0)
+    # a class's proportion in a tree's sample is the mean of its leaf values, whatever the strength
+    totals = np.add.reduceat(trees.leaf_sizes, trees.offsets)
+    roots = np.add.reduceat(trees.leaf_sizes * table[:, 0], trees.offsets, axis=1) / totals
+    missing = roots.sum(axis=1, keepdims=True) - scale * (roots @ unseen)  # (games, labeled)
+    return np.moveaxis(sums * scale + missing[:, None], 0, 2)
+
+
+def check_shift(fitted: FittedTrees, some: Any | None, n_jobs: int | None) -> float:
+    """Return how far unlabeled rows are from labeled ones in the leaves, and warn if it is far.
+
+    The median over the trees of the chi-square statistic of two samples, in standard deviations
+    from its mean under no shift; leaves with few rows of either kind are taken together. Of the
+    labeled rows only unseen ones count: a tree's own rows are spread evenly over its leaves by
+    design. ``some`` are unlabeled rows; None if there are none.
+    """
+    if some is None:
+        return 0.0
+    scores, views = [], see(some, fitted.scorer.components)
+    for group in fitted.grown:
+        unlabeled = group.trees.apply(views[group.view], n_jobs)
+        for tree, n_leaves in enumerate(group.trees.n_leaves):
+            rows = group.leaves[tree, group.unseen[tree]]
+            scores += _shift_of_tree(rows, unlabeled[tree], n_leaves)
+    score = float(np.median(scores)) if scores else 0.0
+    if score > SHIFT_THRESHOLD:
+        warn_user(
+            "The unlabeled rows look unlike the labeled ones: they fall into the leaves of the "
+            f"trees in significantly different proportions (score {score:.0f}, up to 3 is usual). "
+            "What the labels tell of a leaf may not hold for them.",
+            ShiftWarning,
+        )
+    return score
+
+
+def _shift_of_tree(labeled: np.ndarray, unlabeled: np.ndarray, n_leaves: int) -> list[float]:
+    """Return the statistic of one tree, given leaf numbers of rows; none if it says nothing."""
+    found = np.array([np.bincount(own, minlength=n_leaves) for own in (labeled, unlabeled)])
+    large = found.sum(axis=0) >= LEAST_IN_CELL
+    cells = np.column_stack([found[:, large], found[:, ~large].sum(axis=1)])
+    cells = cells[:, cells.sum(axis=0) > 0]
+    degrees = cells.shape[1] - 1
+    if degrees < 1 or labeled.size == 0:
+        return []
+    ratio = np.sqrt(unlabeled.size / labeled.size)
+    statistic = np.sum((ratio * cells[0] - cells[1] / ratio) ** 2 / cells.sum(axis=0))
+    return [float((statistic - degrees) / np.sqrt(2.0 * degrees))]

@@ -1,0 +1,187 @@
+"""Trees of scikit-learn as flat arrays, and which leaf of each tree a row falls into.
+
+Leaf numbers are counted from 0 in each tree and stored by tree, shape (trees, rows), in two bytes
+each where they fit. A kernel of our own walks all rows of a block down a tree together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from hedgeclipper.base.threads import map_in_threads
+from hedgeclipper.io.arrays import is_array
+
+ROWS_PER_BLOCK = 1 << 14
+BYTES_PER_BLOCK = 1 << 23
+
+
+@dataclass(frozen=True, eq=False)
+class TreeNodes:
+    """Parent links and leaf sizes of all trees; parents are counted before their children."""
+
+    parent: np.ndarray  # (n_nodes,): number of the parent, -1 for a root
+    leaf_nodes: np.ndarray  # (all leaves,): number of the node that each leaf is
+    leaf_sizes: np.ndarray  # (all leaves,): training rows in each leaf, by weight
+
+    def means_and_sizes(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and number of the training rows in each node, given the mean in each leaf."""
+        from hedgeclipper.voters.kernels import sum_up_nodes
+
+        sums, sizes = np.zeros((2, self.parent.size))
+        sums[self.leaf_nodes], sizes[self.leaf_nodes] = values * self.leaf_sizes, self.leaf_sizes
+        sum_up_nodes(self.parent, sums)
+        sum_up_nodes(self.parent, sizes)
+        return np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0), sizes
+
+
+@dataclass(eq=False)
+class PackedTrees:
+    """scikit-learn trees as flat arrays, nodes of all trees one after the other.
+
+    ``used`` lists the features that occur in a split; ``feature`` counts among these. ``parent`` is
+    the number of each node's parent, -1 for a root.
+    """
+
+    used: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    parent: np.ndarray
+    missing_left: np.ndarray
+    leaf: np.ndarray
+    roots: np.ndarray
+    depth: int
+    n_leaves: np.ndarray
+    leaf_values: np.ndarray
+    leaf_sizes: np.ndarray
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return self.n_leaves.size
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Number of the first leaf of each tree, all trees counted through."""
+        return np.concatenate([[0], np.cumsum(self.n_leaves)[:-1]])
+
+    @property
+    def nodes(self) -> TreeNodes:
+        """Parent links and leaf sizes."""
+        return TreeNodes(self.parent, np.flatnonzero(self.left < 0), self.leaf_sizes)
+
+    @property
+    def n_block_rows(self) -> int:
+        """How many rows fit a block of features that stays in the cache."""
+        size = BYTES_PER_BLOCK // (4 * max(1, self.used.size))
+        return int(np.clip(size, 1024, ROWS_PER_BLOCK))
+
+    def check_arrays(self) -> None:
+        """Raise unless every path from a root ends in a leaf of the same tree: kernels rely on it.
+
+        Each node has one parent: otherwise paths could double at each step, and never all be seen.
+        """
+        n_nodes, n_trees = len(self.left), len(self.roots)
+        kinds = {"i": (self.left, self.right, self.parent), "iu": (self.feature, self.leaf)}
+        kinds |= {"f": (self.threshold,), "b": (self.missing_left,)}
+        fits = all(is_array(own, kind, n_nodes) for kind in kinds for own in kinds[kind])
+        fits = fits and is_array(self.roots, "i", n_trees) and is_array(self.used, "i", None)
+        fits = fits and is_array(self.n_leaves, "i", n_trees)
+        if not (fits and self._are_nodes_linked() and self._depth() <= self.depth <= n_nodes):
+            raise ValueError("its trees have nodes that do not fit together")
+
+    def _are_nodes_linked(self) -> bool:
+        is_leaf, tree = self.left < 0, np.cumsum(self.parent < 0) - 1
+        inner, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
+        children, above = np.append(self.left[inner], self.right[inner]), np.tile(inner, 2)
+        columns, counts = self.feature[inner], np.bincount(tree[leaves], minlength=self.n_trees)
+        numbers = np.arange(leaves.size) - self.offsets[tree[leaves]]  # from 0 in each tree
+        return bool(
+            np.array_equal(np.sort(np.append(self.roots, children)), np.arange(self.left.size))
+            and np.array_equal(self.roots, np.flatnonzero(self.parent < 0))
+            and np.array_equal(self.parent[children], above)
+            and np.all((children > above) & (tree[children] == tree[above]))
+            and np.array_equal(self.n_leaves, counts)
+            and np.array_equal(self.leaf[leaves], numbers)
+            and np.all((columns >= 0) & (columns < self.used.size))
+        )
+
+    def _depth(self) -> int:
+        nodes, depth = self.roots, -1
+        while nodes.size:
+            inner, depth = nodes[self.left[nodes] >= 0], depth + 1
+            nodes = np.append(self.left[inner], self.right[inner])
+        return depth
+
+    def apply(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return the leaf numbers of all rows of X, shape (n_trees, n_samples)."""
+        dtype = np.uint16 if self.n_leaves.max(initial=1) <= 1 << 16 else np.uint32
+        out = np.empty((self.n_trees, X.shape[0]), dtype)
+        size = self.n_block_rows
+        slices = (slice(start, start + size) for start in range(0, X.shape[0], size))
+        for _ in map_in_threads(lambda rows: self._walk(X[rows], out[:, rows]), slices, n_jobs):
+            pass
+        return out
+
+    def _walk(self, X: Any, out: np.ndarray) -> None:
+        """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
+        from hedgeclipper.voters.kernels import find_leaves
+
+        used = X if self.used.size == X.shape[1] else X[:, self.used]
+        used = used.toarray() if sparse.issparse(used) else used
+        columns = np.ascontiguousarray(used.T, dtype=np.float32)
+        if self.used.size == 0:
+            # a forest of single leaves has no features, but the kernel wants the number of rows
+            columns = np.zeros((1, X.shape[0]), np.float32)
+        # a block of its own is quicker to write to, row by row, than a part of a larger array
+        block = np.empty(out.shape, out.dtype)
+        splits = self.feature, self.threshold, self.left, self.right, self.missing_left
+        find_leaves(columns, *splits, self.leaf, self.roots, self.depth, block)
+        out[:] = block
+
+
+def pack_trees(trees: list[Any]) -> PackedTrees:
+    """Return fitted trees of scikit-learn as flat arrays."""
+    parts = [tree.tree_ for tree in trees]
+    starts = np.concatenate([[0], np.cumsum([part.node_count for part in parts])])
+    split_features = [np.maximum(part.feature, 0) for part in parts]
+    is_leaf = np.concatenate([part.children_left < 0 for part in parts])
+    used, feature = np.unique(np.concatenate(split_features), return_inverse=True)
+    if np.all(is_leaf):
+        used, feature = used[:0], np.zeros_like(feature)
+    starts_of = np.repeat(starts[:-1], np.diff(starts))
+    children = np.hstack([[part.children_left, part.children_right] for part in parts])
+    left, right = np.where(children < 0, -1, children + starts_of).astype(np.int32)
+    parent, inner = np.full(starts[-1], -1, dtype=np.int32), np.flatnonzero(~is_leaf)
+    parent[left[inner]] = parent[right[inner]] = inner
+    values = np.concatenate([part.value[:, 0, :] for part in parts])[is_leaf]
+    n_leaves = np.array([part.n_leaves for part in parts])
+    return PackedTrees(
+        used=used,
+        feature=feature.astype(np.int32),
+        threshold=_round_down(np.concatenate([part.threshold for part in parts])),
+        left=left,
+        right=right,
+        parent=parent,
+        missing_left=np.concatenate([part.missing_go_to_left for part in parts]).astype(bool),
+        leaf=np.concatenate([np.cumsum(part.children_left < 0) - 1 for part in parts]).astype(
+            np.uint32
+        ),
+        roots=starts[:-1].astype(np.int32),
+        depth=max(part.max_depth for part in parts),
+        n_leaves=n_leaves,
+        leaf_values=values,
+        leaf_sizes=np.concatenate([part.weighted_n_node_samples for part in parts])[is_leaf],
+    )
+
+
+def _round_down(threshold: np.ndarray) -> np.ndarray:
+    """Return the largest float32 not above: x <= it and x <= threshold agree for every float32."""
+    rounded = threshold.astype(np.float32)
+    below = np.nextafter(rounded, np.float32(-np.inf))
+    return np.where(rounded.astype(np.float64) > threshold, below, rounded)

@@ -1,0 +1,181 @@
+"""All voters of a fit: what they are, how they score labeled rows, and how they score any rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.base.threads import run_jobs
+from hedgeclipper.io.arrays import MAX_SEED, draw_rows, stack_rows
+from hedgeclipper.sklearn_private import _safe_indexing
+from hedgeclipper.voters.classifiers import (
+    TREES,
+    LabeledRows,
+    classifier_scores,
+    default_classifiers,
+    fit_classifiers,
+)
+from hedgeclipper.voters.tree_groups import FittedTrees, TreeScorer, fit_trees
+
+ROWS_FOR_VIEWS, ROWS_TO_LEARN_FROM = 10_000, 5_000
+ROWS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class VoterScorer:
+    """Scores rows by all voters: groups of trees, then other classifiers.
+
+    ``labels`` are those of the classes as each of the classifiers knows them.
+    """
+
+    trees: TreeScorer | None
+    classifiers: dict[str, Any]
+    labels: dict[str, np.ndarray]
+    n_classes: int
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the voters, in the order of their scores."""
+        groups = [] if self.trees is None else [group.name for group in self.trees.groups]
+        return [*groups, *self.classifiers]
+
+    @property
+    def tree_sizes(self) -> np.ndarray:
+        """Each group's part of all trees; empty without trees."""
+        return np.empty(0) if self.trees is None else self.trees.sizes
+
+    def score(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return scores of rows, shape (n_samples, n_voters, n_games), of about 0 to 1."""
+        starts = range(0, max(X.shape[0], 1), ROWS_AT_ONCE)
+        blocks = (_safe_indexing(X, slice(start, start + ROWS_AT_ONCE)) for start in starts)
+        return np.concatenate([self._score_block(block, n_jobs) for block in blocks])
+
+    def _score_block(self, X: Any, n_jobs: int | None) -> np.ndarray:
+        calls = [
+            (name, model, X, self.n_classes, self.labels[name])
+            for name, model in self.classifiers.items()
+        ]
+        parts = [] if self.trees is None else [self.trees.score(X, n_jobs)]
+        if calls:
+            found = run_jobs(_score, calls, n_jobs, prefer="threads")
+            parts.append(np.stack(list(found), axis=1).astype(np.float32))
+        return np.concatenate(parts, axis=1)
+
+
+def _score(name: str, *arguments: Any, shares_cores: bool) -> np.ndarray:
+    try:
+        return classifier_scores(*arguments, shares_cores=shares_cores)
+    except ValueError as error:
+        raise ValueError(f"Voter {name!r} cannot score these rows: {error}.") from error
+
+
+@dataclass(frozen=True, eq=False)
+class FittedVoters:
+    """Voters, and their scores of the labeled rows without the use of the row's own label.
+
+    ``seconds`` is the time that each voter's fits took, that of all trees for each group.
+    """
+
+    scorer: VoterScorer
+    labeled: np.ndarray  # (n_labeled, n_voters, n_games): NaN where a row has no such score
+    trees: FittedTrees | None
+    seconds: np.ndarray  # (n_voters,)
+
+
+def fit_voters(
+    estimators: Sequence[tuple[str, Any]],
+    rows: LabeledRows,
+    games: Sequence[int],
+    *,
+    n_trees: int,
+    random_state: np.random.RandomState,
+    n_jobs: int | None,
+    report: Callable[[str, int, int], None] = lambda name, n_done, n_all: None,
+) -> FittedVoters:
+    """Return the voters, fitted to labeled rows.
+
+    Parameters
+    ----------
+    estimators : sequence of (str, object)
+        Names and classifiers; "default" in place of a classifier is the one of that name.
+    rows : LabeledRows
+        Labeled rows, and a sample of the unlabeled ones, which teach views.
+    games : sequence of int
+        Classes that have a game: the second of two, or all.
+    n_trees : int
+        Number of trees.
+    random_state : RandomState
+        Source of all seeds.
+    n_jobs : int or None
+        Threads and processes.
+    report : callable
+        Gets the name of a classifier after each of its fits, and the numbers of fits, done and all.
+    """
+    plan = dict(estimators)
+    trees, seconds, parts = None, [], []
+    if _is_default(plan.get(TREES)):
+        del plan[TREES]
+        started = time.perf_counter()
+        trees = fit_trees(
+            rows.X,
+            rows.codes,
+            rows.weights,
+            games,
+            rows.X_unlabeled,
+            n_trees=n_trees,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        parts.append(trees.out_of_bag)
+        seconds += [time.perf_counter() - started] * len(trees.scorer.groups)
+    seed = random_state.randint(MAX_SEED)
+    if plan:
+        plan = _fill_in(plan, rows, trees, random_state, seed)
+        own = LabeledRows(rows.X, rows.codes, rows.labels, rows.weights, _some(rows, random_state))
+        fitted = fit_classifiers(list(plan.items()), own, seed, n_jobs=n_jobs, report=report)
+        parts += [one.out_of_fold[:, None] for one in fitted]
+        seconds += [one.seconds for one in fitted]
+    else:
+        fitted = []
+    if not parts:
+        raise ValueError("No voter could be fitted; the warnings before tell why.")
+    scorer = VoterScorer(
+        None if trees is None else trees.scorer,
+        {one.name: one.estimator for one in fitted},
+        {one.name: one.labels for one in fitted},
+        rows.n_classes,
+    )
+    return FittedVoters(scorer, np.concatenate(parts, axis=1), trees, np.array(seconds))
+
+
+def _is_default(estimator: Any) -> bool:
+    return isinstance(estimator, str) and estimator == "default"
+
+
+def _fill_in(
+    plan: dict[str, Any],
+    rows: LabeledRows,
+    trees: FittedTrees | None,
+    random_state: np.random.RandomState,
+    seed: int,
+) -> dict[str, Any]:
+    """Return the plan with classifiers in place of the word "default"."""
+    names = [name for name, one in plan.items() if _is_default(one)]
+    if not names:
+        return plan
+    sample = rows.X
+    if rows.X_unlabeled is not None:
+        sample = stack_rows(rows.X, draw_rows(rows.X_unlabeled, ROWS_FOR_VIEWS, random_state))
+    components = None if trees is None else trees.scorer.components
+    return plan | default_classifiers(names, sample, components, seed)
+
+
+def _some(rows: LabeledRows, random_state: np.random.RandomState) -> Any:
+    """Return unlabeled rows for classifiers that learn from these."""
+    if rows.X_unlabeled is None:
+        return None
+    return draw_rows(rows.X_unlabeled, ROWS_TO_LEARN_FROM, random_state)

@@ -1,0 +1,392 @@
+"""From scores of voters to weights and calibrated probabilities: where a voter's weight comes from.
+
+**Votes.** Voters give scores of any scale. A vote is the mean of two readings of a score, each in
+[-1, 1]: its rank among the voter's scores on the unlabeled rows, which makes all voters alike, and
+its log-odds, standardized there and cut off at two standard deviations, which keeps how confident
+the voter is. Groups of trees are probabilities of one kind: their votes are these, less their mean,
+in units of two standard deviations of the trees together, so that equal weights are the mean.
+
+**Correlations b.** Labels are weighted so that both classes count the same: b tells how well a
+voter ranks. It is not a statement about the rows, and never enters a bound.
+
+**Anchor.** The game starts from weights that need no labels, and is pulled to them: one half for
+the trees, by their numbers, and the other half for the other voters, each times exp(z / 2) if its b
+is z standard errors from that of the trees. With few labels z counts less. (Chosen on three draws
+of 34 rows of the benchmarks and two of 48 with rare classes: docs/ablations.md.)
+
+**Game.** How voters agree is seen on the unlabeled rows, and on the labeled ones, where b comes
+from, so that some of the noise in b cancels (`_sampling_correction`). The slack is minimized with a
+ridge around the anchor that falls with the number of labels of the rarer class.
+
+**Calibration.** The weighted vote becomes a probability by a logistic curve through the labels,
+seen out of sample. A few labels cannot place it alone: the mean of the voters' probabilities on the
+unlabeled rows is added to them as if it were some twenty labels more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import logit
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
+
+from hedgeclipper.game.equations import Game, WeightTerms
+from hedgeclipper.game.losses import resolve_loss
+from hedgeclipper.game.solution import GameSolution, Progress
+from hedgeclipper.game.solve import play
+from hedgeclipper.game.specialists import VoteArray
+from hedgeclipper.io.progress import warn_user
+
+# votes: ranks at most so many, and log-odds cut off at so many standard deviations
+MOST_RANKS, LEAST_SCORE, DEVIATIONS = 10_000, 1e-3, 2.0
+# the anchor: the trees' part, and labels of the rarer class with which z counts half
+TREE_PART, LABELS_FOR_HALF = 0.5, 10.0
+# the ridge with one label of each class, and labels of the rarer class below which it is larger
+RIDGE, RIDGE_LABELS, RIDGE_WITHOUT_LABELS = 20.0, 20.0, 1e6
+LABELS_PER_VOTER, N_CORRECTIONS = 2.0, 2
+LABELS_FOR_FREE_SIGNS = 100.0
+PRIOR_ROWS = 3.0
+PRIOR_LABELS, ROWS_FOR_CALIBRATION, WEAK = 20.0, 2_000, 1e6
+TOL, MAX_ITER = 1e-3, 200
+TINY = 1e-12
+
+
+class NoHeldOutRowsWarning(UserWarning):
+    """Some class has no held-out rows to score voters on: labels do not change their weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class RankScale:
+    """Makes votes of a voter's scores.
+
+    ``values`` are the different scores on the unlabeled rows, in rising order, and ``ranks`` their
+    ranks in [-1, 1]; ``center`` and ``spread`` are mean and standard deviation of the log-odds.
+    """
+
+    values: np.ndarray
+    ranks: np.ndarray
+    center: float
+    spread: float
+
+    @classmethod
+    def of(cls, scores: np.ndarray) -> RankScale:
+        """Return the scale of a voter's scores on some rows.
+
+        Examples
+        --------
+        >>> scale = RankScale.of(np.array([0.2, 0.9, 0.2, 0.4]))
+        >>> scale(np.array([0.1, 0.2, 0.9])).round(3)
+        array([-0.583, -0.445,  0.792])
+        """
+        values, counts = np.unique(scores, return_counts=True)
+        ranks = (2.0 * np.cumsum(counts) - counts) / scores.size - 1.0
+        if values.size > MOST_RANKS:
+            kept = np.linspace(0, values.size - 1, MOST_RANKS).round().astype(int)
+            values, ranks = values[kept], ranks[kept]
+        log_odds = _log_odds(scores)
+        spread = float(log_odds.std())
+        return cls(values, ranks, float(log_odds.mean()), spread if spread > 1e-9 else 1.0)
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """Return the votes, in [-1, 1], which rise with the scores."""
+        rank = np.interp(scores, self.values, self.ranks)
+        standardized = (_log_odds(scores) - self.center) / self.spread
+        return (rank + np.clip(standardized / DEVIATIONS, -1.0, 1.0)) / 2.0
+
+
+def _log_odds(scores: np.ndarray) -> np.ndarray:
+    return logit(np.clip(scores, LEAST_SCORE, 1.0 - LEAST_SCORE))
+
+
+@dataclass(frozen=True)
+class TreeScale:
+    """Makes votes of probabilities: (p - center) / spread, the same for all groups of trees."""
+
+    center: float
+    spread: float
+
+    @classmethod
+    def of(cls, probabilities: np.ndarray) -> TreeScale:
+        """Return the scale, given the mean probabilities of all trees on some rows."""
+        spread = DEVIATIONS * float(probabilities.std())
+        return cls(float(probabilities.mean()), spread if spread > 1e-9 else 1.0)
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """Return the votes, which rise with the scores."""
+        return (scores - self.center) / self.spread
+
+
+Scale = RankScale | TreeScale
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Log-odds of the positive class: slope * score + intercept; the slope is positive."""
+
+    slope: float
+    intercept: float
+
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds of the positive class."""
+        return self.slope * scores + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedVote:
+    """The weights of the voters for one class against the rest: all that new scores need.
+
+    ``scales`` make votes of the scores of each voter, ``weights`` (theta) a score of these votes,
+    and ``calibration`` log-odds of the score.
+    """
+
+    scales: Sequence[Scale]
+    weights: np.ndarray
+    calibration: Calibration
+
+    def check_arrays(self) -> None:
+        """Raise unless all numbers that predictions are made of are finite."""
+        parts = [self.calibration, *self.scales]
+        numbers = [self.weights, *(number for part in parts for number in vars(part).values())]
+        if not all(np.isfinite(number).all() for number in numbers):
+            raise ValueError("its game has numbers that are not finite")
+
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds of the class for scores of shape (n_samples, n_voters)."""
+        return self.calibration.log_odds(make_votes(self.scales, scores) @ self.weights)
+
+
+def make_votes(scales: Sequence[Scale], scores: np.ndarray) -> np.ndarray:
+    """Return the votes for scores of shape (n_samples, n_voters)."""
+    return np.column_stack([scale(own) for scale, own in zip(scales, scores.T, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class LabeledVotes:
+    """Votes for one class against the rest, or scores: a column for each voter.
+
+    Those of labeled rows are made without the row's own label; ``weights`` are of these rows.
+    """
+
+    labeled: np.ndarray
+    is_positive: np.ndarray
+    weights: np.ndarray
+    unlabeled: np.ndarray
+
+    @property
+    def n_rare(self) -> int:
+        """Number of labels of the rarer class."""
+        n_positive = int(self.is_positive.sum())
+        return min(n_positive, self.is_positive.size - n_positive)
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedVoters:
+    """The game of one class against the rest, solved: the vote, and where its weights come from.
+
+    ``label_correlations`` are b with both classes counting the same, ``errors`` their standard
+    errors, and ``anchor`` the weights that the game was pulled to.
+    """
+
+    vote: WeightedVote
+    label_correlations: np.ndarray
+    errors: np.ndarray
+    anchor: np.ndarray
+    game: GameSolution
+    votes: LabeledVotes
+
+
+def scores_by_game(
+    labeled: np.ndarray,
+    unlabeled: np.ndarray,
+    codes: np.ndarray,
+    weights: np.ndarray | None,
+    games: Sequence[int],
+) -> list[LabeledVotes]:
+    """Return the scores for each class against the rest; warn if a class has no labeled ones.
+
+    Scores have the shape (n_rows, n_voters, n_games). Labeled rows that some voter has not scored
+    without their label, where scores are NaN, are left out.
+    """
+    known = np.flatnonzero(~np.isnan(labeled).any(axis=(1, 2)))
+    if np.unique(codes[known]).size < np.unique(codes).size:
+        warn_user(
+            "Some class has no held-out row to score the voters on, since each of its labels is "
+            "needed to fit them: labels have no part in the weights of its game. Label at least "
+            "two rows of each class, or make sample weights less unequal: rows of large weight are "
+            "in the bootstrap sample of every tree.",
+            NoHeldOutRowsWarning,
+        )
+    weights = np.ones(codes.size) if weights is None else weights
+    return [
+        LabeledVotes(
+            labeled=labeled[known, :, column],
+            is_positive=codes[known] == code,
+            weights=weights[known],
+            unlabeled=unlabeled[:, :, column],
+        )
+        for column, code in enumerate(games)
+    ]
+
+
+@threadpool_limits.wrap(limits=1, user_api="blas")
+def weigh(scores: LabeledVotes, tree_sizes: np.ndarray) -> WeighedVoters:
+    """Return the weights of the voters and the calibration of their vote.
+
+    Parameters
+    ----------
+    scores : LabeledVotes
+        Scores of the voters, groups of trees first.
+    tree_sizes : ndarray of shape (n_groups,)
+        Each group's part of all trees; empty if there are none.
+    """
+    n_groups = tree_sizes.size
+    scales: list[Scale] = [RankScale.of(own) for own in scores.unlabeled[:, n_groups:].T]
+    if n_groups:
+        trees = TreeScale.of(scores.unlabeled[:, :n_groups] @ tree_sizes)
+        scales = [trees] * n_groups + scales
+    labeled, unlabeled = (make_votes(scales, own) for own in (scores.labeled, scores.unlabeled))
+    votes = replace(scores, labeled=labeled, unlabeled=unlabeled)
+    anchor = choose_anchor(votes, tree_sizes)
+    b, errors = balanced_correlations(votes)
+    game = solve_weights(votes, anchor, b)
+    # if no voter is better than a guess as far as labels tell, the weights are those of the anchor
+    weights = game.weights if np.any(game.weights != 0) else anchor
+    calibration = calibrate(
+        labeled @ weights,
+        scores.is_positive,
+        scores.weights,
+        unlabeled @ weights,
+        np.clip(scores.unlabeled @ anchor, 0.0, 1.0),
+    )
+    vote = WeightedVote(scales, weights, calibration)
+    return WeighedVoters(vote, b, errors, anchor, game, votes)
+
+
+def choose_anchor(votes: LabeledVotes, tree_sizes: np.ndarray) -> np.ndarray:
+    """Return the weights that the game starts from, which add up to 1.
+
+    A voter beside trees is compared with these. Without trees all voters are compared with the best
+    of them.
+    """
+    n_groups, n_voters = tree_sizes.size, votes.labeled.shape[1]
+    if n_groups == n_voters:
+        return tree_sizes
+    reference = np.append(tree_sizes, np.zeros(n_voters - n_groups))
+    base = np.append(
+        TREE_PART * tree_sizes,
+        np.full(n_voters - n_groups, (1.0 - TREE_PART) / (n_voters - n_groups)),
+    )
+    if n_groups == 0:
+        reference[np.argmax(balanced_correlations(votes)[0])] = 1.0
+    ahead = replace(
+        votes,
+        labeled=votes.labeled - (votes.labeled @ reference)[:, None],
+        unlabeled=votes.unlabeled - (votes.unlabeled @ reference)[:, None],
+    )
+    difference, errors = balanced_correlations(ahead)
+    z = difference / np.maximum(errors, TINY) * votes.n_rare / (votes.n_rare + LABELS_FOR_HALF)
+    z[:n_groups] = 0.0
+    weights = base * np.exp(0.5 * z)
+    return weights / weights.sum()
+
+
+def balanced_correlations(votes: LabeledVotes) -> tuple[np.ndarray, np.ndarray]:
+    """Return b of each voter, both classes counting the same, and its standard error.
+
+    Few labels may show too small a spread: to the spread of the votes in a class, that on all
+    unlabeled rows is added as if three more labels showed it. Without labels of one of the classes,
+    b is 0 and its error 1.
+    """
+    n_voters = votes.labeled.shape[1]
+    if votes.n_rare == 0:
+        return np.zeros(n_voters), np.ones(n_voters)
+    b, variance, usual = np.zeros(n_voters), np.zeros(n_voters), votes.unlabeled.var(axis=0)
+    for own, sign in ((votes.is_positive, 1.0), (~votes.is_positive, -1.0)):
+        weights = votes.weights[own] / votes.weights[own].sum()
+        products = sign * votes.labeled[own]
+        mean = weights @ products
+        n_effective = 1.0 / np.sum(weights**2)
+        squares = n_effective * (weights @ (products - mean) ** 2) + PRIOR_ROWS * usual
+        spread = squares / (max(n_effective - 1.0, 0.0) + PRIOR_ROWS)
+        b += mean / 2.0
+        variance += spread / n_effective / 4.0
+    return b, np.sqrt(variance)
+
+
+def solve_weights(votes: LabeledVotes, anchor: np.ndarray, b: np.ndarray) -> GameSolution:
+    """Return the game whose solution weighs the voters, pulled to the anchor.
+
+    The game is set up once; each correction of b changes its linear term alone.
+    """
+    size = float(np.mean((votes.unlabeled @ anchor) ** 2))
+    scale = max(float(b @ anchor) / size, 1.0) if size > 0 else 1.0
+    has_free_signs = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
+    n_rare, ridge = votes.n_rare, RIDGE_WITHOUT_LABELS
+    if n_rare:
+        ridge = RIDGE * (1.0 + (RIDGE_LABELS / n_rare) ** 2) / (2.0 * n_rare)
+    voters = VoteArray(votes.unlabeled)
+    lower = -np.inf if has_free_signs else 0.0
+    terms = WeightTerms.of(
+        voters.coverage, b, ridge=ridge, anchor=scale * anchor, lower=lower
+    )
+    setting = Game(voters, terms, resolve_loss("square"))
+
+    def solve(correlations: np.ndarray) -> GameSolution:
+        edge = voters.coverage * np.clip(correlations, -1.0, 1.0)
+        game = replace(setting, terms=replace(terms, edge=edge))
+        return play(game, Progress(TOL, MAX_ITER), "batch")
+
+    solution = solve(b)
+    for _ in range(N_CORRECTIONS):
+        solution = solve(b + _sampling_correction(votes, solution))
+    return solution
+
+
+def _sampling_correction(votes: LabeledVotes, game: GameSolution) -> np.ndarray:
+    """Return each voter's mean agreement with the predictions, unlabeled less labeled rows.
+
+    Both classes of the labeled rows count the same. The more labels there are for each voter, the
+    more of the difference counts.
+    """
+    balanced = np.zeros_like(votes.weights)
+    for own in (votes.is_positive, ~votes.is_positive):
+        balanced[own] = 0.5 * votes.weights[own] / max(votes.weights[own].sum(), TINY)
+    link, theta = game.loss.link, game.weights
+    on_unlabeled = link(votes.unlabeled @ theta) @ votes.unlabeled / len(votes.unlabeled)
+    on_labeled = (balanced * link(votes.labeled @ theta)) @ votes.labeled / (balanced.sum() or 1.0)
+    n_labeled, n_voters = votes.labeled.shape
+    counting = n_labeled / (n_labeled + LABELS_PER_VOTER * n_voters)
+    return counting * (on_unlabeled - on_labeled)
+
+
+def calibrate(
+    scores: np.ndarray,
+    is_positive: np.ndarray,
+    weights: np.ndarray,
+    prior_scores: np.ndarray,
+    prior_probabilities: np.ndarray,
+) -> Calibration:
+    """Return the logistic curve through the scores and labels of labeled rows.
+
+    Those of unlabeled rows, with the voters' mean probability of the class, are the prior.
+    """
+    thin = slice(None, None, max(1, prior_scores.size // ROWS_FOR_CALIBRATION))
+    prior_scores, prior_probabilities = prior_scores[thin], prior_probabilities[thin]
+    size = float(np.std(prior_scores)) or 1.0
+    weights = weights * weights.size / weights.sum()
+    if min(n_positive := np.count_nonzero(is_positive), is_positive.size - n_positive) < 2:
+        # voters that have not seen the only label of a class know nothing of the class
+        weights = np.zeros_like(weights)
+    each = PRIOR_LABELS / prior_scores.size
+    rows = np.concatenate([scores, prior_scores, prior_scores]) / size
+    labels = np.repeat([1, 0], [prior_scores.size, prior_scores.size])
+    model = LogisticRegression(C=WEAK, max_iter=1000).fit(
+        rows[:, None],
+        np.concatenate([is_positive.astype(int), labels]),
+        np.concatenate([weights, each * prior_probabilities, each * (1.0 - prior_probabilities)]),
+    )
+    slope = max(float(model.coef_[0, 0]), 1.0 / np.sqrt(WEAK)) / size
+    return Calibration(slope, float(model.intercept_[0]))
