@@ -18,11 +18,13 @@ from hedgeclipper.forest.forest_inspection import UnlabeledGain
 from hedgeclipper.forest.groups import GroupPredictor, GroupScorer, ScoredGroups
 from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.forest.views import Components, ViewedTrees
-from hedgeclipper.game.losses import LogLoss, SquareLoss, ZeroOneLoss
-from hedgeclipper.game.multiclass_losses import (
+from hedgeclipper.game.losses import (
+    LogLoss,
     MulticlassLogLoss,
     MulticlassSquareLoss,
     MulticlassZeroOneLoss,
+    SquareLoss,
+    ZeroOneLoss,
 )
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.panel.fitting import NamedColumns, PanelPredictor

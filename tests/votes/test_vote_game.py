@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 from scipy.special import softmax
 
-from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES as LOSSES
+from hedgeclipper.game.losses import MULTICLASS_LOSSES as LOSSES
 from hedgeclipper.votes import vote_game
 from hedgeclipper.votes.vote_game import BallotSpecialists, solve_vote_game
 from hedgeclipper.votes.voter_bounds import bound_voters

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.votes.own.aggregator import prepare
 from benchmarks.votes.peers.peer import Peer, Setting
-from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES
+from hedgeclipper.game.losses import MULTICLASS_LOSSES
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.evidence import Evidence, gather_evidence
 from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes

@@ -142,8 +142,7 @@ class Solution:
         The objective is at most this much above its minimum; over weights up to 1000 where there is
         neither a cap nor a ridge, and infinite if the problem is unbounded.
     n_iter : int
-        Passes of the solver over the rows, stochastic ones included; the first check of the votes
-        and a start on a sample of them are not.
+        Passes of the solver over the rows; the first check of the votes is not counted.
     stop_reason : {"converged", "exact", "max_iter", "stalled", "unbounded", "at_reach"}
         Why the solver stopped. "unbounded" and "at_reach" need a cap or a ridge: the slack has no
         minimum, or it lies at weights beyond 1000.
@@ -270,7 +269,7 @@ def solution_fields(game: Game, progress: Progress, stop_reason: str) -> dict[st
     weights.flags.writeable = False
     return {
         "weights": weights,
-        "slack": progress.primal - game.terms.pull(theta),
+        "slack": progress.primal - game.terms.ridge_penalty(theta),
         "objective": progress.primal,
         "duality_gap": np.inf if stop_reason == "unbounded" else progress.gap,
         "n_iter": progress.n_iter,

@@ -10,7 +10,7 @@ import numpy as np
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import ZeroOneLoss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress, describe
-from hedgeclipper.game.solvers import solve_batch, solve_exact, solve_stream, warm_start
+from hedgeclipper.game.solvers import solve_batch, solve_exact
 from hedgeclipper.game.specialists import Specialists, WithConstantVoter, as_vote_matrix
 from hedgeclipper.io.progress import warn_user
 
@@ -263,18 +263,16 @@ def solve_game(
 def play(game: Game, progress: Progress, method: str | None = None) -> GameSolution:
     """Solve a game that is set up, from its anchor on, and describe the solution.
 
-    ``method`` is "exact", "batch" or "stream"; by default it is "exact" for tiny games that are
-    linear programs, "stream" for batches of rows, and else "batch".
+    ``method`` is "exact" or "batch"; by default it is "exact" for small games that are linear
+    programs, and else "batch".
     """
-    start = np.clip(game.terms.anchor, game.terms.lower, game.terms.upper)
+    is_exact = _suits_linear_program(game) if method is None else method == "exact"
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # `Progress` finds these
-        method = method or _method_for(game)
-        if method == "exact":
+        if is_exact:
             stop_reason = solve_exact(game, progress)
-        elif method == "batch":
-            stop_reason = solve_batch(game, progress, warm_start(game, progress, start))
         else:
-            stop_reason = solve_stream(game, progress, start, np.random.default_rng(0))
+            start = np.clip(game.terms.anchor, game.terms.lower, game.terms.upper)
+            stop_reason = solve_batch(game, progress, start)
     if stop_reason == "unbounded":
         cause = (
             "some label correlations are larger than unlabeled_weight allows"
@@ -289,11 +287,7 @@ def play(game: Game, progress: Progress, method: str | None = None) -> GameSolut
     return describe(game, progress, stop_reason)
 
 
-def _method_for(game: Game) -> str:
-    """Return the method that suits a game."""
-    if not game.specialists.in_memory:
-        return "stream"
+def _suits_linear_program(game: Game) -> bool:
     n, p = game.specialists.n_samples, game.specialists.n_voters
     is_small = p <= VOTERS_WHEN_SMALL and n * p <= ENTRIES_WHEN_SMALL
-    is_linear = isinstance(game.loss, ZeroOneLoss) and not np.any(game.terms.curvature)
-    return "exact" if is_small and is_linear else "batch"
+    return is_small and isinstance(game.loss, ZeroOneLoss) and not np.any(game.terms.curvature)

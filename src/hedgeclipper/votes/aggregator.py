@@ -14,7 +14,7 @@ from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
 from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, draw_held_out
 from hedgeclipper.bounds.class_rates import ClassRates
-from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
+from hedgeclipper.game.losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
 from hedgeclipper.votes.ballots import Ballots, parted

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hedgeclipper.game.multiclass_losses import soft_maximum
+from hedgeclipper.game.losses import soft_maximum
 from hedgeclipper.votes.ballots import Ballots
 
 PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.multiclass_losses import soft_maximum
+from hedgeclipper.game.losses import soft_maximum
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.component_models import (

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.multiclass_losses import soft_maximum
+from hedgeclipper.game.losses import soft_maximum
 from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.component_models import ComponentModel
 

@@ -15,9 +15,9 @@ price. Bounds that do contradict each other are relaxed before (`voter_bounds.re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -30,7 +30,7 @@ from hedgeclipper.bounds.checked_rule import (
 )
 from hedgeclipper.bounds.class_rates import RateEvidence
 from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.multiclass_losses import MulticlassLoss, row_favorites, row_maxima
+from hedgeclipper.game.losses import MulticlassLoss, row_favorites, row_maxima
 from hedgeclipper.game.solution import Progress, Solution, solution_fields
 from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.votes.ballots import Ballots, vote_table
@@ -53,7 +53,6 @@ class BallotSpecialists:
     the rows that each weight is about; 1 for those not used.
     """
 
-    in_memory = True
     __array_ufunc__ = None  # so that NumPy leaves ``z @ block`` to us
 
     def __init__(self, ballots: Ballots, offset: np.ndarray, coverage: np.ndarray):
@@ -73,13 +72,6 @@ class BallotSpecialists:
     def blocks(self) -> Iterator[BallotSpecialists]:
         """Yield the only block."""
         yield self
-
-    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
-        """Return the result of the work on the only block."""
-        return work(self)
-
-    def thinned(self, stride: int) -> None:
-        """Return None: the rows are a sample already."""
 
 
 # threads of BLAS wait for each other in matrices as small as these, longest on a busy machine

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hedgeclipper.bounds.intervals import mean_bounds
-from hedgeclipper.game.multiclass_losses import LargestScore, row_maxima
+from hedgeclipper.game.losses import LargestScore, row_maxima
 from hedgeclipper.io import listed
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.votes.ballots import Ballots, parted
