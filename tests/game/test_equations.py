@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgeclipper.game.equations import WeightTerms, awake_predictions, dual_value, relative_gap
-from hedgeclipper.game.solve import set_up_game
+from hedgeclipper.game.equations import WeightTerms, dual_value, relative_gap
 from tests.small_games import objective, small_games
 
 
@@ -48,13 +47,6 @@ def test_vote_gradient_is_the_gradient_of_the_smoothed_rows(small, seed):
         for e in np.eye(theta.size) * step
     ]
     np.testing.assert_allclose(game.evaluate(theta, 0.3).vote_gradient, theirs, atol=1e-5)
-
-
-def test_awake_predictions_run_over_all_blocks():
-    votes = np.random.default_rng(0).uniform(-1, 1, (7, 2))
-    game = set_up_game([votes[:3], votes[3:]], [0.1, 0.1])
-    theta = np.array([0.3, 0.4])
-    np.testing.assert_allclose(awake_predictions(game.specialists, theta), votes @ theta)
 
 
 def test_relative_gap_counts_small_values_as_a_thousandth():

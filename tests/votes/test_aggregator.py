@@ -486,33 +486,6 @@ def test_votes_are_no_metadata():
     assert "L" not in str(VoteAggregator().get_metadata_routing()).replace("L_unlabeled", "")
 
 
-def test_the_summary_has_snorkels_columns_and_counts():
-    summary = fitted().voter_summary()
-    first = ["j", "Polarity", "Coverage", "Overlaps", "Conflicts", "Correct", "Incorrect"]
-    assert summary.columns[:8].tolist() == [*first, "Emp. Acc."]
-    votes = L[60:]
-    awake = votes >= 0
-    others = [np.delete(votes, i, axis=1) for i in range(6)]
-    overlaps = [awake[:, i] & (others[i] >= 0).any(axis=1) for i in range(6)]
-    differ = [
-        awake[:, i] & ((others[i] >= 0) & (others[i] != votes[:, [i]])).any(axis=1)
-        for i in range(6)
-    ]
-    assert summary["Coverage"].to_numpy() == pytest.approx(awake.mean(axis=0))
-    assert summary["Overlaps"].to_numpy() == pytest.approx(np.mean(overlaps, axis=1))
-    assert summary["Conflicts"].to_numpy() == pytest.approx(np.mean(differ, axis=1))
-    right = (L[:60] == TRUTH[:60, None]).sum(axis=0)
-    np.testing.assert_array_equal(summary["Correct"], right)
-    np.testing.assert_array_equal(
-        summary["Correct"] + summary["Incorrect"], (L[:60] >= 0).sum(axis=0)
-    )
-    assert summary["Polarity"].tolist() == [[0, 1]] * 6
-    assert (summary["Lower"] <= summary["Emp. Acc."]).all()
-    assert (summary["Emp. Acc."] <= summary["Upper"]).all()
-    accuracy = [(L[60:, i] == TRUTH[60:])[awake[:, i]].mean() for i in range(6)]
-    assert summary["Est. Acc."].to_numpy() == pytest.approx(accuracy, abs=0.1)
-
-
 def test_it_can_be_pickled_and_cloned():
     model = fitted(loss="square", confidence_level=0.9, random_state=0)
     again = pickle.loads(pickle.dumps(model))

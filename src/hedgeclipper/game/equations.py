@@ -221,11 +221,6 @@ def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> np.ndar
     return np.concatenate([[total, total + np.sum(added), gap, excess, size.sum()], z @ block])
 
 
-def awake_predictions(specialists: Specialists, theta: np.ndarray) -> np.ndarray:
-    """Return m for all rows."""
-    return np.concatenate([block @ theta for block in specialists.blocks()])
-
-
 def relative_gap(gap: float, primal: float) -> float:
     """Return the gap relative to the size of the primal value, which counts as at least 0.001."""
     return gap / max(abs(primal), SMALLEST_SCALE)

@@ -35,6 +35,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import reduce
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import entr, expit
@@ -52,6 +53,8 @@ class Loss(ABC):
 
     name: str
     is_smooth: bool
+    # scores between which the game hedges; infinite for a loss that never clips
+    hedged_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     @abstractmethod
     def value_and_gradient(
@@ -78,11 +81,6 @@ class Loss(ABC):
     @abstractmethod
     def link(self, m: np.ndarray) -> np.ndarray:
         """Return the prediction g that is minimax optimal at scores m."""
-
-    @property
-    def hedged_range(self) -> tuple[float, float]:
-        """Scores between which the game hedges; infinite for a loss that never clips."""
-        return -1.0, 1.0
 
 
 class BinaryLoss(Loss):
@@ -122,6 +120,7 @@ class LogLoss(BinaryLoss):
 
     name = "log"
     is_smooth = True
+    hedged_range = (-np.inf, np.inf)
 
     def value_and_gradient(self, m, eps):
         """Return ln(1 + e^m) + ln(1 + e^-m), which is Psi and even in m, 0, and the link."""
@@ -134,11 +133,6 @@ class LogLoss(BinaryLoss):
     def link(self, m):
         """Return tanh(m / 2) = 2 sigmoid(m) - 1."""
         return 2.0 * expit(m) - 1.0
-
-    @property
-    def hedged_range(self):
-        """No bounds: it never clips."""
-        return -np.inf, np.inf
 
 
 @dataclass(frozen=True)
@@ -192,6 +186,7 @@ class MulticlassLogLoss(MulticlassLoss):
 
     name = "log"
     is_smooth = True
+    hedged_range = (-np.inf, np.inf)
 
     def scores(self, log_probabilities):
         """Return the logarithms, none below -20."""
@@ -209,11 +204,6 @@ class MulticlassLogLoss(MulticlassLoss):
     def link(self, m):
         """Return softmax(m)."""
         return soft_maximum(m)[1]
-
-    @property
-    def hedged_range(self):
-        """No bounds: it never clips."""
-        return -np.inf, np.inf
 
 
 class MulticlassSquareLoss(MulticlassLoss):

@@ -66,7 +66,7 @@ def set_up_game(
     """Check everything and return the game; parameters as in `solve_game`."""
     resolved_loss = resolve_loss(loss)
     alpha = _check_positive("unlabeled_weight", unlabeled_weight)
-    bound = np.inf if cap is None else _check_positive("cap", cap, hint=" Pass None for no cap.")
+    bound = np.inf if cap is None else _check_positive("cap", cap)
     strength = _check_positive("ridge", ridge, or_zero=True)
     specialists: Specialists = as_vote_matrix(votes, participation)
     p = specialists.n_voters
@@ -143,12 +143,12 @@ def _numbers(name: str, value: Any) -> np.ndarray:
     return array.astype(float)
 
 
-def _check_positive(name: str, value: Any, hint: str = "", *, or_zero: bool = False) -> float:
+def _check_positive(name: str, value: Any, *, or_zero: bool = False) -> float:
     """Return the parameter as a float if it is a positive finite number, else raise."""
     is_number = isinstance(value, (int, float, np.number)) and np.isfinite(value)
     if not (is_number and (value > 0 or (or_zero and value == 0))):
         wanted = "a number >= 0" if or_zero else "a positive number"
-        raise ValueError(f"The '{name}' parameter must be {wanted}.{hint} Got {value!r}.")
+        raise ValueError(f"The '{name}' parameter must be {wanted}. Got {value!r}.")
     return float(value)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.io import Source, as_source, cut, row_slice
+from hedgeclipper.io import Source, as_source, cut, listed, row_slice
 
 
 class Specialists(Protocol):
@@ -253,8 +253,8 @@ def _check_all_vote(n_samples: int, awake: np.ndarray) -> None:
         raise ValueError("votes has no voters (columns). The game needs at least one.")
     asleep = np.flatnonzero(awake <= 0)
     if asleep.size:
-        names = ", ".join(map(str, asleep[:10])) + (", ..." if asleep.size > 10 else "")
         raise ValueError(
-            f"{asleep.size} of {awake.size} voters never vote on these rows: {names}. Drop these "
-            "columns (and their correlations): without votes nothing is known of them."
+            f"{asleep.size} of {awake.size} voters never vote on these rows: "
+            f"{listed(asleep.tolist())}. Drop these columns (and their correlations): without votes "
+            "nothing is known of them."
         )

@@ -327,7 +327,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         >>> votes = np.where(rng.random((1000, 7)) < 0.8, truth[:, None], other[:, None])
         >>> gold = np.where(np.arange(1000) < 100, truth, None)
         >>> model = VoteAggregator().fit(votes, gold)
-        >>> print(str(model.class_rates()).replace(", B", ",\nB"))
+        >>> print(model.class_rates().describe().replace(", B", ",\nB"))
         A 55.3% (95% interval 51.7% to 58.8%),
         B 44.7% (41.2% to 48.3%) of 1,000 rows, an estimate
         """
