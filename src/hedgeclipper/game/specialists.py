@@ -255,6 +255,6 @@ def _check_all_vote(n_samples: int, awake: np.ndarray) -> None:
     if asleep.size:
         raise ValueError(
             f"{asleep.size} of {awake.size} voters never vote on these rows: "
-            f"{listed(asleep.tolist())}. Drop these columns (and their correlations): without votes "
-            "nothing is known of them."
+            f"{listed(asleep.tolist())}. Drop these columns (and their correlations): without "
+            "votes nothing is known of them."
         )

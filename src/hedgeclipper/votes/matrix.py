@@ -239,13 +239,16 @@ class Votes:
         """
         names, labels, matrix = as_names(voters), np.asarray(classes), self.matrix
         positions = self._positions(names.tolist(), named)
-        shape = (self.n_rows, names.size)
-        indices = positions.astype(matrix.indices.dtype)[matrix.indices]
-        matrix = sparse.csr_array((matrix.data.copy(), indices, matrix.indptr), shape=shape)
-        matrix.sort_indices()
-        codes, present = np.arange(self.n_classes), np.unique(matrix.data) - 1
-        # a class without votes need not be among the others
-        codes[present] = class_codes(self.classes[present].tolist(), labels, "The table of votes")
+        if names.size > self.n_voters or np.any(np.diff(positions) < 0):
+            indices = positions.astype(matrix.indices.dtype)[matrix.indices]
+            shape = (self.n_rows, names.size)
+            matrix = sparse.csr_array((matrix.data.copy(), indices, matrix.indptr), shape=shape)
+            matrix.sort_indices()
+        codes = np.arange(self.n_classes)
+        if not np.array_equal(labels, self.classes):  # a class without votes need not be there
+            present = np.unique(matrix.data) - 1
+            found = self.classes[present].tolist()
+            codes[present] = class_codes(found, labels, "The table of votes")
         return Votes(_recoded(matrix, codes, labels.size), labels, names, self.rows, named)
 
     def _positions(self, names: list[Any], named: bool) -> np.ndarray:
@@ -318,6 +321,9 @@ def _check_names(voters: Sequence[Any], n_voters: int) -> np.ndarray:
 
 def _recoded(matrix: Any, codes: np.ndarray, n_classes: int) -> sparse.csr_array:
     """Return votes with new codes for old ones; entries are codes plus 1 on both sides."""
-    table = np.zeros(codes.size + 1, dtype=np.min_scalar_type(-n_classes - 1))
+    integers = np.min_scalar_type(-n_classes - 1)  # the smallest that hold -1 to n_classes
+    if matrix.dtype == integers and np.array_equal(codes, np.arange(codes.size)):
+        return matrix
+    table = np.zeros(codes.size + 1, dtype=integers)
     table[1:] = codes + 1
     return sparse.csr_array((table[matrix.data], matrix.indices, matrix.indptr), matrix.shape)
