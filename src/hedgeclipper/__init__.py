@@ -19,25 +19,23 @@ if TYPE_CHECKING:
         SemiSupervisedSplit,
         ShiftWarning,
     )
-    from hedgeclipper.base.weighing import NoHeldOutRowsWarning
     from hedgeclipper.bounds.certificate import Certificate
     from hedgeclipper.bounds.checked_rule import AutoLabels
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
-    from hedgeclipper.forest.classifier import HedgeClipperClassifier
+    from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
     from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
     from hedgeclipper.inspection.report import write_report
     from hedgeclipper.inspection.voters import VoterDisplay
-    from hedgeclipper.panel.classifier import HedgedVotingClassifier
-    from hedgeclipper.panel.defaults import default_members
-    from hedgeclipper.panel.members import MemberFailedWarning
     from hedgeclipper.persistence import ModelFileError, load, save
+    from hedgeclipper.voters.classifiers import VoterFailedWarning, default_estimators
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.initial_model import AgreementWarning
     from hedgeclipper.votes.matrix import Votes
     from hedgeclipper.votes.vote_game import ContradictionWarning
+    from hedgeclipper.weighing import NoHeldOutRowsWarning
 
 __version__ = "0.2.0"
 
@@ -56,19 +54,18 @@ _HOME = {
     "Certificate": "bounds.certificate",
     "Contradiction": "game.solution",
     "GameSolution": "game.solution",
-    "HedgeClipperClassifier": "forest.classifier",
+    "HedgeClipperClassifier": "classifier",
     "ShiftWarning": "base.semi_supervised",
     "AutoLabelDisplay": "inspection.auto_labels",
     "VoterDisplay": "inspection.voters",
     "write_report": "inspection.report",
-    "MemberFailedWarning": "panel.members",
-    "default_members": "panel.defaults",
+    "VoterFailedWarning": "voters.classifiers",
+    "default_estimators": "voters.classifiers",
     "ModelFileError": "persistence",
     "load": "persistence",
     "save": "persistence",
-    "HedgedVotingClassifier": "panel.classifier",
     "NeverPredictedWarning": "base.predictions",
-    "NoHeldOutRowsWarning": "base.weighing",
+    "NoHeldOutRowsWarning": "weighing",
     "NoUnlabeledRowsWarning": "base.semi_supervised",
     "SemiSupervisedSplit": "base.semi_supervised",
 }
@@ -84,9 +81,8 @@ __all__ = [
     "Evaluation",
     "GameSolution",
     "HedgeClipperClassifier",
-    "HedgedVotingClassifier",
     "LabelCorrelations",
-    "MemberFailedWarning",
+    "VoterFailedWarning",
     "ModelFileError",
     "NeverPredictedWarning",
     "NoHeldOutRowsWarning",
@@ -97,7 +93,7 @@ __all__ = [
     "VoteAggregator",
     "VoterDisplay",
     "Votes",
-    "default_members",
+    "default_estimators",
     "load",
     "lower_bounds",
     "save",

@@ -22,12 +22,12 @@ from hedgeclipper.base.semi_supervised_classifier import (
     NamedColumns,
     SemiSupervisedClassifier,
 )
-from hedgeclipper.bounds.checked_rule import ADDED_ROWS, USED_LABELS, why_no_guarantee
+from hedgeclipper.bounds.checked_rule import USED_LABELS, why_no_guarantee
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.progress import member_reporter
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
-from hedgeclipper.table_inspection import TableInspectionMixin
+from hedgeclipper.table_inspection import TableInspectionMixin, describe_voters
 from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.voters.unlabeled import UnlabeledScores, score_unlabeled
@@ -313,10 +313,9 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
     def _store(self, voters: FittedVoters, found: list[WeighedVoters], prepare: Any) -> None:
         """Store what predicts new rows, and the results of the games."""
         scorer = voters.scorer
-        self._voters, self._weighed = voters, found
-        self._predictor = TablePredictor(
-            scorer, [one.vote for one in found], prepare, self._costs
-        )
+        self._voters, self._seconds = voters, voters.seconds
+        self._voter_columns = [describe_voters(one) for one in found]
+        self._predictor = TablePredictor(scorer, [one.vote for one in found], prepare, self._costs)
         self.voter_names_ = np.array(scorer.names, dtype=object)
         grown = [] if voters.trees is None else voters.trees.grown
         self.estimators_ = {group.name: group.model for group in grown} | scorer.classifiers

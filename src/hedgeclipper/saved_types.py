@@ -8,16 +8,13 @@ class stores changes, so that older files cannot be read, `persistence.FORMAT` i
 
 # ruff: noqa: F401
 from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
-from hedgeclipper.base.predictions import Calibration, PanelGame, ProbabilityScale, VoteScale
+from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
+from hedgeclipper.base.semi_supervised_classifier import NamedColumns
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.bounds.class_rates import RateEvidence
-from hedgeclipper.forest.classifier import HedgeClipperClassifier
-from hedgeclipper.forest.forest_inspection import UnlabeledGain
-from hedgeclipper.forest.groups import GroupPredictor, GroupScorer, ScoredGroups
-from hedgeclipper.forest.trees import PackedTrees
-from hedgeclipper.forest.views import Components, ViewedTrees
+from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.game.losses import (
     LogLoss,
     MulticlassLogLoss,
@@ -26,11 +23,14 @@ from hedgeclipper.game.losses import (
     SquareLoss,
     ZeroOneLoss,
 )
-from hedgeclipper.panel.classifier import HedgedVotingClassifier
-from hedgeclipper.panel.fitting import NamedColumns, PanelPredictor
-from hedgeclipper.panel.panel_views import QuantileColumns
+from hedgeclipper.table_inspection import UnlabeledGain
+from hedgeclipper.voters.tree_groups import TreeGroup, TreeScorer
+from hedgeclipper.voters.trees import PackedTrees
+from hedgeclipper.voters.views import Components, QuantileColumns
+from hedgeclipper.voters.voters import VoterScorer
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.initial_model import InitialModel, VotePredictor
 from hedgeclipper.votes.labeled_votes import LabeledVotes
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import Constraints, VoterBounds
+from hedgeclipper.weighing import Calibration, RankScale, TreeScale, WeightedVote

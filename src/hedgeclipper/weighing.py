@@ -329,9 +329,7 @@ def solve_weights(votes: LabeledVotes, anchor: np.ndarray, b: np.ndarray) -> Gam
         ridge = RIDGE * (1.0 + (RIDGE_LABELS / n_rare) ** 2) / (2.0 * n_rare)
     voters = VoteArray(votes.unlabeled)
     lower = -np.inf if has_free_signs else 0.0
-    terms = WeightTerms.of(
-        voters.coverage, b, ridge=ridge, anchor=scale * anchor, lower=lower
-    )
+    terms = WeightTerms.of(voters.coverage, b, ridge=ridge, anchor=scale * anchor, lower=lower)
     setting = Game(voters, terms, resolve_loss("square"))
 
     def solve(correlations: np.ndarray) -> GameSolution:

@@ -143,17 +143,12 @@ class Inspection:
         return self.make_voters()
 
 
-def store_games(
-    estimator: Any,
-    games: Sequence[Solution],
-    hedged_ranges: Sequence[tuple[float, float]] | np.ndarray,
-) -> None:
+def store_games(estimator: Any, games: Sequence[Solution]) -> None:
     """Store the results that all estimators have, in arrays with an entry for each game."""
     estimator.slack_ = np.array([game.slack for game in games])
     estimator.duality_gap_ = np.array([game.duality_gap for game in games])
     estimator.n_iter_ = np.array([game.n_iter for game in games])
     estimator.stop_reason_ = np.array([game.stop_reason for game in games])
-    estimator.hedged_range_ = np.array(hedged_ranges)
 
 
 def inspection(estimator: Any, **own: Any) -> Inspection:
@@ -175,8 +170,8 @@ def inspect_estimator(estimator: Any, wanted_by: str) -> Inspection:
     """Return the inspection of a fitted estimator of ours; ``wanted_by`` is what needs it."""
     if not hasattr(estimator, "_inspect"):
         raise TypeError(
-            f"{wanted_by} is for HedgeClipperClassifier, HedgedVotingClassifier or "
-            f"VoteAggregator, or a pipeline or search that ends in one. Got "
+            f"{wanted_by} is for HedgeClipperClassifier or VoteAggregator, "
+            f" or a pipeline or search that ends in one. Got "
             f"{type(estimator).__name__}."
         )
     check_is_fitted(estimator)
@@ -188,22 +183,6 @@ def contributions_of(sizes: np.ndarray) -> np.ndarray:
     sizes = np.abs(np.nan_to_num(sizes))
     total = float(sizes.sum())
     return sizes / total if total > 0 else sizes
-
-
-def voter_table(kind: str, summaries: Sequence[dict[str, list]], classes: np.ndarray) -> VoterTable:
-    """Return the members, of this kind, in all games, given their summaries, one of each game."""
-    columns = {name: [v for part in summaries for v in part[name]] for name in summaries[0]}
-    n_members = len(summaries[0]["member"])
-    return VoterTable(
-        kind=kind,
-        names=columns["member"],
-        weights=np.array(columns["weight"]),
-        correlations=np.array(columns["correlation"]),
-        contributions=np.array(columns["contribution"]),
-        errors=np.array(columns["standard_error"]),
-        targets=np.repeat(classes, n_members).tolist() if len(summaries) > 1 else None,
-        more={"AUC, held out": columns["auc"], "agreement": columns["agreement"]},
-    )
 
 
 def main_figures(model: Inspection) -> list[tuple[str, str]]:

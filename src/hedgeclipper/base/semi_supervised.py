@@ -54,12 +54,15 @@ class SemiSupervisedRows:
     X_unlabeled: Any
     marked: np.ndarray | None
 
+    # numbers of the unlabeled and of the labeled rows in the table that both come from, if they do
+    places: tuple[np.ndarray, np.ndarray] | None = None
+
     @property
     def has_unlabeled(self) -> bool:
         """Whether there are unlabeled rows; if not, the labeled ones are reused in their place."""
         return self.marked is None or bool(self.marked.any())
 
-    def without_weightless(self) -> SemiSupervisedRows:
+    def drop_zero_weight(self) -> SemiSupervisedRows:
         """Return the same without labeled rows of weight 0."""
         if self.weight_labeled is None or np.all(self.weight_labeled > 0):
             return self
@@ -69,6 +72,7 @@ class SemiSupervisedRows:
             X_labeled=_safe_indexing(self.X_labeled, rows),
             y_labeled=self.y_labeled[rows],
             weight_labeled=self.weight_labeled[rows],
+            places=None if self.places is None else (self.places[0], self.places[1][rows]),
         )
 
 
@@ -107,7 +111,7 @@ def split_rows(
     weights = None if sample_weight is None else sample_weight[labeled]
     X_labeled, rest = _safe_indexing(X, labeled), _safe_indexing(X, unlabeled)
     if X_unlabeled is None:
-        return SemiSupervisedRows(X_labeled, known, weights, rest, marked)
+        return SemiSupervisedRows(X_labeled, known, weights, rest, marked, (unlabeled, labeled))
     if not is_in_memory(X_unlabeled):
         raise ValueError(
             f"y has {unlabeled.size} missing labels, and X_unlabeled is not in memory "
@@ -119,10 +123,20 @@ def split_rows(
 
 @dataclass(frozen=True, eq=False)
 class HeldOutRows:
-    """Rows, in the form of the labeled ones, and their labels."""
+    """Rows, in the form of the labeled ones, their labels, and their places among the pool.
+
+    ``positions`` are those in the pool of unlabeled and held-out rows; None if they come last.
+    """
 
     X: Any
     y: np.ndarray
+    positions: np.ndarray | None = None
+
+    def positions_in(self, n_pool: int) -> np.ndarray:
+        """Return their positions in a pool of so many rows."""
+        if self.positions is None:
+            return np.arange(n_pool - self.y.size, n_pool)
+        return self.positions
 
 
 def hold_out_rows(
@@ -130,18 +144,25 @@ def hold_out_rows(
 ) -> tuple[SemiSupervisedRows, HeldOutRows]:
     """Return the rows to fit to, and the held-out ones, which are also among the unlabeled rows.
 
-    They come after these. ``names`` are those of the columns, for a Dask frame.
+    Rows of one table stay in its order, so that nothing can depend on which of them test. Rows of
+    another one come last. ``names`` are those of the columns, for a Dask frame.
     """
     fitted = np.setdiff1d(np.arange(rows.y_labeled.size), held)
     _check_classes(rows.y_labeled, fitted)
     out = HeldOutRows(_safe_indexing(rows.X_labeled, held), rows.y_labeled[held])
     X_labeled, weights = _safe_indexing(rows.X_labeled, fitted), rows.weight_labeled
+    pool = _and_rows(rows.X_unlabeled, out.X, names) if rows.has_unlabeled else X_labeled
+    if rows.has_unlabeled and rows.places is not None:
+        unlabeled, labeled = rows.places
+        order = np.argsort(np.append(unlabeled, labeled[held]))
+        pool = _safe_indexing(pool, order)
+        out = replace(out, positions=np.flatnonzero(order >= unlabeled.size))
     kept = replace(
         rows,
         X_labeled=X_labeled,
         y_labeled=rows.y_labeled[fitted],
         weight_labeled=None if weights is None else weights[fitted],
-        X_unlabeled=_and_rows(rows.X_unlabeled, out.X, names) if rows.has_unlabeled else X_labeled,
+        X_unlabeled=pool,
     )
     return kept, out
 

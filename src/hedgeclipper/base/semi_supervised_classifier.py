@@ -1,13 +1,13 @@
 """The base of the semi-supervised classifiers: checks of their rows, and all predictions.
 
 A classifier that derives from this checks its rows with `_check_rows`, and once it is fitted has a
-``_predictor``, a `GamePredictor`.
+``_predictor``, a `TablePredictor`.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,25 @@ from hedgeclipper.base.semi_supervised import (
 )
 from hedgeclipper.bounds.checked_rule import CheckedRule, draw_held_out
 from hedgeclipper.io.arrays import draw_rows
+from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import row_reporter
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """Makes frames of rows without names, those of files for instance; others stay as they are.
+
+    Classifiers that were passed with a frame may pick columns by name, as in scikit-learn.
+    """
+
+    names: Sequence[Any]
+
+    def __call__(self, X: Any) -> Any:
+        """Return the rows with names."""
+        if not isinstance(X, np.ndarray):
+            return X
+        return import_extra("pandas", "io", "A frame").DataFrame(X, columns=self.names)
+
 
 NO_UNLABELED_ROWS = (
     "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave X_unlabeled out."
@@ -265,7 +283,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         ``labels`` are all there are, ``y_tested`` those of the tested rows, and ``known`` fields of
         `CheckedRule`. ``scaled`` are predictions of tested rows on the scale of unlabeled ones.
         """
-        wrong, doubts = self._classes_of(tested) != y_tested, self._predictor.doubts
+        wrong, doubts = self._classes_of(tested) != y_tested, self._predictor.uncertainties
         if scaled is not None:
             known["own_doubts"], tested = doubts(tested), scaled
         self._checked = CheckedRule.of(wrong, doubts(tested), doubts(unlabeled), labels, **known)
@@ -394,7 +412,7 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
                 "files, or X.compute()."
             )
         raw = self._raw_predictions(self._check_more(X, "X", once=True))
-        return self._classes_of(raw), self._predictor.doubts(raw)
+        return self._classes_of(raw), self._predictor.uncertainties(raw)
 
     def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
         labels = self.transduction_

@@ -21,7 +21,6 @@ from hedgeclipper.base.semi_supervised import (
     split_rows,
     with_short_indices,
 )
-from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.io import as_source, is_batched, is_in_memory
 from hedgeclipper.io.progress import row_reporter, warn_user
 from hedgeclipper.paper.slack import (
@@ -36,6 +35,7 @@ from hedgeclipper.paper.slack import (
 )
 from hedgeclipper.paper.specialists import GrownForest, grow_forest, set_up_specialists
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
+from hedgeclipper.voters.trees import PackedTrees
 
 # the three that the paper tries
 ALPHAS = (0.3, 1.0, 3.0)
@@ -542,7 +542,7 @@ class FitState:
 def _awake(
     trees: PackedTrees, leaf_scores: list[np.ndarray], X: Any, n_jobs: int | None
 ) -> np.ndarray:
-    leaves = trees.find(X, n_jobs)
+    leaves = trees.apply(X, n_jobs)
     found = [awake_predictions(leaves, trees.offsets, scores) for scores in leaf_scores]
     return np.column_stack(found)
 

@@ -29,8 +29,6 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.base.semi_supervised import RowSlices
-from hedgeclipper.forest.kernels import add_to_leaves, sum_leaf_scores
-from hedgeclipper.forest.trees import ROWS_PER_BLOCK, PackedTrees
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import ZeroOneLoss
 from hedgeclipper.game.solution import Progress, find_contradiction
@@ -38,6 +36,8 @@ from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.paper.specialists import Specialists
 from hedgeclipper.sklearn_private import _safe_indexing
+from hedgeclipper.voters.kernels import add_to_leaves, sum_leaf_scores
+from hedgeclipper.voters.trees import ROWS_PER_BLOCK, PackedTrees
 
 ROWS_IN_BUFFER = 1 << 17
 # width of the smoothing at which labels z are read off the weights for the duality gap
@@ -77,7 +77,7 @@ class LeafRows:
         """Yield leaf numbers in blocks of shape (n_trees, rows), rows in their order."""
         batches = RowSlices(self.rows) if is_in_memory(self.rows) else self.rows
         for batch in batches:
-            leaves = self.trees.find(batch, self.n_jobs)
+            leaves = self.trees.apply(batch, self.n_jobs)
             for start in range(0, leaves.shape[1], ROWS_PER_BLOCK):
                 yield np.ascontiguousarray(leaves[:, start : start + ROWS_PER_BLOCK])
 
@@ -103,7 +103,7 @@ class LeafRows:
         order = rng.permutation(self.rows.shape[0])
         for start in range(0, order.size, ROWS_PER_BLOCK):
             batch = _safe_indexing(self.rows, order[start : start + ROWS_PER_BLOCK])
-            yield self.trees.find(batch, self.n_jobs)
+            yield self.trees.apply(batch, self.n_jobs)
 
 
 def _shuffled(parts: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:

@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper.bounds.intervals import proportion_bounds
-from hedgeclipper.forest.trees import PackedTrees, pack_trees
+from hedgeclipper.voters.trees import PackedTrees, pack_trees
 
 # the paper's appendix: smallest leaves with at least 1,000 labels, and with fewer
 MANY_LABELS, LEAF_WITH_MANY, LEAF_WITH_FEW = 1000, 10, 4
@@ -100,7 +100,7 @@ def grow_forest(
     else:
         counts = np.tile(counts, (trees.n_trees, 1))
     is_large = trees.leaf_sizes >= (least if filter_leaves else 1)
-    return GrownForest(forest, trees, trees.find(X, n_jobs), counts, is_large)
+    return GrownForest(forest, trees, trees.apply(X, n_jobs), counts, is_large)
 
 
 def _rows_for_estimates(

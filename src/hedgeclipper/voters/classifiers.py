@@ -130,7 +130,9 @@ def default_classifiers(
         "linear": lambda: make_pipeline(FrozenEstimator(_scaled_columns(X)), linear(0.1)),
         "components": lambda: make_pipeline(FrozenEstimator(components), linear(0.1)),
         "class_means": lambda: make_pipeline(FrozenEstimator(components), NearestCentroid()),
-        "kernel": lambda: make_pipeline(FrozenEstimator(_kernel(X, components, seed)), linear(10.0)),
+        "kernel": lambda: make_pipeline(
+            FrozenEstimator(_kernel(X, components, seed)), linear(10.0)
+        ),
         "boosting": lambda: make_pipeline(
             filler(),
             GradientBoostingClassifier(subsample=0.7, max_features="sqrt", random_state=seed),

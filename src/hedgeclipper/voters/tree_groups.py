@@ -207,7 +207,9 @@ def _grow(
 ) -> list[GrownGroup]:
     n_forest, n_jobs = max(1, round(FOREST_PART * n_trees)), n_workers(n_jobs)
     plan = [(FOREST, "columns", RandomForestClassifier(n_forest, n_jobs=n_jobs))]
-    others = {ON_COMPONENTS: "components", ON_BOTH: "both"} if len(views) > 1 else {EXTRA: "columns"}
+    others = (
+        {ON_COMPONENTS: "components", ON_BOTH: "both"} if len(views) > 1 else {EXTRA: "columns"}
+    )
     parts = np.array_split(np.arange(max(n_trees - n_forest, len(others))), len(others))
     for (name, view), part in zip(others.items(), parts, strict=True):
         extra = ExtraTreesClassifier(len(part), bootstrap=True, n_jobs=n_jobs)

@@ -215,7 +215,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
             gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
         )
         self.certificate_ = self._checked.certificate(self.confidence_level)
-        store_games(self, [game], [loss.hedged_range])
+        store_games(self, [game])
         self._constraints, self._predictor = constraints, predictor
         self._store(gold, evidence, probabilities)
         return self

@@ -1,1 +1,0 @@
-"""The paper's algorithm: every leaf of a forest is a specialist."""

@@ -1,0 +1,445 @@
+"""What a classifier for tables shows of itself: its voters, what matters, and what it gains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+from sklearn.metrics import roc_auc_score
+from sklearn.utils.validation import check_is_fitted
+
+from hedgeclipper.base.evaluation import LEAST_PROBABILITY, evaluate_predictions, placements
+from hedgeclipper.base.inspection import FoldPredictor, Inspection, VoterTable, contributions_of
+from hedgeclipper.io import split_target
+from hedgeclipper.io.extras import import_extra
+from hedgeclipper.sklearn_private import _safe_indexing
+from hedgeclipper.voters.classifiers import LabeledRows
+from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD, FittedTrees, fit_trees, see
+from hedgeclipper.voters.voters import FittedVoters
+from hedgeclipper.weighing import WeighedVoters, scores_by_game, weigh
+
+MANY_COLUMNS, REPEATS = 100, 3
+N_FOLDS = 5
+HOW_HELD_OUT = (
+    "Each voter's score of a row is by trees or fits without the row; weights and calibration were "
+    "found again without the labels of the fold. These labels have helped to fit the voters that "
+    "scored the other rows, which may flatter the model a little."
+)
+
+
+class TableInspectionMixin:
+    """Adds what is measured out of sample, and what reports need, to `HedgeClipperClassifier`.
+
+    Measures are made when they are first asked for.
+    """
+
+    classes_: np.ndarray
+    n_features_in_: int
+    n_estimators: int
+    n_jobs: int | None
+    shift_score_: float
+    _predictor: Any
+    _voters: FittedVoters
+    _voter_columns: list[dict[str, np.ndarray]]
+    _seconds: np.ndarray
+    _grown_from: tuple[LabeledRows, np.random.RandomState]
+    _games: Any
+    _inspection: Any
+    _check_more: Any
+    _labels_to_score: Any
+
+    def voter_summary(self):
+        """Return a frame that describes the voters, one row each.
+
+        Columns: ``weight``, ``correlation`` (b with both classes counting the same, out of sample)
+        and its ``standard_error``, ``auc`` (out of sample), ``agreement`` (correlation of its votes
+        with the mean vote of the others on unlabeled rows), ``contribution`` (proportion of the
+        spread of the result that comes from it) and ``seconds`` (time of its fits). With more than
+        two classes there is a row for each voter and class, and a column ``class``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The summary, largest contribution first.
+        """
+        check_is_fitted(self)
+        pandas = import_extra("pandas", "io", "voter_summary")
+        names, seconds = self._predictor.scorer.names, self._seconds
+        parts = []
+        for label, columns in zip(self._targets(), self._voter_columns, strict=True):
+            part = pandas.DataFrame({"voter": names, **columns, "seconds": seconds})
+            if len(self._voter_columns) > 1:
+                part.insert(1, "class", label)
+            parts.append(part)
+        frame = pandas.concat(parts, ignore_index=True)
+        return frame.sort_values("contribution", ascending=False, ignore_index=True)
+
+    def leaderboard(self, X, y):
+        """Return a frame that compares the model with its voters on new labeled rows.
+
+        Columns: ``voter`` ("all voters" for the model itself), ``auc``, ``accuracy`` and
+        ``log_loss`` as in ``evaluate``, and ``seconds`` as in ``voter_summary``.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix
+            Rows, as in ``fit``. They should be new to the model.
+        y : array-like of shape (n_samples,), or str
+            Labels, as in ``evaluate``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The comparison, largest AUC first.
+        """
+        pandas = import_extra("pandas", "io", "leaderboard")
+        X, y = split_target(X, y)
+        known, true = self._labels_to_score(y)
+        rows = _safe_indexing(self._check_more(X, "X"), np.flatnonzero(known))
+        predictor, classes = self._predictor, self.classes_
+        rows = rows if predictor.prepare is None else predictor.prepare(rows)
+        scores = predictor.scorer.score(rows, self.n_jobs).astype(float)
+        raw = predictor.raw_of(scores)
+        probabilities = [predictor.probabilities(raw), *_probabilities(scores)]
+        codes = [predictor.classes(raw), *(own.argmax(axis=1) for own in probabilities[1:])]
+        lines = []
+        for own, code in zip(probabilities, codes, strict=True):
+            found = evaluate_predictions(true, classes[code], own, classes)
+            lines.append((found.auc, found.accuracy, found.log_loss))
+        frame = pandas.DataFrame(lines, columns=["auc", "accuracy", "log_loss"])
+        frame.insert(0, "voter", ["all voters", *predictor.scorer.names])
+        frame["seconds"] = [np.nan, *self._seconds]
+        return frame.sort_values("auc", ascending=False, ignore_index=True)
+
+    @property
+    def unlabeled_gain_(self) -> UnlabeledGain:
+        """What the unlabeled rows have brought to the trees, measured out of bag.
+
+        It is computed when it is first asked for, which takes about as long as growing the trees:
+        they are grown once more, on components that are learned from the labeled rows alone. A
+        saved model has no rows to do so, and knows it only if it was asked for before.
+        """
+        if not hasattr(self, "_gain"):
+            trees, rows, random_state = self._trees_and_rows("unlabeled_gain_")
+            if trees.scorer.components is None:
+                raise AttributeError("unlabeled_gain_ is about components, and there are none.")
+            control = fit_trees(
+                rows.X,
+                rows.codes,
+                rows.weights,
+                self._games(),
+                None,
+                n_trees=self.n_estimators,
+                random_state=deepcopy(random_state),
+                n_jobs=self.n_jobs,
+            )
+            self._gain = unlabeled_gain(trees, control, rows, self._games())
+        return self._gain
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each column matters to the trees: what their out-of-bag AUC loses without it.
+
+        The columns of the labeled rows are shuffled one after the other. The array has the shape
+        ``(n_features_in_,)``, in the order of the columns of ``fit``, also where strings were
+        encoded. It is computed when it is first asked for; a saved model has no rows to do so, and
+        knows it only if it was asked for before.
+        """
+        n_columns = self.n_features_in_
+        return self._importances_of(np.arange(n_columns), n_columns)
+
+    def _importances_of(self, sources: np.ndarray, n_sources: int) -> np.ndarray:
+        """Return how much each source of the columns of ``fit`` matters, shape (n_sources,).
+
+        ``sources`` has the number of each column's source. Columns of the same source are shuffled
+        together. What is measured of the columns themselves is kept.
+        """
+        are_columns = np.array_equal(sources, np.arange(self.n_features_in_))
+        if are_columns and hasattr(self, "_importances"):
+            return self._importances
+        trees, rows, _ = self._trees_and_rows("feature_importances_")
+        if (prepare := self._predictor.prepare) is not None:
+            sources = sources[prepare.encoder.sources_out_]
+        columns = [np.flatnonzero(sources == k) for k in range(n_sources)]
+        found = permutation_importances(trees, rows, self._games(), columns, self.n_jobs)
+        if are_columns:
+            self._importances = found
+        return found
+
+    def _trees_and_rows(self, name: str) -> tuple[FittedTrees, LabeledRows, np.random.RandomState]:
+        """Return what an attribute of this name is measured by; raise if it is not there."""
+        check_is_fitted(self)
+        if self._predictor.scorer.trees is None:
+            raise AttributeError(f"{name} is measured on trees, and no voter has any.")
+        if not hasattr(self, "_grown_from"):
+            raise AttributeError(f"{name} needs the labeled rows, and a copy of a model has none.")
+        assert self._voters.trees is not None
+        return self._voters.trees, *self._grown_from
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is saved: all but the rows, and what is measured with them."""
+        state: Any = super().__getstate__()  # type: ignore[misc]
+        with_rows = ("_grown_from", "_voters", "_random_state")
+        return {name: value for name, value in state.items() if name not in with_rows}
+
+    def _targets(self) -> list[Any]:
+        """Return the class of each game: the second of two, or all."""
+        return [self.classes_[k] for k in self._games()]
+
+    def _inspect(self) -> Inspection:
+        """Return what summaries, displays and the report need."""
+        n_voters, score = len(self._predictor.scorer.names), self.shift_score_
+        own: dict[str, Any] = {}
+        if self._predictor.scorer.trees is not None:
+            own = {
+                "describe_gain": lambda: f"{self.unlabeled_gain_.describe()}, in its trees",
+                "importances": self._importances_of,
+            }
+        return self._inspection(
+            kind="table",
+            description=f"vote of {n_voters:,} voter{'s' * (n_voters != 1)}",
+            make_voters=self._voter_table,
+            shift_score=score if score > SHIFT_THRESHOLD else None,
+            hold_out=partial(_hold_out, self) if hasattr(self, "_grown_from") else None,
+            **own,
+        )
+
+    def _voter_table(self) -> VoterTable:
+        columns = self._voter_columns
+        joined = {name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
+        names = self._predictor.scorer.names
+        targets = np.repeat(self._targets(), len(names)).tolist() if len(columns) > 1 else None
+        return VoterTable(
+            kind="voter",
+            names=names * len(columns),
+            weights=joined["weight"],
+            correlations=joined["correlation"],
+            contributions=joined["contribution"],
+            errors=joined["standard_error"],
+            targets=targets,
+            more={
+                "AUC, held out": joined["auc"].tolist(),
+                "agreement": joined["agreement"].tolist(),
+            },
+        )
+
+
+def describe_voters(found: WeighedVoters) -> dict[str, np.ndarray]:
+    """Return columns of ``voter_summary``, one entry for each voter."""
+    votes, weights = found.votes, found.vote.weights
+    has_both = votes.is_positive.any() and not votes.is_positive.all()
+    aucs = [
+        float(roc_auc_score(votes.is_positive, own)) if has_both else np.nan
+        for own in votes.labeled.T
+    ]
+    return {
+        "weight": weights,
+        "correlation": found.label_correlations,
+        "standard_error": found.errors,
+        "auc": np.array(aucs),
+        "agreement": _agreement(votes.unlabeled),
+        "contribution": contributions_of(weights * votes.unlabeled.std(axis=0)),
+    }
+
+
+def _agreement(votes: np.ndarray) -> np.ndarray:
+    """Return the correlation of each voter's votes with the mean vote of the others."""
+    n_voters = votes.shape[1]
+    if n_voters == 1:
+        return np.full(1, np.nan)
+    centered = votes - votes.mean(axis=0)
+    others = (centered.sum(axis=1, keepdims=True) - centered) / (n_voters - 1)
+    sizes = np.sqrt((centered**2).sum(axis=0) * (others**2).sum(axis=0))
+    together = (centered * others).sum(axis=0)
+    return np.divide(together, sizes, out=np.zeros(n_voters), where=sizes > 0)
+
+
+def _probabilities(scores: np.ndarray) -> np.ndarray:
+    """Return scores of shape (n_rows, n_voters, n_games) by voter, with a column per class."""
+    own = np.moveaxis(scores, 1, 0)
+    if own.shape[2] == 1:
+        return np.concatenate([1.0 - own, own], axis=2)
+    sums = own.sum(axis=2, keepdims=True)
+    return np.divide(own, sums, out=np.full_like(own, 1.0 / own.shape[2]), where=sums > 0)
+
+
+def _hold_out(model: Any, X_unlabeled: Any) -> FoldPredictor:
+    """Return how to predict labeled rows by weights that were found without their labels.
+
+    Voters are not fitted again. Labeled rows that some voter has not scored without their label are
+    left out. Without unlabeled rows labeled ones are reused, as in a fit.
+    """
+    predictor, voters, games = model._predictor, model._voters, model._games()
+    known, _ = model._grown_from
+    rows = np.flatnonzero(~np.isnan(voters.labeled).any(axis=(1, 2)))
+    unlabeled = labeled = voters.labeled[rows].astype(float)
+    if X_unlabeled is not None:
+        X = X_unlabeled if predictor.prepare is None else predictor.prepare(X_unlabeled)
+        unlabeled = predictor.scorer.score(X, model.n_jobs).astype(float)
+    codes = known.codes[rows]
+    weights = np.ones(rows.size) if known.weights is None else known.weights[rows]
+
+    def predict(train: np.ndarray, test: np.ndarray) -> dict[str, np.ndarray]:
+        """Return probabilities of the test rows by the model, the voters' mean, and each voter.
+
+        Voters are weighed by the labels of the rows in ``train`` alone; both are row numbers.
+        """
+        scores = scores_by_game(labeled[train], unlabeled, codes[train], weights[train], games)
+        votes = [weigh(own, voters.scorer.tree_sizes).vote for own in scores]
+        raw = np.column_stack([own.log_odds(labeled[test, :, k]) for k, own in enumerate(votes)])
+        each = _probabilities(labeled[test])
+        return {
+            "this model": predictor.probabilities(raw),
+            "mean of all voters": each.mean(axis=0),
+            **dict(zip(predictor.scorer.names, each, strict=True)),
+        }
+
+    return FoldPredictor(codes, N_FOLDS, predict, HOW_HELD_OUT)
+
+
+def permutation_importances(
+    trees: FittedTrees,
+    rows: LabeledRows,
+    games: Sequence[int],
+    columns: Sequence[np.ndarray],
+    n_jobs: int | None,
+) -> np.ndarray:
+    """Return by how much the out-of-bag AUC falls if columns of the labeled rows are shuffled.
+
+    Each entry is for columns that are shuffled together, and is the mean over classes against the
+    rest. Trees count the same.
+    """
+    X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
+    is_positive = rows.codes[:, None] == np.asarray(games)
+    known = ~np.isnan(trees.out_of_bag).any(axis=(1, 2))
+    sizes, components = trees.scorer.sizes, trees.scorer.components
+
+    def mean_auc(scores: np.ndarray) -> float:
+        means = np.einsum("rgk,g->rk", scores[known], sizes)
+        pairs = zip(is_positive[known].T, means.T, strict=True)
+        return float(np.mean([placements(own, mean)[0].mean() for own, mean in pairs]))
+
+    rng, whole = np.random.default_rng(0), mean_auc(trees.out_of_bag)
+    n_repeats = REPEATS if len(columns) <= MANY_COLUMNS else 1
+    lost = np.zeros(len(columns))
+    shuffled = X.copy()
+    for number, own in enumerate(columns):
+        for _ in range(n_repeats if own.size else 0):
+            shuffled[:, own] = X[np.ix_(rng.permutation(X.shape[0]), own)]
+            scores = trees.out_of_bag_in(see(shuffled, components), n_jobs)
+            lost[number] += (whole - mean_auc(scores)) / n_repeats
+        shuffled[:, own] = X[:, own]
+    return lost
+
+
+@dataclass(frozen=True)
+class UnlabeledGain:
+    """What the unlabeled rows have changed, as far as the labels tell.
+
+    The model is compared with one whose views were learned from the labeled rows alone; both
+    predict labeled rows by trees grown without them.
+
+    Parameters
+    ----------
+    auc, log_loss : float
+        Difference in AUC (the mean over classes against the rest, without those of fewer than two
+        labels; NaN if there are no others) and in log loss. A higher AUC and
+        a lower log loss are better.
+    auc_error, log_loss_error : float
+        Their standard errors.
+    """
+
+    auc: float
+    auc_error: float
+    log_loss: float
+    log_loss_error: float
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the gain in AUC is more than two standard errors."""
+        return self.auc > 2.0 * self.auc_error
+
+    def describe(self) -> str:
+        """Return it in one sentence.
+
+        Examples
+        --------
+        >>> UnlabeledGain(0.031, 0.011, -0.02, 0.01).describe()
+        'unlabeled rows: +0.031 AUC (± 0.011)'
+        >>> UnlabeledGain(0.001, 0.004, 0.0, 0.01).describe()
+        'unlabeled rows: no measurable gain (+0.001 AUC, ± 0.004)'
+        """
+        if np.isnan(self.auc):
+            return "unlabeled rows: too few labels to measure what they bring"
+        if self.is_significant:
+            return f"unlabeled rows: {self.auc:+.3f} AUC (± {self.auc_error:.3f})"
+        return f"unlabeled rows: no measurable gain ({self.auc:+.3f} AUC, ± {self.auc_error:.3f})"
+
+
+def unlabeled_gain(
+    trees: FittedTrees, control: FittedTrees, rows: LabeledRows, games: Sequence[int]
+) -> UnlabeledGain:
+    """Return the gain of trees over those with components of the labeled rows alone."""
+    scores = [_out_of_bag_log_odds(own, rows, games) for own in (trees, control)]
+    known = ~np.isnan(scores[0]).any(axis=1) & ~np.isnan(scores[1]).any(axis=1)
+    is_positive = (rows.codes[:, None] == np.asarray(games))[known]
+    pairs = [own[known] for own in scores]
+    compared = [
+        auc_difference(own, *(scores[:, k] for scores in pairs))
+        for k, own in enumerate(is_positive.T)
+        if 2 <= own.sum() <= own.size - 2
+    ]
+    gains, variances = zip(*compared, strict=True) if compared else ((np.nan,), (np.nan,))
+    losses = [_log_losses(is_positive, own) for own in pairs]
+    difference = losses[0] - losses[1]
+    return UnlabeledGain(
+        auc=float(np.mean(gains)),
+        # classes share their rows, so that their errors do not cancel
+        auc_error=float(np.mean(np.sqrt(variances))),
+        log_loss=float(difference.mean()),
+        log_loss_error=float(difference.std() / np.sqrt(difference.size)),
+    )
+
+
+def _out_of_bag_log_odds(trees: FittedTrees, rows: LabeledRows, games: Sequence[int]) -> np.ndarray:
+    """Return log-odds of labeled rows, the groups weighed on these rows alone; NaN if unknown."""
+    known = ~np.isnan(trees.out_of_bag).any(axis=(1, 2))
+    own = trees.out_of_bag[known]
+    weights = None if rows.weights is None else rows.weights[known]
+    scores = scores_by_game(own, own, rows.codes[known], weights, games)
+    found = [weigh(one, trees.scorer.sizes).vote.log_odds(one.unlabeled) for one in scores]
+    out = np.full((known.size, len(games)), np.nan)
+    out[known] = np.column_stack(found)
+    return out
+
+
+def auc_difference(
+    is_positive: np.ndarray, scores: np.ndarray, others: np.ndarray
+) -> tuple[float, float]:
+    """Return the AUC of scores less that of others on the same rows, and its variance.
+
+    References
+    ----------
+    E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more
+    correlated receiver operating characteristic curves", Biometrics 44, 1988.
+    """
+    positive, negative = placements(is_positive, scores)
+    other_positive, other_negative = placements(is_positive, others)
+    by_positive, by_negative = positive - other_positive, negative - other_negative
+    variance = by_positive.var(ddof=1) / by_positive.size
+    variance += by_negative.var(ddof=1) / by_negative.size
+    return float(by_positive.mean()), float(variance)
+
+
+def _log_losses(is_positive: np.ndarray, log_odds: np.ndarray) -> np.ndarray:
+    """Return the log loss of each row, that of its class among all, shape (n_rows,)."""
+    p = np.clip(expit(log_odds), LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+    if p.shape[1] == 1:
+        return -np.log(np.where(is_positive, p, 1.0 - p))[:, 0]
+    return -np.log((p / p.sum(axis=1, keepdims=True))[is_positive])
