@@ -7,6 +7,7 @@ A classifier that derives from this checks its rows with `_check_rows`, and once
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
