@@ -34,7 +34,6 @@ from benchmarks.data import DATA
 from benchmarks.data.fetching import fetch_all
 from benchmarks.draws import MAX_UNLABELED, Draw, make_draw
 from benchmarks.methods import METHODS
-from benchmarks.methods.hedged_voting import KEPT
 from benchmarks.methods.method import Member, Method
 from benchmarks.results_file import (
     EVERY_ROW,
@@ -213,8 +212,6 @@ def main(arguments: list[str] | None = None) -> None:
     n_draws = options.draws or (QUICK_DRAWS if options.quick else N_DRAWS)
     name = "quick.csv" if options.quick else "table_all.csv" if options.all else "table.csv"
     path = options.results or FOLDER / name
-    if not options.quick:
-        KEPT.mkdir(parents=True, exist_ok=True)
     fetch_all({name for name, _ in rows})
     done = {result.key for result in read_results(path)}
     tasks = plan(rows, n_draws, limit, done, options.only)

@@ -5,13 +5,7 @@ from benchmarks.methods import (
     base_forest,
     equal_forest,
     hedgeclipper,
-    hedgeclipper_apart,
-    hedgeclipper_labeled_views,
-    hedgeclipper_no_extra,
-    hedgeclipper_no_views,
     hedgeclipper_paper,
-    hedgeclipper_unshrunk,
-    hedged_voting,
     label_spreading,
     lightgbm,
     logistic_regression,
@@ -27,12 +21,8 @@ METHODS = {
     method.name: method
     for method in (
         hedgeclipper.METHOD,
+        hedgeclipper.TREES,
         hedgeclipper.MEAN,
-        hedgeclipper_labeled_views.METHOD,
-        hedgeclipper_unshrunk.METHOD,
-        hedgeclipper_apart.METHOD,
-        hedgeclipper_no_views.METHOD,
-        hedgeclipper_no_extra.METHOD,
         hedgeclipper_paper.METHOD,
         hedgeclipper_paper.SMALL_ALPHA,
         hedgeclipper_paper.HELD_OUT,
@@ -48,9 +38,6 @@ METHODS = {
         lightgbm.METHOD,
         mean.METHOD,
         stacking.METHOD,
-        hedged_voting.METHOD,
-        hedged_voting.MEAN,
-        hedged_voting.STACKING,
     )
 }
 CONTROLS = tuple(name for name, method in METHODS.items() if method.is_control)

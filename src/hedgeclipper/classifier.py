@@ -278,7 +278,8 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
         has_defaults = any(isinstance(one, str) for _, one in plan)
         self._keeps_frames = needs_encoding(X) if has_defaults else is_frame(X)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
-        rows, prepare = given.drop_zero_weight(), None
+        rows = given.drop_zero_weight()
+        prepare: Any = None
         if has_defaults or not self._keeps_frames:
             rows, prepare = self._encode_columns(rows)
         elif is_in_memory(rows.X_unlabeled):

@@ -48,6 +48,7 @@ class TableInspectionMixin:
     _voters: FittedVoters
     _voter_columns: list[dict[str, np.ndarray]]
     _seconds: np.ndarray
+    _importances: np.ndarray
     _grown_from: tuple[LabeledRows, np.random.RandomState]
     _games: Any
     _inspection: Any
@@ -184,7 +185,7 @@ class TableInspectionMixin:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is saved: all but the rows, and what is measured with them."""
-        state: Any = super().__getstate__()  # type: ignore[misc]
+        state: Any = super().__getstate__()
         with_rows = ("_grown_from", "_voters", "_random_state")
         return {name: value for name, value in state.items() if name not in with_rows}
 

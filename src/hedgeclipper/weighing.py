@@ -246,7 +246,7 @@ def weigh(scores: LabeledVotes, tree_sizes: np.ndarray) -> WeighedVoters:
     scales: list[Scale] = [RankScale.of(own) for own in scores.unlabeled[:, n_groups:].T]
     if n_groups:
         trees = TreeScale.of(scores.unlabeled[:, :n_groups] @ tree_sizes)
-        scales = [trees] * n_groups + scales
+        scales = [*[trees] * n_groups, *scales]
     labeled, unlabeled = (make_votes(scales, own) for own in (scores.labeled, scores.unlabeled))
     votes = replace(scores, labeled=labeled, unlabeled=unlabeled)
     anchor = choose_anchor(votes, tree_sizes)

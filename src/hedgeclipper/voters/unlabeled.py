@@ -49,8 +49,9 @@ def score_unlabeled(
         from hedgeclipper.io.distributed import score_and_draw
 
         score = partial(_score_part, check, scorer)
-        n_rows, drawn = score_and_draw(X, names, score, ROWS_IN_GAME, seed, verbose)
-        _, positions, sample = drawn
+        n_rows, (_, positions, sample) = score_and_draw(
+            X, names, score, ROWS_IN_GAME, seed, verbose
+        )
         return UnlabeledScores(n_rows, positions, sample)
     rows = X if isinstance(X, RowBatches) else RowSlices(X)
     n_rows, parts = 0, []
