@@ -12,7 +12,7 @@ from benchmarks.methods.method import Method, probability
 from hedgeclipper import HedgeClipperClassifier
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def fitted(draw: Draw, estimators: str = "default") -> HedgeClipperClassifier:
     """Return the classifier, fitted to a draw."""
     model = HedgeClipperClassifier(estimators, random_state=draw.seed)
