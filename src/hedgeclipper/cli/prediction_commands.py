@@ -34,7 +34,7 @@ from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_labels import Roles, as_classes_of
 from hedgeclipper.cli.table_rows import ADD_COLUMNS, read_rows
 from hedgeclipper.io.atomic import parquet_writer
-from hedgeclipper.io.csv_dialect import CsvDialect
+from hedgeclipper.io.formats import CsvDialect
 
 CLASSES_TO_LIST = 12
 

@@ -33,8 +33,8 @@ from hedgeclipper.cli.table_labels import Roles, check_classes, key_of_labels
 from hedgeclipper.cli.table_rows import TableRows, digest_of, read_rows
 from hedgeclipper.io import listed
 from hedgeclipper.io.atomic import atomic_path, naming_output
-from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.formats import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.persistence import load, save
 
 COLUMNS_TO_LIST = 12

@@ -135,7 +135,7 @@ def read_rows(
     has no target: each line begins with the label. The encoder is that of a fitted model.
     """
     if roles.target is None:
-        width = max(files.source(None).n_columns for files in tables)
+        width = max(files.source(None).rows.shape[1] for files in tables)
         return _in_batches(tables, None, width, None, output.verbose)
     data, *others = tables
     labels = read_labels(data, roles, output)
