@@ -107,9 +107,9 @@ def check_collection(X: Any, name: str, n_features: int) -> None:
     """Raise unless X is an array of Dask with so many columns, or a frame."""
     if isinstance(X, Delayed) or getattr(X, "ndim", None) != 2:
         raise TypeError(
-            f"{name} must be an array or a frame, with rows and columns, if it is a Dask "
-            f"collection. Got {type(X).__name__}. Make one with to_dataframe, or with from_delayed "
-            "of dask.dataframe or dask.array."
+            f"{name} must be a two-dimensional array or a frame if it is a Dask collection. Got "
+            f"{type(X).__name__}. Make one with to_dataframe, or with from_delayed of "
+            "dask.dataframe or dask.array."
         )
     if _is_array(X) and X.shape[1] != n_features:
         raise ValueError(
