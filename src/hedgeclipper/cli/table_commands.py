@@ -429,9 +429,9 @@ def _print_rows(rows: TableRows, output: Output) -> None:
         return
     plans = rows.encoder.plans_
     for plan in plans:
-        if plan.doubt is not None:
+        if plan.note is not None:
             left_out = " is left out" if plan.kind == "left out" else ""
-            output.note(f"Column {plan.name!r}{left_out}: {plan.doubt}.")
+            output.note(f"Column {plan.name!r}{left_out}: {plan.note}.")
     shown = plans
     if len(plans) > COLUMNS_TO_LIST:
         shown = [plan for plan in plans if not plan.stays]

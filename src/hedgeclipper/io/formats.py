@@ -419,8 +419,8 @@ class CsvFile(TableFile):
             found = re.search(r"column #(\d+)", str(error))
             column = f" in column {heading[int(found[1])]!r}" if found and heading else ""
             raise ValueError(
-                f"{self.place} cannot be read{column}: {error}. Correct that line; leave the place of a "
-                "missing number empty."
+                f"{self.place} cannot be read{column}: {error}. Correct that line; leave the place "
+                "of a missing number empty."
             ) from error
 
 
