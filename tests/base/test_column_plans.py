@@ -62,6 +62,7 @@ def test_amounts_are_encoded_as_numbers_also_beside_numbers():
     [
         (["7", "8"] * 20 + ["-"], "'-' and the like in 1 rows make its numbers strings"),
         (["$1,234.50", "$8"] * 20 + ["-"], "'-' and the like in 1 rows make its numbers strings"),
+        (["1.234,50", "3,5 €"], "'1.234,50' and the like in 2 rows make its numbers strings"),
         (["$7", "8", "-"] * 20, None),  # not even most are numbers
         (["01067", "10115"], None),
         (["31.01.2020", "soon"], None),

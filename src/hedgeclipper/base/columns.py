@@ -34,6 +34,8 @@ MOSTLY_NUMBERS = 0.9
 _AMOUNT = re.compile(
     r"[-+]?[$€£¥]?\s?[-+]?(?=\.?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?", re.I
 )
+# with a decimal comma, and points between thousands: it stays a string, with a note
+_COMMA_NUMBER = re.compile(r"[-+]?[$€£¥]?\s?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?\s?[$€£¥%]?")
 _DAY = np.timedelta64(1, "D")
 _EPOCH_WEEKDAY = 3  # 1970 began on a Thursday
 
@@ -413,10 +415,12 @@ def _all_dates(texts: list[str], date_format: str) -> bool:
 
 def _note_on_categories(texts: list[str]) -> str | None:
     """Return why strings are not read as numbers, if nearly all of them are."""
-    others = [text for text in texts if not (is_float(text) or _AMOUNT.fullmatch(text.strip()))]
-    if not others or len(texts) - len(others) <= MOSTLY_NUMBERS * len(texts):
+    strange = [text for text in texts if not (is_float(text) or _AMOUNT.fullmatch(text.strip()))]
+    others = [text for text in strange if not _COMMA_NUMBER.fullmatch(text.strip())]
+    if not strange or len(texts) - len(others) <= MOSTLY_NUMBERS * len(texts):
         return None
+    wrong = others or strange
     return (
-        f"{others[0]!r} and the like in {len(others):,} rows make its numbers strings; leave the "
-        "place of a missing number empty"
+        f"{wrong[0]!r} and the like in {len(wrong):,} rows make its numbers strings; write numbers "
+        "as 1234.5, and leave the place of a missing one empty"
     )

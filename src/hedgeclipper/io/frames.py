@@ -51,10 +51,11 @@ def frame_columns(frame: Any) -> list[tuple[Any, nw.Series[Any]]]:
     ``numpy.asarray`` makes an array of such a column, whatever the library. What is missing is
     None, NaN or ``pandas.NA`` in it.
     """
-    hidden: list[str] = []
+    names, hidden = _names(frame), []
+    positions_of(names, names, "The frame")  # names may be there twice
     if _is_arrow(frame):
         hidden = index_names(frame.schema)
-        frame = pyarrow().table([decoded(c) for c in frame.columns], names=frame.schema.names)
+        frame = pyarrow().table([decoded(column) for column in frame.columns], names=names)
     columns = nw.from_native(frame, eager_only=True).iter_columns()
     return [(column.name, column) for column in columns if column.name not in hidden]
 
