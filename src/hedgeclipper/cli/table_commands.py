@@ -404,7 +404,7 @@ def _write_report(
     about = dict(zip(("file", "file of unlabeled rows"), places, strict=False))
     if rows.encoder is not None:
         about["target"] = str(rows.encoder.target)
-        changed = [plan for plan in rows.encoder.plans_ if not plan.stays]
+        changed = [plan for plan in rows.encoder.plans_ if plan.what != "as they are"]
         for plan in changed[:COLUMNS_TO_LIST]:
             about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
         if len(changed) > COLUMNS_TO_LIST:
@@ -434,7 +434,7 @@ def _print_rows(rows: TableRows, output: Output) -> None:
             output.note(f"Column {plan.name!r}{left_out}: {plan.note}.")
     shown = plans
     if len(plans) > COLUMNS_TO_LIST:
-        shown = [plan for plan in plans if not plan.stays]
+        shown = [plan for plan in plans if plan.what != "as they are"]
         output.say(f"{len(plans) - len(shown):,} columns of numbers, as they are")
     if shown:
         shown, n_more = shown[:COLUMNS_TO_LIST], len(shown) - COLUMNS_TO_LIST
