@@ -39,7 +39,7 @@ from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.model_checks import TYPES_OF_OTHERS, check_model, parts_of
 
-FORMAT = 7
+FORMAT = 8
 HEADER = "hedgeclipper.json"
 _SCHEMA = "schema.json"
 _ZIP_MAGIC = b"PK\x03\x04"
