@@ -25,7 +25,7 @@ from hedgeclipper.base.semi_supervised_classifier import (
 from hedgeclipper.bounds.checked_rule import USED_LABELS, why_no_guarantee
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.io.arrays import MAX_SEED
-from hedgeclipper.io.progress import member_reporter
+from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
 from hedgeclipper.table_inspection import TableInspectionMixin, describe_voters
 from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
@@ -215,7 +215,7 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
         some = self._draw_some(rows, random_state)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, rows.weight_labeled, some)
         self._grown_from = labeled, deepcopy(random_state)
-        with member_reporter(self.verbose) as report:
+        with row_reporter(self.verbose, "fitting voters", None, "fits") as report:
             voters = fit_voters(
                 plan,
                 labeled,
