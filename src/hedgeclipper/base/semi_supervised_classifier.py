@@ -341,6 +341,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
 
         Of a frame that is kept only the names and the number of columns are checked.
         """
+        if (names := io.frame_names(X)) is not None:
+            io.positions_of(names, names, "The frame")  # none may be there twice
         if self._keeps_frames and io.is_frame(X):
             return validate_data(self, io.as_frame(X), reset=reset, skip_check_array=True)
         return semi_supervised.with_short_indices(

@@ -53,6 +53,8 @@ def atomic_path(path: str | Path, *, force: bool = True) -> Iterator[Path]:
         with naming_output(path):
             with temporary.open("r+b") as file:
                 os.fsync(file.fileno())
+        check_output(path, force=force)  # it may have been written meanwhile
+        with naming_output(path):
             os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
