@@ -32,9 +32,9 @@ from hedgeclipper.forest.groups import GroupScorer
 from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.forest.views import Components, ViewedTrees
 from hedgeclipper.model_checks import check_model, parts_of
-from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.initial_model import InitialModel
 from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.vote_kernel import VoteKernel
 
 
 def rows():
@@ -225,8 +225,8 @@ def test_a_function_in_the_place_of_a_method(forest, tmp_path):
 def test_votes_of_another_type_reach_no_kernel(votes):
     fake = HedgeClipperClassifier()
     vars(fake).update(matrix=votes._gold.labeled.matrix, n_rows=10**6, n_voters=1, n_classes=1)
-    with pytest.raises(TypeError, match="Ballots need Votes"):
-        Ballots(fake)
+    with pytest.raises(TypeError, match="A VoteKernel needs Votes"):
+        VoteKernel(fake)
 
 
 def test_views_of_others_are_not_tried(tmp_path):

@@ -14,7 +14,6 @@ DATA = PaperData(
         "votes for the negative class; by predicted classes HedgeClipper has 0.5, and the "
         "published value lies between",
         1_000: "scikit-learn's AdaBoost has changed since 2015, when it used probabilities, which "
-        "may be the reason for its figure; soft votes rank the 3 % of positives better than hard "
-        "ones, and the paper's leaves seem to vote hard here",
+        "may be the reason for its figure",
     },
 )

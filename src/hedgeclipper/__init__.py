@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.initial_model import AgreementWarning
     from hedgeclipper.votes.matrix import Votes
-    from hedgeclipper.votes.voter_bounds import ContradictionWarning
+    from hedgeclipper.votes.vote_game import ContradictionWarning
 
 __version__ = "0.2.0"
 
@@ -44,7 +44,7 @@ _HOME = {
     "AgreementWarning": "votes.initial_model",
     "ClassRates": "bounds.class_rates",
     "Evaluation": "base.evaluation",
-    "ContradictionWarning": "votes.voter_bounds",
+    "ContradictionWarning": "votes.vote_game",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
     "LabelCorrelations": "game.solve",

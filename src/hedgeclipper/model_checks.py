@@ -22,7 +22,7 @@ from hedgeclipper.base.semi_supervised_classifier import SemiSupervisedClassifie
 from hedgeclipper.io.arrays import is_array
 from hedgeclipper.sklearn_private import Tree
 from hedgeclipper.votes.aggregator import VoteAggregator
-from hedgeclipper.votes.vote_game import VotePredictor
+from hedgeclipper.votes.initial_model import VotePredictor
 
 
 def parts_of(model: Any) -> Iterator[Any]:

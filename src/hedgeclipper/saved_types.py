@@ -16,19 +16,19 @@ from hedgeclipper.forest.forest_inspection import UnlabeledGain
 from hedgeclipper.forest.groups import GroupPredictor, GroupScorer, ScoredGroups
 from hedgeclipper.forest.trees import PackedTrees
 from hedgeclipper.forest.views import Components, ViewedTrees
-from hedgeclipper.game.losses import LogLoss, SquareLoss, ZeroOneLoss
-from hedgeclipper.game.multiclass_losses import (
+from hedgeclipper.game.losses import (
+    LogLoss,
     MulticlassLogLoss,
     MulticlassSquareLoss,
     MulticlassZeroOneLoss,
+    SquareLoss,
+    ZeroOneLoss,
 )
 from hedgeclipper.panel.classifier import HedgedVotingClassifier
 from hedgeclipper.panel.fitting import NamedColumns, PanelPredictor
 from hedgeclipper.panel.panel_views import QuantileColumns
 from hedgeclipper.votes.aggregator import VoteAggregator
-from hedgeclipper.votes.component_models import ComponentModel
-from hedgeclipper.votes.gold import GoldRows
-from hedgeclipper.votes.initial_model import InitialModel
+from hedgeclipper.votes.initial_model import InitialModel, VotePredictor
+from hedgeclipper.votes.labeled_votes import LabeledVotes
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_game import VotePredictor
-from hedgeclipper.votes.voter_bounds import Constraints, VoterBounds
+from hedgeclipper.votes.vote_game import Constraints, VoterBounds

@@ -26,7 +26,7 @@ def test_conjugate_is_the_maximum_over_m(loss):
 @pytest.mark.parametrize("loss", ALL.values(), ids=lambda loss: loss.name)
 @pytest.mark.parametrize("eps", [0.5, 0.01])
 def test_slope_of_the_smoothed_potential_matches_finite_differences(loss, eps):
-    added, z = loss.smoothing(GRID, eps)
+    _, added, z = loss.value_and_gradient(GRID, eps)
     smoothed = loss.potential(GRID) + added
     step = GRID[1] - GRID[0]
     theirs = (smoothed[2:] - smoothed[:-2]) / (2 * step)
@@ -35,14 +35,14 @@ def test_slope_of_the_smoothed_potential_matches_finite_differences(loss, eps):
 
 @pytest.mark.parametrize("loss", ALL.values(), ids=lambda loss: loss.name)
 def test_smoothing_only_adds_and_never_more_than_a_quarter_of_eps(loss):
-    added, z = loss.smoothing(GRID, 0.2)
+    _, added, z = loss.value_and_gradient(GRID, 0.2)
     assert np.all(np.asarray(added) >= 0)
     assert np.max(added) <= 0.2 / 4
     assert np.all(np.abs(z) <= 1)
 
 
 def test_at_a_kink_the_smoothed_slope_is_halfway():
-    _, z = ZeroOneLoss().smoothing(np.array([-1.0, 1.0]), 1e-3)
+    z = ZeroOneLoss().value_and_gradient(np.array([-1.0, 1.0]), 1e-3)[2]
     assert z == pytest.approx([-0.5, 0.5])
 
 
@@ -60,27 +60,6 @@ def test_link_equalizes_the_losses_of_both_labels(m, name):
         assert difference == pytest.approx(m, abs=1e-9)
     else:
         assert abs(difference) <= abs(m) + 1e-9
-
-
-@pytest.mark.parametrize("loss", ALL.values(), ids=lambda loss: loss.name)
-def test_soft_link_is_the_link_but_near_one_where_it_still_grows(loss):
-    soft, link = loss.soft_link(GRID, np.array(0.05)), loss.link(GRID)
-    assert np.all(np.abs(soft) < 1)
-    near = np.abs(link) <= 0.95
-    np.testing.assert_allclose(soft[near], link[near], atol=1e-12)
-    assert np.all(np.diff(soft) > 0)
-
-
-def test_soft_link_keeps_the_order_of_very_large_awake_predictions():
-    soft = ZeroOneLoss().soft_link(np.array([2.0, 50.0, 51.0, 5e3, 6e3]), np.array(0.05))
-    assert np.all(np.diff(soft) > 0)
-    assert soft[-1] < 1
-
-
-@pytest.mark.parametrize("loss", ALL.values(), ids=lambda loss: loss.name)
-def test_awake_at_inverts_the_link(loss):
-    for g in (-0.9, 0.0, 0.4):
-        assert loss.link(np.array([loss.awake_at(g)]))[0] == pytest.approx(g)
 
 
 def test_an_unknown_loss_is_named():

@@ -5,10 +5,10 @@ import pytest
 from scipy.optimize import linprog, minimize
 from scipy.special import logsumexp, softmax
 
-from hedgeclipper.game.losses import LogLoss
-from hedgeclipper.game.multiclass_losses import (
+from hedgeclipper.game.losses import (
     MULTICLASS_LOSSES,
     LargestScore,
+    LogLoss,
     row_favorites,
     row_maxima,
     row_sums,
@@ -78,11 +78,11 @@ def test_the_conjugate_is_minus_the_loss_of_the_best_prediction(name, n_classes)
 @pytest.mark.parametrize("name", ALL)
 def test_the_slope_of_the_smoothed_potential_matches_finite_differences(name, n_classes, eps):
     scores = np.random.default_rng(n_classes).normal(size=(8, n_classes))
-    _, z = ALL[name].smoothing(scores, eps)
+    z = ALL[name].value_and_gradient(scores, eps)[2]
     step = 1e-6
 
     def smoothed(m):
-        potential, added, _ = ALL[name].reply(m, eps)
+        potential, added, _ = ALL[name].value_and_gradient(m, eps)
         return potential + added
 
     for k in range(n_classes):
@@ -96,7 +96,7 @@ def test_the_slope_of_the_smoothed_potential_matches_finite_differences(name, n_
 def test_smoothing_only_adds_and_costs_at_most_eps_log_k(name):
     """Psi(m) + Psi*(z) - z . m, which is 0 at most where z is a slope of Psi, bounds both."""
     scores = np.random.default_rng(0).normal(size=(50, 4))
-    potential, added, z = ALL[name].reply(scores, 0.2)
+    potential, added, z = ALL[name].value_and_gradient(scores, 0.2)
     gap = potential + ALL[name].conjugate(z) - np.sum(z * scores, axis=1)
     most = 0.0 if ALL[name].is_smooth else 0.2 * np.log(4)
     assert np.all(np.asarray(added) >= 0)
@@ -106,9 +106,9 @@ def test_smoothing_only_adds_and_costs_at_most_eps_log_k(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_reply_is_a_distribution(name):
+def test_the_gradient_is_a_distribution(name):
     scores = np.random.default_rng(0).normal(size=(30, 4)) * 10
-    z = ALL[name].reply(scores, 0.01)[2]
+    z = ALL[name].value_and_gradient(scores, 0.01)[2]
     assert z.min() >= 0
     assert z.sum(axis=1) == pytest.approx(1)
 
@@ -140,7 +140,8 @@ def test_log_loss_of_scores_m_and_0_is_that_of_two_classes():
     m = np.linspace(-5, 5, 41)
     scores, (many, two) = np.c_[m, np.zeros(41)], (MULTICLASS_LOSSES["log"], LogLoss())
     assert many.potential(scores) == pytest.approx((two.potential(m) + m) / 2)
-    assert many.smoothing(scores, 0.1)[1][:, 0] == pytest.approx((1 + two.smoothing(m, 0.1)[1]) / 2)
+    ours, theirs = many.value_and_gradient(scores, 0.1)[2], two.value_and_gradient(m, 0.1)[2]
+    assert ours[:, 0] == pytest.approx((1 + theirs) / 2)
     assert many.link(scores)[:, 0] == pytest.approx((1 + two.link(m)) / 2)
     z = np.linspace(0.01, 0.99, 41)
     assert many.conjugate(np.c_[z, 1 - z]) == pytest.approx(two.conjugate(2 * z - 1) / 2)

@@ -209,9 +209,3 @@ def test_the_voters_that_carry_it_are_named():
 def test_class_balance_is_called_by_its_name():
     found = solve_game(np.ones((10, 1)), [0.9], class_balance=0.5).contradiction
     assert "the class balance" in str(found)
-
-
-def test_many_carriers_are_counted_instead_of_listed():
-    votes = np.tile([1.0, -1.0], (6, 10))
-    solution = solve_game(votes, [0.5] * 20, ridge=1.0, anchor=0.5)
-    assert "voters together, voter" in str(solution.contradiction)

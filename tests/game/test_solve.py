@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -28,7 +28,7 @@ def whole_theta(game, solution):
     return np.append(solution.weights, solution.balance_weight)
 
 
-@pytest.mark.parametrize("method", ["exact", "batch", "stream"])
+@pytest.mark.parametrize("method", ["exact", "batch"])
 def test_six_by_six_example_of_the_paper(method):
     solution = solve_by(method, SIX_BY_SIX, SIX_CORRELATIONS, tol=1e-6)
     assert solution.worst_case_correlation == pytest.approx(1.0, abs=1e-5)
@@ -51,21 +51,9 @@ def test_exact_matches_the_predictors_linear_program(game):
     assert solution.duality_gap <= 1e-7
 
 
-@given(small_games(losses=("zero_one",)))
-def test_exact_with_an_anchor_matches_a_quadratic_program(game):
-    assume("ridge" in game.options)
-    solution = game.solve("exact")
-    theirs = reference_minimum(game)
-    near = 1e-6 * max(abs(solution.objective), 1.0)  # where the solver calls itself exact
-    assert solution.objective <= theirs + near + 1e-7
-    assert solution.objective - solution.duality_gap <= theirs + 1e-7
-    assert solution.stop_reason == "exact"
-    assert solution.duality_gap <= near
-
-
-@given(small_games(), st.sampled_from(["batch", "stream"]))
-def test_batch_and_stream_end_within_the_gap_they_claim(game, method):
-    solution = game.solve(method, tol=1e-4)
+@given(small_games())
+def test_batch_ends_within_the_gap_it_claims(game):
+    solution = game.solve("batch", tol=1e-4)
     theirs = reference_minimum(game)
     assert solution.stop_reason == "converged"
     assert solution.duality_gap <= 1e-4 * max(abs(solution.objective), 1e-3) + 1e-12
@@ -73,8 +61,8 @@ def test_batch_and_stream_end_within_the_gap_they_claim(game, method):
     assert solution.objective <= theirs + solution.duality_gap + 1e-6
 
 
-@given(small_games(), st.sampled_from(["batch", "stream"]))
-def test_both_sides_hold_the_optimum_between_them_at_every_pass(game, method):
+@given(small_games())
+def test_both_sides_hold_the_optimum_between_them_at_every_pass(game):
     seen = []
 
     class Recorded(Progress):
@@ -82,7 +70,7 @@ def test_both_sides_hold_the_optimum_between_them_at_every_pass(game, method):
             super().add(evaluation)
             seen.append((self.primal, self.dual))
 
-    play(game.game, Recorded(1e-3, 500), method)
+    play(game.game, Recorded(1e-3, 500), "batch")
     theirs = reference_minimum(game)
     for primal, dual in seen:
         assert dual <= theirs + 1e-6
@@ -166,35 +154,16 @@ def test_the_kind_of_votes_does_not_matter(make):
     assert ours.slack == pytest.approx(theirs.slack, abs=extra + 3e-6)
 
 
-def test_auto_streams_batches_and_solves_tiny_games_exactly():
+def test_small_games_are_solved_exactly():
     votes, b = np.ones((4, 2)), [0.5, 0.2]
     assert solve_game(votes, b).stop_reason == "exact"
-    assert solve_game([votes, votes], b).stop_reason == "converged"
+    assert solve_game(np.ones((4000, 6)), [0.5] * 6).stop_reason == "converged"
     assert solve_game(votes, b, loss="log").stop_reason == "converged"
-
-
-def test_many_rows_start_from_a_sample_and_end_within_tol():
-    rng = np.random.default_rng(0)
-    z = rng.choice([-1.0, 1.0], 400_000)
-    votes = np.where(rng.random((400_000, 3)) < [0.6, 0.7, 0.8], z[:, None], -z[:, None])
-    b = (votes * z[:, None]).mean(axis=0)
-    solution = solve_game(votes, b)
-    assert solution.stop_reason == "converged"
-    assert solution.n_iter <= 8
-    assert solution.worst_case_correlation >= b.max() - 2e-3
-
-
-def test_a_stream_gives_the_same_weights_again():
-    rng = np.random.default_rng(0)
-    batches = [rng.uniform(-1, 1, (3000, 4)) for _ in range(3)]
-    b = [0.1, 0.05, 0.2, 0.1]
-    first, second = (solve_game(batches, b) for _ in range(2))
-    np.testing.assert_array_equal(first.weights, second.weights)
 
 
 def test_without_cap_or_ridge_a_contradiction_is_unbounded():
     votes = np.array([[1.0, -1.0]] * 4)
-    for method in ("exact", "batch", "stream"):
+    for method in ("exact", "batch"):
         with pytest.warns(UnboundedGameWarning, match="no minimum.*contradict each other") as found:
             solution = solve_by(method, votes, [0.5, 0.5], cap=None)
         assert found[0].filename == __file__
@@ -209,21 +178,19 @@ def test_small_alpha_without_cap_is_unbounded_without_a_contradiction():
     assert solution.contradiction is None
 
 
-@pytest.mark.parametrize("method", ["batch", "stream"])
-def test_weights_that_want_to_be_larger_than_the_reach_are_said_so(method):
-    solution = solve_by(method, np.full((200, 1), 1e-4), [0.9e-4], cap=None)
+def test_weights_that_want_to_be_larger_than_the_reach_are_said_so():
+    solution = solve_by("batch", np.full((200, 1), 1e-4), [0.9e-4], cap=None)
     assert solution.stop_reason == "at_reach"
     assert solution.weights[0] == pytest.approx(1000.0)
 
 
-@pytest.mark.parametrize("method", ["batch", "stream"])
-def test_without_cap_a_weak_voter_is_not_overlooked(method):
+def test_without_cap_a_weak_voter_is_not_overlooked():
     rng = np.random.default_rng(0)
     z = rng.choice([-1.0, 1.0], 4000)
     strong = np.where(rng.random(4000) < 0.8, z, -z)
     votes = np.column_stack([strong, 0.01 * z * rng.random(4000)])
     b = (votes * z[:, None]).mean(axis=0) * [1.0, 0.999]
-    ours = solve_by(method, votes, b, cap=None, max_iter=5000)
+    ours = solve_by("batch", votes, b, cap=None, max_iter=5000)
     theirs = solve_by("exact", votes, b, cap=1000.0)
     assert theirs.weights[1] > 10
     assert ours.objective - theirs.objective <= ours.duality_gap + 1e-9
@@ -236,7 +203,7 @@ def test_exact_keeps_small_votes():
     assert ours.worst_case_correlation > 0.4
 
 
-@pytest.mark.parametrize("method", ["exact", "batch", "stream"])
+@pytest.mark.parametrize("method", ["exact", "batch"])
 def test_without_cap_a_consistent_game_has_the_value_of_the_large_box(method):
     rng = np.random.default_rng(4)
     votes = rng.uniform(-0.4, 0.4, (60, 4))
@@ -287,11 +254,9 @@ def test_anchor_wins_as_the_ridge_grows():
 def test_max_passes_is_kept():
     rng = np.random.default_rng(7)
     votes, b = rng.uniform(-1, 1, (2000, 40)), rng.uniform(0, 0.2, 40)
-    for method in ("batch", "stream"):
-        solution = solve_by(method, votes, b, tol=1e-9, max_iter=6)
-        assert solution.stop_reason == "max_iter"
-        assert solution.n_iter == 6
-    assert solve_by("stream", votes, b, max_iter=1).n_iter == 1
+    solution = solve_by("batch", votes, b, tol=1e-9, max_iter=6)
+    assert solution.stop_reason == "max_iter"
+    assert solution.n_iter == 6
     hard = rng.choice([-1.0, 1.0], (500, 30))
     for max_iter in (13, 14, 25):
         solution = solve_by("batch", hard, [0.2] * 30, tol=1e-9, max_iter=max_iter)
@@ -312,7 +277,7 @@ EXTREMES = {
 }
 
 
-@pytest.mark.parametrize("method", ["exact", "batch", "stream", None])
+@pytest.mark.parametrize("method", ["batch", None])
 @pytest.mark.parametrize("options", EXTREMES.values(), ids=EXTREMES.keys())
 def test_extreme_parameters_give_a_bound_or_say_what_to_change(method, options):
     """Once: RecursionError, "Invalid input for linprog", and no best pass."""
@@ -390,6 +355,7 @@ def test_correlations_of_a_label_correlations_object_are_its_lower_bounds():
     assert ours.slack == theirs.slack
 
 
-def test_the_linear_program_is_for_zero_one_loss():
-    with pytest.raises(ValueError, match=r"needs zero-one loss. Got 'log'"):
-        solve_by("exact", VOTES, B, loss="log")
+@pytest.mark.parametrize("options", [{"loss": "log"}, {"ridge": 1.0}])
+def test_the_linear_program_is_for_zero_one_loss_without_a_ridge(options):
+    with pytest.raises(ValueError, match="needs zero-one loss, and no ridge"):
+        solve_by("exact", VOTES, B, **options)

@@ -7,15 +7,11 @@ from scipy import sparse
 from hedgeclipper.game.solution import Progress
 from hedgeclipper.game.solve import set_up_game
 from hedgeclipper.game.solvers import (
-    AdaGradWalk,
     SplitWeights,
     runs_away,
     solve_batch,
     solve_exact,
-    solve_stream,
-    warm_start,
 )
-from tests.small_games import SmallGame
 
 
 def game_of(n=2000, p=20, seed=0, **options):
@@ -61,16 +57,6 @@ def test_runs_away_only_along_a_contradiction():
     assert not runs_away(set_up_game(votes, [0.3, 0.3], cap=None, ridge=1.0), both)
 
 
-def test_warm_start_is_near_the_optimum_and_skipped_for_few_rows():
-    few, zero = game_of(), np.zeros(20)
-    assert warm_start(few, Progress(1e-3, 100), zero) is zero
-    many = game_of(n=400_000, p=3)
-    theta = warm_start(many, Progress(1e-3, 100), np.zeros(3))
-    progress = Progress(1e-3, 100)
-    solve_batch(many, progress, np.zeros(3))
-    assert many.evaluate(theta, 0.1).primal == pytest.approx(progress.primal, rel=0.05)
-
-
 def test_split_weights_go_there_and_back():
     split = SplitWeights(np.array([0.0, -2.0]), np.array([1.0, 2.0]), np.array([0.5, 2.0]))
     theta = np.array([0.7, -1.5])
@@ -105,15 +91,6 @@ def test_gap_is_closed_by_the_programs_own_labels():
     assert progress.gap == pytest.approx(0.0, abs=1e-9)
 
 
-def test_anchor_takes_rounds_until_its_square_is_known_well_enough():
-    rng = np.random.default_rng(1)
-    votes, b = rng.uniform(-1, 1, (50, 4)), rng.uniform(0, 0.3, 4)
-    reason, progress = solved(set_up_game(votes, b, ridge=2.0, anchor=0.3))
-    assert reason == "exact"
-    assert progress.n_iter > 1
-    assert progress.gap <= 1e-6
-
-
 def test_fixed_weight_stays_where_it_is():
     game = set_up_game(np.array([[1.0, 0.5], [-1.0, 0.5]]), [0.4, 0.1])
     fixed = np.array([0.25, 0.0])
@@ -128,62 +105,3 @@ def test_sparse_batches_and_class_balance():
     batches = [sparse.csr_array(votes[:2]), votes[2:]]
     cut = solved(set_up_game(batches, [0.4, 0.1], class_balance=0.6))[1]
     assert cut.primal == pytest.approx(dense.primal, abs=1e-9)
-
-
-def test_steps_stay_in_the_box_and_shrink_towards_zero_width():
-    rng = np.random.default_rng(0)
-    votes = rng.choice([-1.0, 1.0], (2000, 3))
-    game = SmallGame(
-        votes, np.array([0.9, -0.9, 0.0]), options={"widths": [0.0, 0.0, 0.5], "cap": 0.5}
-    ).game
-    walk = AdaGradWalk(np.zeros(3))
-    for _ in range(50):
-        walk.step(game, votes[rng.choice(2000, 256)])
-    assert np.all(np.abs(walk.theta) <= 0.5)
-    assert walk.theta[0] == pytest.approx(0.5)
-    assert walk.theta[1] == pytest.approx(-0.5)
-    assert walk.theta[2] == pytest.approx(0.0)
-
-
-def test_stochastic_passes_come_near_the_optimum():
-    rng = np.random.default_rng(1)
-    votes, b = rng.uniform(-1, 1, (100_000, 10)), rng.uniform(0, 0.3, 10)
-    game = set_up_game(votes, b)
-    progress = Progress(1e-9, max_iter=3)
-    solve_stream(game, progress, np.zeros(10), rng)
-    full = Progress(1e-4, max_iter=500)
-    solve_stream(game, full, np.zeros(10), rng)
-    assert progress.primal == pytest.approx(full.primal, rel=0.05)
-
-
-def test_batches_give_the_value_of_the_whole():
-    rng = np.random.default_rng(2)
-    votes, b = rng.uniform(-1, 1, (6000, 5)), rng.uniform(0, 0.3, 5)
-    whole, cut = Progress(1e-5, 500), Progress(1e-5, 500)
-    assert solve_stream(set_up_game(votes, b), whole, np.zeros(5), rng) == "converged"
-    batches = [votes[:100], votes[100:4000], votes[4000:]]
-    assert solve_stream(set_up_game(batches, b), cut, np.zeros(5), rng) == "converged"
-    assert cut.primal == pytest.approx(whole.primal, abs=cut.gap + whole.gap)
-
-
-def test_the_papers_steps_alone_stop_early_and_stay_within_reach():
-    votes = np.array([[1.0, -1.0]] * 3000)
-    game = set_up_game(votes, [0.9, 0.9], cap=None)
-    progress = Progress(1e-3, 500)
-    assert (
-        solve_stream(game, progress, np.zeros(2), np.random.default_rng(0), as_in_paper=True)
-        == "max_iter"
-    )
-    assert 0 < progress.best.theta.max() <= 1000
-    assert progress.n_iter == 11
-    once = Progress(1e-3, 1)
-    solve_stream(game, once, np.zeros(2), np.random.default_rng(0), as_in_paper=True)
-    assert once.n_iter == 1
-
-
-def test_the_papers_steps_respect_widths():
-    votes = np.random.default_rng(0).choice([-1.0, 1.0], (3000, 1))
-    game = SmallGame(votes, np.array([0.1]), options={"widths": 0.5}).game
-    progress = Progress(1e-3, 500)
-    solve_stream(game, progress, np.zeros(1), np.random.default_rng(0), as_in_paper=True)
-    assert progress.best.theta[0] == 0.0

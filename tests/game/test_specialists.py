@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 
 from hedgeclipper.game.specialists import (
@@ -73,27 +71,11 @@ def test_fortran_order_gives_the_same_blocks():
     np.testing.assert_array_equal(stacked(as_vote_matrix(votes)), votes)
 
 
-@given(st.integers(1, 5))
-def test_thinned_keeps_the_coverage_of_all_rows(stride):
-    matrix = as_vote_matrix(VOTES)
-    thin = matrix.thinned(stride)
-    assert thin is not None
-    assert thin.n_samples == len(VOTES[::stride])
-    np.testing.assert_array_equal(stacked(thin), np.nan_to_num(VOTES[::stride]))
-    np.testing.assert_array_equal(thin.coverage, matrix.coverage)
-
-
 def test_an_array_that_needs_no_check_gives_the_same_blocks():
     matrix, array = as_vote_matrix(VOTES), VoteArray(VOTES)
-    for own, checked in ((array, matrix), (array.thinned(3), matrix.thinned(3))):
-        np.testing.assert_array_equal(stacked(own), stacked(checked))
-        np.testing.assert_array_equal(own.coverage, checked.coverage)
-        assert (own.n_samples, own.n_voters) == (checked.n_samples, checked.n_voters)
-        assert own.sum_blocks(np.sum) == checked.sum_blocks(np.sum) == stacked(own).sum()
-
-
-def test_batches_are_not_thinned():
-    assert as_vote_matrix([VOTES]).thinned(2) is None
+    np.testing.assert_array_equal(stacked(array), stacked(matrix))
+    np.testing.assert_array_equal(array.coverage, matrix.coverage)
+    assert (array.n_samples, array.n_voters) == (matrix.n_samples, matrix.n_voters)
 
 
 @pytest.mark.parametrize("value", [1.5, -1.0001, np.inf, -np.inf])
@@ -173,7 +155,6 @@ def test_constant_voter_acts_like_a_column_of_ones():
         weights, signs = np.array([0.3, -2.0, 0.7]), np.array([1.0, -1.0, 0.5])
         np.testing.assert_allclose(block @ weights, EXTENDED @ weights)
         np.testing.assert_allclose(signs @ block, signs @ EXTENDED)
-        np.testing.assert_allclose(block[1:3] @ weights, EXTENDED[1:3] @ weights)
         np.testing.assert_allclose(block.tocsr().toarray(), EXTENDED)
         assert block.shape == (3, 3)
 
@@ -182,10 +163,3 @@ def test_the_constant_voter_is_counted():
     extended = WithConstantVoter(as_vote_matrix(DENSE))
     assert (extended.n_samples, extended.n_voters) == (3, 3)
     np.testing.assert_allclose(extended.coverage, [1, 1, 1])
-    thin = extended.thinned(2)
-    assert thin is not None
-    assert thin.n_samples == 2
-
-
-def test_batches_have_no_thinned_extension():
-    assert WithConstantVoter(as_vote_matrix([DENSE])).thinned(2) is None

@@ -126,7 +126,7 @@ def check_aggregator(data):
 
 def check_votes(data):
     table = data.draw(vote_tables())
-    read = data.draw(st.sampled_from([Votes.of, Votes.from_snorkel, Votes.from_frame, from_long]))
+    read = data.draw(st.sampled_from([Votes.of, from_long]))
     if (votes := outcome(lambda: read(table))) is not None:
         assert votes.counts().sum() == votes.n_votes
         assert votes.counts().shape == (votes.n_rows, votes.n_classes)

@@ -1,24 +1,27 @@
-"""Component models against counting by hand and fitting again."""
+"""Component models against counting by hand, scikit-learn, and fitting again."""
 
 import numpy as np
 import pytest
 from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
 
 from hedgeclipper.votes import component_models
 from hedgeclipper.votes.component_models import (
+    RIDGES,
     fit_agreement,
     fit_dawid_skene,
     fit_naive_bayes,
+    fit_ridge,
     majority_vote,
 )
-from tests.votes.vote_instances import ballots_of, some_votes
+from tests.votes.vote_instances import kernel_of, some_votes
 
 UNIFORM = np.full(2, 0.5)
 
 
 def test_a_single_voter_by_hand():
     """Three votes, two right; the panel has (2 + 2.8) / (3 + 4), the voter (2 + 4 p) / (3 + 4)."""
-    labeled = ballots_of(np.array([[0], [1], [1]]), 2)
+    labeled = kernel_of(np.array([[0], [1], [1]]), 2)
     weights = fit_naive_bayes(labeled, np.array([0, 1, 0]), UNIFORM).votes
     panel = 4.8 / 7
     accuracy = (2 + 4 * panel) / 7
@@ -32,7 +35,7 @@ def test_frequencies_of_votes_add_up_to_one_in_each_class(n_classes):
     rng = np.random.default_rng(0)
     truth, table = some_votes(rng, 30, 4, n_classes)
     balance = np.full(n_classes, 1.0 / n_classes)
-    weights = fit_naive_bayes(ballots_of(table, n_classes), truth, balance).votes
+    weights = fit_naive_bayes(kernel_of(table, n_classes), truth, balance).votes
     assert np.exp(weights).sum(axis=1) == pytest.approx(np.ones((4, n_classes)))
 
 
@@ -41,7 +44,7 @@ def test_scores_without_the_own_label_are_those_of_a_fit_without_it():
     rng = np.random.default_rng(1)
     truth, table = some_votes(rng, 12, 3, 3)
     table = np.where(table < 0, 0, table)
-    labeled = ballots_of(table, 3)
+    labeled = kernel_of(table, 3)
     balance = np.array([0.2, 0.3, 0.5])
     ours = fit_naive_bayes(labeled, truth, balance).without_own
     for row in range(12):
@@ -53,7 +56,7 @@ def test_scores_without_the_own_label_are_those_of_a_fit_without_it():
 
 def test_a_voter_without_a_labeled_vote_has_the_accuracy_of_the_panel():
     table = np.array([[0, -1], [1, -1], [1, -1], [0, -1]])
-    weights = fit_naive_bayes(ballots_of(table, 2), np.array([0, 1, 1, 0]), UNIFORM).votes
+    weights = fit_naive_bayes(kernel_of(table, 2), np.array([0, 1, 1, 0]), UNIFORM).votes
     panel = (4 + 2.8) / (4 + 4)
     assert np.exp(weights[1]) == pytest.approx(np.array([[panel, 1 - panel], [1 - panel, panel]]))
 
@@ -62,7 +65,7 @@ def test_dawid_skene_is_a_fixed_point_of_counting_its_own_probabilities(monkeypa
     """Counts of the probabilities that the tables give, with 0.3 of a row each, give the tables."""
     rng = np.random.default_rng(0)
     truth, table = some_votes(rng, 80, 4, 3)
-    both, balance = ballots_of(table, 3), np.array([0.2, 0.3, 0.5])
+    both, balance = kernel_of(table, 3), np.array([0.2, 0.3, 0.5])
     unlabeled, labeled = both.take(np.arange(20, 80)), both.take(np.arange(20))
     monkeypatch.setattr(component_models, "TOL", 1e-12)
     monkeypatch.setattr(component_models, "MAX_ITER", 2_000)
@@ -81,7 +84,7 @@ def test_dawid_skene_is_a_fixed_point_of_counting_its_own_probabilities(monkeypa
 def test_unlabeled_rows_of_no_weight_leave_naive_bayes():
     rng = np.random.default_rng(3)
     truth, table = some_votes(rng, 60, 4, 2)
-    both = ballots_of(table, 2)
+    both = kernel_of(table, 2)
     unlabeled, labeled = both.take(np.arange(20, 60)), both.take(np.arange(20))
     ours = fit_dawid_skene(unlabeled, labeled, truth[:20], UNIFORM, 0.0)
     theirs = fit_naive_bayes(labeled, truth[:20], UNIFORM)
@@ -93,24 +96,92 @@ def test_agreement_tells_good_voters_from_bad_ones_without_a_label():
     rng = np.random.default_rng(2)
     truth, good = some_votes(rng, 500, 3, 2, accuracy=0.9)
     _, bad = some_votes(rng, 500, 2, 2, accuracy=0.5, truth=truth)
-    ballots = ballots_of(np.hstack([good, bad]), 2)
-    model = fit_agreement(ballots)
+    kernel = kernel_of(np.hstack([good, bad]), 2)
+    model = fit_agreement(kernel)
     accuracy = np.exp(np.diagonal(model.votes, axis1=1, axis2=2)).mean(axis=1)
     assert accuracy == pytest.approx([0.9] * 3 + [0.5] * 2, abs=0.08)
 
 
 def test_a_lead_is_that_of_the_largest_score_over_the_next():
     table = np.array([[0, 0, 1], [0, 1, -1], [-1, -1, -1], [2, -1, -1], [2, 1, 0]])
-    ballots = ballots_of(table, 3)
-    model = fit_agreement(ballots)
-    scores, voted = np.sort(model.scores(ballots), axis=1), np.array([0, 1, 3, 4])
-    assert model.leads(ballots)[voted] == pytest.approx(scores[voted, 2] - scores[voted, 1])
-    assert model.leads(ballots)[2] == -1.0
+    kernel = kernel_of(table, 3)
+    model = fit_agreement(kernel)
+    scores, voted = np.sort(model.scores(kernel), axis=1), np.array([0, 1, 3, 4])
+    assert model.leads(kernel)[voted] == pytest.approx(scores[voted, 2] - scores[voted, 1])
+    assert model.leads(kernel)[2] == -1.0
 
 
 def test_the_majority_vote_counts_every_vote_alike():
     rng = np.random.default_rng(0)
     _, table = some_votes(rng, 30, 4, 3)
-    votes = majority_vote(ballots_of(table, 3), np.full(3, 1 / 3)).votes
+    votes = majority_vote(kernel_of(table, 3), np.full(3, 1 / 3)).votes
     expected = np.log([[0.7, 0.15, 0.15], [0.15, 0.7, 0.15], [0.15, 0.15, 0.7]])
     assert votes == pytest.approx(np.broadcast_to(expected, (4, 3, 3)))
+
+
+# Logistic regression with a ridge.
+
+
+def one_hot(table, n_classes):
+    """Votes as columns, scaled by the root of the votes on a row, and a column of ones."""
+    columns = (table[:, :, None] == np.arange(n_classes)).reshape(len(table), -1)
+    scaled = columns / np.sqrt(max((table >= 0).sum() / len(table), 1))
+    return np.hstack([scaled, np.ones((len(table), 1))])
+
+
+def theirs(table, codes, n_classes, ridge, target):
+    """Scores of a class against the others by scikit-learn."""
+    model = LogisticRegression(C=1 / ridge, fit_intercept=False, tol=1e-8, max_iter=10_000)
+    return model.fit(one_hot(table, n_classes), codes == target)
+
+
+@pytest.mark.parametrize(("n_classes", "n_rows"), [(2, 15), (2, 60), (3, 40)])
+def test_scores_are_those_of_scikit_learn(monkeypatch, n_classes, n_rows):
+    """With fewer rows than columns, and with more; with two classes and with three."""
+    monkeypatch.setattr(component_models, "RIDGES", (0.3,))
+    monkeypatch.setattr(component_models, "NEWTON_TOL", 1e-9)
+    rng = np.random.default_rng(n_rows)
+    codes, table = some_votes(rng, n_rows, 10, n_classes)
+    found = fit_ridge(kernel_of(table, n_classes), codes)
+    ours = found.classes + kernel_of(table, n_classes).scores(found.votes)
+    columns = one_hot(table, n_classes)
+    for target in range(n_classes):
+        scores = theirs(table, codes, n_classes, 0.3, target).decision_function(columns)
+        factor = 2 if n_classes == 2 else 1
+        assert factor * ours[:, target] == pytest.approx(scores, abs=1e-3)
+
+
+def test_scores_without_the_own_label_are_close_to_those_of_fits_without_it(monkeypatch):
+    monkeypatch.setattr(component_models, "RIDGES", (0.3,))
+    rng = np.random.default_rng(3)
+    codes, table = some_votes(rng, 40, 6, 2)
+    found = fit_ridge(kernel_of(table, 2), codes)
+    columns, fitted = one_hot(table, 2), found.classes + kernel_of(table, 2).scores(found.votes)
+    exact = np.empty(40)
+    for row in range(40):
+        rest = np.delete(np.arange(40), row)
+        model = LogisticRegression(C=1 / 0.3, fit_intercept=False, tol=1e-8, max_iter=10_000)
+        model.fit(columns[rest], codes[rest] == 1)
+        exact[row] = model.decision_function(columns[[row]])[0]
+    ours, with_own = 2 * found.without_own[:, 1], 2 * fitted[:, 1]
+    assert np.abs(ours - exact).max() < 0.2 * np.abs(with_own - exact).max()
+
+
+def test_labels_without_information_get_the_strongest_ridge():
+    rng = np.random.default_rng(4)
+    table, codes = rng.integers(0, 2, (60, 20)), rng.integers(0, 2, 60)
+    found = fit_ridge(kernel_of(table, 2), codes)
+    columns = one_hot(table, 2)
+    scores = theirs(table, codes, 2, max(RIDGES), 1).decision_function(columns)
+    ours = found.classes + kernel_of(table, 2).scores(found.votes)
+    assert 2 * ours[:, 1] == pytest.approx(scores, abs=0.05)
+
+
+def test_of_many_labels_some_are_fitted_and_the_others_predicted(monkeypatch):
+    monkeypatch.setattr(component_models, "MAX_LABELS_OF_RIDGE", 10)
+    rng = np.random.default_rng(5)
+    codes, table = some_votes(rng, 40, 3, 2)
+    kernel = kernel_of(table, 2)
+    found = fit_ridge(kernel, codes)
+    fitted = found.classes + kernel.scores(found.votes)
+    assert np.isclose(found.without_own, fitted).all(axis=1).sum() == 30

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.voter_bounds import bound_voters
+from hedgeclipper.votes.vote_game import bound_voters
+from hedgeclipper.votes.vote_kernel import VoteKernel
 
 
 def some_votes(rng, n_rows, n_voters, n_classes, accuracy=0.7, coverage=0.7, truth=None):
@@ -18,8 +18,14 @@ def some_votes(rng, n_rows, n_voters, n_classes, accuracy=0.7, coverage=0.7, tru
     return truth, np.where(rng.random(shape) < coverage, votes, -1)
 
 
-def ballots_of(table, n_classes):
-    return Ballots(Votes.of(table, classes=np.arange(n_classes)))
+def votes_of(table, n_classes):
+    """Votes for classes 0, 1, ..., whether all of them have votes or not."""
+    votes = Votes.of(table)
+    return votes.align(votes.voters, np.arange(n_classes), named=False)
+
+
+def kernel_of(table, n_classes):
+    return VoteKernel(votes_of(table, n_classes))
 
 
 def plug_in_bounds(labeled, codes, unlabeled):
@@ -39,7 +45,7 @@ def instance(
     rng = np.random.default_rng(seed)
     truth, table = some_votes(rng, n_rows + n_labeled, n_voters, n_classes)
     table[0] = table[n_labeled] = np.arange(n_voters) % n_classes  # nobody sleeps all the time
-    both = ballots_of(table, n_classes)
+    both = kernel_of(table, n_classes)
     labeled, unlabeled = (
         both.take(np.arange(n_labeled)),
         both.take(np.arange(n_labeled, len(table))),
@@ -48,15 +54,15 @@ def instance(
     return unlabeled, truth[n_labeled:], bounds
 
 
-def features(ballots, n_used):
+def features(kernel, n_used):
     """f as a matrix, (n_rows * n_classes, n_weights): what weights add to scores."""
     units = np.eye(n_used)
-    return np.stack([ballots.weighted(unit).ravel() for unit in units], axis=1)
+    return np.stack([kernel.weighted(unit).ravel() for unit in units], axis=1)
 
 
-def constraints(ballots, bounds):
+def constraints(kernel, bounds):
     """A z <= b for labels z within bounds, and E z = 1, all rows behind each other."""
-    f = features(ballots, bounds.is_used.size)[:, bounds.is_used].T / ballots.n_rows
+    f = features(kernel, bounds.is_used.size)[:, bounds.is_used].T / kernel.n_rows
     centers, widths = (part[bounds.is_used] for part in (bounds.centers, bounds.widths))
-    simplex = np.kron(np.eye(ballots.n_rows), np.ones(ballots.n_classes))
+    simplex = np.kron(np.eye(kernel.n_rows), np.ones(kernel.n_classes))
     return np.vstack([f, -f]), np.r_[centers + widths, widths - centers], simplex

@@ -14,12 +14,12 @@ import numpy as np
 
 from benchmarks.votes.own.aggregator import prepare
 from benchmarks.votes.peers.peer import Peer, Setting
-from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES
-from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.evidence import Evidence, gather_evidence
-from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes
-from hedgeclipper.votes.vote_game import most_probable, solve_vote_game
-from hedgeclipper.votes.voter_bounds import VoterBounds, bound_voters, relaxed
+from hedgeclipper.game.losses import MULTICLASS_LOSSES
+from hedgeclipper.votes.initial_model import most_probable
+from hedgeclipper.votes.labeled_votes import Evidence, LabeledVotes, gather_evidence
+from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.vote_game import VoterBounds, bound_voters, relaxed, solve_vote_game
+from hedgeclipper.votes.vote_kernel import VoteKernel
 
 LIMITS = {"tol": 1e-3, "max_iter": 200}
 Fitted = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -40,18 +40,17 @@ def symmetric_bounds(evidence: Evidence) -> VoterBounds:
 
 def fit(L: Any, setting: Setting) -> Fitted:
     """Return the classes, their probabilities for all rows, and their frequencies."""
-    votes, loss = read_votes(L, -1), MULTICLASS_LOSSES["log"]
-    gold = GoldRows.of(split_votes(votes, setting.gold), -1)
+    votes, loss = Votes.of(L), MULTICLASS_LOSSES["log"]
+    gold = LabeledVotes.of(votes, setting.gold, None, -1)
     evidence = gather_evidence(gold, "labeled", setting.seed)
     sample = evidence.sample
-    searched = evidence.unlabeled.take(evidence.searched)
-    bounds = relaxed(searched, evidence.unlabeled, symmetric_bounds(evidence))
+    bounds = relaxed(evidence.searched, evidence.unlabeled, symmetric_bounds(evidence))
     uniform = np.full((sample.n_rows, sample.n_classes), -np.log(sample.n_classes))
     n_labeled = gold.codes.size
     game = solve_vote_game(sample, bounds, uniform, loss, n_labeled=n_labeled, **LIMITS)
-    ballots = Ballots(gold.aligned(votes))
-    probabilities = loss.link(ballots.weighted(game.weights))
-    probabilities[ballots.n_votes == 0] = evidence.balance
+    kernel = VoteKernel(gold.aligned(votes))
+    probabilities = loss.link(kernel.weighted(game.weights))
+    probabilities[kernel.n_votes == 0] = evidence.balance
     return gold.labeled.classes, probabilities, evidence.balance
 
 

@@ -78,9 +78,6 @@ class ClassRates:
         sure = "guaranteed" if self.kind == "guarantee" else "an estimate"
         return f"{', '.join(parts)} of {self.n_rows:,} rows, {sure}"
 
-    def __str__(self) -> str:
-        return self.describe()
-
 
 @dataclass(frozen=True, eq=False)
 class RateEvidence:

@@ -10,20 +10,21 @@ In the variables of this package, theta_i = sigma_i / c_i in the paper's letters
                 - alpha * mean_j (Psi*(z_j) + Psi(0)),   z in [-1, 1]^n.
 
 The terms depend on the weights alone: a voter's correlation with the labels, the width eps
-within which it is known, and the pull to an anchor, the majority vote for instance. The box is what
-the adversary pays for breaking a constraint. For zero-one loss Psi(m) - Psi(0) is the paper's hinge
-max(abs(m) - 1, 0). With K classes m_j, z_j and v h have K entries each, z_j is a distribution over
-the classes, and z_j v h is a scalar product; all else is the same. The scores m may have an offset,
-which blocks of rows add to them, and Psi(0) may be another baseline. For every theta in the box and
-every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed potential at m,
-the difference is the sum of two parts that are never negative: the gap due to smoothing (a sum over
-rows) and the gap due to the weights (a sum over voters).
+within which it is known, and the ridge around an anchor, the majority vote for instance. The box
+is what the adversary pays for breaking a constraint. For zero-one loss Psi(m) - Psi(0) is the
+paper's hinge max(abs(m) - 1, 0). With K classes m_j, z_j and v h have K entries each, z_j is a
+distribution over the classes, and z_j v h is a scalar product; all else is the same. The scores m
+may have an offset, which blocks of rows add to them, and Psi(0) may be another baseline. For every
+theta in the box and every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed
+potential at m, the difference is the sum of two parts that are never negative: the gap due to
+smoothing (a sum over rows) and the gap due to the weights (a sum over voters).
 """
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -75,30 +76,24 @@ class WeightTerms:
         """Return -sum edge theta + sum width abs(theta), the labels' part of the slack."""
         return float(self.width @ np.abs(theta) - self.edge @ theta)
 
-    def pull(self, theta: np.ndarray) -> float:
+    def ridge_penalty(self, theta: np.ndarray) -> float:
         """Return the anchor's term."""
         return float(self.curvature @ (theta - self.anchor) ** 2) / 2.0
 
     def value(self, theta: np.ndarray) -> float:
         """Return the sum of all terms."""
-        return self.slack(theta) + self.pull(theta)
+        return self.slack(theta) + self.ridge_penalty(theta)
 
-    def slope(self, theta: np.ndarray, tilt: np.ndarray) -> np.ndarray:
-        """Return the gradient of ``value(theta) + tilt @ theta`` without the width's term."""
-        return tilt - self.edge + self.curvature * (theta - self.anchor)
+    def slope(self, theta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """Return the gradient of ``value(theta) + gradient @ theta`` without the width's term."""
+        return gradient - self.edge + self.curvature * (theta - self.anchor)
 
-    def descend(self, theta: np.ndarray, slope: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Return theta after a step against the slope, shrunk by the width, back in the box."""
-        moved = theta - step * slope
-        shrunk = np.sign(moved) * np.maximum(np.abs(moved) - step * self.width, 0.0)
-        return np.clip(shrunk, self.lower, self.upper)
-
-    def minimizer(self, tilt: np.ndarray) -> np.ndarray:
-        """Return the theta that minimizes ``value(theta) + tilt @ theta`` in the box.
+    def minimizer(self, gradient: np.ndarray) -> np.ndarray:
+        """Return the theta that minimizes ``value(theta) + gradient @ theta`` in the box.
 
         Entries are infinite where there is no minimum.
         """
-        gain = self.edge - tilt
+        gain = self.edge - gradient
         reduced = np.sign(gain) * np.maximum(np.abs(gain) - self.width, 0.0)
         at_bound = np.where(reduced > 0, self.upper, np.where(reduced < 0, self.lower, 0.0))
         curved = self.curvature > 0
@@ -108,12 +103,12 @@ class WeightTerms:
         pulled = np.maximum(up, 0.0) + np.minimum(down, 0.0)
         return np.clip(np.where(curved, pulled, at_bound), self.lower, self.upper)
 
-    def minimum(self, tilt: np.ndarray) -> float:
-        """Return the minimum of ``value(theta) + tilt @ theta`` over the box, or -inf."""
-        theta = self.minimizer(tilt)
+    def minimum(self, gradient: np.ndarray) -> float:
+        """Return the minimum of ``value(theta) + gradient @ theta`` over the box, or -inf."""
+        theta = self.minimizer(gradient)
         if not np.all(np.isfinite(theta)):
             return -np.inf
-        return self.value(theta) + float(tilt @ theta)
+        return self.value(theta) + float(gradient @ theta)
 
     def within(self, reach: float) -> WeightTerms:
         """Return the same terms with infinite sides of the box brought in to ``reach``."""
@@ -158,20 +153,20 @@ class Game:
 
     def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
         """Take one pass over the rows and return both sides of the game at theta."""
-        work = partial(block_sums, theta=theta, loss=self.loss, eps=eps)
-        sums = self.specialists.sum_blocks(work)
+        blocks = self.specialists.blocks()
+        sums = reduce(operator.iadd, (block_sums(block, theta, self.loss, eps) for block in blocks))
         potential, smoothed, row_gap, excess, size = sums[:N_SCALARS].tolist()
         alpha, n, terms = self.unlabeled_weight, self.specialists.n_samples, self.terms
-        tilt, own, base = alpha * sums[N_SCALARS:] / n, terms.value(theta), self.base
+        gradient, own, base = alpha * sums[N_SCALARS:] / n, terms.value(theta), self.base
         primal = own + alpha * potential / n - base
         smoothing_gap = alpha * row_gap / n
-        weights_gap = own + float(tilt @ theta) - terms.minimum(tilt)
+        weights_gap = own + float(gradient @ theta) - terms.minimum(gradient)
         return Evaluation(
             theta=theta,
             primal=primal,
             dual=primal - smoothing_gap - weights_gap,
             smoothed=alpha * smoothed / n - base,
-            tilt=tilt,
+            vote_gradient=gradient,
             smoothing_gap=smoothing_gap,
             weights_gap=weights_gap,
             mean_potential=potential / n,
@@ -184,7 +179,7 @@ class Game:
 class Evaluation:
     """Both sides of the game at one theta.
 
-    ``smoothed`` is the rows' part of the smoothed primal and ``tilt`` its gradient;
+    ``smoothed`` is the rows' part of the smoothed primal, ``vote_gradient`` its gradient, and
     ``primal - dual`` is ``smoothing_gap + weights_gap``. Worst cases are computed from the means
     over the rows of Psi(m), of max(size - 1, 0) and of size, which is abs(m) with two classes.
     """
@@ -193,7 +188,7 @@ class Evaluation:
     primal: float
     dual: float
     smoothed: float
-    tilt: np.ndarray
+    vote_gradient: np.ndarray
     smoothing_gap: float
     weights_gap: float
     mean_potential: float
@@ -201,12 +196,12 @@ class Evaluation:
     mean_size: float
 
 
-def dual_value(game: Game, z: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return dual(z) for labels z, one per row, and alpha * mean z v h."""
+def dual_value(game: Game, z: np.ndarray) -> float:
+    """Return dual(z) for labels z, one per row."""
     alpha, n = game.unlabeled_weight, game.specialists.n_samples
-    tilt = alpha * signed_sums(game.specialists, z) / n
+    gradient = alpha * signed_sums(game.specialists, z) / n
     conjugates = float(game.loss.conjugate(z).sum())
-    return game.terms.minimum(tilt) - alpha * conjugates / n - game.base, tilt
+    return game.terms.minimum(gradient) - alpha * conjugates / n - game.base
 
 
 def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> np.ndarray:
@@ -217,18 +212,13 @@ def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> np.ndar
     for each voter that of z v h.
     """
     m = block @ theta
-    potential, added, z = loss.reply(m, eps)
+    potential, added, z = loss.value_and_gradient(m, eps)
     size, total, gap = loss.size(m), float(potential.sum()), 0.0
     if not loss.is_smooth:
         # not a dot product: BLAS takes threads for it, which cost more than they save
         gap = total + float(loss.conjugate(z).sum()) - float(np.sum(z * m))
     excess = np.maximum(size - 1.0, 0.0).sum()
     return np.concatenate([[total, total + np.sum(added), gap, excess, size.sum()], z @ block])
-
-
-def awake_predictions(specialists: Specialists, theta: np.ndarray) -> np.ndarray:
-    """Return m for all rows."""
-    return np.concatenate([block @ theta for block in specialists.blocks()])
 
 
 def relative_gap(gap: float, primal: float) -> float:

@@ -2,23 +2,46 @@
 
 A loss enters the game through its potential Psi (Balsubramani & Freund, NIPS 2016): the game's
 objective is ``-sum c_i b_i theta_i + alpha * mean Psi(m_j)``, where m are the scores, and the
-prediction is a function of m, the link. With two classes m is a number, the awake prediction, and
-the adversary's label z lies in [-1, 1]; with more (`multiclass_losses`) m has an entry for each
-class, and z is a distribution over them. Every potential is convex, its slopes are the labels z,
-and it grows like ``size(m) = max over z of z . m``, which is abs(m) or the largest score.
+prediction is a function of m, the link. Every potential is convex, its slopes are the adversary's
+labels z, and it grows like ``size(m) = max over z of z . m``.
 
-Kinks. A piecewise linear potential has no slope at its kinks. Smoothed with width ``eps`` it is
-quadratic within ``eps / 2`` of a kink and exact elsewhere, and never below the potential. At a
-kink the smoothed slope lies halfway between the slopes beside it.
+**Two classes.** m is a number, the awake prediction, z lies in [-1, 1], and the size is abs(m).
+
+**More classes.** m has an entry for each class, z is a distribution over them, and the size is the
+largest score. The best prediction against z has the loss H(z), and Psi(m) = max over z of
+m . z + H(z), so that Psi*(z) = -H(z):
+
+| loss | of a prediction g, where k is the class | H(z) | prediction at scores m |
+|---|---|---|---|
+| log | -log g_k | entropy | softmax(m) |
+| square | half its squared distance from k | (1 - z . z) / 2 | nearest point of the simplex |
+| zero-one | 1 - g_k | 1 - max z | [m + v]_+ with v such that they add up to 1 |
+
+Without a loss, H = 0, the potential is the largest score.
+
+**Kinks.** A piecewise linear potential has no slope at its kinks. Smoothed with width ``eps`` that
+of two classes is quadratic within ``eps / 2`` of a kink and exact elsewhere; at a kink the smoothed
+slope lies halfway between the slopes beside it. That of more classes is the largest of finitely
+many numbers, and smoothed it is eps * logsumexp(numbers / eps), too large by eps * log K at most.
+Neither is ever below the potential.
+
+Tables with a row for each row of the game and a column for each class have each column in one
+piece (order "F"): sums and maxima of the rows are taken column by column, over all rows at once,
+which is quick where columns are few and rows are many.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import entr, expit
+
+# of a probability, so that scores stay finite
+LEAST_LOG = -20.0
 
 
 class Loss(ABC):
@@ -30,22 +53,22 @@ class Loss(ABC):
 
     name: str
     is_smooth: bool
+    # scores between which the game hedges; infinite for a loss that never clips
+    hedged_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     @abstractmethod
-    def reply(self, m: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
-        """Return Psi(m), what smoothing adds to it, and the slope of the sum, a label z.
+    def value_and_gradient(
+        self, m: np.ndarray, eps: float
+    ) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
+        """Return Psi(m), what smoothing adds to it, and the gradient of the sum, a label z.
 
-        That is all that a pass needs. A smooth loss adds nothing, and its slope is the link:
+        That is all that a pass needs. A smooth loss adds nothing, and its gradient is the link:
         predictor and adversary agree.
         """
 
     def potential(self, m: np.ndarray) -> np.ndarray:
         """Return Psi(m)."""
-        return self.reply(m, 1.0)[0]
-
-    def smoothing(self, m: np.ndarray, eps: float) -> tuple[np.ndarray | float, np.ndarray]:
-        """Return the same as `reply`, but for the potential."""
-        return self.reply(m, eps)[1:]
+        return self.value_and_gradient(m, 1.0)[0]
 
     @abstractmethod
     def conjugate(self, z: np.ndarray) -> np.ndarray:
@@ -59,11 +82,6 @@ class Loss(ABC):
     def link(self, m: np.ndarray) -> np.ndarray:
         """Return the prediction g that is minimax optimal at scores m."""
 
-    @property
-    def hedged_range(self) -> tuple[float, float]:
-        """Scores between which the game hedges; infinite for a loss that never clips."""
-        return -1.0, 1.0
-
 
 class BinaryLoss(Loss):
     """A loss of predictions for two classes: m is the awake prediction, g and z in [-1, 1]."""
@@ -76,22 +94,6 @@ class BinaryLoss(Loss):
         """Return m clipped to [-1, 1]."""
         return np.clip(m, -1.0, 1.0)
 
-    def awake_at(self, g: float, room: float = 0.0) -> float:
-        """Return the m nearest 0 whose link, or `soft_link` with some room, is g."""
-        if abs(g) > 1.0 - room:
-            g = float(np.sign(g)) * (1.0 - 2.0 * room + room * room / (1.0 - abs(g)))
-        return g
-
-    def soft_link(self, m: np.ndarray, room: np.ndarray) -> np.ndarray:
-        """Return the link of m, but strictly between -1 and 1 and strictly increasing.
-
-        Within ``room`` of -1 and 1 it bends into an approach like 1 / m, so that probabilities keep
-        the order of the awake predictions, however large those are, and do not claim certainty.
-        """
-        beyond = np.maximum(np.abs(m) - (1.0 - room), 0.0)
-        tail = np.sign(m) * (1.0 - room * room / (room + beyond))
-        return np.where(beyond > 0, tail, m)
-
 
 @dataclass(frozen=True)
 class ZeroOneLoss(BinaryLoss):
@@ -100,7 +102,7 @@ class ZeroOneLoss(BinaryLoss):
     name = "zero_one"
     is_smooth = False
 
-    def reply(self, m, eps):
+    def value_and_gradient(self, m, eps):
         """Return max(1, abs(m)), what rounding the kinks over the width eps adds, and z."""
         size = np.abs(m)
         inside = np.maximum(eps / 2.0 - np.abs(size - 1.0), 0.0)
@@ -118,8 +120,9 @@ class LogLoss(BinaryLoss):
 
     name = "log"
     is_smooth = True
+    hedged_range = (-np.inf, np.inf)
 
-    def reply(self, m, eps):
+    def value_and_gradient(self, m, eps):
         """Return ln(1 + e^m) + ln(1 + e^-m), which is Psi and even in m, 0, and the link."""
         return np.logaddexp(0.0, m) + np.logaddexp(0.0, -m), 0.0, self.link(m)
 
@@ -131,19 +134,6 @@ class LogLoss(BinaryLoss):
         """Return tanh(m / 2) = 2 sigmoid(m) - 1."""
         return 2.0 * expit(m) - 1.0
 
-    def awake_at(self, g, room=0.0):
-        """Return 2 artanh(g), infinite for -1 and 1."""
-        return 2.0 * float(np.arctanh(g))
-
-    def soft_link(self, m, room):
-        """Return the link itself, which never reaches 1."""
-        return self.link(m)
-
-    @property
-    def hedged_range(self):
-        """No bounds: it never clips."""
-        return -np.inf, np.inf
-
 
 @dataclass(frozen=True)
 class SquareLoss(BinaryLoss):
@@ -152,7 +142,7 @@ class SquareLoss(BinaryLoss):
     name = "square"
     is_smooth = True
 
-    def reply(self, m, eps):
+    def value_and_gradient(self, m, eps):
         """Return (1 + m^2) / 2 inside [-1, 1] and abs(m) outside, 0, and m clipped."""
         inside = np.clip(m, -1.0, 1.0)
         return (1.0 + inside * inside) / 2.0 + np.abs(m) - np.abs(inside), 0.0, inside
@@ -172,3 +162,149 @@ def resolve_loss(loss: str) -> BinaryLoss:
             f"The 'loss' parameter must be one of {sorted(_BY_NAME)}. Got {loss!r} instead."
         )
     return _BY_NAME[loss]
+
+
+class MulticlassLoss(Loss):
+    """A loss of predictions for several classes."""
+
+    def scores(self, log_probabilities: np.ndarray) -> np.ndarray:
+        """Return scores whose link is the prediction with these logarithms: the probabilities."""
+        return np.exp(log_probabilities)
+
+    def link(self, m):
+        """Return the nearest point of the simplex: scores minus a level, at least 0."""
+        level = row_maxima(_gains_of_largest(m)[1])
+        return np.maximum(m - level[:, None], 0.0)
+
+    def size(self, m):
+        """Return the largest score."""
+        return row_maxima(m)
+
+
+class MulticlassLogLoss(MulticlassLoss):
+    """Minus the logarithm of the probability of the class."""
+
+    name = "log"
+    is_smooth = True
+    hedged_range = (-np.inf, np.inf)
+
+    def scores(self, log_probabilities):
+        """Return the logarithms, none below -20."""
+        return np.maximum(log_probabilities, LEAST_LOG)
+
+    def value_and_gradient(self, m, eps):
+        """Return logsumexp(m), 0 and softmax(m); the width plays no part."""
+        potential, z = soft_maximum(m)
+        return potential, 0.0, z
+
+    def conjugate(self, z):
+        """Return minus the entropy."""
+        return -row_sums(entr(z))
+
+    def link(self, m):
+        """Return softmax(m)."""
+        return soft_maximum(m)[1]
+
+
+class MulticlassSquareLoss(MulticlassLoss):
+    """Half the squared distance between prediction and class."""
+
+    name = "square"
+    is_smooth = True
+
+    def value_and_gradient(self, m, eps):
+        """Return m . z + H(z) at the nearest point z of the simplex, 0, and that point."""
+        z = self.link(m)
+        return 0.5 + row_sums(m * z - 0.5 * z**2), 0.0, z
+
+    def conjugate(self, z):
+        """Return (z . z - 1) / 2."""
+        return (row_sums(z * z) - 1.0) / 2.0
+
+
+class MulticlassZeroOneLoss(MulticlassLoss):
+    """The probability of an error, if one predicts at random by the prediction.
+
+    The adversary's best z is uniform over the r classes of largest score, for the best r; smoothed,
+    it is a mixture over r.
+    """
+
+    name = "zero_one"
+    is_smooth = False
+
+    def value_and_gradient(self, m, eps):
+        """Return 1 + the largest gain over r, what smoothing adds to it, and the mixture."""
+        order, gains = _gains_of_largest(m)
+        most, added, mixture = _smoothed_maximum(gains, eps)
+        mixture /= np.arange(1, m.shape[1] + 1)
+        z = np.empty_like(m)
+        # a class is among the r largest for all r from its own rank on
+        np.put_along_axis(z, order, np.cumsum(mixture[:, ::-1], axis=1)[:, ::-1], axis=1)
+        return 1.0 + most, added, z
+
+    def conjugate(self, z):
+        """Return max z - 1."""
+        return row_maxima(z) - 1.0
+
+
+class LargestScore(MulticlassLoss):
+    """Psi(m) = max m, which every potential approaches for large m."""
+
+    name = "largest_score"
+    is_smooth = False
+
+    def value_and_gradient(self, m, eps):
+        """Return the largest score, what smoothing adds to it, and its slopes."""
+        return _smoothed_maximum(m, eps)
+
+    def conjugate(self, z):
+        """Return 0."""
+        return np.zeros(len(z))
+
+
+MULTICLASS_LOSSES = {
+    loss.name: loss
+    for loss in (MulticlassLogLoss(), MulticlassSquareLoss(), MulticlassZeroOneLoss())
+}
+
+
+def _smoothed_maximum(values: np.ndarray, eps: float) -> tuple[np.ndarray, ...]:
+    """Return the largest value of each row, what smoothing adds to it, and the slopes."""
+    soft, slopes = soft_maximum(values / eps)
+    most = row_maxima(values)
+    return most, eps * soft - most, slopes
+
+
+def _gains_of_largest(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order of the scores, largest first, and m . z - max z for z uniform on r first."""
+    order = np.argsort(-m, axis=1)
+    sums = np.cumsum(np.take_along_axis(m, order, axis=1), axis=1)
+    return order, (sums - 1.0) / np.arange(1, m.shape[1] + 1)
+
+
+def row_sums(values: np.ndarray) -> np.ndarray:
+    """Return the sum of each row, shape (n_rows,)."""
+    return reduce(np.add, values.T)
+
+
+def row_maxima(values: np.ndarray) -> np.ndarray:
+    """Return the largest value of each row, shape (n_rows,)."""
+    return reduce(np.maximum, values.T)
+
+
+def row_favorites(values: np.ndarray) -> np.ndarray:
+    """Return the column of the largest value of each row, the first of several; shape (n_rows,)."""
+    best, favorites = values[:, 0], np.zeros(len(values), dtype=np.intp)
+    for number in range(1, values.shape[1]):
+        favorites[values[:, number] > best] = number
+        best = np.maximum(best, values[:, number])
+    return favorites
+
+
+def soft_maximum(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return logsumexp of each row, and its slopes, the softmax."""
+    most = row_maxima(scores)
+    softmax = np.exp(scores - most[:, None])
+    total = row_sums(softmax)
+    softmax /= total[:, None]
+    return most + np.log(total), softmax

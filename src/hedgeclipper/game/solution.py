@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.game.equations import Evaluation, Game, awake_predictions, relative_gap
+from hedgeclipper.game.equations import Evaluation, Game, relative_gap
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.specialists import as_vote_matrix
 
@@ -96,10 +96,8 @@ class Contradiction:
 
     def __str__(self) -> str:
         named = ["the class balance" if i == BALANCE else f"voter {i}" for i in self.voters]
-        parts = zip(named, self.proportions, strict=True)
-        which = ", ".join(f"{name} ({part:.0%})" for name, part in parts)
-        if len(named) > 8:
-            which = f"{len(named)} voters together, {named[0]} the heaviest"
+        parts = [f"{name} ({p:.0%})" for name, p in zip(named, self.proportions, strict=True)]
+        which = ", ".join(parts[:8]) + (", ..." if len(parts) > 8 else "")
         return (
             f"The correlations contradict each other: no labels of these rows can have all of "
             f"them, unless each is relaxed by {self.excess:.3g} or more. It shows in {which}."
@@ -142,8 +140,7 @@ class Solution:
         The objective is at most this much above its minimum; over weights up to 1000 where there is
         neither a cap nor a ridge, and infinite if the problem is unbounded.
     n_iter : int
-        Passes of the solver over the rows, stochastic ones included; the first check of the votes
-        and a start on a sample of them are not.
+        Passes of the solver over the rows; the first check of the votes is not counted.
     stop_reason : {"converged", "exact", "max_iter", "stalled", "unbounded", "at_reach"}
         Why the solver stopped. "unbounded" and "at_reach" need a cap or a ridge: the slack has no
         minimum, or it lies at weights beyond 1000.
@@ -179,12 +176,8 @@ class GameSolution(Solution):
     contradiction : Contradiction or None
         Proof that the correlations cannot all hold, if these weights are one. If they are not,
         others may be.
-    coverage : ndarray of shape (n_voters,)
-        Mean participation of each voter.
     loss : Loss
         The loss of the game.
-    unlabeled_weight : float
-        alpha.
     """
 
     balance_weight: float
@@ -192,9 +185,7 @@ class GameSolution(Solution):
     worst_case_error: float
     worst_case_loss: float
     contradiction: Contradiction | None
-    coverage: np.ndarray
     loss: Loss
-    unlabeled_weight: float
 
     def awake_predictions(self, votes: Any, *, participation: Any = None) -> np.ndarray:
         """Return m, the weighted sum of the awake votes, for each row of votes.
@@ -215,7 +206,8 @@ class GameSolution(Solution):
                 f"The game was solved for {self.weights.size} voters. Got votes of "
                 f"{matrix.n_voters}."
             )
-        return awake_predictions(matrix, self.weights) + self.balance_weight
+        m = np.concatenate([block @ self.weights for block in matrix.blocks()])
+        return m + self.balance_weight
 
     def predictions(
         self,
@@ -270,7 +262,7 @@ def solution_fields(game: Game, progress: Progress, stop_reason: str) -> dict[st
     weights.flags.writeable = False
     return {
         "weights": weights,
-        "slack": progress.primal - game.terms.pull(theta),
+        "slack": progress.primal - game.terms.ridge_penalty(theta),
         "objective": progress.primal,
         "duality_gap": np.inf if stop_reason == "unbounded" else progress.gap,
         "n_iter": progress.n_iter,
@@ -290,7 +282,5 @@ def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
         worst_case_error=max((1.0 - correlation) / 2.0, 0.0),
         worst_case_loss=max((best.mean_potential - edge) / 2.0, 0.0),
         contradiction=find_contradiction(game, theta, best.mean_size),
-        coverage=game.specialists.coverage[: theta.size - game.has_balance],
         loss=game.loss,
-        unlabeled_weight=game.unlabeled_weight,
     )

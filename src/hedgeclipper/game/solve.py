@@ -10,7 +10,7 @@ import numpy as np
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import ZeroOneLoss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress, describe
-from hedgeclipper.game.solvers import solve_batch, solve_exact, solve_stream, warm_start
+from hedgeclipper.game.solvers import solve_batch, solve_exact
 from hedgeclipper.game.specialists import Specialists, WithConstantVoter, as_vote_matrix
 from hedgeclipper.io.progress import warn_user
 
@@ -66,7 +66,7 @@ def set_up_game(
     """Check everything and return the game; parameters as in `solve_game`."""
     resolved_loss = resolve_loss(loss)
     alpha = _check_positive("unlabeled_weight", unlabeled_weight)
-    bound = np.inf if cap is None else _check_positive("cap", cap, hint=" Pass None for no cap.")
+    bound = np.inf if cap is None else _check_positive("cap", cap)
     strength = _check_positive("ridge", ridge, or_zero=True)
     specialists: Specialists = as_vote_matrix(votes, participation)
     p = specialists.n_voters
@@ -143,12 +143,12 @@ def _numbers(name: str, value: Any) -> np.ndarray:
     return array.astype(float)
 
 
-def _check_positive(name: str, value: Any, hint: str = "", *, or_zero: bool = False) -> float:
+def _check_positive(name: str, value: Any, *, or_zero: bool = False) -> float:
     """Return the parameter as a float if it is a positive finite number, else raise."""
     is_number = isinstance(value, (int, float, np.number)) and np.isfinite(value)
     if not (is_number and (value > 0 or (or_zero and value == 0))):
         wanted = "a number >= 0" if or_zero else "a positive number"
-        raise ValueError(f"The '{name}' parameter must be {wanted}.{hint} Got {value!r}.")
+        raise ValueError(f"The '{name}' parameter must be {wanted}. Got {value!r}.")
     return float(value)
 
 
@@ -263,18 +263,16 @@ def solve_game(
 def play(game: Game, progress: Progress, method: str | None = None) -> GameSolution:
     """Solve a game that is set up, from its anchor on, and describe the solution.
 
-    ``method`` is "exact", "batch" or "stream"; by default it is "exact" for tiny games that are
-    linear programs, "stream" for batches of rows, and else "batch".
+    ``method`` is "exact" or "batch"; by default it is "exact" for small games that are linear
+    programs, and else "batch".
     """
-    start = np.clip(game.terms.anchor, game.terms.lower, game.terms.upper)
+    is_exact = _suits_linear_program(game) if method is None else method == "exact"
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # `Progress` finds these
-        method = method or _method_for(game)
-        if method == "exact":
+        if is_exact:
             stop_reason = solve_exact(game, progress)
-        elif method == "batch":
-            stop_reason = solve_batch(game, progress, warm_start(game, progress, start))
         else:
-            stop_reason = solve_stream(game, progress, start, np.random.default_rng(0))
+            start = np.clip(game.terms.anchor, game.terms.lower, game.terms.upper)
+            stop_reason = solve_batch(game, progress, start)
     if stop_reason == "unbounded":
         cause = (
             "some label correlations are larger than unlabeled_weight allows"
@@ -289,11 +287,7 @@ def play(game: Game, progress: Progress, method: str | None = None) -> GameSolut
     return describe(game, progress, stop_reason)
 
 
-def _method_for(game: Game) -> str:
-    """Return the method that suits a game."""
-    if not game.specialists.in_memory:
-        return "stream"
+def _suits_linear_program(game: Game) -> bool:
     n, p = game.specialists.n_samples, game.specialists.n_voters
     is_small = p <= VOTERS_WHEN_SMALL and n * p <= ENTRIES_WHEN_SMALL
-    is_linear = isinstance(game.loss, ZeroOneLoss) and not np.any(game.terms.curvature)
-    return "exact" if is_small and is_linear else "batch"
+    return is_small and isinstance(game.loss, ZeroOneLoss) and not np.any(game.terms.curvature)

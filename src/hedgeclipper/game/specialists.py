@@ -9,17 +9,15 @@ adds one that always votes +, for the class balance.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import reduce
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.io import ArraySource, Source, as_source, cut, row_slice
+from hedgeclipper.io import Source, as_source, cut, listed, row_slice
 
 
 class Specialists(Protocol):
@@ -37,24 +35,11 @@ class Specialists(Protocol):
     def coverage(self) -> np.ndarray:
         """Mean participation of each voter, all positive."""
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether a pass reads memory only."""
-
     def blocks(self) -> Iterator[Any]:
         """Yield the awake votes in blocks of rows that know ``block @ w`` and ``z @ block``.
 
         Scores ``block @ w`` and labels z have shape (rows,), or (rows, classes) with many classes.
         """
-
-    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
-        """Return the sum of the results of the work on each block; blocks may run side by side.
-
-        The results know ``+=``; the work may be sent to other machines.
-        """
-
-    def thinned(self, stride: int) -> Specialists | None:
-        """Return a view of every stride-th row, or None where that would not be cheap."""
 
 
 def signed_sums(specialists: Specialists, z: np.ndarray) -> np.ndarray:
@@ -89,9 +74,6 @@ class ConstantBlock:
         ones = np.ones((self.votes.shape[0], 1))
         return sparse.hstack([sparse.csr_array(self.votes), ones], format="csr")
 
-    def __getitem__(self, rows: slice) -> ConstantBlock:
-        return ConstantBlock(self.votes[rows])
-
 
 class WithConstantVoter:
     """Specialists and a last one that always votes +, through which the class balance is known."""
@@ -99,44 +81,25 @@ class WithConstantVoter:
     def __init__(self, base: Specialists):
         self.base = base
         self.n_samples, self.n_voters = base.n_samples, base.n_voters + 1
-        self.coverage, self.in_memory = np.append(base.coverage, 1.0), base.in_memory
+        self.coverage = np.append(base.coverage, 1.0)
 
     def blocks(self) -> Iterator[ConstantBlock]:
         """Yield the blocks of the others with the constant voter's column."""
         return map(ConstantBlock, self.base.blocks())
 
-    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
-        """Return the sum of the results of the work on each block, as the others do it."""
-        return self.base.sum_blocks(lambda block: work(ConstantBlock(block)))
-
-    def thinned(self, stride: int) -> WithConstantVoter | None:
-        """Return every stride-th row, or None where the others cannot."""
-        base = self.base.thinned(stride)
-        return None if base is None else WithConstantVoter(base)
-
 
 class VoteArray:
     """Votes of one array that need no check: in [-1, 1], NaN where a voter is asleep."""
 
-    in_memory = True
-
-    def __init__(self, votes: np.ndarray, coverage: np.ndarray | None = None):
+    def __init__(self, votes: np.ndarray):
         awake = ~np.isnan(votes)
-        self.coverage = awake.sum(axis=0) / len(votes) if coverage is None else coverage
+        self.coverage = awake.sum(axis=0) / len(votes)
         self.votes = np.ascontiguousarray(votes if awake.all() else np.nan_to_num(votes), float)
         self.n_samples, self.n_voters = votes.shape
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield the votes in blocks of rows, with 0 where a voter is asleep."""
         return (self.votes[rows] for rows in cut(self.n_samples, self.votes))
-
-    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
-        """Return the sum of the results of the work on each block, one after the other."""
-        return reduce(operator.iadd, map(work, self.blocks()))
-
-    def thinned(self, stride: int) -> VoteArray:
-        """Return every stride-th row with the coverage of all of them."""
-        return VoteArray(self.votes[::stride], self.coverage)
 
 
 @dataclass(frozen=True)
@@ -153,28 +116,10 @@ class VoteMatrix:
     coverage: np.ndarray
     has_nan: bool
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether the votes are an array and not batches that are made again on every pass."""
-        return self.votes.in_memory
-
     def blocks(self) -> Iterator[Any]:
         """Yield the awake votes v h in blocks: float64 arrays or CSR matrices."""
         for votes, participation in _paired(self.votes, self.participation):
             yield _awake_votes(votes, participation, self.has_nan)
-
-    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
-        """Return the sum of the results of the work on each block, one after the other."""
-        return reduce(operator.iadd, map(work, self.blocks()))
-
-    def thinned(self, stride: int) -> VoteMatrix | None:
-        """Return every stride-th row with the coverage of all of them; None for batches."""
-        votes, part = self.votes, self.participation
-        if not isinstance(votes, ArraySource) or not isinstance(part, ArraySource | None):
-            return None
-        thin = votes.every(stride)
-        part = None if part is None else part.every(stride)
-        return replace(self, votes=thin, participation=part, n_samples=thin.rows.shape[0])
 
 
 def as_vote_matrix(
@@ -238,13 +183,9 @@ def _paired(votes: Source, participation: Source | None) -> Iterator[tuple[Any, 
             yield row_slice(batch, rows), None if part is None else row_slice(part, rows)
 
 
-_ENCODING = {
-    "votes": "Encode -1 and 1, with NaN (dense) or no entry (sparse) for an abstention.",
-    "participation": "Pass 1 where a voter takes part and 0 where it does not.",
-}
-_RESCALING = {
-    "votes": "Rescale that column, for instance to 2 * probability - 1.",
-    "participation": "It is the probability of voting.",
+_HINTS = {
+    "votes": "Rescale votes to -1 and 1, or between; NaN (dense) or no entry (sparse) abstains.",
+    "participation": "It is the probability of voting: 1 where a voter takes part, 0 where not.",
 }
 
 
@@ -253,7 +194,7 @@ def _check_range(block: Any, low: float, first_row: int, name: str) -> bool:
     values = block.data if sparse.issparse(block) else block
     if values.dtype.kind not in ("fiub" if name == "participation" else "fiu"):
         raise TypeError(
-            f"{name} must be numbers in [{low:g}, 1]. Got dtype {values.dtype}. {_ENCODING[name]}"
+            f"{name} must be numbers in [{low:g}, 1]. Got dtype {values.dtype}. {_HINTS[name]}"
         )
     if values.size == 0:
         return False
@@ -266,7 +207,7 @@ def _check_range(block: Any, low: float, first_row: int, name: str) -> bool:
         at = np.flatnonzero((entries.data < low) | (entries.data > 1.0))[0]
         raise ValueError(
             f"{name} must lie in [{low:g}, 1]. Got {entries.data[at]:g} in row "
-            f"{first_row + entries.row[at]}, voter {entries.col[at]}. {_RESCALING[name]}"
+            f"{first_row + entries.row[at]}, voter {entries.col[at]}. {_HINTS[name]}"
         )
     return has_nan
 
@@ -312,8 +253,8 @@ def _check_all_vote(n_samples: int, awake: np.ndarray) -> None:
         raise ValueError("votes has no voters (columns). The game needs at least one.")
     asleep = np.flatnonzero(awake <= 0)
     if asleep.size:
-        names = ", ".join(map(str, asleep[:10])) + (", ..." if asleep.size > 10 else "")
         raise ValueError(
-            f"{asleep.size} of {awake.size} voters never vote on these rows: {names}. Drop these "
-            "columns (and their correlations): without votes nothing is known of them."
+            f"{asleep.size} of {awake.size} voters never vote on these rows: "
+            f"{listed(asleep.tolist())}. Drop these columns (and their correlations): without "
+            "votes nothing is known of them."
         )

@@ -14,21 +14,25 @@ from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
 from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, draw_held_out
 from hedgeclipper.bounds.class_rates import ClassRates
-from hedgeclipper.game.multiclass_losses import MULTICLASS_LOSSES, row_maxima
+from hedgeclipper.game.losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
-from hedgeclipper.votes.ballots import Ballots, parted
-from hedgeclipper.votes.evidence import (
+from hedgeclipper.votes.initial_model import (
+    VotePredictor,
+    fit_initial_model,
+    labels_by_agreement,
+    most_probable,
+)
+from hedgeclipper.votes.labeled_votes import (
     Evidence,
+    LabeledVotes,
     certainty_differs,
     gather_evidence,
-    shift_of_votes,
     warn_of_shift,
 )
-from hedgeclipper.votes.gold import GoldRows, read_votes, split_votes
-from hedgeclipper.votes.initial_model import fit_initial_model, labels_by_agreement
-from hedgeclipper.votes.vote_game import VotePredictor, check_rule, most_probable, solve_vote_game
-from hedgeclipper.votes.voter_bounds import constrain, warn_of_contradiction
+from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.vote_game import check_rule, constrain, solve_vote_game
+from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
 from hedgeclipper.votes.voter_summary import inspect_votes, summarize_voters
 
 
@@ -169,9 +173,9 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
 
         Parameters
         ----------
-        L : Votes, or array-like, sparse matrix, frame, batches or files of votes
+        L : Votes, array-like, sparse matrix, frame, path or list of paths
             Votes, a row for each row and a column for each voter. What is missing, or
-            ``abstain_label``, is no vote.
+            ``abstain_label``, is no vote. See `Votes.of`.
         y : array-like of shape (n_rows,), mapping, or Series
             Gold labels. A missing one, and -1 unless ``L_unlabeled`` is given, marks a row without.
             A mapping has labels of some rows by name (``Votes.rows``, or the index of a frame), or
@@ -184,16 +188,14 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         self
         """
         self.__dict__.pop("_predictor", None)
-        votes = read_votes(L, self.abstain_label)
-        others = None if L_unlabeled is None else read_votes(L_unlabeled, self.abstain_label)
-        gold = GoldRows.of(split_votes(votes, y, others), self.abstain_label)
-        level, seed = self.confidence_level, self.random_state
-        held = draw_held_out(gold.codes.size, level, self.holdout, seed)
+        votes, others = self._read(L), None if L_unlabeled is None else self._read(L_unlabeled)
+        gold = LabeledVotes.of(votes, y, others, self.abstain_label)
+        held = draw_held_out(
+            gold.codes.size, self.confidence_level, self.holdout, self.random_state
+        )
         pool = gold if held is None else gold.hold_out(held)
-        evidence = gather_evidence(pool, self.class_balance, seed)
-        shift = shift_of_votes(evidence.labeled, evidence.unlabeled)
-        if shift is not None:
-            warn_of_shift(shift)
+        evidence = gather_evidence(pool, self.class_balance, self.random_state)
+        is_shifted = warn_of_shift(evidence.labeled, evidence.unlabeled)
         constraints = constrain(evidence)
         initial, on_labeled = fit_initial_model(evidence)
         loss = MULTICLASS_LOSSES[self.loss]
@@ -208,17 +210,18 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         )
         predictor = VotePredictor(initial, game.weights, loss)
         probabilities = predictor.probabilities(evidence.unlabeled)
-        if constraints.violation:
-            warn_of_contradiction(constraints, gold.labeled.voters)
-        is_shifted = shift is not None or (held is not None and certainty_differs(evidence))
+        is_shifted = is_shifted or (held is not None and certainty_differs(evidence))
         self._checked, self._rates = check_rule(
             gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
         )
-        self.certificate_ = self._checked.certificate(level)
+        self.certificate_ = self._checked.certificate(self.confidence_level)
         store_games(self, [game], [loss.hedged_range])
         self._constraints, self._predictor = constraints, predictor
         self._store(gold, evidence, probabilities)
         return self
+
+    def _read(self, L: Any) -> Votes:
+        return Votes.of(L, abstain_label=self.abstain_label)
 
     def fit_predict(self, L, y=None, L_unlabeled=None):
         """Return labels of all rows, ``transduction_`` after ``fit``; without y, by agreement.
@@ -246,7 +249,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         """
         if y is not None:
             return self.fit(L, y, L_unlabeled).transduction_
-        return labels_by_agreement(read_votes(L, self.abstain_label))
+        return labels_by_agreement(self._read(L))
 
     def predict_proba(self, L):
         """Return the probability of each class.
@@ -262,8 +265,8 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
             Probabilities; class frequencies for rows without a vote.
         """
         check_is_fitted(self)
-        votes = read_votes(L, self.abstain_label, self.classes_)
-        return self._predictor.probabilities(Ballots(self._gold.aligned(votes)))
+        votes = self._gold.aligned(self._read(L))
+        return self._predictor.probabilities(VoteKernel(votes))
 
     def predict(self, L):
         """Return the most probable class of each row, or ``abstain_label`` if it is too uncertain.
@@ -290,7 +293,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         game changed anything and the loss is not "log", its part is on that loss's own scale.
         """
         check_is_fitted(self)
-        return self._predictor.vote_weights(Ballots(self._gold.labeled).shape)
+        return self._predictor.vote_weights(VoteKernel(self._gold.labeled).shape)
 
     @property
     def transduction_(self) -> np.ndarray:
@@ -324,7 +327,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         >>> votes = np.where(rng.random((1000, 7)) < 0.8, truth[:, None], other[:, None])
         >>> gold = np.where(np.arange(1000) < 100, truth, None)
         >>> model = VoteAggregator().fit(votes, gold)
-        >>> print(str(model.class_rates()).replace(", B", ",\nB"))
+        >>> print(model.class_rates().describe().replace(", B", ",\nB"))
         A 55.3% (95% interval 51.7% to 58.8%),
         B 44.7% (41.2% to 48.3%) of 1,000 rows, an estimate
         """
@@ -359,14 +362,16 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         """Return whether the last fit was completed."""
         return hasattr(self, "_predictor")
 
-    def _store(self, gold: GoldRows, evidence: Evidence, probabilities: np.ndarray) -> None:
+    def _store(self, gold: LabeledVotes, evidence: Evidence, probabilities: np.ndarray) -> None:
         """Store results, and labels of all rows, given the probabilities of the unlabeled ones."""
         self.classes_, self.voters_ = gold.labeled.classes, gold.labeled.voters
         self.n_features_in_ = gold.labeled.n_voters
         self.n_labeled_, self.n_unlabeled_ = gold.labeled.n_rows, gold.unlabeled.n_rows
         self.class_balance_ = evidence.balance
-        self.uncovered_ = Ballots(gold.unlabeled).n_votes == 0
-        voters, votes, classes = parted(self._predictor.weights, *evidence.unlabeled.shape[:2])
+        self.uncovered_ = VoteKernel(gold.unlabeled).n_votes == 0
+        voters, votes, classes = split_weights(
+            self._predictor.weights, *evidence.unlabeled.shape[:2]
+        )
         self.weights_ = voters[:, None] + votes
         self.class_weights_ = self._predictor.initial.classes + classes
         self._gold = gold
@@ -376,12 +381,12 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
 
     def _labels_of(self, probabilities: np.ndarray) -> np.ndarray:
         """Return the most probable classes, or abstentions where they are too uncertain."""
-        labels, doubts = self._sure_labels(probabilities)
+        labels, uncertainty = self._sure_labels(probabilities)
         if self.abstain_cost is None:
             return labels
         kind = np.result_type(labels.dtype, np.asarray(self.abstain_label).dtype)
         labels = labels.astype(object if kind.kind in "US" else kind)
-        labels[doubts > self.abstain_cost] = self.abstain_label
+        labels[uncertainty > self.abstain_cost] = self.abstain_label
         return labels
 
     def _sure_labels(self, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -392,7 +397,8 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         return self._sure_labels(self.predict_proba(X))
 
     def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._sure_predictions(self._gold.split().rest)
+        n_rows = self.n_unlabeled_ if self._gold.has_unlabeled else 0
+        return self._sure_predictions(self._gold.unlabeled.take(slice(n_rows)))
 
     def _inspect(self) -> Inspection:
         """Return what summaries, displays and the report need."""

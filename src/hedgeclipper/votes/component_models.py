@@ -1,12 +1,18 @@
 """Component models of votes, whose log-odds are sums over the votes on a row.
 
-In naive Bayes and in Dawid and Skene's model each voter has a table of how often it casts a vote
+**Naive Bayes, and Dawid and Skene's model.** Each voter has a table of how often it casts a vote
 where the true class is another. Naive Bayes counts gold labels alone. In Dawid and Skene's model
 class probabilities of the unlabeled rows follow from the tables, and the tables from these
 probabilities, in turn (EM); labeled rows count with their labels. In both a voter's accuracy is
 shrunk to the mean of the panel, and the frequencies of its votes within each class are shrunk to
 that accuracy. Each prior counts as a few votes. For the mean of the panel the votes on a row count
 as one, since voters err on the same rows. A voter without a vote has the accuracy of the panel.
+
+**Logistic regression with a ridge.** It alone takes account of voters that err together. Each vote
+of a voter is a column of zeros and ones. With more than two classes there is a regression for each
+class against the others. The ridge is the one of a few with the least log loss on labeled rows,
+each predicted without its own label. That prediction is a Newton step from the regression with all
+labels (the approximate leave-one-out of Opper and Winther, 2000), so that nothing is fitted twice.
 
 References
 ----------
@@ -19,9 +25,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
+from scipy.special import expit
+from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.multiclass_losses import soft_maximum
-from hedgeclipper.votes.ballots import Ballots
+from hedgeclipper.game.losses import soft_maximum
+from hedgeclipper.votes.vote_kernel import VoteKernel
 
 PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0
 # 2 to 16 votes in the place of these, and strengths estimated from the spread of the voters, gave
@@ -29,6 +38,11 @@ PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0
 VOTES_FOR_ACCURACY, VOTES_FOR_CLASSES = 4.0, 8.0
 MAX_ITER, TOL = 50, 1e-3
 DIGITS = 9
+# ridges are relative to the mean number of votes on a row
+RIDGES = (0.5, 0.1, 0.02)
+MAX_LABELS_OF_RIDGE = 500
+NEWTON_STEPS, NEWTON_TOL = 10, 0.02
+RANK_TOL, LEAST_SLOPE = 1e-9, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,26 +58,26 @@ class ComponentModel:
     votes: np.ndarray
     without_own: np.ndarray
 
-    def scores(self, ballots: Ballots) -> np.ndarray:
+    def scores(self, votes: VoteKernel) -> np.ndarray:
         """Return the log-odds of each class for each row, up to a constant."""
-        return self.classes + ballots.scores(self.votes)
+        return self.classes + votes.scores(self.votes)
 
-    def leads(self, ballots: Ballots) -> np.ndarray:
+    def leads(self, votes: VoteKernel) -> np.ndarray:
         """Return by how much the largest score of each row exceeds the next; -1 without votes."""
-        leads = np.empty(ballots.n_rows)
-        for rows, block in ballots.blocks():
+        leads = np.empty(votes.n_rows)
+        for rows, block in votes.blocks():
             second, best = np.partition(self.scores(block), -2, axis=1)[:, -2:].T
             leads[rows] = np.where(block.n_votes > 0, np.round(best - second, DIGITS), -1.0)
         return leads
 
-    def mean_size(self, sample: Ballots) -> float:
+    def mean_size(self, sample: VoteKernel) -> float:
         """Return the root mean square of the centered log-odds on a sample, 0 without rows."""
         scores = self.scores(sample)
         if scores.shape[0] == 0:
             return 0.0
         return float(np.sqrt(np.mean((scores - scores.mean(axis=1, keepdims=True)) ** 2)))
 
-    def scaled(self, sample: Ballots, largest: float) -> ComponentModel:
+    def scaled(self, sample: VoteKernel, largest: float) -> ComponentModel:
         """Return the same with log-odds centered, and their mean size on a sample limited."""
         classes = self.classes - self.classes.mean()
         votes = self.votes - self.votes.mean(axis=2, keepdims=True)
@@ -73,7 +87,7 @@ class ComponentModel:
         return ComponentModel(factor * classes, factor * votes, factor * centered)
 
 
-def majority_vote(labeled: Ballots, balance: np.ndarray) -> ComponentModel:
+def majority_vote(labeled: VoteKernel, balance: np.ndarray) -> ComponentModel:
     """Return the majority vote: all votes have the prior's accuracy."""
     wrong = (1.0 - PRIOR_ACCURACY) / max(balance.size - 1, 1)
     table = np.log(np.where(np.eye(balance.size, dtype=bool), PRIOR_ACCURACY, wrong))
@@ -81,15 +95,15 @@ def majority_vote(labeled: Ballots, balance: np.ndarray) -> ComponentModel:
     return ComponentModel(log_balance, votes, log_balance + labeled.scores(votes))
 
 
-def fit_naive_bayes(labeled: Ballots, codes: np.ndarray, balance: np.ndarray) -> ComponentModel:
+def fit_naive_bayes(labeled: VoteKernel, codes: np.ndarray, balance: np.ndarray) -> ComponentModel:
     """Return the model that counts the labeled rows, whose classes are ``codes``."""
     counts = labeled.sums(np.eye(balance.size)[codes])
     return _ShrunkenCounts(counts, labeled.n_rows).model(balance, labeled, codes)
 
 
 def fit_dawid_skene(
-    unlabeled: Ballots,
-    labeled: Ballots,
+    unlabeled: VoteKernel,
+    labeled: VoteKernel,
     codes: np.ndarray,
     balance: np.ndarray,
     unlabeled_weight: float = 1.0,
@@ -125,7 +139,7 @@ class _ShrunkenCounts:
         is_own = np.eye(self.counts.shape[1], dtype=bool)
         return _log_frequencies(self.counts, self.in_class[:, None], accuracy, is_own)
 
-    def model(self, balance: np.ndarray, labeled: Ballots, codes: np.ndarray) -> ComponentModel:
+    def model(self, balance: np.ndarray, labeled: VoteKernel, codes: np.ndarray) -> ComponentModel:
         """Return the component model, labeled rows without all that they contribute to counts."""
         rows, voters, votes = labeled.votes.triplets()
         is_right, own = votes == codes[rows], np.eye(balance.size)[codes[rows]]
@@ -162,8 +176,85 @@ def _log_frequencies(
     return np.log(counts + prior) - np.log(in_class + VOTES_FOR_CLASSES)
 
 
-def fit_agreement(pool: Ballots) -> ComponentModel:
+def fit_agreement(pool: VoteKernel) -> ComponentModel:
     """Return Dawid and Skene's model of votes alone, fitted without any label."""
     uniform = np.full(pool.n_classes, 1.0 / pool.n_classes)
     no_rows, no_codes = pool.take(np.arange(0)), np.empty(0, dtype=np.intp)
     return fit_dawid_skene(pool, no_rows, no_codes, uniform)
+
+
+# threads of BLAS wait for each other in matrices as small as these
+@threadpool_limits.wrap(limits=1, user_api="blas")
+def fit_ridge(labeled: VoteKernel, codes: np.ndarray) -> ComponentModel:
+    """Return the regression with the best ridge, fitted to 500 labels at most."""
+    n_voters, n_classes, _ = labeled.shape
+    chosen = np.unique(np.linspace(0, codes.size - 1, MAX_LABELS_OF_RIDGE).astype(np.intp))
+    columns, scale = _columns(labeled)
+    reduced, back = _reduced(columns[chosen])
+    targets = np.eye(n_classes)[codes[chosen]]
+    # with two classes one regression serves both, half of it for the one and half against the other
+    by_class = np.array([[0.5], [-0.5]]) if n_classes == 2 else np.eye(n_classes)
+    weights = np.zeros((by_class.shape[1], reduced.shape[1]))
+    least = np.inf
+    for ridge in RIDGES:
+        fits = [_regress(reduced, targets[:, k], ridge, start) for k, start in enumerate(weights)]
+        weights, without_own = (np.array(part) for part in zip(*fits, strict=True))
+        scores = (by_class @ without_own).T
+        loss = float(np.sum(soft_maximum(scores)[0]) - np.sum(targets * scores))
+        if loss < least:
+            least, best, best_scores = loss, weights, scores
+    table = back @ (by_class @ best).T
+    scores = np.asarray(columns @ table)
+    scores[chosen] = best_scores
+    votes = table[:-1].reshape(n_voters, n_classes, n_classes) * scale
+    return ComponentModel(table[-1], votes, scores)
+
+
+def _columns(labeled: VoteKernel) -> tuple[sparse.csr_array, float]:
+    """Return a column for each vote of each voter, and one of ones; and the scale of the votes."""
+    rows, voters, votes = labeled.votes.triplets()
+    n_voters, n_classes, _ = labeled.shape
+    scale = 1.0 / np.sqrt(max(rows.size / labeled.n_rows, 1.0))
+    places = rows, voters * n_classes + votes
+    ones = np.full(rows.size, scale)
+    cast = sparse.csr_array((ones, places), shape=(labeled.n_rows, n_voters * n_classes))
+    return sparse.hstack([cast, np.ones((labeled.n_rows, 1))], format="csr"), scale
+
+
+def _reduced(columns: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Return as few columns as span all of them, and the matrix that turns weights back."""
+    n_rows, n_columns = columns.shape
+    if n_rows <= n_columns:
+        values, vectors = np.linalg.eigh((columns @ columns.T).toarray())
+        kept = values > RANK_TOL * values[-1]
+        roots, vectors = np.sqrt(values[kept]), vectors[:, kept]
+        return vectors * roots, np.asarray(columns.T @ (vectors / roots))
+    values, vectors = np.linalg.eigh((columns.T @ columns).toarray())
+    vectors = vectors[:, values > RANK_TOL * values[-1]]
+    return np.asarray(columns @ vectors), vectors
+
+
+def _regress(
+    columns: np.ndarray, target: np.ndarray, ridge: float, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights of a logistic regression, and scores of rows without their own label."""
+    weights = start
+    for _ in range(NEWTON_STEPS):
+        expected = expit(columns @ weights)
+        hessian = _hessian(columns, expected, ridge)
+        step = np.linalg.solve(hessian, columns.T @ (target - expected) - ridge * weights)
+        weights = weights + step
+        if np.abs(columns @ step).max() < NEWTON_TOL:
+            break
+    scores = columns @ weights
+    expected = expit(scores)
+    hessian = _hessian(columns, expected, ridge)
+    leverage = np.sum(columns * np.linalg.solve(hessian, columns.T).T, axis=1)
+    rest = np.maximum(1.0 - leverage * expected * (1.0 - expected), LEAST_SLOPE)
+    return weights, scores - leverage * (target - expected) / rest
+
+
+def _hessian(columns: np.ndarray, expected: np.ndarray, ridge: float) -> np.ndarray:
+    out = (columns * (expected * (1.0 - expected))[:, None]).T @ columns
+    out.flat[:: len(out) + 1] += ridge
+    return out

@@ -18,22 +18,20 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.multiclass_losses import soft_maximum
+from hedgeclipper.game.losses import MulticlassLoss, row_favorites, row_maxima, soft_maximum
 from hedgeclipper.io.progress import warn_user
-from hedgeclipper.votes.ballots import Ballots
 from hedgeclipper.votes.component_models import (
     ComponentModel,
     fit_agreement,
     fit_dawid_skene,
     fit_naive_bayes,
+    fit_ridge,
     majority_vote,
 )
-from hedgeclipper.votes.evidence import Evidence
+from hedgeclipper.votes.labeled_votes import Evidence
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.ridge_votes import fit_ridge
-from hedgeclipper.votes.vote_game import most_probable
+from hedgeclipper.votes.vote_kernel import VoteKernel, vote_table
 
-COMPONENTS = ("Dawid-Skene", "majority vote", "naive Bayes", "ridge regression")
 # Chosen with 20 and 100 labels on some 60 sets of votes: the real ones, subsets of their voters,
 # generated crowds and panels, and classifiers of few rows of tables. In the mean of any of these
 # kinds 100 votes of agreement up to any number, 3 to 10 labels of a voter, variances of 0.05 to 0.2
@@ -45,6 +43,7 @@ LABELS_PER_VOTER = 5.0
 PRIOR_VARIANCE = 0.1
 MEAN_SIZE = 2.0
 MAX_LABELS, MAX_STEPS, TOL = 5_000, 50, 1e-9
+ROUNDING = 1e-12
 
 
 class AgreementWarning(UserWarning):
@@ -57,30 +56,18 @@ class InitialModel:
 
     ``log_balance`` are the logarithms of the class frequencies, which rows without votes get.
     ``classes`` and ``votes`` are the terms of classes, and of votes by voter, vote and class.
-    ``weights`` are the mixture weights by name.
     """
 
     log_balance: np.ndarray
     classes: np.ndarray
     votes: np.ndarray
-    weights: dict[str, float]
 
-    def log_probabilities(self, ballots: Ballots) -> np.ndarray:
+    def log_probabilities(self, votes: VoteKernel) -> np.ndarray:
         """Return the logarithm of the probability of each class for each row."""
-        scores = self._scores(ballots)
-        scores -= soft_maximum(scores)[0][:, None]
-        return scores
-
-    def probabilities(self, ballots: Ballots) -> np.ndarray:
-        """Return the probability of each class for each row; class frequencies without votes."""
-        out = soft_maximum(self._scores(ballots))[1]
-        out[ballots.n_votes == 0] = np.exp(self.log_balance)
-        return out
-
-    def _scores(self, ballots: Ballots) -> np.ndarray:
-        scores = ballots.scores(self.votes)
+        scores = votes.scores(self.votes)
         scores += self.classes
-        scores[ballots.n_votes == 0] = self.log_balance
+        scores[votes.n_votes == 0] = self.log_balance
+        scores -= soft_maximum(scores)[0][:, None]
         return scores
 
 
@@ -90,40 +77,37 @@ def fit_initial_model(evidence: Evidence) -> tuple[InitialModel, np.ndarray]:
     In these, components are fitted without the label of the row itself.
     """
     labeled, codes, log_balance = evidence.labeled, evidence.codes, np.log(evidence.balance)
-    sample = evidence.unlabeled.take(evidence.searched)
+    sample = evidence.searched
     found = [part.scaled(sample, MEAN_SIZE) for part in _fit_components(evidence)]
-    n_labels = labeled.n_votes.sum() / evidence.n_awake
+    n_labels = labeled.n_votes.sum() / evidence.n_active
     covered = sample.take(np.flatnonzero(sample.n_votes > 0))
     prior = _prior_weights(n_labels, found[0].mean_size(covered))
     voted = labeled.n_votes > 0
     parts = np.array([part.without_own for part in found])
-    weights = _fit_weights(parts[:, voted], codes[voted], np.array([*prior.values()]))
-    classes = np.sum([w * part.classes for w, part in zip(weights, found, strict=True)], axis=0)
-    votes = np.sum([w * part.votes for w, part in zip(weights, found, strict=True)], axis=0)
-    by_name = dict(zip(prior, weights.tolist(), strict=True))
+    weights = _fit_weights(parts[:, voted], codes[voted], prior)
+    classes = sum(w * part.classes for w, part in zip(weights, found, strict=True))
+    votes = sum(w * part.votes for w, part in zip(weights, found, strict=True))
     mixed = np.tensordot(weights, parts, axes=1)
     mixed[~voted] = log_balance
-    model = InitialModel(log_balance, classes, votes, by_name)
-    return model, mixed - soft_maximum(mixed)[0][:, None]
+    return InitialModel(log_balance, classes, votes), mixed - soft_maximum(mixed)[0][:, None]
 
 
-def _prior_weights(n_labels: float, size: float) -> dict[str, float]:
-    """Return the means of the prior.
+def _prior_weights(n_labels: float, size: float) -> np.ndarray:
+    """Return the means of the prior, in the order of `_fit_components`.
 
     ``n_labels`` are the labels that a voter has on average, ``size`` is the mean size of
     Dawid-Skene's log-odds.
     """
     by_labels = n_labels / (n_labels + LABELS_PER_VOTER)
     by_agreement, lack = 1.0 - by_labels, max(0.0, 1.0 - size / MEAN_SIZE)
-    means = by_agreement, lack * by_agreement, by_labels / 2.0, by_labels / 2.0
-    return dict(zip(COMPONENTS, means, strict=True))
+    return np.array([by_agreement, lack * by_agreement, by_labels / 2.0, by_labels / 2.0])
 
 
 def _fit_components(evidence: Evidence) -> list[ComponentModel]:
-    """Return the component models in the order of ``COMPONENTS``."""
+    """Return the component models."""
     labeled, codes, balance = evidence.labeled, evidence.codes, evidence.cautious_balance
     # voters that err together make agreement less certain than the number of rows says
-    n_votes = evidence.sample.n_votes.sum() / evidence.n_awake
+    n_votes = evidence.sample.n_votes.sum() / evidence.n_active
     unlabeled_weight = VOTES_OF_AGREEMENT / (VOTES_OF_AGREEMENT + n_votes)
     return [
         fit_dawid_skene(evidence.sample, labeled, codes, balance, unlabeled_weight),
@@ -174,6 +158,49 @@ def _fit_weights(parts: np.ndarray, codes: np.ndarray, start: np.ndarray) -> np.
     return weights
 
 
+@dataclass(frozen=True, eq=False)
+class VotePredictor:
+    """Initial model and weights theta of the game: from votes to probabilities."""
+
+    initial: InitialModel
+    weights: np.ndarray
+    loss: MulticlassLoss
+
+    def check_arrays(self) -> None:
+        """Raise unless all numbers that predictions are made of are finite."""
+        initial = self.initial
+        numbers = [self.weights, initial.log_balance, initial.classes, initial.votes]
+        if not all(np.isfinite(number).all() for number in numbers):
+            raise ValueError("its weights are not finite")
+
+    def probabilities(self, votes: VoteKernel) -> np.ndarray:
+        """Return the probability of each class for each row; the class balance without votes."""
+        out = np.empty((votes.n_rows, votes.n_classes), order="F")
+        for rows, block in votes.blocks():
+            out[rows] = self.moved(self.initial.log_probabilities(block), block)
+        return out
+
+    def moved(self, log_probabilities: np.ndarray, votes: VoteKernel) -> np.ndarray:
+        """Return probabilities, given those of the initial model: as the game moves them."""
+        scores = self.loss.scores(log_probabilities)
+        if self.weights.any():  # often the game leaves the initial model as it is
+            scores += votes.weighted(self.weights)
+        out = self.loss.link(scores)
+        out[votes.n_votes == 0] = np.exp(self.initial.log_balance)
+        return out
+
+    def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
+        """Return what a vote adds to the log-odds of each class, by voter, vote and class."""
+        table = self.initial.votes + vote_table(self.weights, shape)
+        return table - table.mean(axis=2, keepdims=True)
+
+
+def most_probable(probabilities: np.ndarray, balance: np.ndarray) -> np.ndarray:
+    """Return the code of the most probable class of each row, in a tie the most frequent one."""
+    best = row_maxima(probabilities)[:, None]
+    return row_favorites(np.where(probabilities >= best - ROUNDING, balance, 0.0))
+
+
 def labels_by_agreement(votes: Votes) -> np.ndarray:
     """Return labels without any gold label, of majority vote and Dawid-Skene together."""
     warn_user(
@@ -181,9 +208,9 @@ def labels_by_agreement(votes: Votes) -> np.ndarray:
         "make them wrong, and nothing bounds their error. Label a few rows, and pass them as y.",
         AgreementWarning,
     )
-    ballots, n_classes = Ballots(votes), votes.n_classes
+    kernel, n_classes = VoteKernel(votes), votes.n_classes
     if n_classes < 2:
         raise ValueError("The votes must have at least two classes.")
-    parts = majority_vote(ballots, np.ones(n_classes)), fit_agreement(ballots)
-    majority, agreement = (part.scaled(ballots, MEAN_SIZE).scores(ballots) for part in parts)
-    return votes.classes[most_probable(majority + agreement, ballots.votes_cast.sum(axis=0) + 1.0)]
+    parts = majority_vote(kernel, np.ones(n_classes)), fit_agreement(kernel)
+    majority, agreement = (part.scaled(kernel, MEAN_SIZE).scores(kernel) for part in parts)
+    return votes.classes[most_probable(majority + agreement, kernel.votes_cast.sum(axis=0) + 1.0)]

@@ -1,23 +1,31 @@
-"""The game of votes for several classes, its predictions, and what labels tell of these.
+"""The game of votes for several classes: bounds on the voters, its solution, and what labels test.
 
-An adversary picks the labels, limited by bounds on the voters. The initial model predicts without
-the game; its scores are an offset of the game's scores, and the loss beyond its own is minimized.
-The value is then never above zero: if the bounds hold, the prediction is no worse than the initial
-model, whatever the labels. From equal scores of all classes, with log loss, this is the game of An
-and Dasgupta (UAI 2024):
+**Bounds.** Labels bound three kinds of proportions: how often a voter is right, how often it is
+right where it votes for a class, and how often a class occurs. They are one vector, as the weights
+theta are that belong to them (`vote_kernel`). In the game they are proportions of all unlabeled
+rows: a voter that votes on a tenth of them and is right nine times in ten has 0.09. For any theta,
 
-    mean over rows of Psi(initial_j + f_j theta) - centers . theta + widths . abs(theta),
+    mean over rows of max over k of -(f_j theta)_k + centers . theta + widths . abs(theta)
 
-f_j theta the scores that weights theta give the classes on row j. A small ridge and a box keep
-theta small where bounds nearly contradict each other: as if the adversary might break a bound, at a
-price. Bounds that do contradict each other are relaxed before (`voter_bounds.relaxed`).
+is at least 0 if the bounds hold, f_j theta the scores that weights theta give the classes on row j.
+Where it is below 0, they contradict each other, and are relaxed.
+
+**The game.** An adversary picks the labels, limited by the bounds. The initial model predicts
+without the game; its scores are an offset of the game's scores, and the loss beyond its own is
+minimized. The value is then never above zero: if the bounds hold, the prediction is no worse than
+the initial model, whatever the labels. From equal scores of all classes, with log loss, this is the
+game of An and Dasgupta (UAI 2024):
+
+    mean over rows of Psi(initial_j + f_j theta) - centers . theta + widths . abs(theta).
+
+A small ridge and a box keep theta small where bounds nearly contradict each other: as if the
+adversary might break a bound, at a price.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -29,63 +37,125 @@ from hedgeclipper.bounds.checked_rule import (
     CheckedRule,
 )
 from hedgeclipper.bounds.class_rates import RateEvidence
+from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.multiclass_losses import MulticlassLoss, row_favorites, row_maxima
+from hedgeclipper.game.losses import LargestScore, MulticlassLoss, row_maxima
 from hedgeclipper.game.solution import Progress, Solution, solution_fields
 from hedgeclipper.game.solvers import solve_batch
-from hedgeclipper.votes.ballots import Ballots, vote_table
+from hedgeclipper.io import listed
+from hedgeclipper.io.progress import warn_user
+from hedgeclipper.votes.initial_model import VotePredictor, most_probable
+from hedgeclipper.votes.labeled_votes import Evidence, LabeledVotes
+from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
 
-if TYPE_CHECKING:
-    from hedgeclipper.votes.evidence import Evidence
-    from hedgeclipper.votes.gold import GoldRows
-    from hedgeclipper.votes.initial_model import InitialModel
-    from hedgeclipper.votes.voter_bounds import VoterBounds
-
-RIDGE = 0.1
-LARGEST = 10.0
-ROUNDING = 1e-12
+DELTA = 0.05
+RIDGE, LARGEST_WEIGHT = 0.1, 10.0
+MAX_ITER_OF_PRICES, TOL_OF_PRICES = 200, 1e-2
+HIGHEST_PRICE, HIGH_PRICE = 1.0, 0.5
+CONTRADICTION, MIN_RELAXATION = 0.01, 0.01
 
 
-class BallotSpecialists:
+class ContradictionWarning(UserWarning):
+    """What the labels tell of some voters cannot all be true of the unlabeled rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class VoterBounds:
+    """Bounds on all proportions, each in one vector of voters, votes and classes.
+
+    ``n_labeled`` is the number of labels behind each, infinite for class frequencies that are
+    known, ``coverage`` the proportion of unlabeled rows that it is about, and ``is_used`` tells
+    whether the game may use it.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    n_labeled: np.ndarray
+    coverage: np.ndarray
+    is_used: np.ndarray
+
+    @property
+    def centers(self) -> np.ndarray:
+        """Middle of each interval, as a proportion of all rows; 0 where it is not used."""
+        return np.where(self.is_used, self.coverage * (self.lower + self.upper) / 2.0, 0.0)
+
+    @property
+    def widths(self) -> np.ndarray:
+        """Half the length of each interval; 0 where it is not used."""
+        return np.where(self.is_used, self.coverage * (self.upper - self.lower) / 2.0, 0.0)
+
+    def on(self, votes: VoteKernel) -> VoterBounds:
+        """Return the same bounds for votes on other rows, where voters may vote less often."""
+        n_rows = votes.rows_about
+        used = self.is_used & (n_rows > 0)
+        return replace(self, coverage=n_rows / votes.n_rows, is_used=used)
+
+    def widened(self) -> VoterBounds:
+        """Return bounds about twice as far apart; class frequencies known without labels stay."""
+        middle, length = (self.lower + self.upper) / 2.0, self.upper - self.lower
+        half = np.where(np.isinf(self.n_labeled), 0.0, length + MIN_RELAXATION)
+        lower, upper = np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+        return replace(self, lower=lower, upper=upper)
+
+
+def bound_voters(
+    labeled: VoteKernel,
+    codes: np.ndarray,
+    unlabeled: VoteKernel,
+    *,
+    together: bool = False,
+    balance: np.ndarray | None = None,
+) -> VoterBounds:
+    """Return Wilson's bounds on how often voters are right on the unlabeled rows.
+
+    ``codes`` are the classes of the labeled rows, and ``balance`` has class frequencies that are
+    known. Each interval holds at the level 1 - DELTA by itself, or all of them ``together`` do.
+    """
+    n_labeled, n_unlabeled = labeled.rows_about, unlabeled.rows_about
+    right = labeled.agreement(np.eye(labeled.n_classes)[codes])
+    estimate = np.divide(right, n_labeled, out=np.full_like(right, np.nan), where=n_labeled > 0)
+    if balance is not None:
+        estimate[-balance.size :], n_labeled[-balance.size :] = balance, np.inf
+    each = DELTA / (2.0 * (estimate.size if together else 1))
+    # proportions are half as wide as the means in [-1, 1] that the bounds are for
+    means = mean_bounds(2.0 * estimate - 1.0, n_labeled, "wilson", each)
+    lower, upper = ((1.0 + mean) / 2.0 for mean in means)
+    is_used = (n_labeled > 0) & (n_unlabeled > 0)
+    return VoterBounds(lower, upper, n_labeled, n_unlabeled / unlabeled.n_rows, is_used)
+
+
+class KernelVoters:
     """Voters, votes and classes as the specialists of a game, with all rows in one block: f.
 
     ``offset`` of shape (n_rows, n_classes) is added to the scores, and ``coverage`` is the part of
     the rows that each weight is about; 1 for those not used.
     """
 
-    in_memory = True
     __array_ufunc__ = None  # so that NumPy leaves ``z @ block`` to us
 
-    def __init__(self, ballots: Ballots, offset: np.ndarray, coverage: np.ndarray):
-        self.ballots, self.offset, self.coverage = ballots, np.asfortranarray(offset), coverage
-        self.n_samples, self.n_voters = ballots.n_rows, coverage.size
+    def __init__(self, votes: VoteKernel, offset: np.ndarray, coverage: np.ndarray):
+        self.kernel, self.offset, self.coverage = votes, np.asfortranarray(offset), coverage
+        self.n_samples, self.n_voters = votes.n_rows, coverage.size
 
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
         """Return the offset and f theta."""
-        scores = self.ballots.weighted(weights)
+        scores = self.kernel.weighted(weights)
         scores += self.offset
         return scores
 
     def __rmatmul__(self, z: np.ndarray) -> np.ndarray:
         """Return the sum over rows of f z."""
-        return self.ballots.agreement(z)
+        return self.kernel.agreement(z)
 
-    def blocks(self) -> Iterator[BallotSpecialists]:
+    def blocks(self) -> Iterator[KernelVoters]:
         """Yield the only block."""
         yield self
-
-    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
-        """Return the result of the work on the only block."""
-        return work(self)
-
-    def thinned(self, stride: int) -> None:
-        """Return None: the rows are a sample already."""
 
 
 # threads of BLAS wait for each other in matrices as small as these, longest on a busy machine
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def solve_ballots(
-    ballots: Ballots,
+def solve_votes(
+    votes: VoteKernel,
     bounds: VoterBounds,
     offset: np.ndarray,
     loss: MulticlassLoss,
@@ -102,17 +172,89 @@ def solve_ballots(
     (n_rows, n_classes) is added to the scores; ``baseline`` is the mean potential that counts as 0.
     """
     used, zeros = bounds.is_used, np.zeros(bounds.is_used.size)
-    edge, width = np.where(used, [bounds.centers, bounds.widths], 0.0)
     box = np.where(used, largest, 0.0)
-    terms = WeightTerms(edge, width, zeros + ridge, zeros, -box, box)
-    specialists = BallotSpecialists(ballots, offset, np.where(used, bounds.coverage, 1.0))
+    terms = WeightTerms(bounds.centers, bounds.widths, zeros + ridge, zeros, -box, box)
+    specialists = KernelVoters(votes, offset, np.where(used, bounds.coverage, 1.0))
     game, progress = Game(specialists, terms, loss, baseline=baseline), Progress(tol, max_iter)
     reason = solve_batch(game, progress, zeros)
     return Solution(**solution_fields(game, progress, reason))
 
 
+def proved_violation(
+    sample: VoteKernel, votes: VoteKernel, bounds: VoterBounds
+) -> tuple[float, np.ndarray]:
+    """Return by how much the bounds, added up, must be broken by any labels, and prices as proof.
+
+    Prices are weights of at most 1, at that where a bound has to be relaxed. They are found on a
+    sample. Proportions there differ a little from those of all rows, and may seem to contradict
+    bounds: if the prices prove less of all rows, that is returned.
+    """
+    here, nothing = bounds.on(sample), np.zeros((sample.n_rows, sample.n_classes), order="F")
+    limits = {"largest": HIGHEST_PRICE, "tol": TOL_OF_PRICES, "max_iter": MAX_ITER_OF_PRICES}
+    prices = -solve_votes(sample, here, nothing, LargestScore(), **limits).weights
+    violation = _violation(sample, here, prices)
+    if violation > 0.0 and sample.n_rows < votes.n_rows:
+        violation = min(violation, _violation(votes, bounds, prices))
+    return violation, prices
+
+
+def _violation(votes: VoteKernel, bounds: VoterBounds, prices: np.ndarray) -> float:
+    """Return by how much the bounds must be broken, as the prices prove."""
+    paid = bounds.centers @ prices + bounds.widths @ np.abs(prices)
+    scores = sum(row_maxima(-block.weighted(prices)).sum() for _, block in votes.blocks())
+    return max(-float(scores / votes.n_rows + paid), 0.0)
+
+
+def relaxed(sample: VoteKernel, votes: VoteKernel, bounds: VoterBounds) -> VoterBounds:
+    """Return bounds that some labels obey: the same, or wider ones if these contradict each other.
+
+    All are widened as often as needed, and once more, since bounds that just meet leave the
+    adversary no choice, and were proved wrong. Contradictions are searched on the sample.
+    """
+    wider = bounds
+    while proved_violation(sample, votes, wider)[0] > CONTRADICTION:
+        wider = wider.widened()
+    return bounds if wider is bounds else wider.widened()
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Bounds on the voters, which limit the adversary.
+
+    ``each`` are bounds that hold each by itself, as labels give them, ``joint`` ones that hold all
+    together, relaxed where they contradict each other. ``contradicting`` of shape (n_voters,) tells
+    whose bounds are among those to be relaxed.
+    """
+
+    each: VoterBounds
+    joint: VoterBounds
+    contradicting: np.ndarray
+
+
+def constrain(evidence: Evidence) -> Constraints:
+    """Return bounds on the voters, and warn if they had to be relaxed."""
+    labeled, unlabeled, sample = evidence.labeled, evidence.unlabeled, evidence.searched
+    balance = evidence.balance if evidence.is_balance_known else None
+    each = bound_voters(labeled, evidence.codes, unlabeled, balance=balance)
+    joint = bound_voters(labeled, evidence.codes, unlabeled, together=True, balance=balance)
+    violation, prices = proved_violation(sample, unlabeled, each)
+    if violation <= CONTRADICTION:
+        return Constraints(each, joint, np.zeros(unlabeled.shape[0], dtype=bool))
+    voters, votes, _ = split_weights(np.abs(prices) > HIGH_PRICE, *unlabeled.shape[:2])
+    contradicting = voters | votes.any(axis=1)
+    names = unlabeled.votes.voters[contradicting].tolist()
+    warn_user(
+        "What the labels tell of the voters cannot all be true of the unlabeled rows: bounds "
+        f"would have to be relaxed by {violation:.3f} in all, among them those of "
+        f"{listed(names, most=5) if names else 'the classes'}. The game was solved with wider "
+        "ones. Labels may be wrong, or drawn from other rows than these.",
+        ContradictionWarning,
+    )
+    return Constraints(each, relaxed(sample, unlabeled, joint), contradicting)
+
+
 def solve_vote_game(
-    ballots: Ballots,
+    votes: VoteKernel,
     bounds: VoterBounds,
     initial: np.ndarray,
     loss: MulticlassLoss,
@@ -127,12 +269,12 @@ def solve_vote_game(
     the logarithms of the initial model's probabilities; the ridge decreases with ``n_labeled``.
     """
     scores = loss.scores(initial)
-    return solve_ballots(
-        ballots,
-        bounds.on(ballots),
+    return solve_votes(
+        votes,
+        bounds.on(votes),
         scores,
         loss,
-        largest=LARGEST,
+        largest=LARGEST_WEIGHT,
         ridge=RIDGE / max(n_labeled, 1),
         tol=tol,
         max_iter=max_iter,
@@ -140,53 +282,8 @@ def solve_vote_game(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class VotePredictor:
-    """Initial model and weights theta of the game: from votes to probabilities."""
-
-    initial: InitialModel
-    weights: np.ndarray
-    loss: MulticlassLoss
-
-    def check_arrays(self) -> None:
-        """Raise unless all numbers that predictions are made of are finite."""
-        initial = self.initial
-        numbers = [self.weights, initial.log_balance, initial.classes, initial.votes]
-        if not all(np.isfinite(number).all() for number in numbers if number is not None):
-            raise ValueError("its weights are not finite")
-
-    def probabilities(self, ballots: Ballots) -> np.ndarray:
-        """Return the probability of each class for each row; the class balance without votes."""
-        out = np.empty((ballots.n_rows, ballots.n_classes), order="F")
-        for rows, block in ballots.blocks():
-            if self.weights.any():
-                out[rows] = self.moved(self.initial.log_probabilities(block), block)
-            else:  # often the game leaves the initial model as it is
-                out[rows] = self.initial.probabilities(block)
-        return out
-
-    def moved(self, log_probabilities: np.ndarray, ballots: Ballots) -> np.ndarray:
-        """Return probabilities, given those of the initial model: as the game moves them."""
-        scores = self.loss.scores(log_probabilities)
-        scores += ballots.weighted(self.weights)
-        out = self.loss.link(scores)
-        out[ballots.n_votes == 0] = np.exp(self.initial.log_balance)
-        return out
-
-    def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
-        """Return what a vote adds to the log-odds of each class, by voter, vote and class."""
-        table = self.initial.votes + vote_table(self.weights, shape)
-        return table - table.mean(axis=2, keepdims=True)
-
-
-def most_probable(probabilities: np.ndarray, balance: np.ndarray) -> np.ndarray:
-    """Return the code of the most probable class of each row, in a tie the most frequent one."""
-    best = row_maxima(probabilities)[:, None]
-    return row_favorites(np.where(probabilities >= best - ROUNDING, balance, 0.0))
-
-
 def check_rule(
-    gold: GoldRows,
+    gold: LabeledVotes,
     held: np.ndarray | None,
     evidence: Evidence,
     predictor: VotePredictor,
@@ -194,7 +291,7 @@ def check_rule(
     probabilities: np.ndarray,
     is_shifted: bool,
 ) -> tuple[CheckedRule, RateEvidence]:
-    """Return the errors on labeled rows, and the doubts on these and on the unlabeled ones.
+    """Return the errors on labeled rows, and the uncertainty on these and on the unlabeled ones.
 
     With them comes what labels and predictions tell of how often each class occurs. Without
     held-out labels a labeled row is predicted by an initial model that estimates the accuracies of
@@ -212,7 +309,7 @@ def check_rule(
         if gold.has_unlabeled:
             tested = probabilities[gold.unlabeled.n_rows :]
         else:
-            tested = predictor.probabilities(Ballots(gold.labeled.take(held)))
+            tested = predictor.probabilities(VoteKernel(gold.labeled.take(held)))
         codes, caveat = gold.codes[held], SHIFTED_LABELS if is_shifted else ""
         known = np.bincount(evidence.codes, minlength=evidence.balance.size)
         known = known + (evidence.labeled.votes_cast + evidence.unlabeled.votes_cast).sum(axis=0)
@@ -228,6 +325,6 @@ def check_rule(
         len(unlabeled),
         is_guarantee=held is not None and not is_shifted,
     )
-    doubts, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
-    checked = CheckedRule.of(wrong, doubts, others, gold.codes, caveat=caveat)
+    uncertainty, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
+    checked = CheckedRule.of(wrong, uncertainty, others, gold.codes, caveat=caveat)
     return checked, rates

@@ -10,17 +10,17 @@ from scipy import sparse
 
 from hedgeclipper.base.inspection import Inspection, VoterTable, contributions_of, inspection
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.votes.ballots import Ballots
-from hedgeclipper.votes.gold import GoldRows, read_votes
+from hedgeclipper.votes.initial_model import VotePredictor
+from hedgeclipper.votes.labeled_votes import LabeledVotes
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_game import VotePredictor
-from hedgeclipper.votes.voter_bounds import Constraints
+from hedgeclipper.votes.vote_game import Constraints
+from hedgeclipper.votes.vote_kernel import VoteKernel
 
 MAX_ROWS, MAX_NAMES = 5_000, 20
 
 
 def summarize_voters(
-    gold: GoldRows, constraints: Constraints, predictor: VotePredictor
+    gold: LabeledVotes, constraints: Constraints, predictor: VotePredictor
 ) -> dict[str, Any]:
     """Return the columns of the summary, those of Snorkel first.
 
@@ -28,7 +28,7 @@ def summarize_voters(
     The weight of a voter is by how much its vote moves the log-odds of the class it votes for, in
     the mean over its votes and over the other classes.
     """
-    labeled, unlabeled = Ballots(gold.labeled), Ballots(gold.unlabeled)
+    labeled, unlabeled = VoteKernel(gold.labeled), VoteKernel(gold.unlabeled)
     n_rows, (n_voters, n_classes, _) = unlabeled.n_rows, unlabeled.shape
     rows, voters, codes = gold.unlabeled.triplets()
     n_votes, n_same = unlabeled.n_votes[rows], gold.unlabeled.counts()[rows, codes]
@@ -59,14 +59,14 @@ def summarize_voters(
 
 
 def inspect_votes(
-    model: Any, gold: GoldRows, constraints: Constraints, predictor: VotePredictor
+    model: Any, gold: LabeledVotes, constraints: Constraints, predictor: VotePredictor
 ) -> Inspection:
     """Return what displays and the report need of a `VoteAggregator`."""
     n_voters = gold.labeled.n_voters
 
     def read_rows(votes: Any, y: Any) -> SemiSupervisedRows:
         if votes is not None:
-            votes = read_votes(votes, model.abstain_label, model.classes_)
+            votes = Votes.of(votes, abstain_label=model.abstain_label)
         return gold.read_again(votes, y)
 
     return inspection(
@@ -84,7 +84,7 @@ def inspect_votes(
     )
 
 
-def _voter_table(gold: GoldRows, columns: dict[str, Any]) -> VoterTable:
+def _voter_table(gold: LabeledVotes, columns: dict[str, Any]) -> VoterTable:
     """Return the summary for the report; correlation is 0 for guessing, 1 if always right."""
     n_classes = gold.labeled.n_classes
     shown = {
@@ -135,20 +135,20 @@ class VotePanel:
 def describe_panel(votes: Votes, predictor: VotePredictor, weights: np.ndarray) -> VotePanel:
     """Return the panel, given votes on rows and the mean weight of each voter."""
     rows = np.unique(np.linspace(0, votes.n_rows - 1, MAX_ROWS).astype(np.intp))
-    ballots = Ballots(votes.take(rows))
-    coverage = ballots.votes_cast.sum(axis=1) / ballots.n_rows
+    kernel = VoteKernel(votes.take(rows))
+    coverage = kernel.votes_cast.sum(axis=1) / kernel.n_rows
     order = np.argsort(-np.nan_to_num(np.abs(weights)) * coverage, kind="stable")
-    table, probabilities = predictor.vote_weights(ballots.shape), predictor.probabilities(ballots)
+    table, probabilities = predictor.vote_weights(kernel.shape), predictor.probabilities(kernel)
     n_best, accuracies = _numbers(order.size), []
     for k in n_best[:-1]:
         kept = np.zeros_like(table)
         kept[order[:k]] = table[order[:k]]
-        chosen = ballots.scores(kept).argmax(axis=1)
+        chosen = kernel.scores(kept).argmax(axis=1)
         accuracies.append(float(probabilities[np.arange(chosen.size), chosen].mean()))
     accuracies.append(float(probabilities.max(axis=1).mean()))
     first = order[:MAX_NAMES]
     names = [str(name) for name in votes.voters[first]]
-    return VotePanel(n_best, accuracies, names, _agreement(ballots.votes.matrix[:, first]))
+    return VotePanel(n_best, accuracies, names, _agreement(kernel.votes.matrix[:, first]))
 
 
 def _numbers(n_voters: int) -> list[int]:

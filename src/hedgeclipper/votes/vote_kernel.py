@@ -20,35 +20,29 @@ from hedgeclipper.votes.matrix import Votes
 ROWS_IN_BLOCK = 1 << 15
 
 
-class Ballots:
-    """Votes, or those on a slice of the rows, with the sums over them.
+class VoteKernel:
+    """Votes with the sums over them.
 
     ``shape`` is the number of voters, of votes they can cast, and of classes; ``n_votes`` of shape
     (n_rows,) is the number of votes on each row.
     """
 
-    def __init__(self, votes: Votes, rows: slice = slice(None)):
+    def __init__(self, votes: Votes):
         if not isinstance(votes, Votes):  # whose arrays `Votes.check_arrays` has checked
-            raise TypeError(f"Ballots need Votes. Got {type(votes).__name__}.")
-        start, stop, _ = rows.indices(votes.n_rows)
-        ends, matrix = votes.matrix.indptr[start : stop + 1], votes.matrix
-        self._all, self._rows = votes, rows
-        self._entries = ends, matrix.indices, matrix.data
-        self.n_rows, self.n_classes = stop - start, votes.n_classes
+            raise TypeError(f"A VoteKernel needs Votes. Got {type(votes).__name__}.")
+        self.votes, matrix = votes, votes.matrix
+        self._entries = matrix.indptr, matrix.indices, matrix.data
+        self.n_rows, self.n_classes = votes.n_rows, votes.n_classes
         self.shape = votes.n_voters, votes.n_classes, votes.n_classes
-        self.n_votes = np.diff(ends)
-
-    @cached_property
-    def votes(self) -> Votes:
-        """The votes themselves."""
-        return self._all if self.n_rows == self._all.n_rows else self._all.take(self._rows)
+        self.n_votes = np.diff(matrix.indptr)
 
     @cached_property
     def votes_cast(self) -> np.ndarray:
         """How often each voter votes for each class, shape (n_voters, n_classes)."""
-        out = np.zeros(self.shape[:2])
-        count_votes(self.votes.matrix.indices, self.votes.matrix.data, out)
-        return out
+        _, voters, codes = self.votes.triplets()
+        n_voters, n_classes, _ = self.shape
+        counts = np.bincount(voters * n_classes + codes, minlength=n_voters * n_classes)
+        return counts.reshape(n_voters, n_classes).astype(float)
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
         """Return the sum of weights[voter, vote] over the votes on each row.
@@ -89,18 +83,18 @@ class Ballots:
         cast, all_rows = self.votes_cast, np.full(self.n_classes, float(self.n_rows))
         return np.concatenate([cast.sum(axis=1), cast.ravel(), all_rows])
 
-    def take(self, rows: np.ndarray | slice) -> Ballots:
+    def take(self, rows: np.ndarray | slice) -> VoteKernel:
         """Return the votes on some rows."""
-        return Ballots(self.votes.take(rows))
+        return VoteKernel(self.votes.take(rows))
 
-    def blocks(self) -> Iterator[tuple[slice, Ballots]]:
+    def blocks(self) -> Iterator[tuple[slice, VoteKernel]]:
         """Yield the rows in parts, so that what is computed of a part stays small."""
         for start in range(0, self.n_rows, ROWS_IN_BLOCK):
             rows = slice(start, start + ROWS_IN_BLOCK)
-            yield rows, Ballots(self.votes, rows)
+            yield rows, self.take(rows)
 
 
-def parted(values: np.ndarray, n_voters: int, n_classes: int) -> tuple[np.ndarray, ...]:
+def split_weights(values: np.ndarray, n_voters: int, n_classes: int) -> tuple[np.ndarray, ...]:
     """Return the parts of a vector: of voters, of votes by voter and class, and of classes."""
     voters, votes, classes = np.split(values, [n_voters, n_voters * (n_classes + 1)])
     return voters, votes.reshape(n_voters, n_classes), classes
@@ -108,7 +102,7 @@ def parted(values: np.ndarray, n_voters: int, n_classes: int) -> tuple[np.ndarra
 
 def vote_table(theta: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
     """Return what weights give each class for a voter's vote, by voter, vote and class."""
-    voters, votes, _ = parted(theta, shape[0], shape[1])
+    voters, votes, _ = split_weights(theta, shape[0], shape[1])
     table, each = np.zeros(shape), np.arange(shape[1])
     table[:, each, each] = voters[:, None] + votes
     return table
@@ -152,10 +146,3 @@ def add_vote_sums(indptr, voters, values, probabilities, out):
             voter, value = np.uintp(voters[entry]), np.uintp(values[entry] - 1)
             for k in range(n_classes):
                 out[voter, value, k] += probabilities[row, k]
-
-
-@njit(cache=True, nogil=True)
-def count_votes(voters, values, out):
-    """out[i, v] += 1 for each vote v of a voter i; as above, out (voters, classes)."""
-    for entry in range(voters.shape[0]):
-        out[voters[entry], values[entry] - 1] += 1.0

@@ -1,0 +1,306 @@
+"""The votes of a fit: which rows have gold labels, how frequent classes are, and shifts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import hypergeom, mannwhitneyu, norm
+from sklearn.utils import check_random_state
+
+from hedgeclipper.base.semi_supervised import (
+    SemiSupervisedRows,
+    ShiftWarning,
+    is_unlabeled,
+    label_values,
+    labeled_only,
+)
+from hedgeclipper.io.progress import warn_user
+from hedgeclipper.votes.component_models import fit_agreement
+from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.readers import class_codes, sort_classes
+from hedgeclipper.votes.vote_kernel import VoteKernel
+
+MAX_ROWS_IN_GAME, MAX_ROWS_IN_SEARCH = 50_000, 5_000
+SIGNIFICANCE, LEAD_SIGNIFICANCE = 1e-4, 1e-3
+
+
+def find_labels(votes: Votes, y: Any, *, has_others: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return the label of each row, and which rows have none.
+
+    A missing entry of y marks a row without a label; so does -1, unless there are other rows
+    without labels, or some entries are missing and -1 is a class of the votes. y None: no row has
+    one.
+    """
+    labels = label_values(np.full(votes.n_rows, None) if y is None else _by_row(votes, y))
+    if labels.shape != (votes.n_rows,):
+        raise ValueError(
+            f"y must have one entry for each of the {votes.n_rows} rows of votes. Got shape "
+            f"{labels.shape}."
+        )
+    missing = is_unlabeled(labels, minus_one_is_class=True)
+    marked = missing if has_others else is_unlabeled(labels)
+    if is_unlabeled(votes.classes).any() and not np.array_equal(marked, missing):
+        if not missing.any():
+            raise ValueError(
+                "-1 is a class of the votes, and in y it marks rows without a label. Pass a "
+                "missing label (None or NaN) for these, or their votes as L_unlabeled."
+            )
+        marked = missing
+    return labels, marked
+
+
+def _by_row(votes: Votes, y: Any) -> Any:
+    """Return labels in the order of the rows, None where there is none, if they are by name.
+
+    Those of a mapping are; those of a Series if all its names are names of rows.
+    """
+    is_series = not isinstance(y, Mapping) and hasattr(y, "index") and not callable(y.index)
+    if not is_series and not isinstance(y, Mapping):
+        return y
+    names = np.arange(votes.n_rows) if votes.rows is None else votes.rows
+    position_of = {name: position for position, name in enumerate(names.tolist())}
+    given = dict(y.items())
+    unknown = [name for name in given if name not in position_of]
+    if is_series and (unknown or len(given) < len(y)) and len(y) == votes.n_rows:
+        return y  # its names are others, or not unique: labels are in the order of the rows
+    if unknown:
+        raise ValueError(
+            f"y has labels of {len(unknown)} rows that are not among the votes, such as "
+            f"{unknown[0]!r}; the first row is {names.tolist()[0]!r}. Pass labels by the names of "
+            "the rows (Votes.rows), or one for each row in their order."
+        )
+    labels = np.full(votes.n_rows, None, dtype=object)
+    for name, label in given.items():
+        labels[position_of[name]] = label
+    return labels
+
+
+@dataclass(frozen=True, eq=False)
+class LabeledVotes:
+    """Votes on the labeled and unlabeled rows of a fit, with the same voters and classes.
+
+    ``codes`` are the classes of the labeled rows. Without unlabeled rows the labeled ones are
+    reused as such. ``marked`` tells which of the rows passed have no label; None if rows without
+    labels were passed as a set of their own.
+    """
+
+    labeled: Votes
+    codes: np.ndarray
+    unlabeled: Votes
+    has_unlabeled: bool
+    marked: np.ndarray | None
+
+    @classmethod
+    def of(cls, votes: Votes, y: Any, others: Votes | None, abstain_label: Any) -> LabeledVotes:
+        """Return the rows of a fit, those of ``others`` last; warn if no row is unlabeled.
+
+        ``abstain_label`` must not be a class.
+        """
+        values, marked = find_labels(votes, y, has_others=others is not None)
+        labels = values[~marked].tolist()
+        if not labels:
+            raise ValueError(
+                "y has no gold label: the game needs a few, of each class if possible. Label some "
+                "rows."
+            )
+        has_others, is_rest = others is not None, marked
+        if others is not None:
+            votes = Votes.stack(votes, others)
+            is_rest = np.append(marked, np.ones(others.n_rows, dtype=bool))
+        seen = dict.fromkeys([*votes.classes.tolist(), *labels])
+        classes = sort_classes(seen, "Votes and gold labels together")
+        if classes.size < 2:
+            raise ValueError(
+                "Votes and gold labels must have at least two classes. Got one, "
+                f"{classes.tolist()[0]!r}."
+            )
+        if votes.n_votes == 0:
+            raise ValueError(
+                "There are no votes: all voters abstain on all rows. Check what is read as an "
+                "abstention."
+            )
+        if any(label == abstain_label for label in classes.tolist()):
+            raise ValueError(
+                f"The label {abstain_label!r} is both a class of the votes or of y, and "
+                "abstain_label. Pass another abstain_label, or None if only missing votes abstain."
+            )
+        votes = votes.align(votes.voters, classes, named=votes.named)
+        labeled, codes = votes.take(~is_rest), class_codes(labels, classes, "y")
+        has_unlabeled = bool(is_rest.any())
+        if not has_unlabeled:
+            labeled_only(labeled, codes, None, "pass L_unlabeled, or mark them with y = -1")
+        rest = votes.take(is_rest) if has_unlabeled else labeled
+        return cls(labeled, codes, rest, has_unlabeled, None if has_others else marked)
+
+    def hold_out(self, held: np.ndarray) -> LabeledVotes:
+        """Return rows without some of the labels: these rows come last among the unlabeled ones.
+
+        Without unlabeled rows, all rows are reused as such, in their order.
+        """
+        fitted, pool = np.setdiff1d(np.arange(self.codes.size), held), self.unlabeled
+        if self.has_unlabeled:
+            pool = Votes.stack(pool, self.labeled.take(held))
+        labeled, codes = self.labeled.take(fitted), self.codes[fitted]
+        return replace(self, labeled=labeled, codes=codes, unlabeled=pool)
+
+    def aligned(self, votes: Votes) -> Votes:
+        """Return other votes with the voters and classes of these."""
+        return votes.align(self.labeled.voters, self.labeled.classes, named=self.labeled.named)
+
+    def read_again(self, votes: Votes | None, y: Any) -> SemiSupervisedRows:
+        """Return these rows, or others of the same classes, for displays and the report."""
+        classes = self.labeled.classes
+        if votes is None:
+            marked = None if self.has_unlabeled else np.zeros(self.codes.size, dtype=bool)
+            return SemiSupervisedRows(
+                self.labeled, classes[self.codes], None, self.unlabeled, marked
+            )
+        votes = self.aligned(votes)
+        values, marked = find_labels(votes, y)
+        labels = classes[class_codes(values[~marked].tolist(), classes, "gold")]
+        labeled = votes.take(~marked)
+        rest = votes.take(marked) if marked.any() else labeled
+        return SemiSupervisedRows(labeled, labels, None, rest, marked)
+
+    def all_labels(self, predicted: np.ndarray) -> np.ndarray:
+        """Return the labels of all rows passed, given predicted ones of the unlabeled rows."""
+        if self.marked is None:
+            return predicted
+        whole = np.empty(self.marked.size, dtype=predicted.dtype)
+        whole[~self.marked] = self.labeled.classes[self.codes]
+        if self.has_unlabeled:
+            whole[self.marked] = predicted
+        return whole
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Votes on labeled and unlabeled rows, and which rows are used for what.
+
+    ``codes`` are the classes of the labeled rows. The game is solved on ``sample``, a part of the
+    unlabeled rows, and contradictions are searched on ``searched``, a part of that. ``n_active`` is
+    the number of voters that vote on any row, at least 1. ``balance`` has the class frequencies,
+    and ``cautious_balance`` those for component models: `cautious_frequencies`, or again the known
+    ones. Without unlabeled rows, the labeled ones are reused.
+    """
+
+    labeled: VoteKernel
+    codes: np.ndarray
+    unlabeled: VoteKernel
+    sample: VoteKernel
+    searched: VoteKernel
+    n_active: int
+    balance: np.ndarray
+    cautious_balance: np.ndarray
+    is_balance_known: bool
+
+
+def gather_evidence(rows: LabeledVotes, class_balance: Any, random_state: Any) -> Evidence:
+    """Return the evidence of the rows of a fit; ``random_state`` draws rows of many."""
+    labeled, unlabeled = VoteKernel(rows.labeled), VoteKernel(rows.unlabeled)
+    rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    counts = np.bincount(rows.codes, minlength=labeled.n_classes)
+    balance = class_frequencies(class_balance, counts)
+    is_balance_known = not (isinstance(class_balance, str) and class_balance == "labeled")
+    sample = _draw(unlabeled, MAX_ROWS_IN_GAME, rng)
+    n_cast = labeled.votes_cast.sum(axis=1) + unlabeled.votes_cast.sum(axis=1)
+    return Evidence(
+        labeled,
+        rows.codes,
+        unlabeled,
+        sample,
+        # always the same rows, but not every k-th, since rows may be in a periodic order
+        _draw(sample, MAX_ROWS_IN_SEARCH, np.random.default_rng(0)),
+        max(int(np.count_nonzero(n_cast)), 1),
+        balance,
+        balance if is_balance_known else cautious_frequencies(counts),
+        is_balance_known,
+    )
+
+
+def class_frequencies(class_balance: Any, counts: np.ndarray) -> np.ndarray:
+    """Return class frequencies: of the labels and one more per class, or the given ones.
+
+    ``counts`` are the numbers of labels of each class.
+    """
+    if isinstance(class_balance, str):
+        more = counts + 1.0 if class_balance == "labeled" else np.ones(counts.size)
+        return more / more.sum()
+    try:
+        balance = np.asarray(class_balance, dtype=float)
+    except (TypeError, ValueError):
+        balance = np.empty(0)
+    is_whole = balance.shape == counts.shape and np.isclose(balance.sum(), 1.0)
+    if not is_whole or np.any(balance <= 0):
+        raise ValueError(
+            f"class_balance must be {counts.size} positive frequencies that add up to 1, one for "
+            f"each class in sorted order. Got {class_balance!r}."
+        )
+    return balance
+
+
+def cautious_frequencies(counts: np.ndarray) -> np.ndarray:
+    """Return class frequencies, shrunk to equal ones as far as labels may be of such.
+
+    It is the shrinkage of James and Stein, with two standard errors in the place of one: where rows
+    have few votes, frequencies of few labels mislead component models.
+    """
+    expected = counts.sum() / counts.size
+    excess, noise = counts - expected, 4.0 * (counts.size - 1)
+    distance = max(np.sum(excess**2) / expected, noise)
+    shrunken = expected + excess * (1.0 - noise / distance) + 1.0
+    return shrunken / shrunken.sum()
+
+
+def _draw(votes: VoteKernel, most: int, rng: np.random.Generator) -> VoteKernel:
+    """Return all rows, or some drawn from them, in order."""
+    if votes.n_rows <= most:
+        return votes
+    return votes.take(np.sort(rng.choice(votes.n_rows, most, replace=False)))
+
+
+def warn_of_shift(labeled: VoteKernel, unlabeled: VoteKernel) -> bool:
+    """Warn of the vote whose frequency differs most; return whether a difference is significant.
+
+    If labeled rows are a simple random sample of all rows, then how many of a voter's votes for a
+    class fall on them is hypergeometric. That is computed where the normal approximation, which is
+    faster, and wrong for rare votes, does not rule a difference out.
+    """
+    m, n, cast = labeled.n_rows, unlabeled.n_rows, labeled.votes_cast
+    both = cast + unlabeled.votes_cast
+    level = SIGNIFICANCE / (2.0 * both.size)
+    rate = (both + 1.0) / (m + n + 2.0)
+    error = np.sqrt(rate * (1.0 - rate) * (1.0 / m + 1.0 / n))
+    distance = np.abs(cast / m - unlabeled.votes_cast / n) / error
+    voters, votes = np.nonzero(distance > norm.isf(level))
+    here, total = cast[voters, votes], both[voters, votes]
+    tails = (hypergeom.cdf(here, m + n, total, m), hypergeom.sf(here - 1, m + n, total, m))
+    probability = np.minimum(*tails)
+    if not np.any(probability < level):
+        return False
+    voter, vote = voters[probability.argmin()], votes[probability.argmin()]
+    warn_user(
+        "Voters vote significantly differently on the unlabeled rows than on the labeled ones: "
+        f"{unlabeled.votes.voters.tolist()[voter]!r} votes for "
+        f"{unlabeled.votes.classes.tolist()[vote]!r} on "
+        f"{unlabeled.votes_cast[voter, vote] / n:.2%} of the former and "
+        f"{cast[voter, vote] / m:.2%} of the latter. What the labels tell of it may not hold for "
+        "them.",
+        ShiftWarning,
+    )
+    return True
+
+
+def certainty_differs(evidence: Evidence) -> bool:
+    """Return whether agreement is more or less certain of labeled rows than of others.
+
+    That is so where rows were chosen to be labeled, since their votes disagree for instance.
+    """
+    labeled, unlabeled = evidence.labeled, evidence.unlabeled
+    pool = VoteKernel(Votes.stack(labeled.votes, unlabeled.votes))
+    agreement = fit_agreement(_draw(pool, MAX_ROWS_IN_GAME, np.random.default_rng(0)))
+    leads = agreement.leads(labeled), agreement.leads(unlabeled)
+    return bool(mannwhitneyu(*leads).pvalue < LEAD_SIGNIFICANCE)
