@@ -12,9 +12,7 @@ import pytest
 from tests.command_line import fast
 
 TABLE = (Path(__file__).parents[2] / "docs/troubleshooting.md").read_text(encoding="utf-8")
-MISTAKES = re.findall(
-    r"^\| `((?:fit|predict|evaluate) .*?)` \| (.*) \|$", TABLE, re.MULTILINE
-)
+MISTAKES = re.findall(r"^\| `((?:fit|predict|evaluate) .*?)` \| (.*) \|$", TABLE, re.MULTILINE)
 
 
 def people(n_rows=60):

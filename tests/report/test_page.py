@@ -165,8 +165,6 @@ def test_data_and_settings_are_listed(pages):
     assert "labeled rows 100" in words
     assert "unlabeled rows 400" in words
     assert "n_estimators 40" in words
-    n_first = int(np.sum(Y[:100] == 0))
-    assert f"{n_first} of class 0 and {100 - n_first} of class 1" in words
 
 
 def test_proportions_are_those_of_the_predictions(fitted_forest, pages):

@@ -33,7 +33,6 @@ MOST_VOTERS, MOST_POINTS = 25, 1_000
 CALIBRATION_BINS = 5
 FEW_LABELS = 50
 ERRORS_ALLOWED = (0.01, 0.05, 0.1)
-LONGEST_VALUE = 90
 
 
 def write_report(
@@ -306,15 +305,8 @@ def _calibration(data: ReportData, found: Comparison | None) -> str | None:
     return rendering.figure("Frequency against predicted probability", draw, y, own, **options)
 
 
-def _settings(data: ReportData) -> dict[str, Any]:
-    """Return labels by class, and the parameters that differ from the default."""
-    labels, changed = [], []
-    if data.y is not None:
-        labels = [f"{np.sum(data.y == k):,} of class {k}" for k in data.classes]
+def _settings(data: ReportData) -> list[tuple[str, str]]:
+    """Return the parameters that differ from the default."""
     default = type(data.estimator)().get_params(deep=False)
-    for name, value in data.estimator.get_params(deep=False).items():
-        if repr(value) != repr(default[name]):
-            text = " ".join(repr(value).split())
-            is_long = len(text) > LONGEST_VALUE
-            changed.append((name, text[: LONGEST_VALUE - 3] + "..." if is_long else text))
-    return {"labels": labels, "changed": changed}
+    given = data.estimator.get_params(deep=False)
+    return [(k, repr(value)) for k, value in given.items() if repr(value) != repr(default[k])]

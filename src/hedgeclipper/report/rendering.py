@@ -105,9 +105,5 @@ def figure(label: str, draw: Callable[..., Any], *args: Any, **options: Any) -> 
         svg = re.sub(color, variable, svg, flags=re.IGNORECASE)
     # the view box is enough for the page to size it
     svg = re.sub(r'<svg ([^>]*?)width="[^"]*" height="[^"]*"', r"<svg \1", svg, count=1)
-    svg = re.sub(
-        r' id="(?:figure|axes|patch|line2d|text|matplotlib|xtick|ytick|legend|\w+Collection)[^"]*"',
-        "",
-        svg,
-    )
+    svg = re.sub(r' id="[\w.]+_\d+"', "", svg)  # the others are hashes, which uses refer to
     return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)
