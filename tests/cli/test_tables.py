@@ -1,7 +1,6 @@
 """Files as people have them: found by name, read as tables, labels made classes, ids left out."""
 
 from pathlib import Path
-from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -123,19 +122,6 @@ def test_a_table_is_the_same_however_it_is_written(command, name, options, encod
     assert encoder.names_out_ == ["größe", "stadt_Bern", "stadt_Köln"]
     assert command("predict", "m.skops", name, "-o", "p.csv", "-q", *words).code == 0
     assert set(pd.read_csv("p.csv")["prediction"]) == {"groß", "klein"}
-
-
-def test_an_archive_and_lines_of_json(command):
-    with ZipFile("rows.zip", "w") as archive:
-        archive.writestr("rows.csv", people().to_csv(index=False))
-    people().to_json("rows.jsonl", orient="records", lines=True, force_ascii=False)
-    people().to_csv("rows.csv", index=False)
-    for name in ("rows.csv", "rows.zip", "rows.jsonl"):
-        assert command("fit", name, "-t", "y", "-m", "m", "-f", "-q").code == 0, command.err
-        command("predict", "m", name, "-o", f"{name}.parquet", "-q")
-    whole = pd.read_parquet("rows.csv.parquet")
-    for name in ("rows.zip", "rows.jsonl"):
-        pd.testing.assert_frame_equal(pd.read_parquet(f"{name}.parquet"), whole)
 
 
 @pytest.mark.parametrize(

@@ -668,7 +668,7 @@ def test_verbose_shows_members(capsys):
     assert capsys.readouterr().err == ""
     fitted(verbose=1)
     shown = capsys.readouterr().err
-    assert "fitting members 18 of 18, done" in shown
+    assert "fitting members  18 fits" in shown
 
 
 # Frames.

@@ -15,9 +15,9 @@ from hedgeclipper.cli.output import ExitCode, Output, reporting
 
 _HELP = (
     "Label many rows from few labels.\n\n"
-    "Files are CSV, Parquet, Arrow or JSON lines, recognized by their suffix. A folder, or a "
-    "quoted pattern like 'rows/*.parquet', stands for all files in it. A row whose target is "
-    "missing is unlabeled."
+    "Files are CSV, Parquet or Arrow, recognized by their suffix. A folder, or a quoted pattern "
+    "like 'rows/*.parquet', stands for all files in it. A row whose target is missing is "
+    "unlabeled."
 )
 _EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 130 stopped."
 _EXAMPLE = "hedgeclipper fit rows.csv --target income --unlabeled more.csv --model income.skops"
@@ -288,7 +288,7 @@ def _run(
     """Call a function of this package with the options of a command, and return the exit code."""
     with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
         if "sep" in options:
-            dialect = import_module("hedgeclipper.io.csv_dialect").CsvDialect
+            dialect = import_module("hedgeclipper.io.formats").CsvDialect
             written = [options.pop(name) for name in ("sep", "decimal", "encoding")]
             options["dialect"] = dialect(*written)
         command = getattr(import_module(f"hedgeclipper.cli.{module}"), function)

@@ -20,7 +20,7 @@ import pyarrow.parquet
 from rich.filesize import decimal
 from sklearn.pipeline import Pipeline
 
-from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
+from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.evaluation import Evaluation, evaluate_predictions
 from hedgeclipper.cli.output import (
     CommandError,
@@ -44,8 +44,8 @@ from hedgeclipper.cli.tables import (
 )
 from hedgeclipper.io import missing_labels
 from hedgeclipper.io.atomic import atomic_path
-from hedgeclipper.io.csv_dialect import CsvDialect
 from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.formats import CsvDialect
 from hedgeclipper.persistence import load, save
 
 COLUMNS_TO_LIST = CLASSES_TO_LIST = 12
@@ -100,9 +100,9 @@ def fit(
         random_state=seed,
         verbose=output.verbose,
     )
-    X = rows.encoder.transform(rows.X)
+    X = encode(rows.encoder, rows.X)
     # no rows, if there are none, say that -1 is a class
-    more = rows.encoder.transform(rows.X_unlabeled) if len(rows.X_unlabeled) else X[:0]
+    more = encode(rows.encoder, rows.X_unlabeled) if len(rows.X_unlabeled) else X[:0]
     estimator.fit(X, rows.y, X_unlabeled=more)
     pipeline = Pipeline([("columns", rows.encoder), ("model", estimator.set_params(verbose=0))])
     save(pipeline, model, force=force)
@@ -292,11 +292,7 @@ def read_training_rows(tables: list[Files], roles: Roles, output: Output) -> Tra
     for files in tables[1:]:
         files.require(names, "the unlabeled rows", ADD_COLUMNS)
         more = files.frame([*strings])
-    try:
-        encoder.fit(frame[names], X_unlabeled=None if more is None else more[names])
-    except MixedColumnError as error:
-        places = " and ".join(files.place for files in tables)
-        raise MixedColumnError(error.column, places) from None
+    encoder.fit(frame[names], X_unlabeled=None if more is None else more[names])
     unlabeled = pd.concat([frame[~known], more])
     return TrainingRows(
         X=frame[known],
@@ -320,17 +316,26 @@ def read_new_rows(
     if more := [name for name in files.names if name not in known]:
         output.note(f"Columns that the model does not know are not used: {', '.join(more[:10])}.")
     frame = files.frame([*encoder.string_names, *([] if extra is None else [extra])])
-    for name, count in encoder.n_lost_dates(frame).items():
-        if count:
-            output.note(f"{count:,} values of {name!r} are no dates, and are taken as missing.")
-    for name, values in encoder.new_categories(frame).items():
+    for name, values in encoder.unknown_values(frame).items():
         if values:
-            (value, count), *_ = Counter(values).most_common()
+            (value, count), *_ = values.most_common()
             output.note(
                 f"Column {name!r} has {len(values):,} values that the model does not know, such "
                 f"as {value!r} ({count:,}): in these rows it relies on the other columns."
             )
-    return frame, encoder.transform(frame)
+    return frame, encode(encoder, frame)
+
+
+def encode(encoder: ColumnEncoder, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as numbers, or name a column that has too large ones."""
+    X = encoder.transform(frame)
+    infinite = (X.abs() > np.finfo(np.float32).max).any()
+    if infinite.any():
+        raise CommandError(
+            f"Column {infinite.idxmax()!r} has an infinite number, or one too large.",
+            "Rescale the column, or leave the place empty.",
+        )
+    return X
 
 
 def load_model(path: Path) -> tuple[ColumnEncoder, Any]:
@@ -414,9 +419,9 @@ def _print_rows(tables: list[Files], rows: TrainingRows, output: Output) -> None
         f"{n_labeled:,} labeled and {n_unlabeled:,} not"
     )
     for plan in plans:
-        if plan.doubt is not None:
+        if plan.note is not None:
             left_out = " is left out" if plan.kind == "left out" else ""
-            output.note(f"Column {plan.name!r}{left_out}: {plan.doubt}.")
+            output.note(f"Column {plan.name!r}{left_out}: {plan.note}.")
     output.table(
         ("Column", "Kind", "Encoding"), [(p.name, p.kind, p.what) for p in plans[:COLUMNS_TO_LIST]]
     )

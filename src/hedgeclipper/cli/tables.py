@@ -23,10 +23,15 @@ import pyarrow.parquet
 
 from hedgeclipper.cli.output import CommandError, Output
 from hedgeclipper.io import as_text, listed, missing_labels
-from hedgeclipper.io.as_source import find_files
 from hedgeclipper.io.atomic import naming_output
-from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
-from hedgeclipper.io.formats import CODES, FORMATS, CsvFile
+from hedgeclipper.io.formats import (
+    CODES,
+    FORMATS,
+    UNKNOWN_DIALECT,
+    CsvDialect,
+    CsvFile,
+    find_files,
+)
 from hedgeclipper.io.frames import index_names
 
 PARQUET, CSV = ".parquet", ".csv"
@@ -47,7 +52,7 @@ _ID = re.compile(r"(^|[\W_])(?i:id|uid|uuid|guid|key)$|[a-z\d](Id|ID|Key)$|^(?i:
 
 @dataclass(frozen=True)
 class Files:
-    """Files of one kind (Parquet, Arrow, CSV or JSON lines), with the same columns."""
+    """Files of one kind (Parquet, Arrow or CSV), with the same columns."""
 
     kind: str
     paths: list[Path]

@@ -65,7 +65,7 @@ def _score_collection(model: Any, scorer: GroupScorer, X: Any, seed: int) -> Unl
 
     check = BatchCheck("X_unlabeled", model.n_features_in_, model._row_checks)
     score, names = partial(_score_part, check, scorer), getattr(model, "feature_names_in_", None)
-    n_rows, drawn = score_and_draw(X, names, score, ROWS_IN_GAME, seed, model.verbose)
+    n_rows, drawn = score_and_draw(X, names, score, ROWS_IN_GAME, seed)
     _, positions, sample = drawn
     return UnlabeledScores(n_rows, positions, sample)
 

@@ -19,7 +19,7 @@ from hedgeclipper.base.predictions import NeverPredictedWarning
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.base.threads import own_jobs, run_jobs
 from hedgeclipper.io.arrays import draw_rows, stack_rows
-from hedgeclipper.io.progress import member_reporter, warn_user
+from hedgeclipper.io.progress import row_reporter, warn_user
 from hedgeclipper.panel.defaults import DEFAULT_MEMBERS, default_panel
 from hedgeclipper.panel.fitting import (
     MemberRows,
@@ -166,8 +166,9 @@ def fit_and_score(
         suited = default_panel(sample, codes.size, random_state)
         estimators = fill_in_defaults(estimators, dict(suited))
     labels = model.classes_ if is_prefit else None  # by default codes
-    with member_reporter(model.verbose) as report:
-        options: dict[str, Any] = {"n_jobs": model.n_jobs, "report": report}
+    with row_reporter(model.verbose, "fitting members", None, "fits") as show:
+        options: dict[str, Any] = {"n_jobs": model.n_jobs}
+        options["report"] = lambda name, n_done, n_all: show(n_done)
         if is_prefit:
             members = prefit_members(estimators, model.classes_)
             members = score_labeled(members, given, model.classes_, **options)
