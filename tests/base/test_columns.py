@@ -36,7 +36,6 @@ def encoder(rows, **options):
         (["2020-01-31", "soon"], "categories", "2 values"),
         ([None, None], "left out", "all values are missing"),
         (["a", "a"], "left out", "the same value everywhere"),
-        ([[1], [2]], "left out", "cannot be used"),
         ([f"text {k}" for k in range(60)], "left out", "text of its own in most rows (60 values)"),
         ([f"w{k}" for k in range(60)] * 3, "categories", "for each of the 49 most common"),
         ([f"w{k}" for k in range(50)] * 2, "categories", "50 values, a column of 0 and 1 for each"),
@@ -83,7 +82,7 @@ def test_rows_of_another_kind_than_those_it_was_fitted_to():
     np.testing.assert_array_equal(columns.transform(numbers), [[3, 1, 0], [4, 0, 0]])
     with pytest.raises(ValueError, match="Column 'n' must hold numbers"):
         columns.transform(rows.assign(n="many"))
-    with pytest.raises(ValueError, match="lack 1 of the columns that the model knows: 'w'"):
+    with pytest.raises(ValueError, match="lack columns that the model knows: 'w'"):
         columns.transform(rows.drop(columns="w"))
 
 
@@ -244,6 +243,6 @@ def test_which_frames_need_encoding():
     assert not needs_encoding(FRAME[["size", "count", "old", "number"]])
     assert not needs_encoding(FRAME[["size"]].to_numpy())
     with pytest.raises(ValueError, match=r"Column 'span' must have numbers, .* Got timedelta64"):
-        needs_encoding(FRAME.assign(span=timedelta(1)))
+        ColumnEncoder().fit(FRAME.assign(span=timedelta(1)))
     with pytest.raises(TypeError, match="must be a frame with named columns"):
         ColumnEncoder().fit(FRAME).transform(np.ones((2, 7)))

@@ -183,7 +183,7 @@ def test_predictions_of_frames_can_be_written(tmp_path):
 
 def test_what_a_prediction_ships_is_light(in_memory):
     lazy = in_memory.predict(da.from_array(UNLABELED, chunks=(5_000, 4)))
-    (box,) = [part for key, part in dict(lazy.dask).items() if str(key).startswith("Box")]
+    (box,) = [part for key, part in dict(lazy.dask).items() if "RowPredictor" in str(key)]
     assert len(pickle.dumps(box)) < 200_000 < len(pickle.dumps(in_memory))
 
 

@@ -24,19 +24,15 @@ from hedgeclipper.io.frames import is_float
 
 MOST_VALUES = 50
 DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y-%m")
-# a column of strings is left out if more than this proportion of its values differ
-OWN_TEXT = 0.5
-# or if all are different in so many rows or more
-MANY_UNIQUE = 20
-# strings of which more than this proportion are numbers were probably meant as numbers
-MOSTLY_NUMBERS = 0.9
+OWN_TEXT = 0.5  # strings are left out if more than this proportion of the values differ
+MANY_UNIQUE = 20  # or if all are different in so many rows or more
+MOSTLY_NUMBERS = 0.9  # if more strings than this are numbers, all were probably meant as such
 # digits in groups of three or without commas, with a currency before or after, or a percent sign
 _AMOUNT = re.compile(
     r"[-+]?[$€£¥]?\s?[-+]?(?=\.?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?", re.I
 )
 # with a decimal comma, and points between thousands: it stays a string, with a note
 _COMMA_NUMBER = re.compile(r"[-+]?[$€£¥]?\s?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?\s?[$€£¥%]?")
-_DAY = np.timedelta64(1, "D")
 _EPOCH_WEEKDAY = 3  # 1970 began on a Thursday
 
 
@@ -45,19 +41,10 @@ class ColumnPlan:
     """What is done with one column."""
 
     name: str
-    # "numbers", "categories", "dates" or "left out"
-    kind: str
-    # what is done with it, as text
-    what: str
-    # how dates that are strings are read
-    date_format: str | None = None
-    # why this may be wrong, as text
-    note: str | None = None
-
-    @property
-    def stays(self) -> bool:
-        """Whether nothing is done with it."""
-        return (self.kind, self.what) == ("numbers", "as they are")
+    kind: str  # "numbers", "categories", "dates" or "left out"
+    what: str  # what is done with it, as text
+    date_format: str | None = None  # how dates that are strings are read
+    note: str | None = None  # why this may be wrong, as text
 
 
 class ColumnEncoder(TransformerMixin, BaseEstimator):
@@ -120,11 +107,11 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         if all(plan.kind == "left out" for plan in self.plans_):
             reasons = "; ".join(f"{plan.name!r}: {plan.what}" for plan in self.plans_[:3])
             raise ValueError(f"No column can be used ({reasons}). Add columns to learn from.")
-        self.is_plain_ = False
         numbers, categories = self.names_of("numbers"), self.names_of("categories")
         self.marked_ = [name for name in numbers if missing_labels(columns[name]).any()]
         made = numbers + [f"{name}_missing" for name in self.marked_]
-        sources, self.one_hot_ = [*numbers, *self.marked_], None
+        sources = [*numbers, *self.marked_]
+        self.is_plain_, self.one_hot_ = False, None
         if categories:
             self.one_hot_ = OneHotEncoder(
                 handle_unknown="infrequent_if_exist",
@@ -211,37 +198,24 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
 
 
 def needs_encoding(X: Any) -> bool:
-    """Return whether X is a frame with columns that are not numbers or booleans.
-
-    A column that cannot be used is an error.
-    """
-    if not is_frame(X):
-        return False
-    columns = frame_arrays(X)
-    kinds = {name: kind_of(values) for name, values in columns.items()}
-    for name, kind in kinds.items():
-        if kind is None:
-            raise ValueError(
-                f"Column {name!r} must have numbers, booleans, strings, categories or dates. Got "
-                f"{columns[name].dtype}. Make one of these of it, or leave it out."
-            )
-    return not set(kinds.values()) <= {"numbers", "nothing"}
+    """Return whether X is a frame with columns that are not numbers or booleans."""
+    kinds = set(map(kind_of, frame_arrays(X).values())) if is_frame(X) else set()
+    return not kinds <= {"numbers", "nothing"}
 
 
 def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
     """Return the columns of a frame by name, all or those that are asked for."""
     if not is_frame(X):
         raise TypeError(
-            "Rows must be a frame with named columns, as those of fit, of which some hold strings, "
-            f"categories or dates. Got {type(X).__name__}. Pass a frame, or encode the columns "
-            "first."
+            "Rows must be a frame with named columns, since those of fit hold strings, categories "
+            f"or dates. Got {type(X).__name__}. Pass a frame, or encode the columns first."
         )
     columns = frame_arrays(X, names)
     missing = [name for name in names or () if name not in columns]
     if missing:
         raise ValueError(
-            f"The rows lack {len(missing)} of the columns that the model knows: "
-            f"{listed(missing, 5)}. Pass rows with all columns of those it was fitted to."
+            f"The rows lack columns that the model knows: {listed(missing, 5)}. Pass rows with all "
+            "columns of those it was fitted to."
         )
     return columns
 
@@ -302,12 +276,16 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     if kind == "nothing":
         return ColumnPlan(name, "left out", "all values are missing")
     if kind is None:
-        return ColumnPlan(name, "left out", f"its type, {values.dtype}, cannot be used")
+        raise ValueError(
+            f"Column {name!r} must have numbers, booleans, strings, categories or dates. Got "
+            f"{values.dtype}. Make one of these of it, or leave it out."
+        )
     n_values = len(set(present.tolist()))
     note: str | None = None
     if n_values == 1 and n_missing == 0:
         return ColumnPlan(name, "left out", "it has the same value everywhere")
-    marked = f"; {n_missing:,} missing, marked in a column of their own" if n_missing else ""
+    gaps = f"; {n_missing:,} missing" if n_missing else ""
+    marked = gaps and f"{gaps}, marked in a column of their own"
     if kind == "numbers":
         return ColumnPlan(name, kind, f"as they are{marked}")
     texts = as_text(present).tolist() if kind == "categories" else []
@@ -318,8 +296,7 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     date_format = _date_format(texts)
     if kind == "dates" or date_format is not None:
         read = f", read as {date_format}" if date_format else ""
-        missing = f"; {n_missing:,} missing" if n_missing else ""
-        what = f"day, month and weekday{read}{missing}"
+        what = f"day, month and weekday{read}{gaps}"
         if date_format == "%d/%m/%Y" and _all_dates(texts, "%m/%d/%Y"):
             note = f"{texts[0]} may begin with the day or the month, and is read with the day first"
         return ColumnPlan(name, "dates", what, date_format, note)
@@ -332,7 +309,7 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     how = "a column of 0 and 1 for each"
     if len(set(texts)) + (n_missing > 0) > MOST_VALUES:  # a missing value is one more
         how = f"a column for each of the {MOST_VALUES - 1} most common and one for the others"
-    also = f"; {n_missing:,} missing are a value too" if n_missing else ""
+    also = gaps and f"{gaps} are a value too"
     return ColumnPlan(name, kind, f"{n_values:,} values, {how}{also}", note=note)
 
 
@@ -382,7 +359,7 @@ def date_numbers(dates: np.ndarray) -> list[np.ndarray]:
     """Return days since 1970, months from 1 and weekdays from Monday = 0; NaN for no date."""
     days, missing = dates.astype("datetime64[D]").astype(np.int64), np.isnat(dates)
     months = dates.astype("datetime64[M]").astype(np.int64) % 12 + 1
-    exact = (dates - np.datetime64(0, "us")) / _DAY
+    exact = (dates - np.datetime64(0, "us")) / np.timedelta64(1, "D")
     found = (exact, months, (days + _EPOCH_WEEKDAY) % 7)
     return [np.where(missing, np.nan, numbers) for numbers in found]
 

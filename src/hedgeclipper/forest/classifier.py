@@ -196,7 +196,7 @@ class HedgeClipperClassifier(ForestInspectionMixin, SemiSupervisedClassifier):
             Unlabeled rows; -1 in y is then a class, also if X_unlabeled is empty. Columns of frames
             and files are matched by name, whatever their order. Batches may be any object that can
             be iterated over again, or a function that returns a fresh iterable. Files are Parquet,
-            Arrow, CSV or LibSVM: a path, a folder, a glob or a list, read in batches on each pass.
+            Arrow, CSV (in batches) or LibSVM (as a whole): a path, a folder, a glob or a list.
             ``hedgeclipper.io.as_source(files, columns=[...])`` in place of files picks columns. In
             a pipeline, pass it with the name of the step, as ``model__X_unlabeled``; steps before
             do not transform it.

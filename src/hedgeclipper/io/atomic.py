@@ -15,7 +15,6 @@ from uuid import uuid4
 
 from hedgeclipper.io.frames import pyarrow
 
-ROWS_PER_GROUP = 1 << 16
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
@@ -83,26 +82,21 @@ class TableWriter:
         self._writer: Any = None
 
     def write(self, columns: Mapping[str, Any]) -> None:
-        """Write some more rows, as a row group or several.
+        """Write some more rows, as a row group.
 
         Parameters
         ----------
         columns : mapping of str to array-like of shape (n_rows,)
-            The columns by name. Those of the first call decide names and types.
+            The columns by name. Those of the first call decide names and types of all.
         """
         schema = None if self._writer is None else self._writer.schema
-        if schema is not None and list(columns) != schema.names:
-            raise ValueError(
-                f"Every table must have the columns of the first one, {schema.names}. Got "
-                f"{list(columns)}."
-            )
         table = pyarrow().table(dict(columns), schema=schema)
         with naming_output(self._path):
             if self._writer is None:
                 self._writer = pyarrow("pyarrow.parquet").ParquetWriter(
                     self._temporary, table.schema, write_page_checksum=True
                 )
-            self._writer.write_table(table, ROWS_PER_GROUP)
+            self._writer.write_table(table)
 
     def close(self) -> None:
         """Write the footer."""

@@ -7,10 +7,7 @@ processes.
 
 from __future__ import annotations
 
-import uuid
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -23,21 +20,11 @@ from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import positions_of
 
 FAN_IN = 8
+# Trees, views and weights travel inside the graph on purpose, without a warning: their tasks can be
+# made again if every worker that holds them dies, which is not so for data that was scattered.
+LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1 TB"}
 
 
-@contextmanager
-def quiet_graphs() -> Iterator[None]:
-    """Keep Dask from warning of large graphs.
-
-    Trees, views and weights travel inside the graph on purpose: their tasks can be made again if
-    every worker that holds them dies, which is not so for data that was scattered.
-    """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-        yield
-
-
-@quiet_graphs()
 def draw_from(
     X: Any,
     n_rows: int,
@@ -51,12 +38,12 @@ def draw_from(
     names are wanted. ``check`` returns a partition's rows as an array, or raises.
     """
     X = select_columns(X, names, "X_unlabeled")
-    box, seed = dask.delayed(Box(check)), random_state.randint(MAX_SEED)
-    checked = [dask.delayed(_call)(part, box) for part in parts_of(X)]
-    return _draw(checked, _sizes_of(X), n_rows, seed)[2]
+    sent, seed = _sent(check), random_state.randint(MAX_SEED)
+    checked = [dask.delayed(_call)(part, sent) for part in parts_of(X)]
+    with dask.config.set(LARGE_GRAPHS):
+        return _draw(checked, _sizes_of(X), n_rows, seed)[2]
 
 
-@quiet_graphs()
 def score_and_draw(
     X: Any, names: Any, score: Callable[[Any], np.ndarray], n_rows: int, seed: int
 ) -> tuple[int, Draw]:
@@ -65,21 +52,29 @@ def score_and_draw(
     ``score`` returns the scores of a partition's rows, or raises. They stay with the workers until
     the rows of all partitions are counted.
     """
-    box = dask.delayed(Box(score))
+    sent = _sent(score)
     parts = parts_of(select_columns(X, names, "X_unlabeled"))
-    scores = dask.persist(*[dask.delayed(_call)(part, box) for part in parts])
-    sizes = dask.compute(*[dask.delayed(_n_rows)(part) for part in scores])
-    return sum(sizes), _draw(scores, sizes, n_rows, seed)
+    with dask.config.set(LARGE_GRAPHS):
+        scores = dask.persist(*[dask.delayed(_call)(part, sent) for part in parts])
+        sizes = dask.compute(*[dask.delayed(_n_rows)(part) for part in scores])
+        return sum(sizes), _draw(scores, sizes, n_rows, seed)
 
 
 def _draw(parts: Sequence[Any], sizes: Sequence[int], n_rows: int, seed: int) -> Draw:
-    """Return rows drawn from parts of these sizes, the same as from the rows in batches."""
+    """Return rows drawn from parts of these sizes, the same as from the rows in batches.
+
+    Draws are merged on the workers, a few at a time.
+    """
     starts = np.cumsum([0, *sizes[:-1]]).tolist()
     draws = [
         dask.delayed(_draw_part)(part, n_rows, seed, start)
         for part, start in zip(parts, starts, strict=True)
     ]
-    return join_in_tree(draws, partial(reduce, partial(merge_draws, n_rows=n_rows)))
+    merge = partial(reduce, partial(merge_draws, n_rows=n_rows))
+    while len(draws) > 1:
+        groups = [draws[start : start + FAN_IN] for start in range(0, len(draws), FAN_IN)]
+        draws = [dask.delayed(merge)(group) for group in groups]
+    return draws[0].compute()
 
 
 def append_rows(X: Any, rows: Any, names: list[str] | None) -> Any:
@@ -130,27 +125,22 @@ def map_partitions(
     ``nothing`` is what is predicted for no rows. Of a frame, the columns of these names are wanted,
     in their order; ``columns`` are the names of the predictions, or the name of a single one.
     """
-    box = dask.delayed(Box(predict))
+    sent = _sent(predict)
     if not _is_array(X):
         X = select_columns(X, names, "X")
         meta = _framed(nothing, X._meta.index[:0], columns)
-        return X.map_partitions(_predict_frame, box, columns, meta=meta)
+        return X.map_partitions(_predict_frame, sent, columns, meta=meta)
     X = X.rechunk({1: -1})
     chunks = (X.chunks[0],) if nothing.ndim == 1 else (X.chunks[0], (nothing.shape[1],))
     drop = [1] if nothing.ndim == 1 else None
     return X.map_blocks(
-        _call, box, dtype=nothing.dtype, chunks=chunks, drop_axis=drop, meta=nothing
+        _call, sent, dtype=nothing.dtype, chunks=chunks, drop_axis=drop, meta=nothing
     )
 
 
-class Box:
-    """Keeps Dask from looking into what is sent."""
-
-    def __init__(self, content: Any):
-        self.content = content
-
-    def __dask_tokenize__(self) -> str:
-        return uuid.uuid4().hex
+def _sent(work: Callable[[Any], Any]) -> Any:
+    """Return a task whose result is what workers shall do; Dask does not look into it."""
+    return dask.delayed(work, pure=False, traverse=False)
 
 
 def _is_array(X: Any) -> bool:
@@ -183,26 +173,17 @@ def _n_rows(part: Any) -> int:
     return part.shape[0]
 
 
-def _call(part: Any, work: Box) -> Any:
-    return work.content(part)
+def _call(part: Any, work: Callable[[Any], Any]) -> Any:
+    return work(part)
 
 
 def _draw_part(rows: Any, n_rows: int, seed: int, start: int) -> Draw:
     return merge_draws(None, tag_rows(seed, start, rows), n_rows)
 
 
-def join_in_tree(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
-    """Return what comes of joining the results of tasks, a few at a time, on the workers."""
-    while len(parts) > 1:
-        groups = [parts[start : start + FAN_IN] for start in range(0, len(parts), FAN_IN)]
-        parts = [dask.delayed(join)(group) for group in groups]
-    (whole,) = dask.compute(parts[0])
-    return whole
-
-
-def _predict_frame(frame: Any, predict: Box, columns: str | list[str]) -> Any:
+def _predict_frame(frame: Any, predict: Any, columns: str | list[str]) -> Any:
     """Return predictions with the index of the frame."""
-    return _framed(predict.content(frame), frame.index, columns)
+    return _framed(predict(frame), frame.index, columns)
 
 
 def _framed(found: np.ndarray, index: Any, columns: str | list[str]) -> Any:

@@ -55,9 +55,6 @@ def find_files(where: Any) -> tuple[str, list[Path]]:
     """
     entries = where if isinstance(where, (list, tuple)) else [where]
     paths = [path for entry in entries for path in _expanded(entry)]
-    if len(set(paths)) < len(paths):
-        twice = next(path for path in paths if paths.count(path) > 1)
-        raise ValueError(f"{twice} is named twice. Name every file once.")
     kinds: dict[str, Path] = {}
     for path in paths:
         kind = _kind(path) or ("CSV" if path.suffix.lower() in _MAYBE_CSV else None)
@@ -75,11 +72,6 @@ def find_files(where: Any) -> tuple[str, list[Path]]:
 
 def _expanded(entry: Any) -> list[Path]:
     """Return the files that a path, folder or pattern means, sorted."""
-    if "://" in str(entry):
-        raise ValueError(
-            f"{entry} is an address. Only files of this machine are read by their path: pass a "
-            "function, lambda: pyarrow.dataset.dataset(address).to_batches(), or a Dask collection."
-        )
     path = Path(entry).expanduser()
     if path.is_dir():
         found = [file for file in path.iterdir() if _kind(file) is not None]
@@ -324,8 +316,8 @@ class CsvFile(TableFile):
             raise ValueError(
                 f"The heading of {self.path} is not text in {encoding}. {_SAY_ENCODING}"
             ) from error
-        numbered = [str(number) for number in range(len(names))]
-        if names != numbered and all(map(_NUMERAL.fullmatch, names)):
+        is_numbered = names == [str(number) for number in range(len(names))]
+        if not is_numbered and all(map(_NUMERAL.fullmatch, names)):
             raise ValueError(
                 f"{self.path} has no header row: its first line is {','.join(names[:5])}. Put a "
                 "line with the names of the columns first, or pass columns if these are their "

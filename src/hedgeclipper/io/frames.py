@@ -176,8 +176,8 @@ def _value_type(kind: Any) -> str:
 
 def decoded(column: Any) -> Any:
     """Return a column of Arrow with a dictionary as one of its values; others as they are."""
-    kind: Any = getattr(column, "type", None)
-    return column.cast(kind.value_type) if str(kind).startswith("dictionary") else column
+    is_dictionary = str(column.type).startswith("dictionary")
+    return column.cast(column.type.value_type) if is_dictionary else column
 
 
 def numbers_of(column: Any, place: str, *, strings: bool = False) -> np.ndarray:

@@ -238,8 +238,6 @@ def as_source(
     ([(2, 3), (1, 3)], [(2, 3), (1, 3)])
     """
     names = None if columns is None else [str(column) for column in columns]
-    if names is not None and (isinstance(columns, str) or len(set(names)) < len(names)):
-        raise ValueError(f"columns must be a list of different names. Got {columns!r}.")
     request = Request(name, names, label or None, n_columns, dtype, strings, once, data)
     if isinstance(data, Source):
         both = data.request.joined(request)
@@ -257,13 +255,13 @@ def _open(data: Any, request: Request) -> Source:
     """Return the source for a request that is whole."""
     if not is_batched(data):
         return ArraySource(*_as_block(data, request, request.name), request)
-    if _names_files(data):
+    if _are_files(data):
+        if isinstance(data, list) and isinstance(data[0], TableFile):
+            return _table_source(data, request)
         kind, paths = find_files(data)
         if kind == "LibSVM":
             return _libsvm_source(paths, request)
         return _table_source([FORMATS[kind](path) for path in paths], request)
-    if _are_tables(data):
-        return _table_source(data, request)
     if isinstance(data, np.ndarray):  # a memory map
         size = rows_per_batch(as_rows(data, name=request.name).shape[1])
         parts = list(gen_batches(len(data), size))
@@ -284,7 +282,7 @@ def is_batched(data: Any) -> bool:
     if isinstance(data, np.ndarray):
         return getattr(data, "_mmap", None) is not None  # a memory map, and no copy of one
     is_function = callable(data) and not hasattr(data, "__array__")
-    if is_function or _names_files(data) or _are_tables(data) or hasattr(data, "__next__"):
+    if is_function or _are_files(data) or hasattr(data, "__next__"):
         return True
     if is_frame(data):
         return False
@@ -294,16 +292,10 @@ def is_batched(data: Any) -> bool:
     return hasattr(data, "__iter__") and not is_array
 
 
-def _names_files(data: Any) -> bool:
-    """Return whether the data is a path, or a list of paths."""
-    if isinstance(data, (list, tuple)):
-        return bool(data) and all(isinstance(entry, (str, Path)) for entry in data)
-    return isinstance(data, (str, Path))
-
-
-def _are_tables(data: Any) -> bool:
-    """Return whether the data is a list of files that are opened as tables already."""
-    return isinstance(data, list) and bool(data) and isinstance(data[0], TableFile)
+def _are_files(data: Any) -> bool:
+    """Return whether the data is a path, or a list of paths or of files that are opened already."""
+    entries = data if isinstance(data, (list, tuple)) else [data]
+    return bool(entries) and all(isinstance(entry, (str, Path, TableFile)) for entry in entries)
 
 
 def _table_source(files: Sequence[TableFile], request: Request) -> TableSource:
