@@ -90,7 +90,8 @@ FILES = {
     "not UTF-8 heading": ("rows.csv", "ä,y\n1,0\n2,1\n".encode("latin-1"), "UTF-8"),
     "no Parquet": ("rows.parquet", b"a,y\n1,0\n", "rows.parquet is damaged or cut short"),
     "no Arrow": ("rows.arrow", b"a,y\n1,0\n", "rows.arrow is damaged or cut short"),
-    "unknown suffix": ("rows.xlsx", b"a,y\n1,0\n", "unknown suffix. Save it as CSV or Parquet"),
+    "no Excel": ("rows.xlsx", b"a,y\n1,0\n", "rows.xlsx is damaged or cut short"),
+    "unknown suffix": ("rows.pdf", b"a,y\n1,0\n", "unknown suffix. Save it as CSV or Parquet"),
     "LibSVM": ("rows.libsvm", b"1 1:2\n", "is LibSVM, which has no names of columns"),
 }
 

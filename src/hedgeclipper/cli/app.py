@@ -15,8 +15,8 @@ from hedgeclipper.cli.output import ExitCode, Output, reporting
 
 _HELP = (
     "Label many rows from few labels.\n\n"
-    "Files are CSV, Parquet or Arrow, recognized by their suffix. A folder, or a quoted pattern "
-    "like 'rows/*.parquet', stands for all files in it. A row whose target is missing is "
+    "Files are CSV, Parquet, Arrow or Excel, recognized by their suffix. A folder, or a quoted "
+    "pattern like 'rows/*.parquet', stands for all files in it. A row whose target is missing is "
     "unlabeled."
 )
 _EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 130 stopped."
@@ -123,6 +123,16 @@ MaxError = Annotated[
         "such as 0.05; leave others blank. A guarantee only for a model fitted with --confidence.",
     ),
 ]
+Unlabeled = Annotated[
+    list[str] | None, _option("FILES", "Files of unlabeled rows; repeat for more.")
+]
+Labels = Annotated[
+    str | None, _option("FILE", "Labels of the rows, in a file of their own; see --key.")
+]
+LabelKey = Annotated[
+    str | None,
+    _option("COLUMN", "With --labels: the column, in both files, by which they are matched."),
+]
 UnlabeledValue = Annotated[
     list[str] | None,
     _option("VALUE", "Value of the target that means unlabeled; repeat for more."),
@@ -148,9 +158,9 @@ def fit(
     ],
     target: Annotated[str, _option("COLUMN", "Column to predict.", "--target", "-t")],
     model: Annotated[Path, _option("OUT.skops", "Where to save the model.", "--model", "-m")],
-    unlabeled: Annotated[
-        list[str] | None, _option("FILES", "Files of unlabeled rows; repeat for more.")
-    ] = None,
+    unlabeled: Unlabeled = None,
+    labels: Labels = None,
+    key: LabelKey = None,
     unlabeled_value: UnlabeledValue = None,
     method: Annotated[
         Literal["voting", "forest"],
@@ -274,6 +284,27 @@ def votes(
 ) -> int:
     """Label rows from votes of labeling functions, crowds or models, and a few gold labels."""
     return _run("vote_commands", "aggregate", **locals())
+
+
+@app.command()
+def report(
+    model: SavedModel,
+    data: Annotated[str, typer.Argument(metavar="DATA", help="Rows with the target, as for fit.")],
+    to: Annotated[Path, _option("PAGE.html", "The page to write.", "--output", "-o")],
+    unlabeled: Unlabeled = None,
+    labels: Labels = None,
+    key: LabelKey = None,
+    unlabeled_value: UnlabeledValue = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Write a report on a model and the rows it was fitted to: one page, to open in a browser."""
+    return _run("model_commands", "report", **locals())
 
 
 @app.command()

@@ -1,15 +1,18 @@
-"""``hedgeclipper fit``, ``predict`` and ``evaluate``: models of the rows of tables.
+"""``hedgeclipper fit``, ``predict``, ``evaluate`` and ``report``: models of the rows of tables.
 
-A model is saved as a pipeline of a `ColumnEncoder` and an estimator.
+A model is saved as a pipeline of a `ColumnEncoder` and an estimator. Columns that are all numbers
+are read in batches, so that files may be larger than memory; others are read into memory.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ import pyarrow.compute
 import pyarrow.parquet
 from rich.filesize import decimal
 from sklearn.pipeline import Pipeline
+from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.evaluation import Evaluation, evaluate_predictions
@@ -38,17 +42,19 @@ from hedgeclipper.cli.tables import (
     as_classes,
     check_classes,
     clean_labels,
-    find_id_columns,
+    key_of_labels,
+    matched_labels,
     names_of_rows,
     write_table,
 )
-from hedgeclipper.io import missing_labels
+from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.formats import CsvDialect
 from hedgeclipper.persistence import load, save
 
 COLUMNS_TO_LIST = CLASSES_TO_LIST = 12
+ROWS_IN_REPORT = 50_000
 ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 METHODS = {
     "forest": ("forest", "HedgeClipperClassifier"),
@@ -61,6 +67,8 @@ def fit(
     data: str,
     target: str,
     unlabeled: Sequence[str] | None,
+    labels: str | None,
+    key: str | None,
     unlabeled_value: Sequence[str] | None,
     method: str,
     balanced: bool,
@@ -77,23 +85,19 @@ def fit(
     output: Output,
 ) -> None:
     """Fit a model to the rows of files, save it, and print what came out."""
-    tables = [Files.find(where, output, dialect) for where in ([data], unlabeled) if where]
-    paths = [path.resolve() for files in tables for path in files.paths]
-    if len(set(paths)) < len(paths):
-        raise CommandError(
-            f"{tables[-1].place} is passed twice, as DATA and as --unlabeled.",
-            "Leave out --unlabeled: rows of DATA without a target are unlabeled already.",
-            ExitCode.USAGE,
-        )
-    check_outputs(model, report, inputs=paths, force=force)
+    tables, labeled_by = find_tables(data, unlabeled, labels, key, dialect, output)
+    check_outputs(model, report, inputs=_paths(tables, labeled_by), force=force)
     write_report = report_writer(report)
-    roles = Roles(target, row_id, drop or (), keep or (), unlabeled_value or ())
+    if None not in (key, row_id) and key != row_id:
+        raise CommandError("--key and --id name two columns.", "Pass one.", ExitCode.USAGE)
+    if labeled_by is not None:
+        row_id = key_of_labels(tables[0], labeled_by, key or row_id, target)
+    roles = Roles(target, row_id, labeled_by, unlabeled_value or (), drop or (), keep or ())
     rows = read_training_rows(tables, roles, output)
-    classes = check_classes(rows.y, len(rows.X) + len(rows.X_unlabeled), target)
-    _print_rows(tables, rows, output)
-    module, name = METHODS[method]
-    # imported here, since other commands do not need it
-    estimator = getattr(import_module(f"hedgeclipper.{module}.classifier"), name)(
+    classes = check_classes(rows.y, rows.y.size + rows.n_unlabeled, target)
+    _print_rows(rows, output)
+    estimator = make_estimator(
+        method,
         confidence_level=confidence_level,
         class_weight="balanced" if balanced else None,
         n_jobs=jobs,
@@ -101,9 +105,9 @@ def fit(
         verbose=output.verbose,
     )
     X = encode(rows.encoder, rows.X)
+    rows.encoder.digest_ = digest_of(X, rows.y)
     # no rows, if there are none, say that -1 is a class
-    more = encode(rows.encoder, rows.X_unlabeled) if len(rows.X_unlabeled) else X[:0]
-    estimator.fit(X, rows.y, X_unlabeled=more)
+    estimator.fit(X, rows.y, X_unlabeled=rows.encoded_unlabeled() if rows.n_unlabeled else X[:0])
     pipeline = Pipeline([("columns", rows.encoder), ("model", estimator.set_params(verbose=0))])
     save(pipeline, model, force=force)
     output.wrote("model", model)
@@ -112,15 +116,14 @@ def fit(
         "method": method,
         "target": target,
         "n_labeled": rows.y.size,
-        "n_unlabeled": len(rows.X_unlabeled),
+        "n_unlabeled": rows.n_unlabeled,
+        "in_memory": rows.in_memory,
         "classes": {str(label): count for label, count in classes.items()},
         "columns": [asdict(plan) for plan in rows.encoder.plans_],
     }
     known = error_facts(estimator, output)
     if report is not None:
-        output.say("Writing the report ...")
-        _write_report(write_report, pipeline, tables, rows, report, force)
-        output.wrote("report", report)
+        _write_report(write_report, pipeline, rows, report, force, output)
     output.result["seconds"] = round(output.seconds, 3)
     output.facts(
         [
@@ -134,6 +137,12 @@ def fit(
     if confidence_level is None:
         output.say("An estimate is no guarantee; --confidence 0.95 holds labels out for one.")
     output.say(f"Next: hedgeclipper predict {model} FILES -o predictions.parquet")
+
+
+def make_estimator(method: str, **options: Any) -> Any:
+    """Return an estimator, imported here, since other commands do not need it."""
+    module, name = METHODS[method]
+    return getattr(import_module(f"hedgeclipper.{module}.classifier"), name)(**options)
 
 
 def predict(
@@ -155,34 +164,38 @@ def predict(
     encoder, estimator = load_model(model)
     table.require([] if row_id is None else [row_id], "--id")
     key = row_id or (encoder.key if encoder.key in table.names else None)
-    frame, X = read_new_rows(table, encoder, key, output)
-    with atomic_path(to, force=force) as draft:
-        estimator.set_params(verbose=output.verbose).predict_to(draft, X)
-        predictions = pa.parquet.read_table(draft)
-        facts = []
+    check_columns(table, encoder, key, output)
+    names = encoder.used_names
+    in_batches = encoder.is_plain_ and table.hold_numbers(names)
+    X = None if in_batches else read_new_rows(table, encoder, output)
+
+    def rows() -> Any:
+        return map(check_finite, table.batches(names)) if in_batches else X
+
+    keys = None if key is None else table.frame([key], [key])[key]
+    facts, is_blank, counts = [], None, Counter[Any]()
+    with (
+        atomic_path(to, force=force) as draft,
+        TemporaryDirectory(prefix=".", dir=draft.parent) as folder,
+    ):
+        raw = Path(folder, "predictions.parquet")
+        n_rows = estimator.set_params(verbose=output.verbose).predict_to(raw, rows())
         if max_error is not None:
-            sure = estimator.auto_label(X, max_error, confidence_level)
-            predictions = _blank(predictions, ~sure.is_sure)
-            facts = auto_label_facts(sure, output)
-        if key is not None:
-            if key in predictions.column_names:
-                raise CommandError(
-                    f"Predictions have a column {key!r} themselves.", "Rename the column of --id."
-                )
-            predictions = predictions.add_column(0, key, pa.array(frame[key], from_pandas=True))
-        write_table(predictions, draft, to)
-    counts = Counter(predictions["prediction"].to_pylist()).most_common()
-    classes = {str(label): count for label, count in counts if label is not None}
-    output.result |= {"command": "predict", "n_rows": len(frame), "classes": classes}
+            sure = estimator.auto_label(rows(), max_error, confidence_level)
+            facts, is_blank = auto_label_facts(sure, output), ~sure.is_sure
+        write_table(_finished(raw, keys, is_blank, counts), draft, to)
+    common = counts.most_common()
+    classes = {str(label): count for label, count in common if label is not None}
+    output.result |= {"command": "predict", "n_rows": n_rows, "classes": classes}
     output.wrote("predictions", to)
     output.table(
         ("Prediction", "Rows", "Proportion"),
         [
-            ("(blank)" if label is None else label, f"{count:,}", f"{count / len(frame):.1%}")
-            for label, count in counts
+            ("(blank)" if label is None else label, f"{count:,}", f"{count / n_rows:.1%}")
+            for label, count in common
         ],
     )
-    output.facts([*facts, ("Predictions", f"{to}, {len(frame):,} rows")])
+    output.facts([*facts, ("Predictions", f"{to}, {n_rows:,} rows")])
 
 
 def evaluate(
@@ -200,11 +213,12 @@ def evaluate(
     encoder, estimator = load_model(model)
     target = target or str(encoder.target)
     table.require([target], "--target", "Pass labeled rows, or name their column.")
-    frame, X = read_new_rows(table, encoder, target, output)
-    labels = clean_labels(frame[target], unlabeled_value or (), output)
+    check_columns(table, encoder, target, output)
+    X = read_new_rows(table, encoder, output)
+    labels = clean_labels(table.frame([target], [target])[target], unlabeled_value or (), output)
     known = ~missing_labels(labels)
     if not known.any():
-        raise CommandError(f"None of the {len(frame):,} rows has a label.", "Pass labeled rows.")
+        raise CommandError(f"None of the {len(X):,} rows has a label.", "Pass labeled rows.")
     if not known.all():
         output.note(f"{(~known).sum():,} rows without a label are not used.")
     by_text = {str(label): label for label in estimator.classes_.tolist()}
@@ -226,23 +240,85 @@ def evaluate(
     _print_classes(scores, output)
 
 
+def report(
+    *,
+    model: Path,
+    data: str,
+    unlabeled: Sequence[str] | None,
+    labels: str | None,
+    key: str | None,
+    unlabeled_value: Sequence[str] | None,
+    to: Path,
+    dialect: CsvDialect,
+    force: bool,
+    output: Output,
+) -> None:
+    """Write a report on a saved model and the rows that it was fitted to."""
+    tables, labeled_by = find_tables(data, unlabeled, labels, key, dialect, output)
+    check_outputs(to, inputs=[model, *_paths(tables, labeled_by)], force=force)
+    write_report = report_writer(to)
+    encoder, estimator = load_model(model)
+    target, row_id = encoder.target, encoder.key if encoder.key in tables[0].names else None
+    if labeled_by is None:
+        advice = "Pass the rows of the fit, and --labels if their labels are in another file."
+        tables[0].require([target], "the model", advice)
+    else:
+        row_id = key_of_labels(tables[0], labeled_by, key or row_id, target)
+    roles = Roles(target, row_id, labeled_by, unlabeled_value or ())
+    rows = read_training_rows(tables, roles, output, encoder)
+    _check_rows_of_fit(estimator, rows, output)
+    pipeline = Pipeline([("columns", encoder), ("model", estimator)])
+    output.result |= {"command": "report", "model": str(model)}
+    _write_report(write_report, pipeline, rows, to, force, output)
+    output.facts([("Report", to)])
+
+
+def find_tables(
+    data: str,
+    unlabeled: Sequence[str] | None,
+    labels: str | None,
+    key: str | None,
+    dialect: CsvDialect,
+    output: Output,
+) -> tuple[list[Files], Files | None]:
+    """Return the files of rows, and of unlabeled rows if any, and those of labels, or None."""
+    if key is not None and labels is None:
+        raise CommandError("--key is given without --labels.", "Pass both.", ExitCode.USAGE)
+    tables = [Files.find(where, output, dialect) for where in ([data], unlabeled) if where]
+    paths = _paths(tables, None)
+    if len(set(paths)) < len(paths):
+        raise CommandError(
+            f"{tables[-1].place} is passed twice, as DATA and as --unlabeled.",
+            "Leave out --unlabeled: rows of DATA without a target are unlabeled already.",
+            ExitCode.USAGE,
+        )
+    return tables, None if labels is None else Files.find([labels], output, dialect)
+
+
+def _paths(tables: list[Files], labels: Files | None) -> list[Path]:
+    found = tables if labels is None else [*tables, labels]
+    return [path.resolve() for files in found for path in files.paths]
+
+
 @dataclass(frozen=True)
 class Roles:
     """What columns are for: the target, the key that names rows, others to drop or to keep.
 
-    ``marks`` are values of the target that mean unlabeled.
+    ``labels`` are files that have the target by key, and ``marks`` values of it that mean
+    unlabeled.
     """
 
     target: str
     key: str | None
-    drop: Sequence[str]
-    keep: Sequence[str]
+    labels: Files | None
     marks: Sequence[str]
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
 
     def check(self, files: Files) -> None:
         """Raise unless the columns exist, and the target has no other role."""
         for option, names in {
-            "--target": [self.target],
+            "--target": [self.target] if self.labels is None else [],
             "--drop": self.drop,
             "--keep": self.keep,
             "--id": [] if self.key is None else [self.key],
@@ -255,67 +331,174 @@ class Roles:
                     ExitCode.USAGE,
                 )
 
+    def read_labels(self, files: Files, output: Output) -> np.ndarray:
+        """Return the label of each row, None where there is none."""
+        if self.labels is None:
+            column = files.frame([self.target], [self.target])[self.target]
+        else:
+            column = matched_labels(files, self.labels, str(self.key), self.target, output)
+        return clean_labels(column, self.marks, output)
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Labeled rows with their labels, unlabeled rows, and the fitted encoder of their columns."""
+    """Labeled rows with their labels, unlabeled rows, and the fitted encoder of their columns.
 
+    ``unlabeled`` reads the unlabeled rows, as often as it is called: in batches, or, if they are
+    in memory, in one frame.
+    """
+
+    tables: list[Files]
     X: pd.DataFrame
     y: np.ndarray
-    X_unlabeled: pd.DataFrame
-    # of the unlabeled rows
-    row_names: list[str]
+    unlabeled: Callable[[], Iterator[pd.DataFrame]]
+    n_unlabeled: int
+    in_memory: bool
     encoder: ColumnEncoder
 
+    def encoded_unlabeled(self) -> Any:
+        """Return the unlabeled rows as an estimator takes them."""
+        return encode(self.encoder, next(self.unlabeled())) if self.in_memory else self.unlabeled
 
-def read_training_rows(tables: list[Files], roles: Roles, output: Output) -> TrainingRows:
-    """Return the rows of files.
+    def sample(self, most: int) -> tuple[pd.DataFrame, list[str]]:
+        """Return unlabeled rows and their names, at most so many, drawn at random."""
+        n_drawn = min(most, self.n_unlabeled)
+        drawn = np.sort(sample_without_replacement(self.n_unlabeled, n_drawn, random_state=0))
+        start, parts = 0, []
+        for frame in self.unlabeled():
+            here = slice(*np.searchsorted(drawn, [start, start + len(frame)]))
+            parts.append(frame.iloc[drawn[here] - start])
+            start += len(frame)
+        X = pd.concat(parts)
+        return X, names_of_rows(self.tables, X, self.encoder.key)
 
-    Those of the first table that have a label are labeled; those of a second table are not.
+
+def read_training_rows(
+    tables: list[Files], roles: Roles, output: Output, encoder: ColumnEncoder | None = None
+) -> TrainingRows:
+    """Return the rows of files, in batches if all columns are numbers.
+
+    Those of the first table that have a label are labeled; those of a second table are not. The
+    encoder is that of a fitted model; by default a new one is fitted.
     """
-    roles.check(tables[0])
-    strings = {roles.target, roles.key or roles.target, *(n for t in tables for n in t.codes)}
-    frame = tables[0].frame([*strings])
-    labels = clean_labels(frame[roles.target], roles.marks, output)
+    data, *others = tables
+    roles.check(data)
+    labels = roles.read_labels(data, output)
+    if encoder is None:
+        encoder, names = _new_encoder(data, roles, output)
+    else:
+        names = encoder.used_names
+        data.require(names, "the model", ADD_COLUMNS)
+    for files in others:
+        files.require(names, "the unlabeled rows", ADD_COLUMNS)
+    known = ~missing_labels(labels)
+    y = as_classes(labels[known])
+    if getattr(encoder, "is_plain_", True) and all(t.hold_numbers(names) for t in tables):
+        try:
+            return _in_batches(tables, names, known, y, encoder)
+        except ValueError:
+            # strings further down in a column of CSV that begins with numbers
+            if all(files.kind != "CSV" for files in tables):
+                raise
+    is_new = not hasattr(encoder, "plans_")
+    strings = [name for t in tables for name in t.codes] if is_new else encoder.string_names
+    frame, *more = [files.frame(strings, names) for files in tables]
+    if is_new:
+        encoder.fit(frame, X_unlabeled=more[0] if more else None)
+    X = pd.concat([frame[~known], *more])
+    return TrainingRows(tables, frame[known], y, lambda: iter([X]), len(X), True, encoder)
+
+
+def _new_encoder(data: Files, roles: Roles, output: Output) -> tuple[ColumnEncoder, list[str]]:
+    """Return an encoder that is to be fitted to columns, and their names; note what is left out."""
     others = {roles.target, roles.key, *roles.drop}
-    names = [name for name in frame if name not in others]
-    left_out = find_id_columns(frame[[name for name in names if name not in roles.keep]])
+    names = [name for name in data.names if name not in others]
+    left_out = data.id_columns([name for name in names if name not in roles.keep])
     for name, reason in left_out.items():
         output.note(f"Column {name!r} is left out: {reason}. Pass --keep {name!r} to use it.")
     names = [name for name in names if name not in left_out]
     if not names:
-        raise CommandError(f"{tables[0].place} has no column but the target.", "Add columns.")
+        raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
     if roles.key is not None:
         left_out[roles.key] = "it names the rows"
     encoder = ColumnEncoder(roles.target, roles.key, left_out).set_output(transform="pandas")
-    known, more = ~missing_labels(labels), None
-    for files in tables[1:]:
-        files.require(names, "the unlabeled rows", ADD_COLUMNS)
-        more = files.frame([*strings])
-    encoder.fit(frame[names], X_unlabeled=None if more is None else more[names])
-    unlabeled = pd.concat([frame[~known], more])
-    return TrainingRows(
-        X=frame[known],
-        y=as_classes(labels[known]),
-        X_unlabeled=unlabeled,
-        row_names=names_of_rows(unlabeled, roles.key),
-        encoder=encoder,
-    )
+    return encoder, names
 
 
-def read_new_rows(
-    files: Files, encoder: ColumnEncoder, extra: str | None, output: Output
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows of files, as they are and encoded; note what the model does not know.
+def _in_batches(
+    tables: list[Files], names: list[str], known: np.ndarray, y: np.ndarray, encoder: ColumnEncoder
+) -> TrainingRows:
+    """Return rows of numbers, of which only the labeled ones are kept in memory."""
 
-    ``extra`` is one more column to read as text: a key, or the target.
+    def parts() -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+        """Yield the labeled and the unlabeled rows of each batch."""
+        start = 0
+        for frame in tables[0].batches(names):
+            own = known[start : start + len(frame)]
+            yield frame[own], frame[~own]
+            start += len(frame)
+        for files in tables[1:]:
+            yield from ((frame[:0], frame) for frame in files.batches(names))
+
+    def unlabeled() -> Iterator[pd.DataFrame]:
+        return (rows for _, rows in parts() if len(rows))
+
+    labeled, n_unlabeled, n_missing = [], 0, 0
+    for some, others in parts():
+        n_missing += sum(check_finite(frame).isna().sum() for frame in (some, others))
+        n_unlabeled += len(others)
+        labeled.append(some)
+    if not hasattr(encoder, "plans_"):
+        encoder.fit_plain(names, n_missing)
+    return TrainingRows(tables, pd.concat(labeled), y, unlabeled, n_unlabeled, False, encoder)
+
+
+def digest_of(X: pd.DataFrame, y: np.ndarray) -> str:
+    """Return a SHA-256 of encoded rows as float32, in their order, and their labels as text."""
+    digest = hashlib.sha256("\n".join(as_text(y)).encode())
+    numbers = X.to_numpy(np.float32)
+    digest.update(np.where(np.isnan(numbers), np.float32(np.nan), numbers).tobytes())
+    return digest.hexdigest()
+
+
+def _check_rows_of_fit(estimator: Any, rows: TrainingRows, output: Output) -> None:
+    """Raise unless labeled rows are those of the fit; note if there are more or fewer others.
+
+    A report on other rows would show what was measured on those of the fit beside them.
+    """
+    got = None
+    if rows.y.size != estimator.n_labeled_:
+        got = f"{rows.y.size:,}, so these are different rows"
+    elif rows.encoder.digest_ != digest_of(encode(rows.encoder, rows.X), rows.y):
+        got = f"{rows.y.size:,} that are different rows, or in another order"
+    if got is not None:
+        raise CommandError(
+            f"The model was fitted to {estimator.n_labeled_:,} labeled rows. Got {got}.",
+            "Pass the rows of the fit; measure the model on other rows with `hedgeclipper "
+            "evaluate`.",
+        )
+    if rows.n_unlabeled != estimator.n_unlabeled_:
+        output.note(
+            f"The model was fitted to {estimator.n_unlabeled_:,} unlabeled rows, and there are "
+            f"{rows.n_unlabeled:,} here. Its error is that on the rows of the fit."
+        )
+
+
+def check_columns(files: Files, encoder: ColumnEncoder, extra: str | None, output: Output) -> None:
+    """Raise if columns of the model are missing, and note those that it does not know.
+
+    ``extra`` is one more column that is used: a key, or the target.
     """
     files.require(encoder.used_names, "the model", ADD_COLUMNS)
     known = {*encoder.used_names, *encoder.names_of("left out")}
     known |= {encoder.target, encoder.key, extra}
     if more := [name for name in files.names if name not in known]:
         output.note(f"Columns that the model does not know are not used: {', '.join(more[:10])}.")
-    frame = files.frame([*encoder.string_names, *([] if extra is None else [extra])])
+
+
+def read_new_rows(files: Files, encoder: ColumnEncoder, output: Output) -> pd.DataFrame:
+    """Return the rows of files, encoded; note values that the model does not know."""
+    frame = files.frame(encoder.string_names, encoder.used_names)
     for name, values in encoder.unknown_values(frame).items():
         if values:
             (value, count), *_ = values.most_common()
@@ -323,12 +506,16 @@ def read_new_rows(
                 f"Column {name!r} has {len(values):,} values that the model does not know, such "
                 f"as {value!r} ({count:,}): in these rows it relies on the other columns."
             )
-    return frame, encode(encoder, frame)
+    return encode(encoder, frame)
 
 
 def encode(encoder: ColumnEncoder, frame: pd.DataFrame) -> pd.DataFrame:
     """Return rows as numbers, or name a column that has too large ones."""
-    X = encoder.transform(frame)
+    return check_finite(encoder.transform(frame))
+
+
+def check_finite(X: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as they are, or name a column that has too large numbers."""
     infinite = (X.abs() > np.finfo(np.float32).max).any()
     if infinite.any():
         raise CommandError(
@@ -370,53 +557,66 @@ def report_writer(page: Path | None) -> Any:
 def _write_report(
     write_report: Any,
     model: Pipeline,
-    tables: list[Files],
     rows: TrainingRows,
     page: Path,
     force: bool,
+    output: Output,
 ) -> None:
-    encoder = rows.encoder
-    places = [files.place for files in tables]
+    output.say("Writing the report ...")
+    encoder, given = rows.encoder, {}
+    places = [files.place for files in rows.tables]
     about = dict(zip(("file", "file of unlabeled rows"), places, strict=False))
     about["target"] = encoder.target
-    changed = [plan for plan in encoder.plans_ if not plan.stays]
+    if rows.n_unlabeled:
+        given["X_unlabeled"], given["row_names"] = rows.sample(ROWS_IN_REPORT)
+    if rows.n_unlabeled > ROWS_IN_REPORT:
+        about["unlabeled rows"] = f"{ROWS_IN_REPORT:,} drawn at random of {rows.n_unlabeled:,}"
+    changed = [plan for plan in encoder.plans_ if plan.what != "as they are"]
     for plan in changed[:COLUMNS_TO_LIST]:
         about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
     if len(changed) > COLUMNS_TO_LIST:
         about["more columns"] = f"{len(changed) - COLUMNS_TO_LIST:,}, encoded or left out"
-    has_more = len(rows.X_unlabeled) > 0
-    write_report(
-        model,
-        page,
-        X=rows.X,
-        y=rows.y,
-        X_unlabeled=rows.X_unlabeled if has_more else None,
-        row_names=rows.row_names if has_more else None,
-        about=about,
-        title=f"Predictions of {encoder.target} in {places[0]}",
-        force=force,
-    )
+    title = f"Predictions of {encoder.target} in {places[0]}"
+    write_report(model, page, X=rows.X, y=rows.y, about=about, title=title, force=force, **given)
+    output.wrote("report", page)
 
 
-def _blank(predictions: pa.Table, is_blank: np.ndarray) -> pa.Table:
-    """Return predictions of which some are missing."""
-    column = predictions["prediction"]
-    nothing = pa.scalar(None, column.type)
-    column = pa.compute.if_else(pa.array(is_blank), nothing, column)
-    return predictions.set_column(0, "prediction", column)
+def _finished(
+    raw: Path, keys: pd.Series | None, is_blank: np.ndarray | None, counts: Counter[Any]
+) -> Iterator[Any]:
+    """Yield batches of predictions with keys in front, and some left blank; count the classes."""
+    start = 0
+    with pa.parquet.ParquetFile(raw) as file:
+        if keys is not None and keys.name in file.schema_arrow.names:
+            raise CommandError(
+                f"Predictions have a column {keys.name!r} themselves.", "Rename the column of --id."
+            )
+        for batch in file.iter_batches():
+            part = slice(start, start := start + batch.num_rows)
+            if is_blank is not None:
+                column = batch["prediction"]
+                nothing = pa.scalar(None, column.type)
+                column = pa.compute.if_else(pa.array(is_blank[part]), nothing, column)
+                batch = batch.set_column(0, "prediction", column)
+            for one in pa.compute.value_counts(batch["prediction"]).to_pylist():
+                counts[one["values"]] += one["counts"]
+            if keys is not None:
+                batch = batch.add_column(0, keys.name, pa.array(keys[part], from_pandas=True))
+            yield batch
 
 
-def _print_rows(tables: list[Files], rows: TrainingRows, output: Output) -> None:
+def _print_rows(rows: TrainingRows, output: Output) -> None:
     """Print how many rows there are, and what is done with their columns."""
-    n_labeled, n_unlabeled, plans = len(rows.X), len(rows.X_unlabeled), rows.encoder.plans_
+    n_labeled, n_unlabeled, plans = rows.y.size, rows.n_unlabeled, rows.encoder.plans_
     if n_unlabeled == 0:
         output.note(
             "All rows are labeled, so that nothing is learned beyond them: pass --unlabeled, or "
             "rows whose target is empty."
         )
     output.say(
-        f"{' and '.join(files.place for files in tables)}: {n_labeled + n_unlabeled:,} rows, "
-        f"{n_labeled:,} labeled and {n_unlabeled:,} not"
+        f"{' and '.join(files.place for files in rows.tables)}: {n_labeled + n_unlabeled:,} rows, "
+        f"{n_labeled:,} labeled and {n_unlabeled:,} not, read "
+        f"{'into memory' if rows.in_memory else 'in batches'}"
     )
     for plan in plans:
         if plan.note is not None:

@@ -1,17 +1,19 @@
 """Tables of files: found by name, checked, read into frames, and written.
 
-`Files` are the files of one table. `clean_labels` and `as_classes` make classes of a column, and
-`find_id_columns` finds those that only number or name the rows.
+`Files` are the files of one table. `matched_labels` are those of another table, `clean_labels` and
+`as_classes` make classes of labels, and `find_id_columns` finds columns that only number or name
+the rows.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from hedgeclipper.cli.output import CommandError, Output
-from hedgeclipper.io import as_text, listed, missing_labels
+from hedgeclipper.cli.output import CommandError, ExitCode, Output
+from hedgeclipper.io import as_source, as_text, listed
 from hedgeclipper.io.atomic import naming_output
 from hedgeclipper.io.formats import (
     CODES,
@@ -32,7 +34,7 @@ from hedgeclipper.io.formats import (
     CsvFile,
     find_files,
 )
-from hedgeclipper.io.frames import index_names
+from hedgeclipper.io.frames import holds_numbers, index_names
 
 PARQUET, CSV = ".parquet", ".csv"
 MISSING_STRINGS = [*pa.csv.ConvertOptions().null_values, "?"]
@@ -41,6 +43,8 @@ MANY_CLASSES = 20
 MANY_NUMBERS = 50
 # fewer rows may be numbered by accident
 LEAST_ROWS = 20
+# of a file tell which columns may be ids, so that others need not be read for that
+_FIRST_ROWS = 1000
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9]\d{0,14}")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _LIKELY_MARKS = {"-1", "-", "none", "unknown", "unlabeled", "unlabelled"}
@@ -52,7 +56,7 @@ _ID = re.compile(r"(^|[\W_])(?i:id|uid|uuid|guid|key)$|[a-z\d](Id|ID|Key)$|^(?i:
 
 @dataclass(frozen=True)
 class Files:
-    """Files of one kind (Parquet, Arrow or CSV), with the same columns."""
+    """Files of one kind (Parquet, Arrow, CSV or Excel), with the same columns."""
 
     kind: str
     paths: list[Path]
@@ -139,24 +143,65 @@ class Files:
                 (guess + advice).strip() or "Name one of these.",
             )
 
-    def frames(self, strings: Sequence[str] = ()) -> Iterator[pd.DataFrame]:
-        """Yield the rows of each file, named by file and line; of CSV these columns are strings."""
-        types = {name: pa.string() for name in strings if name in self.names}
+    def hold_numbers(self, names: Sequence[str]) -> bool:
+        """Return whether these columns hold numbers, as far as the first lines of CSV tell."""
+        types = [schema.field(name).type for schema in self._schemas for name in names]
+        return all(map(holds_numbers, types))
+
+    def frames(
+        self, strings: Sequence[str] = (), names: Sequence[str] | None = None
+    ) -> Iterator[pd.DataFrame]:
+        """Yield the rows of each file, named by file and line.
+
+        ``names`` are the columns to read, by default all; of CSV ``strings`` are read as strings.
+        """
+        names = self.names if names is None else list(names)
+        types = {name: pa.string() for name in strings if name in names}
         more = {"types": types} if self.kind == "CSV" else {}
         for path, file in zip(self.paths, self._tables, strict=True):
-            frame = _as_frame(file.table(self.names, MISSING_STRINGS, **more), path)
-            # lines are counted from 1, the heading of CSV included
-            first = 2 if self.kind == "CSV" else 1
-            lines = range(first, first + len(frame))
-            frame.index = pd.MultiIndex.from_product([[str(path)], lines])
-            yield frame
+            frame = _as_frame(file.table(names, MISSING_STRINGS, **more), path)
+            yield frame.set_index(self._places(path, 0, len(frame)))
 
-    def frame(self, strings: Sequence[str] = ()) -> pd.DataFrame:
-        """Return all rows; of CSV these columns are strings."""
-        frame = pd.concat(self.frames(strings))
+    def frame(
+        self, strings: Sequence[str] = (), names: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Return all rows; parameters as in `frames`."""
+        frame = pd.concat(self.frames(strings, names))
         if frame.empty:
-            raise CommandError(f"{self.place} has no rows.", "Pass a file with rows.")
+            raise self._no_rows
         return frame
+
+    def batches(self, names: list[str]) -> Iterator[pd.DataFrame]:
+        """Yield columns of numbers as float32 in batches, their rows named as in `frames`."""
+        n_read = 0
+        for path, file in zip(self.paths, self._tables, strict=True):
+            start = 0
+            for rows in as_source([file], columns=names, dtype=np.float32):
+                yield pd.DataFrame(rows, self._places(path, start, len(rows)), names)
+                start += len(rows)
+            n_read += start
+        if n_read == 0:
+            raise self._no_rows
+
+    def id_columns(self, names: list[str]) -> dict[str, str]:
+        """Return which columns only tell rows apart, and why; as `find_id_columns`.
+
+        Only those that the first rows do not rule out are read to the end.
+        """
+        heads = [next(file.batches(names, None, _FIRST_ROWS), None) for file in self._tables[:20]]
+        frames = [head.to_pandas() for head in heads if head is not None]
+        first = pd.concat(frames) if frames else pd.DataFrame(columns=names)
+        likely = [n for n in names if _INDEX.fullmatch(n) or _are_different_whole_numbers(first[n])]
+        return find_id_columns(self.frame(names=likely)) if likely else {}
+
+    def _places(self, path: Path, start: int, n_rows: int) -> pd.MultiIndex:
+        # lines are counted from 1, the heading of CSV and Excel included
+        first = start + (2 if self.kind in ("CSV", "Excel") else 1)
+        return pd.MultiIndex.from_product([[str(path)], range(first, first + n_rows)])
+
+    @property
+    def _no_rows(self) -> CommandError:
+        return CommandError(f"{self.place} has no rows.", "Pass a file with rows.")
 
 
 def _as_frame(table: Any, path: Path) -> pd.DataFrame:
@@ -172,11 +217,12 @@ def _as_frame(table: Any, path: Path) -> pd.DataFrame:
     return table.to_pandas(date_as_object=False, ignore_metadata=True)
 
 
-def names_of_rows(frame: pd.DataFrame, key: str | None) -> list[str]:
-    """Return names of rows: their keys, or like ``rows.csv:97``."""
-    if key is not None and key in frame:
-        return texts_of(frame[key])
-    return [f"{path}:{line}" for path, line in frame.index]
+def names_of_rows(tables: Sequence[Files], frame: pd.DataFrame, key: str | None) -> list[str]:
+    """Return names of some rows of tables: their keys if all have such, or like ``rows.csv:97``."""
+    if key is None or any(key not in files.names for files in tables):
+        return [f"{path}:{line}" for path, line in frame.index]
+    keys = pd.concat([files.frame([key], [key])[key] for files in tables])
+    return texts_of(keys.reindex(frame.index))
 
 
 def texts_of(column: Any) -> list[str]:
@@ -184,24 +230,92 @@ def texts_of(column: Any) -> list[str]:
     return as_text(pd.Series(column).to_numpy(dtype=object)).tolist()
 
 
+def key_of_labels(data: Files, labels: Files, key: str | None, target: str) -> str:
+    """Return the column that names rows in both tables: the one that is given, or they share."""
+    labels.require([target], "--target")
+    if target in data.names:
+        raise CommandError(
+            f"{data.place} has a column {target!r} too, beside the one of --labels.",
+            "Leave out --labels, or rename one of the two.",
+            ExitCode.USAGE,
+        )
+    shared = [name for name in labels.names if name in data.names]
+    if key is None and len(shared) != 1:
+        raise CommandError(
+            f"{data.place} and {labels.place} share {listed(shared, 5)}.",
+            "Name the column that tells which label belongs to which row with --key.",
+            ExitCode.USAGE,
+        )
+    key = key or shared[0]
+    for files in (data, labels):
+        files.require([key], "--key")
+    return key
+
+
+def matched_labels(data: Files, labels: Files, key: str, target: str, output: Output) -> pd.Series:
+    """Return the label of each row that a table of labels has for the same key."""
+    table = labels.frame([key, target], [key, target])
+    known = pd.Series(table[target].to_numpy(object), texts_of(table[key]), name=target).dropna()
+    per_key = known.groupby(level=0).nunique()
+    if (per_key > 1).any():
+        raise CommandError(
+            f"{labels.place} has different labels for the {key} {per_key.idxmax()!r}.",
+            "Keep one of them.",
+        )
+    known = known[~known.index.duplicated()]
+    keys = pd.Index(texts_of(data.frame([key], [key])[key]))
+    if keys.has_duplicates:
+        raise CommandError(
+            f"{data.place} has more than one row with the {key} {keys[keys.duplicated()][0]!r}.",
+            "Name a column with --key that is different in each row.",
+        )
+    lost = known.index.difference(keys).tolist()
+    if len(lost) == len(known):
+        raise CommandError(
+            f"No row of {data.place} has a {key} of {labels.place}: the first are {keys[0]!r} and "
+            f"{listed(lost, 1)}.",
+            "Name the column that both have with --key.",
+        )
+    if lost:
+        output.note(
+            f"{len(lost):,} labels of {labels.place} belong to no row of {data.place}, such as "
+            f"that of {key} {lost[0]!r}."
+        )
+    return known.reindex(keys)
+
+
 def clean_labels(column: pd.Series, marks: Sequence[str], output: Output) -> np.ndarray:
-    """Return labels without blanks around them, None where they are missing or a mark."""
-    labels = column.to_numpy(dtype=object, copy=True)
-    labels = np.array([x.strip() or None if isinstance(x, str) else x for x in labels], object)
-    labels[missing_labels(labels)] = None
+    """Return labels in one spelling, None where they are missing or a mark.
+
+    Spellings that differ in case, or in blanks, are one class, which gets the most frequent one.
+    """
+    codes, values = pd.factorize(column.to_numpy(dtype=object))
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    # one entry of each value, and None for missing ones, whose code is -1
+    stripped = (x.strip() or None if isinstance(x, str) else x for x in values)
+    labels = np.array([*stripped, None], dtype=object)
     texts = as_text(labels)
     for mark in marks:
         if not (texts == mark).any():
             output.note(f"No row has {mark!r} in {column.name!r}, which --unlabeled-value names.")
         labels[texts == mark] = None
-    known = {text for text, label in zip(texts, labels, strict=True) if label is not None}
+    groups: dict[str, list[int]] = {}
+    for k in np.argsort(-counts, kind="stable"):
+        if isinstance(labels[k], str) and len(labels[k]) > 1:  # A and a may be two classes
+            groups.setdefault(" ".join(labels[k].casefold().split()), []).append(k)
+    for group in groups.values():
+        labels[group] = labels[group[0]]
+        if len(group) > 1:
+            spellings = ", ".join(f"{values[k]!r} ({counts[k]:,})" for k in group)
+            output.note(f"Read as one class {labels[group[0]]!r} of {column.name!r}: {spellings}.")
+    known = {text for text, label in zip(as_text(labels), labels, strict=True) if label is not None}
     for mark in sorted(text for text in known if text.lower() in _LIKELY_MARKS):
         if len(known) > 2:
             output.note(
                 f"{mark!r} is a class of {column.name!r}. If it marks unlabeled rows, pass "
                 f"--unlabeled-value {mark}."
             )
-    return labels
+    return labels[codes]
 
 
 def as_classes(labels: np.ndarray) -> np.ndarray:
@@ -270,14 +384,19 @@ def _are_different_whole_numbers(column: pd.Series) -> bool:
         return False
     numbers = column.to_numpy()
     return numbers.dtype.kind != "f" or bool(
-        np.all((np.abs(numbers) < 2.0**53) & (numbers == np.floor(numbers)))
+        np.all((np.abs(numbers) < 2.0**63) & (numbers == np.floor(numbers)))
     )
 
 
-def write_table(table: pa.Table, draft: Path, path: Path) -> None:
-    """Write a table to a draft of a file, as the suffix of the path says."""
-    with naming_output(path):
-        if path.suffix.lower() == PARQUET:
-            pa.parquet.write_table(table, draft)
-        else:
-            pa.csv.write_csv(table, draft)
+def write_table(parts: Iterable[Any], draft: Path, path: Path) -> None:
+    """Write tables or batches, one at least, to a draft of a file, as the suffix of the path says.
+
+    They are written one after the other, so that they need not be in memory at the same time.
+    """
+    parts = iter(parts)
+    first = next(parts)
+    is_parquet = path.suffix.lower() == PARQUET
+    open_writer = pa.parquet.ParquetWriter if is_parquet else pa.csv.CSVWriter
+    with naming_output(path), open_writer(draft, first.schema) as writer:
+        for part in chain([first], parts):
+            writer.write(part)

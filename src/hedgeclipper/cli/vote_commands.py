@@ -75,7 +75,7 @@ def aggregate(
     if to is not None:
         labels = _label_table(aggregator, cast, y, is_blank, key)
         with atomic_path(to, force=force) as draft:
-            write_table(labels, draft, to)
+            write_table([labels], draft, to)
         output.wrote("labels", to)
     if model is not None:
         save(aggregator, model, force=force)
