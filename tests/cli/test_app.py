@@ -16,7 +16,7 @@ def test_help_and_version(command):
     assert command("--version").out == f"hedgeclipper {hedgeclipper.__version__}\n"
     for words in ([], ["--help"]):
         assert command(*words).code == 0
-        for name in ("fit", "predict", "votes", "evaluate", "demo"):
+        for name in ("fit", "predict", "votes", "evaluate", "report", "demo"):
             assert name in command.out
         assert "Exit codes" in command.out
     assert "--unlabeled" in command("fit", "-h").out

@@ -329,7 +329,7 @@ def test_a_failure_half_way_leaves_no_file(command, models):
     with Path("rows.csv").open("a") as file:
         file.write("1,2,3,4,5,large,\n")
     words = ("predict", "m.skops", "rows.csv", "-o", "p.parquet", "-q")
-    fails(command, words, DATA, "Column 'mean_compactness' must hold numbers")
+    fails(command, words, DATA, "rows.csv cannot be read in column 'mean_compactness'")
 
 
 def test_a_file_is_replaced_if_forced(command, models):
@@ -421,7 +421,7 @@ def test_an_arrow_file_with_a_damaged_offset(command, models, name):
     Path("rows.arrow").write_bytes(content)
     words = {
         "fit": ("fit", "rows.arrow", "--target", "species", "--model", "n.skops"),
-        "predict": ("predict", "m.skops", "rows.arrow", "-o", "p.csv"),
+        "predict": ("predict", "m.skops", "rows.arrow", "-o", "p.csv", "--id", "note"),
         "votes": ("votes", "rows.arrow", "--gold", "gold.csv"),
     }[name]
     Path("gold.csv").write_text("item,truth\nkey 1,setosa\nkey 2,virginica\n")

@@ -1,6 +1,8 @@
 """Files as people have them: found by name, read as tables, labels made classes, ids left out."""
 
+import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -53,8 +55,62 @@ def test_files_with_the_same_columns_are_one_table(tmp_path):
     assert frame["x"].tolist() == [1, 2, 3]
     assert frame["y"].isna().tolist() == [False, True, False]
     names = [f"{tmp_path / 'a.csv'}:2", f"{tmp_path / 'a.csv'}:3", f"{tmp_path / 'b.csv'}:2"]
-    assert names_of_rows(frame, None) == names
-    assert names_of_rows(frame, "x") == ["1", "2", "3"]
+    assert names_of_rows([files], frame, None) == names
+    assert names_of_rows([files], frame[1:], "x") == ["2", "3"]
+
+
+def write_sheet(frame, path):
+    """Write a workbook of OpenDocument, which needs no library."""
+    cells = [list(frame.columns), *frame.astype(object).to_numpy().tolist()]
+    kinds = {str: "string", float: "float", int: "float"}
+
+    def cell(value):
+        if pd.isna(value):
+            return "<table:table-cell/>"
+        kind = kinds[type(value)]
+        shown = f'office:value="{value}"' if kind == "float" else ""
+        text = f"<text:p>{value}</text:p>"
+        return f'<table:table-cell office:value-type="{kind}" {shown}>{text}</table:table-cell>'
+
+    rows = "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in cells)
+    space = "urn:oasis:names:tc:opendocument:xmlns:"
+    with ZipFile(path, "w") as file:
+        file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        file.writestr(
+            "content.xml",
+            f'<?xml version="1.0"?><office:document-content xmlns:office="{space}office:1.0" '
+            f'xmlns:table="{space}table:1.0" xmlns:text="{space}text:1.0"><office:body>'
+            f'<office:spreadsheet><table:table table:name="Rows">{rows}</table:table>'
+            "</office:spreadsheet></office:body></office:document-content>",
+        )
+
+
+@pytest.mark.parametrize("table", [cancer, flowers])
+def test_a_workbook_is_a_table_like_csv(command, table):
+    pytest.importorskip("python_calamine")
+    frame = table()
+    target = frame.columns[-1]
+    frame["wet"] = np.where(frame.index % 2, "yes", "no")
+    frame["mixed"] = [k if k % 2 else f"c{k}" for k in frame.index % 5]
+    write_sheet(frame, "rows.ods")
+    frame.to_csv("rows.csv", index=False)
+    for name in ("rows.csv", "rows.ods"):
+        assert command("fit", name, "-t", target, "-m", "m.skops", "--json", "-f").code == 0
+        columns = command.result["columns"]
+        assert command("predict", "m.skops", name, "-o", f"{name}.parquet", "-q").code == 0
+        if name == "rows.csv":
+            expected = columns
+    assert columns == expected
+    ours, theirs = pd.read_parquet("rows.ods.parquet"), pd.read_parquet("rows.csv.parquet")
+    pd.testing.assert_frame_equal(ours, theirs)
+
+
+def test_a_workbook_without_the_extra(command, monkeypatch):
+    Path("rows.xlsx").write_bytes(b"some")
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    assert command("fit", "rows.xlsx", "-t", "y", "-m", "m.skops").code == 2
+    assert "An Excel file needs python_calamine" in command.err
+    assert "pip install 'hedgeclipper[excel]'" in command.err
 
 
 def test_a_column_that_is_not_there(tmp_path):
@@ -230,6 +286,22 @@ def test_blanks_around_labels_and_marks_of_missing_ones_are_left_out(command):
     found = fit_to(command, labels)
     assert found["classes"] == {"no": 20, "yes": 20}
     assert found["n_unlabeled"] == 20
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_spellings_of_a_class_are_merged_with_a_note(command, suffix):
+    labels = ["Yes"] * 20 + ["yes"] * 3 + [" YES"] * 2 + ["No"] * 20 + ["no"] + [None] * 9
+    found = fit_to(command, labels, suffix=suffix)
+    assert found["classes"] == {"No": 21, "Yes": 25}
+    assert found["notes"] == [
+        "Read as one class 'Yes' of 'y': 'Yes' (20), 'yes' (3), ' YES' (2).",
+        "Read as one class 'No' of 'y': 'No' (20), 'no' (1).",
+    ]
+
+
+def test_single_letters_are_not_merged(command):
+    found = fit_to(command, ["A"] * 20 + ["a"] * 20 + [None] * 9)
+    assert found["classes"] == {"A": 20, "a": 20}
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
