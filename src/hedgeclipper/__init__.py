@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from hedgeclipper.forest.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
-    from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
-    from hedgeclipper.inspection.report import write_report
-    from hedgeclipper.inspection.voters import VoterDisplay
     from hedgeclipper.panel.classifier import HedgedVotingClassifier
     from hedgeclipper.panel.defaults import default_members
     from hedgeclipper.panel.members import MemberFailedWarning
     from hedgeclipper.persistence import ModelFileError, load, save
+    from hedgeclipper.report.displays import AutoLabelDisplay, VoterDisplay
+    from hedgeclipper.report.page import write_report
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.initial_model import AgreementWarning
     from hedgeclipper.votes.matrix import Votes
@@ -58,9 +57,9 @@ _HOME = {
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "forest.classifier",
     "ShiftWarning": "base.semi_supervised",
-    "AutoLabelDisplay": "inspection.auto_labels",
-    "VoterDisplay": "inspection.voters",
-    "write_report": "inspection.report",
+    "AutoLabelDisplay": "report.displays",
+    "VoterDisplay": "report.displays",
+    "write_report": "report.page",
     "MemberFailedWarning": "panel.members",
     "default_members": "panel.defaults",
     "ModelFileError": "persistence",
