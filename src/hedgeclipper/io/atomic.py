@@ -50,10 +50,9 @@ def atomic_path(path: str | Path, *, force: bool = True) -> Iterator[Path]:
         # other errors may be those of a file that is read
         with naming_output(path, only_if_full=True):
             yield temporary
-        with naming_output(path):
-            with temporary.open("r+b") as file:
-                os.fsync(file.fileno())
-        check_output(path, force=force)  # it may have been written meanwhile
+        with naming_output(path), temporary.open("r+b") as file:
+            os.fsync(file.fileno())
+        check_output(path, force=force)  # another process may have written it meanwhile
         with naming_output(path):
             os.replace(temporary, path)
     except BaseException:
