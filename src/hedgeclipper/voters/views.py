@@ -108,7 +108,7 @@ class Components(TransformerMixin, BaseEstimator):
         from hedgeclipper.voters.kernels import project_rows, project_sparse_rows
 
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **_CHECKS)
+        X = validate_data(self, X, reset=False, ensure_min_samples=0, **_CHECKS)
         out = np.empty((X.shape[0], self.offset_.size), np.float32)
         if sparse.issparse(X) and self.has_unit_rows_:
             if not X.has_canonical_format:
