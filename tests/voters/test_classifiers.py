@@ -1,47 +1,43 @@
 import threading
-import warnings
 
 import joblib
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import (
-    KFold,
-    RepeatedStratifiedKFold,
-    StratifiedKFold,
-    cross_val_predict,
-)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
-from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
-from hedgeclipper.panel.fitting import MemberRows, out_of_bag_scores
-from hedgeclipper.panel.members import (
-    MemberFailedWarning,
+from hedgeclipper import VoterFailedWarning
+from hedgeclipper.voters.classifiers import (
+    DEFAULT_VOTERS,
+    LabeledRows,
     check_estimators,
     choose_folds,
-    cross_fit,
-    prefit_members,
-    score_labeled,
+    classifier_scores,
+    default_classifiers,
+    default_estimators,
+    fit_classifiers,
 )
+from hedgeclipper.voters.views import Components
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 TWO = (X[:, 0] + 0.3 * RNG.normal(size=60) > 0).astype(int)
 THREE = np.digitize(X[:, 0], [-0.5, 0.5])
 X_UNLABELED = RNG.normal(size=(80, 3))
-FOLDS = list(StratifiedKFold(4).split(X, TWO))
-NO_CLASS_2 = (np.flatnonzero(THREE != 2), np.flatnonzero(THREE == 2))
-CLASS_0_ALONE = (np.flatnonzero(THREE == 0), np.flatnonzero(THREE != 0))
+FOLDS = choose_folds(TWO, 0)
 
 FITS = []
 
@@ -85,74 +81,51 @@ class MarkedSpy(SelfTrainingClassifier):
         return super().fit(X, y)
 
 
+class Predicts(ClassifierMixin, BaseEstimator):
+    """Has no scores: predicts the class whose number is in the first column."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[X[:, 0].astype(int)]
+
+
 @pytest.fixture(autouse=True)
 def _no_fits_yet():
     FITS.clear()
 
 
 def rows(codes=TWO, **options):
-    return MemberRows(X, codes, codes.max() + 1, **options)
+    return LabeledRows(X, codes, np.arange(codes.max() + 1), **options)
 
 
-def only(estimator, given=None, folds=FOLDS, **options):
-    (member,) = cross_fit([("it", estimator)], given or rows(), folds, **options)
-    return member
+def only(estimator, given=None, **options):
+    (found,) = fit_classifiers([("it", estimator)], given or rows(), 0, **options)
+    return found
 
 
 # Which folds.
 
 
 def test_folds_are_stratified_and_shuffled_by_the_seed():
-    folds = choose_folds(TWO, 5, 0)
     theirs = StratifiedKFold(5, shuffle=True, random_state=0).split(X, TWO)
-    for ours, other in zip(folds, theirs, strict=True):
+    for ours, other in zip(FOLDS, theirs, strict=True):
         np.testing.assert_array_equal(ours[0], other[0])
         np.testing.assert_array_equal(ours[1], other[1])
-    assert not np.array_equal(folds[0][1], choose_folds(TWO, 5, 1)[0][1])
+    assert not np.array_equal(FOLDS[0][1], choose_folds(TWO, 1)[0][1])
 
 
 @pytest.mark.parametrize(("n_rare", "n_folds"), [(1, 0), (2, 2), (4, 4), (9, 5)])
 def test_no_more_folds_than_the_rarest_class_has_labels(n_rare, n_folds):
-    codes = np.repeat([0, 1], [20, n_rare])
-    assert len(choose_folds(codes, 5, 0)) == n_folds
-
-
-def test_a_splitter_is_used_as_given():
-    for ours, theirs in zip(choose_folds(TWO, KFold(3), 0), KFold(3).split(X), strict=True):
-        np.testing.assert_array_equal(ours[1], theirs[1])
-
-
-def test_splits_may_come_as_numbers_or_masks():
-    head = np.arange(60) < 20
-    ((train, test),) = choose_folds(TWO, [(~head, np.arange(20))], 0)
-    np.testing.assert_array_equal(train, np.arange(20, 60))
-    np.testing.assert_array_equal(test, np.arange(20))
+    assert len(choose_folds(np.repeat([0, 1], [20, n_rare]), 0)) == n_folds
 
 
 def test_a_class_of_one_label_is_always_fitted_and_never_scored():
-    codes = np.repeat([0, 1, 2], [10, 9, 1])
-    folds = choose_folds(codes, 5, 0)
-    assert len(folds) == 5
+    folds = choose_folds(np.repeat([0, 1, 2], [10, 9, 1]), 0)
     assert all(19 in train and 19 not in test for train, test in folds)
     np.testing.assert_array_equal(np.sort(np.concatenate([t for _, t in folds])), np.arange(19))
-
-
-@pytest.mark.parametrize(
-    ("split", "message"),
-    [
-        ((np.arange(15), np.arange(10, 20)), "5 rows both to fit and to score"),
-        ((np.arange(15), np.arange(55, 65)), "row 64, but splits are of the labeled rows"),
-    ],
-)
-def test_splits_that_cannot_be(split, message):
-    with pytest.raises(ValueError, match=message):
-        choose_folds(TWO, [split], 0)
-
-
-@pytest.mark.parametrize("cv", [1, 0, "five"])
-def test_folds_that_are_none(cv):
-    with pytest.raises(ValueError, match=f"(cv|n_splits).*{cv}"):
-        choose_folds(TWO, cv, 0)
 
 
 # Which estimators.
@@ -163,19 +136,27 @@ def test_dropped_estimators_are_left_out():
     assert check_estimators((["a", "drop"], ("b", model))) == [("b", model)]
 
 
+def test_words_for_the_defaults():
+    assert check_estimators("default") == default_estimators()
+    assert check_estimators("trees") == [("trees", "default")]
+    assert tuple(name for name, _ in default_estimators()) == DEFAULT_VOTERS
+
+
 @pytest.mark.parametrize(
     ("estimators", "message"),
     [
-        ([], r"\(name, classifier\) pairs, at least one. Got \[\]"),
+        ([], "nothing but 'drop'"),
+        ([("a", "drop")], "nothing but 'drop'"),
+        ("forest", "must be 'default', 'trees', or a list"),
         (GaussianNB(), r"\(name, classifier\) pairs.* Got GaussianNB"),
         ([GaussianNB()], r"\(name, classifier\) pairs"),
         ([("a", GaussianNB(), 1)], r"\(name, classifier\) pairs"),
         ([(1, GaussianNB())], r"\(name, classifier\) pairs"),
-        ([("a", "drop")], "All estimators are 'drop'"),
         ([("a", LinearRegression())], "'a' must be a classifier.* Got LinearRegression"),
         ([("a", KMeans())], "'a' must be a classifier.* Got KMeans"),
         ([("a", None)], "'a' must be a classifier.* Got None"),
-        ([("a", "dorp")], "'a' must be a classifier.* Got 'dorp'"),
+        ([("lineal", "default")], r"'lineal' is no default voter\. Choose from trees, linear"),
+        ([("linear", "dorp")], "'linear' is no default voter.* Got 'dorp'"),
     ],
 )
 def test_estimators_that_will_not_do(estimators, message):
@@ -188,54 +169,44 @@ def test_a_class_is_no_estimator():
         check_estimators([("a", GaussianNB)])
 
 
-# Cross-fitting.
+# Fits to all labels and to folds.
 
 
 @pytest.mark.parametrize("codes", [TWO, THREE])
 def test_out_of_fold_scores_are_those_of_scikit_learn(codes):
-    folds = choose_folds(codes, 4, 0)
-    ours = only(LogisticRegression(), rows(codes), folds).out_of_fold
+    ours = only(LogisticRegression(), rows(codes)).out_of_fold
+    folds = choose_folds(codes, 0)
     theirs = cross_val_predict(LogisticRegression(), X, codes, cv=folds, method="predict_proba")
     np.testing.assert_array_equal(ours, theirs[:, 1:] if codes is TWO else theirs)
 
 
 def test_the_final_fit_is_to_all_labels():
     given = LogisticRegression()
-    member = only(given)
+    found = only(given)
     assert not hasattr(given, "coef_")
-    np.testing.assert_array_equal(member.estimator.coef_, LogisticRegression().fit(X, TWO).coef_)
+    np.testing.assert_array_equal(found.estimator.coef_, LogisticRegression().fit(X, TWO).coef_)
+    assert found.seconds > 0
 
 
 def test_without_folds_nothing_is_scored():
-    member = only(GaussianNB(), folds=[])
-    assert member.estimator.classes_.tolist() == [0, 1]
-    assert member.out_of_fold.shape == (60, 1)
-    assert np.isnan(member.out_of_fold).all()
-
-
-def test_scores_of_repeated_folds_are_averaged():
-    repeated = choose_folds(TWO, RepeatedStratifiedKFold(n_splits=3, n_repeats=2), 0)
-    once = [only(GaussianNB(), folds=repeated[k : k + 3]).out_of_fold for k in (0, 3)]
-    both = only(GaussianNB(), folds=repeated).out_of_fold
-    np.testing.assert_allclose(both, np.mean(once, axis=0))
-
-
-def test_rows_in_no_fold_have_no_score():
-    scores = only(GaussianNB(), folds=FOLDS[:1]).out_of_fold
-    expected = ~np.isin(np.arange(60), FOLDS[0][1])
-    np.testing.assert_array_equal(np.isnan(scores[:, 0]), expected)
+    codes = (np.arange(60) == 0).astype(int)
+    found = only(GaussianNB(), rows(codes))
+    assert found.estimator.classes_.tolist() == [0, 1]
+    assert found.out_of_fold.shape == (60, 1)
+    assert np.isnan(found.out_of_fold).all()
 
 
 def test_sparse_rows():
-    given = MemberRows(sparse.csr_array(X), TWO, 2, None, sparse.csr_array(X_UNLABELED))
+    labels = np.arange(2)
+    given = LabeledRows(sparse.csr_array(X), TWO, labels, None, sparse.csr_array(X_UNLABELED))
     dense = only(LogisticRegression()).out_of_fold
     np.testing.assert_allclose(only(LogisticRegression(), given).out_of_fold, dense, atol=1e-4)
     only(UnlabeledSpy(), given)
     assert FITS[0]["X_unlabeled"].format == "csr"
-    assert FITS[0]["X_unlabeled"].shape == (95, 3)
+    assert FITS[0]["X_unlabeled"].shape == (92, 3)
 
 
-def panel():
+def several():
     return [
         ("forest", RandomForestClassifier(5, random_state=0)),
         ("bayes", GaussianNB()),
@@ -243,30 +214,25 @@ def panel():
     ]
 
 
-def test_the_number_of_jobs_changes_nothing():
-    given = rows(X_unlabeled=X_UNLABELED)
-    alone, together = (cross_fit(panel(), given, FOLDS, n_jobs=n) for n in (1, 2))
+def test_the_number_of_jobs_changes_nothing_and_fits_are_reported():
+    given, told = rows(X_unlabeled=X_UNLABELED), []
+    alone, together = (
+        fit_classifiers(several(), given, 0, n_jobs=n, report=lambda *news: told.append(news))
+        for n in (1, 2)
+    )
     assert [m.name for m in alone] == [m.name for m in together] == ["forest", "bayes", "spread"]
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_array_equal(one.out_of_fold, other.out_of_fold)
         ours, theirs = (m.estimator.predict_proba(X_UNLABELED) for m in (one, other))
         np.testing.assert_array_equal(ours, theirs)
+    assert [news[1:] for news in told] == 2 * [(k, 18) for k in range(1, 19)]
+    assert sorted(name for name, _, _ in told) == sorted(12 * ["forest", "bayes", "spread"])
 
 
 def test_jobs_are_those_of_the_context():
-    only(Spy())
-    assert all(fit["thread"] is threading.main_thread() for fit in FITS)
-    FITS.clear()
     with joblib.parallel_config(backend="threading", n_jobs=2):
         only(Spy())
     assert all(fit["thread"] is not threading.main_thread() for fit in FITS)
-
-
-def test_each_fit_is_reported_by_the_members_name():
-    told = []
-    members = cross_fit(panel(), rows(), FOLDS[:1], report=lambda *news: told.append(news))
-    assert sorted(name for name, _, _ in told) == sorted(m.name for m in members for _ in range(2))
-    assert [news[1:] for news in told] == [(k, 6) for k in range(1, 7)]
 
 
 # Unlabeled rows and weights.
@@ -277,77 +243,26 @@ def test_held_out_rows_are_among_the_unlabeled_ones_in_a_fold():
     for fit, (train, test) in zip(FITS, FOLDS, strict=False):
         np.testing.assert_array_equal(fit["X"], X[train])
         np.testing.assert_array_equal(fit["X_unlabeled"], np.vstack([X_UNLABELED, X[test]]))
-    assert len(FITS) == 5
-    assert FITS[4]["X_unlabeled"] is X_UNLABELED
+    assert len(FITS) == 6
+    np.testing.assert_array_equal(FITS[5]["X_unlabeled"], X_UNLABELED)
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline])
 def test_unlabeled_rows_are_marked_for_those_who_read_marks(wrap):
-    only(wrap(MarkedSpy(GaussianNB())), rows(X_unlabeled=X_UNLABELED), FOLDS[:1])
-    (train, test), (fold, final) = FOLDS[0], FITS
+    only(wrap(MarkedSpy(GaussianNB())), rows(X_unlabeled=X_UNLABELED))
+    (train, test), fold, final = FOLDS[0], FITS[0], FITS[-1]
     np.testing.assert_array_equal(fold["X"], np.vstack([X[train], X_UNLABELED, X[test]]))
     np.testing.assert_array_equal(fold["y"], np.append(TWO[train], np.full(80 + test.size, -1)))
     np.testing.assert_array_equal(final["y"], np.append(TWO, np.full(80, -1)))
 
 
-@pytest.mark.parametrize("X_unlabeled", [None, X_UNLABELED[:0]])
-def test_without_unlabeled_rows_there_are_none_in_a_fold_either(X_unlabeled):
-    given = rows(X_unlabeled=X_unlabeled)
-    only(UnlabeledSpy(), given, FOLDS[:1])
-    assert [fit["X_unlabeled"] for fit in FITS] == [None, None]
+@pytest.mark.filterwarnings("ignore:y contains no unlabeled samples")
+def test_without_unlabeled_rows_there_are_none_in_a_fold_either():
+    only(UnlabeledSpy())
+    assert [fit["X_unlabeled"] for fit in FITS] == [None] * 6
     FITS.clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        only(MarkedSpy(GaussianNB()), given, FOLDS[:1])
+    only(MarkedSpy(GaussianNB()))
     assert all(np.all(fit["y"] >= 0) for fit in FITS)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    "wrap", [lambda model: model, lambda m: make_pipeline(StandardScaler(), m)]
-)
-def test_our_forest_learns_from_the_unlabeled_rows(wrap, weighted):
-    weights = np.linspace(1, 2, 60) if weighted else None
-    model = wrap(HedgeClipperClassifier(n_estimators=20, random_state=0))
-    given = rows(X_unlabeled=np.vstack([X_UNLABELED] * 2), weights=weights)
-    fitted = only(model, given, FOLDS[:1]).estimator
-    forest = fitted[-1] if isinstance(fitted, Pipeline) else fitted
-    assert forest.n_unlabeled_ == 160
-
-
-def test_our_forest_is_fitted_once_if_it_may_be_scored_out_of_bag(monkeypatch):
-    whole = HedgeClipperClassifier.fit
-    fits = []
-    monkeypatch.setattr(
-        HedgeClipperClassifier,
-        "fit",
-        lambda self, X, y: fits.append(sum(y >= 0)) or whole(self, X, y),
-    )
-    model = HedgeClipperClassifier(n_estimators=80, random_state=0)
-    given = rows(X_unlabeled=X_UNLABELED)
-    member = only(model, given, out_of_bag=True)
-    assert fits == [60]
-    np.testing.assert_array_equal(member.out_of_fold, out_of_bag_scores(member.estimator, 2))
-    only(model, given)
-    assert fits[1:] == [45, 45, 45, 45, 60]
-
-
-@pytest.mark.parametrize(
-    ("cv", "weights", "is_bagged"),
-    [(5, None, True), (KFold(2), None, False), (2, np.linspace(1, 2, 60), False)],
-)
-def test_splits_and_weights_are_not_for_the_bootstrap(monkeypatch, cv, weights, is_bagged):
-    asked = []
-
-    def note(model, n_classes):
-        asked.append(model)
-        return out_of_bag_scores(model, n_classes)
-
-    monkeypatch.setattr("hedgeclipper.panel.members.out_of_bag_scores", note)
-    members = [("forest", HedgeClipperClassifier(n_estimators=80, random_state=0))]
-    panel = HedgedVotingClassifier(members, cv=cv)
-    panel.fit(X, TWO, X_unlabeled=X_UNLABELED, sample_weight=weights)
-    assert bool(asked) == is_bagged
 
 
 def test_weights_go_where_they_are_taken():
@@ -359,40 +274,32 @@ def test_weights_go_where_they_are_taken():
         only(estimator, given)
         for fit, (train, _) in zip(FITS, FOLDS, strict=False):
             np.testing.assert_array_equal(fit["sample_weight"], weights[train])
-        np.testing.assert_array_equal(FITS[4]["sample_weight"], weights)
-
-
-def test_weights_do_not_go_elsewhere():
-    given = rows(weights=np.linspace(1, 2, 60))
+        np.testing.assert_array_equal(FITS[5]["sample_weight"], weights)
     only(make_pipeline(StandardScaler(), KNeighborsClassifier()), given)
     only(Spy(), given)
     only(WeighedSpy())
     assert FITS[-1]["sample_weight"] is None
 
 
-# Members that fail.
+# Voters that fail.
 
 
-@pytest.mark.parametrize("fails_at", [45, 60], ids=["in a fold", "in the end"])
-def test_one_who_fails_is_left_out_by_name(fails_at):
-    estimators = [("a", GaussianNB()), ("bad", Spy(fails_at)), ("c", Spy())]
-    with pytest.warns(MemberFailedWarning, match="'bad' has failed .* ValueError: no luck"):
-        members = cross_fit(estimators, rows(), FOLDS)
-    assert [member.name for member in members] == ["a", "c"]
-
-
-@pytest.mark.parametrize("folds", [FOLDS, []])
-def test_one_without_finite_scores_is_left_out(folds):
-    estimators = [("bad", Spy(constant=np.nan)), ("b", GaussianNB())]
-    with pytest.warns(MemberFailedWarning, match="bad must give finite scores"):
-        members = cross_fit(estimators, rows(), folds)
-    assert [member.name for member in members] == ["b"]
-
-
-def test_all_failing_is_an_error_that_lists_them():
-    estimators = [("a", Spy(60)), ("b", Spy(45, error=KeyError))]
-    with pytest.raises(ValueError, match="- a: ValueError: no luck\n- b: KeyError: 'no luck'"):
-        cross_fit(estimators, rows(), FOLDS)
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (Spy(fails_at=48), "ValueError: no luck"),  # in a fold
+        (Spy(fails_at=60, error=KeyError), "KeyError: 'no luck'"),  # in the end
+        (Spy(constant=np.nan), "it must give finite scores. Got NaN or infinity for 12 of 12 rows"),
+        (FrozenEstimator(GaussianNB().fit(X[:, :2], TWO)), "3 features"),
+        (FrozenEstimator(GaussianNB().fit(X, TWO + 1)), r"classes \[0, 1\].* also knows \[2\]"),
+        (FrozenEstimator(GaussianNB()), "not fitted"),
+    ],
+)
+def test_one_who_fails_is_left_out_by_name(bad, message):
+    estimators = [("a", GaussianNB()), ("bad", bad), ("c", Spy())]
+    with pytest.warns(VoterFailedWarning, match=f"'bad' has failed .*{message}"):
+        found = fit_classifiers(estimators, rows(), 0)
+    assert [one.name for one in found] == ["a", "c"]
 
 
 def test_an_interrupt_is_no_failure():
@@ -400,67 +307,126 @@ def test_an_interrupt_is_no_failure():
         only(Spy(60, error=KeyboardInterrupt))
 
 
-def test_one_who_fails_only_for_want_of_a_class_stays():
-    whole = choose_folds(THREE, 3, 0)[0]
-    scores = only(Spy(needs_classes=3), rows(THREE), [NO_CLASS_2, whole]).out_of_fold
-    told = np.isin(np.arange(60), whole[1])
-    np.testing.assert_array_equal(np.isnan(scores).all(axis=1), ~told)
-    np.testing.assert_array_equal(np.isnan(scores).any(axis=1), ~told)
-
-
-def test_a_fold_without_a_class_has_classes_without_a_gap():
-    some = np.flatnonzero(THREE != 1)
-    scores = only(Spy(constant=0.25), rows(THREE), [(some, np.arange(60))]).out_of_fold
+def test_a_fold_without_a_class_is_fitted_without_a_gap(monkeypatch):
+    """One who needs all classes has no scores there, but stays."""
+    some, split = np.flatnonzero(THREE != 1), choose_folds(THREE, 0)[0]
+    folds = [(some, np.flatnonzero(THREE == 1))]
+    monkeypatch.setattr("hedgeclipper.voters.classifiers.choose_folds", lambda *_: folds)
+    scores = only(Spy(constant=0.25), rows(THREE)).out_of_fold
     assert np.unique(FITS[0]["y"]).tolist() == [0, 1]
-    np.testing.assert_array_equal(scores, np.tile([0.25, 0.0, 0.25], (60, 1)))
+    np.testing.assert_array_equal(
+        scores[THREE == 1], np.tile([0.25, 0, 0.25], (len(folds[0][1]), 1))
+    )
+    folds.append((split[0], np.setdiff1d(split[1], folds[0][1])))
+    scores = only(Spy(needs_classes=3), rows(THREE)).out_of_fold
+    np.testing.assert_array_equal(np.flatnonzero(~np.isnan(scores[:, 0])), folds[1][1])
 
 
-def test_a_fold_of_one_class_is_passed_over():
-    member = only(Spy(needs_classes=1), rows(THREE), [CLASS_0_ALONE])
-    assert len(FITS) == 1
-    assert np.isnan(member.out_of_fold).all()
-
-
-# Prefit.
-
-
-def score_prefit(estimators, labels, **options):
-    return score_labeled(prefit_members(estimators, labels), rows(), labels, **options)
+# Fitted ones.
 
 
 def test_fitted_ones_are_taken_as_they_are():
-    labels, told = np.array(["yes", "no"]), []
-    models = [("a", GaussianNB().fit(X, labels[TWO])), ("b", LinearSVC().fit(X, labels[TWO]))]
-    members = score_prefit(models, labels, report=lambda *news: told.append(news))
-    assert [member.estimator for member in members] == [model for _, model in models]
-    assert told == [("a", 1, 2), ("b", 2, 2)]
-    bayes, svc = (member.out_of_fold for member in members)
-    np.testing.assert_array_equal(bayes, models[0][1].predict_proba(X)[:, :1])
-    assert np.mean((svc[:, 0] > 0.5) == TWO) > 0.8
+    labels = np.array(["no", "yes"])
+    models = [GaussianNB().fit(X, labels[TWO]), LinearSVC().fit(X, labels[TWO])]
+    estimators = [(str(k), FrozenEstimator(model)) for k, model in enumerate(models)]
+    bayes, svc = fit_classifiers(estimators, LabeledRows(X, TWO, labels), 0)
+    assert bayes.estimator.estimator is models[0]
+    np.testing.assert_array_equal(bayes.out_of_fold, models[0].predict_proba(X)[:, 1:])
+    np.testing.assert_allclose(svc.out_of_fold[:, 0], expit(models[1].decision_function(X)))
 
 
-def test_prefit_that_is_not_fitted():
-    with pytest.raises(NotFittedError, match="'a' must be fitted for cv='prefit'"):
-        prefit_members([("a", GaussianNB())], [0, 1])
+# Scores.
 
 
-def test_prefit_with_other_classes():
-    model = GaussianNB().fit(X, TWO + 1)
-    with pytest.raises(ValueError, match=r"Estimator 'a' must know .*\[0, 1\].* knows \[2\]"):
-        prefit_members([("a", model)], [0, 1])
+def scores_of(model, X, n_classes):
+    return classifier_scores(model, X, n_classes, np.arange(n_classes))
 
 
-def test_prefit_that_does_not_say_its_classes():
-    model = GaussianNB().fit(X, TWO)
-    del model.classes_
-    with pytest.raises(ValueError, match="'a' must have classes_"):
-        prefit_members([("a", model)], [0, 1])
+@pytest.mark.parametrize("codes", [TWO, THREE])
+def test_scores_are_probabilities_or_squashed_decisions(codes):
+    n_classes = codes.max() + 1
+    model, svc = LogisticRegression().fit(X, codes), LinearSVC().fit(X, codes)
+    theirs = model.predict_proba(X)
+    np.testing.assert_array_equal(
+        scores_of(model, X, n_classes), theirs[:, 1 if codes is TWO else 0 :]
+    )
+    decisions = svc.decision_function(X).reshape(60, -1)
+    np.testing.assert_allclose(scores_of(svc, X, n_classes), expit(decisions))
+    assert scores_of(model, X[:0], n_classes).shape == (0, decisions.shape[1])
 
 
-def test_prefit_that_fails_is_left_out():
-    models = [("a", GaussianNB().fit(X, TWO)), ("narrow", GaussianNB().fit(X[:, :2], TWO))]
-    with pytest.warns(MemberFailedWarning, match="'narrow' .* 3 features"):
-        members = score_prefit(models, [0, 1])
-    assert [member.name for member in members] == ["a"]
-    with pytest.raises(ValueError, match="- narrow: ValueError: X has 3 features"):
-        score_prefit(models[1:], [0, 1])
+@pytest.mark.parametrize(
+    ("labels", "scores"), [([0, 1], [[0], [1]]), ([0, 1, 2], [[1, 0, 0], [0, 1, 0]])]
+)
+def test_scores_are_indicators_without_decisions(labels, scores):
+    model = Predicts().fit(None, np.array(labels))
+    found = scores_of(model, np.array([[0.0], [1.0]]), len(labels))
+    np.testing.assert_array_equal(found, scores)
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), RidgeClassifier(), Predicts()])
+def test_a_class_that_is_not_known_gets_nothing(estimator):
+    some = THREE != 1
+    model = clone(estimator).fit(np.abs(X[some]) > 1, THREE[some])
+    scores = scores_of(model, np.abs(X) > 1, 3)
+    np.testing.assert_array_equal(scores[:, 1], 0)
+    np.testing.assert_allclose(scores.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_one_who_knows_one_class_is_sure_of_it(code):
+    for estimator in (GaussianNB(), DecisionTreeClassifier(), Predicts()):
+        model = estimator.fit(X, np.full(60, code))
+        np.testing.assert_array_equal(scores_of(model, X, 2), code)
+
+
+def test_scores_of_the_wrong_shape():
+    model = Spy().fit(X, TWO)
+    model.predict_proba = lambda X: np.zeros((X.shape[0], 1))
+    with pytest.raises(ValueError, match=r"one score for each of its 2 classes.*\(60, 1\)"):
+        scores_of(model, X, 2)
+
+
+# Default classifiers.
+
+TEXT = sparse.random_array((150, 550), density=0.02, random_state=0, format="csr")
+HOLES = np.vstack([X, X_UNLABELED])
+HOLES[::3, 0], HOLES[:, 1] = np.nan, np.nan
+CASES = {
+    "dense": np.vstack([X, X_UNLABELED]),
+    "sparse": sparse.csr_array(np.where(np.abs(HOLES) > 0.3, HOLES, 0)),
+    "missing": HOLES,
+    "constant": np.ones((140, 3)),
+    "one column": HOLES[:, 2:],
+    "like text": TEXT,
+    "empty text": sparse.csr_array((140, 550)),
+}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("case", CASES)
+def test_no_default_fails_whatever_the_rows(case, n_classes, recwarn):
+    """But for class means of rows that are all alike, which scikit-learn refuses."""
+    sample, names = CASES[case].astype(np.float32), list(DEFAULT_VOTERS[1:])
+    models = default_classifiers(names, sample, None, 0)
+    given = LabeledRows(sample[:30], np.arange(30) % n_classes, np.arange(n_classes))
+    found = fit_classifiers(list(models.items()), given, 0)
+    if case in ("constant", "empty text"):
+        names.remove("class_means")
+        assert "zero variance" in str(recwarn.pop(VoterFailedWarning).message)
+    assert [one.name for one in found] == names
+    assert all(np.all((one.out_of_fold >= 0) & (one.out_of_fold <= 1)) for one in found)
+    assert not recwarn.list
+
+
+def test_views_of_the_defaults_are_learned_from_all_rows_and_never_again():
+    sample = CASES["dense"]
+    components = Components(random_state=0).fit(sample)
+    models = default_classifiers(["components", "kernel"], sample, components, 0)
+    for model in models.values():
+        view = model[:-1].transform(sample)
+        again = clone(model).fit(sample[:20] + 5, TWO[:20])
+        np.testing.assert_array_equal(again[:-1].transform(sample), view)
+    np.testing.assert_array_equal(
+        models["components"][0].transform(sample), components.transform(sample)
+    )
