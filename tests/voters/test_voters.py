@@ -73,9 +73,9 @@ def test_all_failing_is_an_error():
         fitted([("a", Fails())])
 
 
-@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_one_who_cannot_score_new_rows_is_named():
     scorer = fitted(OWN).scorer
     scorer.classifiers["bayes"].theta_[:] = np.nan
-    with pytest.raises(ValueError, match="Voter 'bayes' cannot score these rows: .*finite"):
+    with pytest.raises(ValueError, match=r"Voter 'bayes' cannot score these rows: .*finite"):
         scorer.score(X)
