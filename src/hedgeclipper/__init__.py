@@ -1,7 +1,7 @@
 """Combine imperfect predictors with few labels and many unlabeled rows.
 
-`HedgeClipperClassifier` is for tables: a vote of different classifiers, most of which learn from all
-rows. `VoteAggregator` makes labels of votes. Under both is one zero-sum game, which `solve_game`
+`HedgeClipperClassifier` is for tables: a vote of different classifiers, which learn from all rows.
+`VoteAggregator` makes labels of votes. Under both is one zero-sum game, which `solve_game`
 solves for any votes. ``io`` reads rows from arrays, files and clusters, and ``datasets`` has two
 data sets to try them on. ``paper`` has the algorithm that all of this began with.
 

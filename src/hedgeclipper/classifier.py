@@ -212,7 +212,9 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
         given, rows, held, prepare = self._read(X, y, X_unlabeled, sample_weight, plan)
         codes = self._store_classes(rows.y_labeled)
         random_state = self._random_state
-        some = self._draw_some(rows, random_state)
+        # rows of files have no names, which classifiers that know frames ask for
+        name_columns = prepare if isinstance(prepare, NamedColumns) else None
+        some = self._draw_some(rows, random_state, name_columns)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, rows.weight_labeled, some)
         self._grown_from = labeled, deepcopy(random_state)
         with row_reporter(self.verbose, "fitting voters", None, "fits") as report:
@@ -231,6 +233,7 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
             rows.X_unlabeled,
             BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks),
             random_state.randint(MAX_SEED),
+            prepare=name_columns,
             names=self._column_names,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -282,14 +285,17 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
         prepare: Any = None
         if has_defaults or not self._keeps_frames:
             rows, prepare = self._encode_columns(rows)
-        elif is_in_memory(rows.X_unlabeled):
+        else:
             prepare = NamedColumns(list(rows.X_labeled.columns))
         self._random_state = check_random_state(self.random_state)
         rows, held = self._hold_out_labels(rows, self._random_state)
         return given, rows, held, prepare
 
     def _draw_some(
-        self, rows: SemiSupervisedRows, random_state: np.random.RandomState
+        self,
+        rows: SemiSupervisedRows,
+        random_state: np.random.RandomState,
+        name_columns: NamedColumns | None,
     ) -> Any | None:
         """Return some of the unlabeled rows, for views and to see if rows have shifted.
 
@@ -302,7 +308,7 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
         some = self._draw_rows(X, ROWS_FOR_VIEWS, deepcopy(random_state))
         if some.shape[0] == 0:
             raise ValueError(NO_UNLABELED_ROWS)
-        return some
+        return some if name_columns is None else name_columns(some)
 
     @staticmethod
     def _reuse(voters: FittedVoters, unlabeled: UnlabeledScores) -> np.ndarray:

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import confusion_matrix, log_loss, recall_score, roc_auc_score
 
-from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
+from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.evaluation import evaluate_predictions
 
 
@@ -108,11 +108,11 @@ def test_the_target_of_a_frame_may_be_named(convert):
         small().fit(whole, "incone")
 
 
-def test_the_target_of_a_frame_may_be_named_for_a_panel():
+def test_the_target_of_a_frame_may_be_named_for_classifiers_given():
     from sklearn.linear_model import LogisticRegression
     from sklearn.naive_bayes import GaussianNB
 
-    members = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
+    voters = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
     frame = table().drop(columns="b")
-    model = HedgedVotingClassifier(members, cv=2, random_state=0).fit(frame, "income")
+    model = HedgeClipperClassifier(voters, random_state=0).fit(frame, "income")
     assert model.evaluate(frame, "income").n_samples == 40

@@ -10,11 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import estimator_html_repr
 
-from hedgeclipper import (
-    HedgeClipperClassifier,
-    HedgedVotingClassifier,
-    VoteAggregator,
-)
+from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.base.inspection import (
     VoterTable,
     contributions_of,
@@ -28,13 +24,14 @@ VOTES = np.where(RNG.random((400, 4)) < 0.75, Y[:, None], 1 - Y[:, None])
 GOLD = np.where(np.arange(400) < 60, Y, -1)
 THREE_X, THREE_Y = make_classification(300, n_informative=5, n_classes=3, random_state=0)
 THREE_VOTES = np.where(np.random.default_rng(0).random((300, 4)) < 0.7, THREE_Y[:, None], 0)
-MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+OWN = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+KINDS = ["trees", "own", "votes"]
 
 
 def unfitted():
     return {
-        "forest": HedgeClipperClassifier(n_estimators=20, random_state=0),
-        "panel": HedgedVotingClassifier(MEMBERS, random_state=0),
+        "trees": HedgeClipperClassifier("trees", n_estimators=20, random_state=0),
+        "own": HedgeClipperClassifier(OWN, random_state=0),
         "votes": VoteAggregator(),
     }
 
@@ -42,13 +39,13 @@ def unfitted():
 @pytest.fixture(scope="module")
 def models():
     found = unfitted()
-    for kind in ("forest", "panel"):
+    for kind in ("trees", "own"):
         found[kind].fit(X[:100], Y[:100], X_unlabeled=X[100:])
     found["votes"].fit(VOTES, GOLD)
     return found
 
 
-@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_summary_is_shown_below_the_diagram(models, kind):
     model = models[kind]
     page = model._repr_html_()
@@ -59,7 +56,7 @@ def test_the_summary_is_shown_below_the_diagram(models, kind):
     assert model._repr_mimebundle_()["text/html"].count("hedgeclipper-fitted") == 1
 
 
-@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_unfitted_estimator_is_shown_as_scikit_learn_does(kind):
     model = unfitted()[kind]
     assert "hedgeclipper-fitted" not in model._repr_html_()
@@ -69,8 +66,8 @@ def test_an_unfitted_estimator_is_shown_as_scikit_learn_does(kind):
 
 def test_with_display_as_text_there_is_no_html(models):
     with sklearn.config_context(display="text"):
-        assert not hasattr(models["forest"], "_repr_html_")
-        assert list(models["forest"]._repr_mimebundle_()) == ["text/plain"]
+        assert not hasattr(models["trees"], "_repr_html_")
+        assert list(models["trees"]._repr_mimebundle_()) == ["text/plain"]
 
 
 def test_what_comes_from_data_is_escaped():
@@ -88,29 +85,11 @@ def test_what_comes_from_data_is_escaped():
     assert "&lt;i&gt;" in summary
 
 
-@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_contributions_add_up_to_one(models, kind):
     table = models[kind]._inspect().voters
     assert table.contributions.sum() == pytest.approx(1.0)
     assert len(table.names) == table.weights.size == table.correlations.size
-
-
-def test_groups_have_the_names_of_their_forests(models):
-    model = models["forest"]
-    table = model._inspect().voters
-    assert (table.kind, table.plural) == ("group", "groups")
-    assert table.names == list(model.estimators_)
-    np.testing.assert_array_equal(table.weights, model.weights_[0])
-    np.testing.assert_array_equal(table.correlations, model.label_correlations_[0])
-
-
-def test_with_more_classes_each_voter_has_the_class_of_its_game():
-    three = np.arange(400) % 3
-    model = HedgeClipperClassifier(n_estimators=12, random_state=0)
-    model.fit(X[:100], three[:100], X_unlabeled=X[100:])
-    table = model._inspect().voters
-    assert set(table.targets) == {0, 1, 2}
-    np.testing.assert_array_equal(table.of_class(1).weights, model.weights_[1])
 
 
 def test_contributions_are_zero_where_all_weights_are():
@@ -132,20 +111,16 @@ def fitted(kind, n_classes):
         return VoteAggregator().fit(
             np.minimum(THREE_VOTES, n_classes - 1), np.where(THREE_X[:, 0] > 0, y, -1)
         )
-    model = {
-        "forest": HedgeClipperClassifier(n_estimators=20, random_state=0),
-        "panel": HedgedVotingClassifier(MEMBERS, random_state=0),
-    }[kind]
-    return model.fit(THREE_X[:150], y[:150], X_unlabeled=THREE_X[150:])
+    return unfitted()[kind].fit(THREE_X[:150], y[:150], X_unlabeled=THREE_X[150:])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_inspection_has_what_the_estimator_has(kind, n_classes):
     model = fitted(kind, n_classes)
     found = inspect_estimator(model, "a test")
     n_games = n_classes if n_classes > 2 and kind != "votes" else 1
-    assert found.kind == kind
+    assert found.kind == ("votes" if kind == "votes" else "table")
     assert found.n_labeled == model.n_labeled_
     assert found.certificate is model.certificate_
     assert len(found.stop_reasons) == n_games
@@ -161,24 +136,13 @@ def test_an_inspection_has_what_the_estimator_has(kind, n_classes):
     assert found_again.describe() == model.certificate_.describe()
 
 
-@pytest.mark.parametrize("kind", ["forest", "panel"])
+@pytest.mark.parametrize("kind", ["trees", "own"])
 def test_reading_rows_leaves_the_estimator_as_it_was(kind):
     model = fitted(kind, 2)
     before = {name: id(value) for name, value in vars(model).items()}
     rows = inspect_estimator(model, "a test").read_rows(THREE_X[:20, ::-1], np.arange(20) % 2, None)
     assert rows.X_labeled.shape == (20, 20)
     assert {name: id(value) for name, value in vars(model).items()} == before
-
-
-def test_a_panel_predicts_held_out_rows_by_weights_from_the_others():
-    model = fitted("panel", 2)
-    held_out = inspect_estimator(model, "a test").hold_out(None)
-    train, test = np.arange(100), np.arange(100, 150)
-    found = held_out.predict(train, test)
-    assert list(found) == ["this model", "mean of all members", "linear", "bayes"]
-    np.testing.assert_allclose(found["bayes"][:, 1], model.out_of_fold_[test, 1, 0])
-    mean = (found["linear"] + found["bayes"]) / 2
-    np.testing.assert_allclose(found["mean of all members"], mean)
 
 
 def test_others_and_unfitted_ones_cannot_be_inspected():

@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime, linprog
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from hedgeclipper.forest.trees import pack_trees
+from hedgeclipper.voters.trees import pack_trees
 from hedgeclipper.paper import slack
 from hedgeclipper.paper.slack import (
     LeafRows,
@@ -30,7 +30,7 @@ def small_game(n_trees=4, alpha=1.0, cap=None):
         for k, own in enumerate(parts)
     ]
     trees = pack_trees(fitted)
-    leaves = trees.offsets[:, None] + trees.find(X)
+    leaves = trees.offsets[:, None] + trees.apply(X)
     votes = np.sign(trees.leaf_values[:, 1] - 0.5)
     votes[votes == 0] = 1.0
     signs = 2.0 * Y - 1.0
@@ -110,8 +110,10 @@ def test_the_papers_example_of_six_points():
     a = [[-1, 1, 1], [-1, 1, 1], [1, -1, 1], [1, -1, 1], [1, 1, -1], [1, 1, -1]]
     votes = np.hstack([a, [[1, 1, 1]] * 5 + [[-1, -1, -1]]]).astype(np.float32)
     # a tree of two leaves for each rule, which are not used themselves
-    stumps = [DecisionTreeClassifier(max_depth=1).fit(votes[:, [k]], votes[:, k]) for k in range(6)]
-    trees = pack_trees(stumps, [np.array([k]) for k in range(6)])
+    alone = [np.where(np.arange(6) == k, votes, 0.0) for k in range(6)]
+    trees = pack_trees(
+        [DecisionTreeClassifier(max_depth=1).fit(alone[k], votes[:, k]) for k in range(6)]
+    )
     own = Specialists(
         votes=np.tile([-1.0, 1.0], 6),
         b=np.r_[np.zeros(12), np.full(3, 1 / 3), np.full(3, 2 / 3)],
@@ -125,7 +127,7 @@ def test_the_papers_example_of_six_points():
         [problem], rows, n_passes=3000, batch_size=6, step=0.1, rng=np.random.default_rng(0)
     )
     for weights in (exact.sigma, sigma):
-        m = slack.awake_predictions(trees.find(votes), trees.offsets, own.leaf_scores(weights))
+        m = slack.awake_predictions(trees.apply(votes), trees.offsets, own.leaf_scores(weights))
         assert np.all(m > 0), "all six are +"
     assert exact.value == pytest.approx(1.0, abs=1e-3)
     # minimizers are not unique; the paper's, the majority vote of the "A" rules, is one
@@ -152,7 +154,7 @@ def test_minibatches_hold_all_rows_once_in_random_order(monkeypatch):
 
         n_leaves = np.array([len(X)])
 
-        def find(self, batch, n_jobs=None):
+        def apply(self, batch, n_jobs=None):
             return batch[:, 0].astype(int)[None]
 
     table = numbers[:, None].astype(float)

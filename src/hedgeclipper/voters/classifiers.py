@@ -244,8 +244,8 @@ def warn_of_failed(errors: dict[str, str]) -> None:
     """Warn of voters that are left out, given their errors."""
     for name, error in errors.items():
         warn_user(
-            f"Voter {name!r} has failed and is left out: {error}. Fix it, or name voters without "
-            "it.",
+            f"Voter {name!r} has failed and is left out: {error.rstrip('.')}. Fix it, or name "
+            "voters without it.",
             VoterFailedWarning,
         )
 

@@ -93,18 +93,6 @@ def sum_leaf_scores(leaves, offsets, scores, out):
 
 
 @njit(cache=True, nogil=True)
-def add_all_to_leaves(leaves, offsets, values, out):
-    """out[offsets[t] + leaves[t, i]] += values[i], for all trees t and all rows i.
-
-    leaves (trees, rows), offsets (trees,), values (rows,), out (leaves of all trees,).
-    """
-    for tree in range(leaves.shape[0]):
-        own, seen = out[offsets[tree] :], leaves[tree]
-        for row in range(values.shape[0]):
-            own[seen[row]] += values[row]
-
-
-@njit(cache=True, nogil=True)
 def add_to_leaves(leaves, offsets, rows, values, out):
     """out[offsets[t] + leaves[t, rows[k]]] += values[k], for all trees t and all k.
 

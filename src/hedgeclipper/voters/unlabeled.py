@@ -6,6 +6,7 @@ kept, so that memory does not grow with their number.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -36,6 +37,7 @@ def score_unlabeled(
     check: BatchCheck,
     seed: int,
     *,
+    prepare: Callable[[Any], Any] | None = None,
     names: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -43,12 +45,13 @@ def score_unlabeled(
     """Return the scores of unlabeled rows.
 
     The sample is the same whether rows are in memory, in files or in a Dask collection, whose
-    columns have these ``names``, and whose partitions are checked on the workers.
+    columns have these ``names``, and whose partitions are checked on the workers. Rows are scored
+    as ``prepare`` makes them.
     """
     if is_dask(X):
         from hedgeclipper.io.distributed import score_and_draw
 
-        score = partial(_score_part, check, scorer)
+        score = partial(_score_part, check, prepare, scorer)
         n_rows, (_, positions, sample) = score_and_draw(X, names, score, ROWS_IN_GAME, seed)
         return UnlabeledScores(n_rows, positions, sample)
     rows = X if isinstance(X, RowBatches) else RowSlices(X)
@@ -56,7 +59,7 @@ def score_unlabeled(
     drawn: Draw | None = None
     with row_reporter(verbose, "scoring rows", rows.n_rows) as report:
         for batch in rows:
-            scores = scorer.score(batch, n_jobs)
+            scores = scorer.score(batch if prepare is None else prepare(batch), n_jobs)
             drawn = merge_draws(drawn, tag_rows(seed, n_rows, scores), ROWS_IN_GAME)
             n_rows += scores.shape[0]
             if rows is not X:
@@ -67,5 +70,8 @@ def score_unlabeled(
     return UnlabeledScores(n_rows, positions, sample, np.concatenate(parts) if parts else None)
 
 
-def _score_part(check: BatchCheck, scorer: VoterScorer, part: Any) -> np.ndarray:
-    return scorer.score(check(part))
+def _score_part(
+    check: BatchCheck, prepare: Callable[[Any], Any] | None, scorer: VoterScorer, part: Any
+) -> np.ndarray:
+    rows = check(part)
+    return scorer.score(rows if prepare is None else prepare(rows))

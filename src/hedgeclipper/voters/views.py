@@ -58,7 +58,7 @@ class Components(TransformerMixin, BaseEstimator):
     --------
     >>> rows = np.array([[0.0, 1.0, 1.0], [1.0, 2.0, 2.0], [2.0, 3.0, np.nan], [3.0, 4.0, 4.0]])
     >>> Components(1, random_state=0).fit_transform(rows).ravel().round(2)
-    array([-2.21, -0.66,  0.4 ,  2.47], dtype=float32)
+    array([-2.21, -0.66,  0.4 ,  2.47])
     """
 
     def __init__(self, n_components=N_COMPONENTS, *, random_state=None):
@@ -103,13 +103,14 @@ class Components(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of float32 of shape (n_samples, n_components)
+        ndarray of shape (n_samples, n_components)
+            In float64: products of float32 would depend on the rows beside a row.
         """
         from hedgeclipper.voters.kernels import project_rows, project_sparse_rows
 
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **_CHECKS)
-        out = np.empty((X.shape[0], self.offset_.size), np.float32)
+        X = validate_data(self, X, reset=False, ensure_min_samples=0, **_CHECKS)
+        out = np.empty((X.shape[0], self.offset_.size))
         if sparse.issparse(X) and self.has_unit_rows_:
             if not X.has_canonical_format:
                 X = X.copy()

@@ -164,6 +164,14 @@ def _fill_in(
     seed: int,
 ) -> dict[str, Any]:
     """Return the plan with classifiers in place of the word "default"."""
+    has_others = trees is not None or len(plan) > 1
+    if (
+        has_others
+        and rows.codes.size <= 2 * rows.n_classes
+        and _is_default(plan.get("class_means"))
+    ):
+        # folds of one label of each class do not show the spread within classes
+        plan = {name: one for name, one in plan.items() if name != "class_means"}
     names = [name for name, one in plan.items() if _is_default(one)]
     if not names:
         return plan

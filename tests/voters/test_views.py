@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler, normalize
+from sklearn.preprocessing import StandardScaler, normalize
 
-from hedgeclipper.forest.views import FARTHEST, Components, fit_views, reach
+from hedgeclipper.voters.views import FARTHEST, Components, QuantileColumns, reach
 
 RNG = np.random.default_rng(0)
 # of three large directions and some noise, so that components are well apart
@@ -124,6 +124,13 @@ def test_wide_rows_that_are_mostly_zero_are_scaled_to_unit_length():
     np.testing.assert_array_equal(ours.transform(nothing), 0)
 
 
+@pytest.mark.parametrize("n_columns", [1, 600])
+def test_rows_without_any_entry_have_finite_components(n_columns):
+    """A single column of zeros, and rows without a word."""
+    rows = sparse.csr_array((20, n_columns), dtype=np.float32)
+    np.testing.assert_array_equal(Components(random_state=0).fit_transform(rows), 0)
+
+
 def test_there_are_no_more_components_than_columns_or_rows():
     assert Components(30).fit_transform(X).shape == (400, 8)
     assert Components(30).fit_transform(X[:4]).shape == (4, 4)
@@ -135,42 +142,38 @@ def test_rows_of_another_width_are_refused():
         Components(2).fit(X).transform(X[:, :5])
 
 
-# Which views there are.
+# Quantile-normalized columns.
+
+COLUMNS = RNG.normal(size=(200, 2))
 
 
-def views_of(views, rows=X, unlabeled=None):
-    return fit_views(views, rows, unlabeled, np.random.RandomState(0))
+def test_columns_become_normal_whatever_their_tails():
+    long = np.column_stack([np.exp(3 * COLUMNS[:, 0]), COLUMNS[:, 1]])
+    found = QuantileColumns().fit(long).transform(long)
+    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(np.quantile(found, 0.84, axis=0), 1, atol=0.15)
+    np.testing.assert_array_equal(np.argsort(found[:, 0]), np.argsort(long[:, 0]))
 
 
-def test_auto_is_components_if_there_are_three_columns():
-    (view,) = views_of("auto")
-    assert isinstance(view, Components)
-    assert views_of("auto", X[:, :3])[0].directions_.shape == (3, 3)
-    assert views_of("auto", X[:, :2]) == []
-    assert views_of(None) == []
+def test_columns_of_two_values_are_standardized_and_rare_values_cut():
+    binary = np.column_stack([RNG.integers(0, 2, 1_000), np.arange(1_000) == 0]).astype(float)
+    found = QuantileColumns().fit(binary).transform(binary)
+    theirs = StandardScaler().fit_transform(binary)
+    np.testing.assert_allclose(found, np.clip(theirs, -FARTHEST, FARTHEST))
+    assert found[0, 1] == FARTHEST < theirs[0, 1]
 
 
-def test_transformers_are_cloned_and_fitted_to_all_rows():
-    given = [StandardScaler(), MaxAbsScaler()]
-    for views in (given[:1], given[0], tuple(given)):
-        fitted = views_of(views, X[:100], X[100:])
-        assert fitted[0] is not given[0]
-        assert not hasattr(given[0], "mean_")
-        np.testing.assert_allclose(fitted[0].mean_, X.mean(axis=0), atol=1e-5)
-    np.testing.assert_allclose(fitted[1].max_abs_, np.abs(X).max(axis=0))
+def test_values_between_those_seen_lie_between_and_others_at_the_ends():
+    view = QuantileColumns().fit(COLUMNS[:, :1])
+    found = view.transform(np.array([[-0.5], [0.0], [0.5], [1e9], [-1e9]]))[:, 0]
+    assert -1 < found[0] < found[1] < found[2] < 1
+    seen = view.transform(COLUMNS[:, :1])
+    assert (found[3], found[4]) == (seen.max(), seen.min())
 
 
-def test_unlabeled_rows_change_the_directions():
-    """Labeled rows lie along one direction, unlabeled ones along another."""
-    along = RNG.normal(size=(50, 1)) * [[1.0, 1.0, 0.0, 0.0]] + 0.01 * RNG.normal(size=(50, 4))
-    other = RNG.normal(size=(500, 1)) * [[0.0, 0.0, 1.0, 1.0]] + 0.01 * RNG.normal(size=(500, 4))
-    alone, both = (views_of(PCA(1), along, unlabeled)[0] for unlabeled in (None, other))
-    np.testing.assert_allclose(np.abs(alone.components_[0]), [0.7, 0.7, 0, 0], atol=0.05)
-    np.testing.assert_allclose(np.abs(both.components_[0]), [0, 0, 0.7, 0.7], atol=0.05)
-
-
-def test_sparse_and_dense_rows_may_be_mixed():
-    rows = COUNTS[:, :20]
-    view = views_of("auto", rows[:50].toarray(), rows[50:])[0]
-    theirs = views_of("auto", rows)[0]
-    np.testing.assert_allclose(view.directions_, theirs.directions_, rtol=1e-4, atol=1e-6)
+def test_missing_values_become_the_median_and_empty_columns_zero():
+    holes = np.column_stack([COLUMNS[:, 0], np.full(200, np.nan)])
+    holes[::3, 0] = np.nan
+    found = QuantileColumns().fit(holes).transform(holes)
+    assert np.ptp(found[::3, 0]) == 0
+    np.testing.assert_array_equal(found[:, 1], 0)

@@ -1,22 +1,25 @@
 """Scores of unlabeled rows: of all rows in memory, and of the same sample of any."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 
-from hedgeclipper.base.semi_supervised import RowBatches
-from hedgeclipper.forest.unlabeled import ROWS_IN_GAME, score_unlabeled
+from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches
 from hedgeclipper.io import as_source
-from tests.forest.grown import grow, scored
+from hedgeclipper.voters.unlabeled import ROWS_IN_GAME, score_unlabeled
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(140_000, 2)).astype(np.float32)
-Y = (X[:200, 0] > 0).astype(int)
-FOREST = RandomForestClassifier(3, max_depth=3, random_state=0)
-SCORER = scored(grow(FOREST, X[:200], Y), Y).scorer
-MODEL = SimpleNamespace(verbose=0, n_jobs=1)
+X = np.random.default_rng(0).normal(size=(140_000, 2)).astype(np.float32)
+CHECK = BatchCheck("rows", 2, {"dtype": np.float32})
+
+
+class Scorer:
+    """Scores rows by their first column."""
+
+    def score(self, X, n_jobs=None):
+        return X[:, :1, None]
+
+
+def scored(rows, seed=3):
+    return score_unlabeled(Scorer(), rows, CHECK, seed)
 
 
 def batches(*ends):
@@ -25,8 +28,8 @@ def batches(*ends):
 
 
 def test_of_rows_in_memory_all_are_scored_and_some_drawn():
-    found = score_unlabeled(MODEL, SCORER, X, seed=3)
-    np.testing.assert_array_equal(found.of_all, SCORER.score(X))
+    found = scored(X)
+    np.testing.assert_array_equal(found.of_all, X[:, :1, None])
     assert found.n_rows == 140_000
     assert found.positions.size == np.unique(found.positions).size == ROWS_IN_GAME
     np.testing.assert_array_equal(found.sample, found.of_all[found.positions])
@@ -37,24 +40,14 @@ def test_of_rows_in_memory_all_are_scored_and_some_drawn():
 
 @pytest.mark.parametrize("ends", [(100_000,), (1, 1, 30_000, 90_000)])
 def test_the_sample_of_batches_is_that_of_memory_and_nothing_else_is_kept(ends):
-    ours, theirs = (score_unlabeled(MODEL, SCORER, rows, 3) for rows in (batches(*ends), X))
+    ours, theirs = scored(batches(*ends)), scored(X)
     assert ours.of_all is None
     assert ours.n_rows == theirs.n_rows
     np.testing.assert_array_equal(ours.positions, theirs.positions)
     np.testing.assert_array_equal(ours.sample, theirs.sample)
 
 
-def test_first_rows_are_all_of_these_or_those_in_the_sample():
-    whole, some = (score_unlabeled(MODEL, SCORER, rows, 3) for rows in (X, batches(50_000)))
-    scores, positions = whole.first(10_000)
-    assert positions is None
-    np.testing.assert_array_equal(scores, whole.of_all[:10_000])
-    sampled, positions = some.first(10_000)
-    assert 0 < positions.size == np.sum(some.positions < 10_000)
-    np.testing.assert_array_equal(sampled, scores[positions])
-
-
 def test_few_rows_are_all_in_the_sample():
-    found = score_unlabeled(MODEL, SCORER, X[:500], seed=0)
+    found = scored(X[:500])
     np.testing.assert_array_equal(found.positions, np.arange(500))
     np.testing.assert_array_equal(found.sample, found.of_all)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hedgeclipper.forest import kernels
+from hedgeclipper.voters import kernels
 
 RNG = np.random.default_rng(0)
 LEAVES = RNG.integers(0, 7, (3, 50)).astype(np.uint16)
@@ -23,14 +23,6 @@ def test_add_to_leaves():
     theirs = np.zeros(21)
     for tree in range(3):
         np.add.at(theirs, LEAVES[tree, rows] + OFFSETS[tree], values)
-    np.testing.assert_allclose(ours, theirs)
-
-
-def test_add_all_to_leaves():
-    values, ours = RNG.normal(size=50), np.zeros(21)
-    kernels.add_all_to_leaves(LEAVES, OFFSETS, values, ours)
-    theirs = np.zeros(21)
-    np.add.at(theirs, (LEAVES + OFFSETS[:, None]).ravel(), np.tile(values, 3))
     np.testing.assert_allclose(ours, theirs)
 
 

@@ -1,0 +1,466 @@
+"""HedgeClipperClassifier with its default voters, with trees alone, and with classifiers given."""
+
+import pickle
+import warnings
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.semi_supervised import SelfTrainingClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hedgeclipper import (
+    HedgeClipperClassifier,
+    NoHeldOutRowsWarning,
+    NoUnlabeledRowsWarning,
+    SemiSupervisedSplit,
+    ShiftWarning,
+    VoterFailedWarning,
+    default_estimators,
+)
+from hedgeclipper.voters.classifiers import DEFAULT_VOTERS
+
+X, Y = make_classification(1500, 6, n_informative=4, flip_y=0.05, random_state=0)
+X = X.astype(np.float32)
+L, U, T = slice(0, 200), slice(200, 1000), slice(1000, 1500)
+THREE = np.digitize(X[:, 0] + X[:, 1], [-1.0, 1.0])
+GROUPS = ["random forest", "extra trees on components", "extra trees on columns and components"]
+
+
+def own():
+    return [
+        ("linear", LinearDiscriminantAnalysis()),
+        ("bayes", GaussianNB()),
+        ("tree", DecisionTreeClassifier(max_depth=3, random_state=0)),
+    ]
+
+
+def new(estimators="trees", **parameters):
+    chosen = own() if estimators == "own" else estimators
+    return HedgeClipperClassifier(chosen, **{"n_estimators": 24, "random_state": 0, **parameters})
+
+
+def fitted(estimators="trees", y=Y, rows=X, labeled=L, **parameters):
+    return new(estimators, **parameters).fit(rows[labeled], y[labeled], X_unlabeled=rows[U])
+
+
+@cache
+def usual(estimators="trees"):
+    """A model that tests do not change."""
+    return fitted(estimators)
+
+
+def assert_same(ours, theirs, rows=X):
+    np.testing.assert_array_equal(ours.decision_function(rows), theirs.decision_function(rows))
+
+
+def auc(y, scores):
+    return roc_auc_score(y, scores if scores.ndim == 1 else scores[:, 1])
+
+
+# scikit-learn's own checks.
+
+BOTH = "a row of weight 2 is not drawn for a tree, or put into a fold, as two rows are"
+EXPECTED = {
+    "check_classifiers_classes": "labels -1 and 1 without X_unlabeled: -1 marks unlabeled rows",
+    "check_sample_weight_equivalence_on_dense_data": BOTH,
+    "check_sample_weight_equivalence_on_sparse_data": BOTH,
+}
+
+
+@pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
+# a label may be in the samples of all trees, and some checks have one label of a class
+@pytest.mark.filterwarnings("ignore::hedgeclipper.NoHeldOutRowsWarning")
+@pytest.mark.filterwarnings("ignore::hedgeclipper.VoterFailedWarning")
+@pytest.mark.filterwarnings("ignore:.*:FutureWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@parametrize_with_checks(
+    [
+        HedgeClipperClassifier(n_estimators=12),
+        HedgeClipperClassifier("trees", n_estimators=12),
+        HedgeClipperClassifier([("linear", RidgeClassifier()), ("tree", own()[2][1])]),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED,
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+# How good it is.
+
+
+def test_trees_are_as_good_as_a_forest_of_as_many():
+    forest = RandomForestClassifier(100, random_state=0).fit(X[L], Y[L])
+    ours = auc(Y[T], fitted(n_estimators=100).decision_function(X[T]))
+    assert ours > auc(Y[T], forest.predict_proba(X[T])) - 0.005
+
+
+def test_it_is_no_worse_than_its_voters_and_their_mean():
+    model = usual("own")
+    each = [one.predict_proba(X[T])[:, 1] for one in model.estimators_.values()]
+    ours, mean = model.predict_proba(X[T])[:, 1], np.mean(each, axis=0)
+    assert auc(Y[T], ours) > max(auc(Y[T], scores) for scores in [*each, mean]) - 0.01
+    assert log_loss(Y[T], ours) < log_loss(Y[T], mean) + 0.01
+
+
+def test_one_who_guesses_gets_little():
+    class Shuffled(KNeighborsClassifier):
+        def fit(self, X, y):
+            return super().fit(X, np.random.default_rng(0).permutation(y))
+
+    model = fitted([*own(), ("guess", Shuffled(1))])
+    (weights,) = model.weights_
+    assert weights[3] < 0.3 * weights.max()
+
+
+@pytest.mark.parametrize("kind", ["trees", "own"])
+@pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
+def test_probabilities_decisions_and_predictions_agree(kind, y):
+    model = fitted(kind, y)
+    m, p, n_games = model.decision_function(X[T]), model.predict_proba(X[T]), 1 if y is Y else 3
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert np.all((p > 0) & (p < 1))
+    np.testing.assert_array_equal(model.predict(X[T]), p.argmax(axis=1))
+    if n_games == 1:
+        np.testing.assert_array_equal(np.argsort(m), np.argsort(p[:, 1]))
+        np.testing.assert_array_equal(model.predict(X[T]), m > 0)
+    else:
+        np.testing.assert_array_equal(model.predict(X[T]), m.argmax(axis=1))
+    assert log_loss(y[T], p) < log_loss(y[T], np.full(p.shape, 1 / p.shape[1]))
+    assert model.weights_.shape == model.label_correlations_.shape == (n_games, 3)
+    assert model.stop_reason_.tolist() == ["converged"] * n_games
+
+
+def test_the_order_of_the_classes_does_not_matter():
+    order, voters = np.array([2, 0, 1]), own()[:2]
+    plain, turned = (fitted(voters, y) for y in (THREE, order[THREE]))
+    np.testing.assert_allclose(
+        turned.decision_function(X[T])[:, order], plain.decision_function(X[T]), rtol=1e-4, atol=1e-4
+    )
+
+
+# Which voters.
+
+
+def test_default_voters_and_trees_alone():
+    model = usual("default")
+    assert model.voter_names_.tolist() == list(model.estimators_) == [*GROUPS, *DEFAULT_VOTERS[1:]]
+    assert usual().voter_names_.tolist() == list(usual().estimators_) == GROUPS
+    again = pickle.loads(pickle.dumps(model))
+    assert_same(again, model)
+
+
+def test_others_beside_some_defaults_and_dropped_ones():
+    given = [voter for voter in default_estimators() if voter[0] in ("trees", "linear", "boosting")]
+    model = new([*given, *own()[1:]])
+    model.set_params(boosting="drop", tree="drop", bayes__var_smoothing=0.1)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(g=np.where(X[:, 0] > 0, "up", "down"))
+    model.fit(frame[L], Y[L], X_unlabeled=frame[U])
+    assert model.voter_names_.tolist() == [*GROUPS, "linear", "bayes"]
+    assert model.estimators_["bayes"].n_features_in_ == 8  # strings are encoded for all
+    assert model.estimators_["bayes"].var_smoothing == 0.1
+    np.testing.assert_array_equal(model.transduction_, model.predict(frame[U]))
+
+
+def test_parameters_by_name():
+    model = new("own")
+    assert model.get_params()["linear__tol"] == 1e-4
+    assert "linear" not in model.get_params(deep=False)
+    model.set_params(linear__tol=0.1, bayes="drop", n_jobs=2)
+    copy = clone(model)
+    assert copy.estimators[0][1] is not model.estimators[0][1]
+    assert (copy.get_params()["linear__tol"], copy.estimators[1]) == (0.1, ("bayes", "drop"))
+    assert HedgeClipperClassifier().set_params(estimators="trees").estimators == "trees"
+
+
+def test_grid_search_over_parameters_of_voters():
+    y = np.where(np.arange(600) < 200, Y[:600], -1)
+    search = GridSearchCV(
+        new("own"),
+        {"tree__max_depth": [1, 3], "bayes": ["drop", BernoulliNB()]},
+        cv=SemiSupervisedSplit(2, random_state=0),
+        error_score="raise",
+    )
+    search.fit(X[:600], y)
+    best = new("own").set_params(**search.best_params_).fit(X[:600], y)
+    assert_same(search.best_estimator_, best)
+
+
+class Predicts(ClassifierMixin, BaseEstimator):
+    """Has no scores, but a tree in it."""
+
+    def fit(self, X, y):
+        self.tree_ = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X):
+        return self.tree_.predict(X)
+
+
+@pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("estimator", [RidgeClassifier(), Predicts()])
+def test_a_voter_alone_ranks_rows_as_it_does_itself(estimator, y):
+    model = fitted([("it", estimator)], y)
+    alone = clone(estimator).fit(X[L], y[L])
+    scores = model.decision_function(X[T])
+    if y is THREE:
+        assert np.mean(model.predict(X[T]) == alone.predict(X[T])) > 0.85
+    elif isinstance(estimator, Predicts):
+        assert np.unique(scores).size == 2
+        assert scores[alone.predict(X[T]) == 1].min() == scores.max()
+    else:
+        np.testing.assert_array_equal(
+            np.argsort(scores, kind="stable"), np.argsort(alone.decision_function(X[T]))
+        )
+
+
+def test_fitted_classifiers_stay_as_they_are():
+    names = np.array(["no", "yes"])[Y]
+    members = [(name, FrozenEstimator(model.fit(X[T], names[T]))) for name, model in own()]
+    model = clone(new(members)).fit(X[L], names[L], X_unlabeled=X[U])
+    summary = model.voter_summary().set_index("voter")
+    for name, member in members:
+        p = member.predict_proba(X)[:, 1]
+        np.testing.assert_array_equal(model.estimators_[name].predict_proba(X)[:, 1], p)
+        assert summary["auc"][name] == pytest.approx(roc_auc_score(Y[L], p[L]), abs=1e-6)
+    assert model.classes_.tolist() == ["no", "yes"]
+
+
+# Voters that fail.
+
+
+class Fails(GaussianNB):
+    """Cannot be fitted to so many rows; None is any number."""
+
+    def __init__(self, n_rows=None):
+        super().__init__()
+        self.n_rows = n_rows
+
+    def fit(self, X, y):
+        if self.n_rows in (None, len(y)):
+            raise RuntimeError("out of order")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("n_rows", [160, 200], ids=["in a fold", "in the end"])
+def test_one_who_fails_is_named_and_left_out(n_rows):
+    with pytest.warns(VoterFailedWarning, match=r"'bad' .* RuntimeError: out of order") as caught:
+        model = fitted([*own(), ("bad", Fails(n_rows))])
+    assert {warning.filename for warning in caught} == {__file__}
+    assert_same(model, usual("own"))
+
+
+# What comes in.
+
+
+@pytest.mark.parametrize("kind", ["trees", "own"])
+def test_marks_give_what_rows_of_their_own_give(kind):
+    marked = new(kind).fit(X[:1000], np.where(np.arange(1000) < 200, Y[:1000], -1))
+    assert_same(marked, usual(kind))
+    np.testing.assert_array_equal(marked.transduction_[:200], Y[L])
+    np.testing.assert_array_equal(marked.transduction_[200:], usual(kind).transduction_)
+    np.testing.assert_array_equal(usual(kind).transduction_, usual(kind).predict(X[U]))
+    assert (marked.n_labeled_, marked.n_unlabeled_) == (200, 800)
+
+
+@pytest.mark.parametrize("names", [("no", "yes"), (-1, 1), (False, True), (2.0, 5.0)])
+@pytest.mark.parametrize("kind", ["trees", "own"])
+def test_any_labels(kind, names):
+    model = fitted(kind, np.array(names)[Y])
+    assert model.classes_.tolist() == list(names)
+    np.testing.assert_array_equal(model.predict(X[T]), np.array(names)[usual(kind).predict(X[T])])
+
+
+@pytest.mark.parametrize("kind", ["default", "trees", "own"])
+def test_jobs_do_not_change_the_result_and_seeds_do(kind):
+    assert_same(fitted(kind, n_jobs=2), usual(kind))
+    assert_same(fitted(kind), usual(kind))
+    other = fitted(kind, random_state=1).decision_function(X)
+    assert not np.array_equal(other, usual(kind).decision_function(X))
+
+
+def test_sparse_rows_give_what_dense_ones_give():
+    dense = np.where(np.abs(X) < 0.5, np.float32(0), X)
+    for voters in ("trees", [("tree", own()[2][1]), ("bayes", BernoulliNB())]):
+        ours = fitted(voters, rows=sparse.csr_array(dense))
+        theirs = fitted(voters, rows=dense)
+        found = ours.decision_function(sparse.csr_array(dense[T]))
+        np.testing.assert_allclose(found, theirs.decision_function(dense[T]), atol=1e-3)
+    with pytest.warns(VoterFailedWarning, match="'bayes' .* Sparse data was passed"):
+        fitted(own()[1:], rows=sparse.csr_array(dense))
+
+
+def test_frames_of_numbers_give_what_arrays_give():
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    for kind in ("trees", "own"):
+        model = new(kind).fit(frame[L], Y[L], X_unlabeled=frame[U])
+        assert model.feature_names_in_.tolist() == list("abcdef")
+        np.testing.assert_allclose(model.predict_proba(frame), usual(kind).predict_proba(X))
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(frame.rename(columns={"a": "z"}))
+
+
+def test_missing_values_are_for_voters_that_take_them():
+    rows = X.copy()
+    rows[::7, 0] = np.nan
+    filled = make_pipeline(SimpleImputer(), GaussianNB())
+    for voters in ("default", [("trees", "default"), own()[2], ("filled", filled)]):
+        model = fitted(voters, rows=rows)
+        assert np.isfinite(model.decision_function(rows[T])).all()
+    theirs = clone(filled).fit(rows[L], Y[L]).predict_proba(rows[T])
+    np.testing.assert_allclose(model.estimators_["filled"].predict_proba(rows[T]), theirs)
+    with pytest.raises(ValueError, match="contains NaN"):
+        fitted("own", rows=rows)
+
+
+def test_columns_of_strings_dates_and_holes_are_encoded_for_the_defaults():
+    frame = pd.DataFrame(X[:, :3].copy(), columns=list("abc"))
+    frame["word"] = np.array(["red", "green", "blue"])[np.digitize(X[:, 4], [-1, 1])]
+    frame["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(X[:, 5] * 100, unit="D")
+    frame.loc[::7, ["a", "word"]] = None
+    model = new("default").fit(frame[L], Y[L], X_unlabeled=frame[U])
+    np.testing.assert_array_equal(model.transduction_, model.predict(frame[U]))
+    numbers = model._predictor.prepare(frame)
+    plain = new("default").fit(numbers[L], Y[L], X_unlabeled=numbers[U])
+    np.testing.assert_allclose(model.decision_function(frame), plain.decision_function(numbers))
+    with pytest.raises(ValueError, match=r"Column 'span' must have numbers, .* Got timedelta64"):
+        model.fit(frame.assign(span=pd.Timedelta(1, "D"))[L], Y[L])
+
+
+MIXED = pd.DataFrame(X, columns=list("abcdef")).assign(sign=np.where(X[:, 0] > 0, "plus", "minus"))
+
+
+@pytest.mark.parametrize("options", [{}, {"confidence_level": 0.9}, {"n_jobs": 2}])
+def test_voters_may_pick_columns_by_name_and_learn_from_unlabeled_rows(options):
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["sign"]), (StandardScaler(), ["a", "b", "c"])
+    )
+    pick = make_column_transformer(("passthrough", ["d", "e", "f", "a"]))
+    voters = [
+        ("all", make_pipeline(encode, SelfTrainingClassifier(LogisticRegression()))),
+        ("numbers", make_pipeline(pick, GaussianNB())),
+        ("fitted", FrozenEstimator(make_pipeline(encode, RidgeClassifier()).fit(MIXED[T], Y[T]))),
+    ]
+    model = new(voters, **options).fit(MIXED[L], Y[L], X_unlabeled=MIXED[U])
+    assert model.voter_names_.tolist() == ["all", "numbers", "fitted"]
+    assert model.feature_names_in_.tolist() == list(MIXED.columns)
+    np.testing.assert_array_equal(model.transduction_, model.predict(MIXED[U]))
+
+
+@pytest.mark.parametrize("kind", ["trees", "own"])
+def test_sample_weights(kind):
+    weights = np.where(X[L, 0] > 0, 3.0, 1.0)
+    model, again, plain = (new(kind).fit(X[L], Y[L], X[U], w) for w in (weights, 2 * weights, None))
+    assert not np.array_equal(model.decision_function(X), plain.decision_function(X))
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), rtol=1e-6)
+    none = new(kind).fit(X[:300], Y[:300], X[U], sample_weight=np.arange(300) < 200)
+    ones = new(kind).fit(X[L], Y[L], X[U], sample_weight=np.ones(200))
+    assert_same(none, ones)
+
+
+def test_unlabeled_rows_in_a_pipeline_are_transformed():
+    with sklearn.config_context(enable_metadata_routing=True):
+        classifier = new().set_fit_request(X_unlabeled=True)
+        pipeline = make_pipeline(StandardScaler(), classifier, transform_input=["X_unlabeled"])
+        pipeline.fit(100 * X[L], Y[L], X_unlabeled=100 * X[U])
+    scaler = StandardScaler().fit(100 * X[L])
+    rows = scaler.transform(100 * X)
+    np.testing.assert_array_equal(pipeline.predict(100 * X), fitted(rows=rows).predict(rows))
+
+
+# Few labels, shift, and what is not allowed.
+
+
+def test_one_label_in_a_class():
+    rows = np.r_[np.flatnonzero(Y == 0)[:5], np.flatnonzero(Y == 1)[:1]]
+    with pytest.warns(NoHeldOutRowsWarning, match="labels have no part in the weights") as caught:
+        model = fitted("own", labeled=rows)
+    assert {warning.filename for warning in caught} == {__file__}
+    np.testing.assert_allclose(model.weights_, model.weights_[0, 0], rtol=1e-3)
+    assert model.voter_summary()["auc"].isna().all()
+    bound = model.certificate_
+    assert (bound.kind, bound.error_lower, bound.error_upper) == ("void", 0, 1)
+    assert not model.auto_label(max_error=0.5).is_sure.any()
+
+
+def test_four_labels_and_no_unlabeled_rows():
+    easy = X + 3 * Y[:, None]
+    rows = np.r_[np.flatnonzero(Y == 0)[:2], np.flatnonzero(Y == 1)[:2]]
+    model = fitted("default", rows=easy, labeled=rows, n_estimators=80)
+    assert auc(Y[T], model.predict_proba(easy[T])) > 0.95
+    with pytest.warns(NoUnlabeledRowsWarning):
+        model = new("default").fit(X[L], Y[L])
+    assert auc(Y[T], model.predict_proba(X[T])) > auc(Y[T], usual().predict_proba(X[T])) - 0.02
+    np.testing.assert_array_equal(model.transduction_, Y[L])
+
+
+def test_shift_is_noticed_and_its_absence_too():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ShiftWarning)
+        assert fitted().shift_score_ < 4
+    shifted = X.copy()
+    shifted[U] += 2.0
+    with pytest.warns(ShiftWarning, match="look unlike the labeled ones"):
+        model = fitted(rows=shifted, confidence_level=0.9, n_estimators=80)
+    assert model.certificate_.kind == "estimate"
+    assert "labeled and unlabeled rows differ" in model.certificate_.reason
+    assert usual("own").shift_score_ == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"estimators": []}, "Leave at least one voter in"),
+        ({"estimators": [("n_jobs", GaussianNB())]}, "conflict with constructor arguments"),
+        ({"estimators": [("a", GaussianNB()), ("a", "drop")]}, r"not unique.*\['a', 'a'\]"),
+        ({"estimators": [("a__b", GaussianNB())]}, r"must not contain __.*\['a__b'\]"),
+        ({"estimators": "some"}, "estimators"),
+        ({"n_estimators": 0}, "n_estimators"),
+        ({"class_weight": "equal"}, "class_weight"),
+        ({"random_state": "one"}, "random_state"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(**parameters)
+
+
+def test_a_fit_that_fails_leaves_no_old_one_behind():
+    model = fitted("own")
+    for rows, y, unlabeled, message in [
+        (X[L], np.zeros(200, int), X[U], "at least two classes"),
+        (X[L], Y[L], X[U, :3], "features"),
+        (X[L], Y[L], [X[:0]], "X_unlabeled has no rows"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            model.fit(rows, y, X_unlabeled=unlabeled)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+
+
+def test_progress_is_shown_if_asked_for(capsys):
+    fitted("own")
+    assert capsys.readouterr().err == ""
+    fitted("own", verbose=1)
+    assert "18 of 18, done" in capsys.readouterr().err

@@ -1,0 +1,241 @@
+"""Voters, importances, the gain of unlabeled rows and held-out predictions, made by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+
+from hedgeclipper import HedgeClipperClassifier, load, save
+from hedgeclipper.base.evaluation import placements
+from hedgeclipper.table_inspection import UnlabeledGain, auc_difference, unlabeled_gain
+from hedgeclipper.voters.classifiers import LabeledRows
+from hedgeclipper.voters.tree_groups import see
+
+RNG = np.random.default_rng(0)
+X, Y = make_classification(400, 6, n_informative=4, flip_y=0.05, random_state=0)
+X = X.astype(np.float32)
+THREE = np.digitize(X[:, 0], [-0.5, 0.5])
+OWN = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+
+
+def fitted(voters="trees", y=Y, rows=X, n_labeled=150, **parameters):
+    model = HedgeClipperClassifier(voters, **{"n_estimators": 40, "random_state": 0, **parameters})
+    return model.fit(rows[:n_labeled], y[:n_labeled], X_unlabeled=rows[n_labeled:])
+
+
+@pytest.fixture(scope="module")
+def own():
+    return fitted(OWN)
+
+
+# Voters.
+
+
+@pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
+def test_the_summary_describes_each_voter_in_each_game(y):
+    model = fitted([*OWN, ("trees", "default")], y)
+    found = model.voter_summary()
+    columns = ["weight", "correlation", "standard_error", "auc", "agreement", "contribution"]
+    assert found.columns.drop("class", errors="ignore").tolist() == ["voter", *columns, "seconds"]
+    games = found.groupby("class") if y is THREE else [(1, found)]
+    for code, part in games:
+        game = code if y is THREE else 0
+        assert part["contribution"].is_monotonic_decreasing
+        assert part["contribution"].sum() == pytest.approx(1)
+        by_name = part.set_index("voter").loc[model.voter_names_]
+        np.testing.assert_array_equal(by_name["weight"], model.weights_[game])
+        np.testing.assert_array_equal(by_name["correlation"], model.label_correlations_[game])
+    table = model._inspect().voters
+    assert set(table.names) == set(model.voter_names_)
+    if y is THREE:
+        np.testing.assert_array_equal(table.of_class(1).weights, model.weights_[1])
+    with pytest.raises(NotFittedError):
+        HedgeClipperClassifier().voter_summary()
+
+
+def test_columns_of_the_summary_are_those_of_out_of_fold_and_unlabeled_scores(own):
+    found = own.voter_summary().set_index("voter")
+    scores = own._voters.labeled[:, :, 0]
+    new = own._predictor.scorer.score(X[150:])[:, :, 0]
+    votes = [scale(p) for scale, p in zip(own._predictor.votes[0].scales, new.T, strict=True)]
+    for k, name in enumerate(own.voter_names_):
+        assert found["auc"][name] == pytest.approx(roc_auc_score(Y[:150], scores[:, k]), abs=1e-3)
+        together = np.corrcoef(votes[0], votes[1])[0, 1]
+        assert found["agreement"][name] == pytest.approx(together, abs=1e-4)
+    sizes = own.weights_[0] * np.std(votes, axis=1)
+    np.testing.assert_allclose(
+        found["contribution"][own.voter_names_], sizes / sizes.sum(), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
+def test_the_leaderboard_has_the_figures_of_voters_and_model(y):
+    model = fitted(OWN, y, n_labeled=100)
+    board = model.leaderboard(X[200:], y[200:])
+    assert board["auc"].is_monotonic_decreasing
+    board = board.set_index("voter")
+    assert set(board.index) == {"all voters", "linear", "bayes"}
+    for name, predictor in {"all voters": model, **model.estimators_}.items():
+        found = predictor.predict_proba(X[200:])
+        two = found[:, 1] if found.shape[1] == 2 else found
+        assert board["auc"][name] == pytest.approx(roc_auc_score(y[200:], two, multi_class="ovr"))
+        assert board["log_loss"][name] == pytest.approx(log_loss(y[200:], found), abs=1e-5)
+        accuracy = np.mean(predictor.predict(X[200:]) == y[200:])
+        assert board["accuracy"][name] == pytest.approx(accuracy)
+    marked = np.where(np.arange(200) < 50, y[200:], np.nan)
+    some = model.leaderboard(X[200:], marked).drop(columns="seconds")
+    theirs = model.leaderboard(X[200:250], y[200:250]).drop(columns="seconds")
+    pd.testing.assert_frame_equal(some, theirs)
+
+
+def test_voters_without_probabilities_are_on_the_leaderboard():
+    model = fitted([("ridge", RidgeClassifier())])
+    board, ridge = model.leaderboard(X, Y).set_index("voter"), model.estimators_["ridge"]
+    assert board["accuracy"]["ridge"] == pytest.approx(ridge.score(X, Y))
+    assert board["auc"]["ridge"] == pytest.approx(roc_auc_score(Y, ridge.decision_function(X)))
+
+
+# Held-out predictions.
+
+
+def test_held_out_rows_are_predicted_by_weights_from_the_others(own):
+    held, scores = own._inspect().hold_out(X[150:]), own._voters.labeled
+    everything, train, test = np.arange(150), np.arange(100), np.arange(100, 150)
+    ours = held.predict(everything, everything)["this model"]
+    raw = own._predictor.raw_of(scores)
+    np.testing.assert_allclose(ours, own._predictor.probabilities(raw), atol=1e-4)
+    found = held.predict(train, test)
+    assert list(found) == ["this model", "mean of all voters", "linear", "bayes"]
+    np.testing.assert_allclose(found["bayes"][:, 1], scores[test, 1, 0])
+    np.testing.assert_allclose(found["mean of all voters"], (found["linear"] + found["bayes"]) / 2)
+
+
+# Importances.
+
+
+def test_importances_are_the_loss_in_out_of_bag_auc():
+    """Of all trees alike, three shuffles of each column; the last column is constant."""
+    rows = np.column_stack([X[:, :4], np.ones(400)]).astype(np.float32)
+    model = fitted(rows=rows)
+    trees = model._voters.trees
+
+    def auc(values):
+        scores = trees.out_of_bag_in(see(values, trees.scorer.components), 1)[:, :, 0]
+        known = ~np.isnan(scores).any(axis=1)
+        return roc_auc_score(Y[:150][known], scores[known] @ [0.5, 0.25, 0.25])
+
+    rng, theirs = np.random.default_rng(0), np.zeros(5)
+    for column in range(5):
+        for _ in range(3):
+            shuffled = rows[:150].copy()
+            shuffled[:, column] = shuffled[rng.permutation(150), column]
+            theirs[column] += (auc(rows[:150]) - auc(shuffled)) / 3
+    np.testing.assert_allclose(model.feature_importances_, theirs, atol=3e-3)
+    assert model.feature_importances_[4] == 0
+
+
+def test_columns_of_strings_count_whole_and_once_measured_they_are_kept(tmp_path):
+    frame = pd.DataFrame(X[:, :2], columns=["noise", "some"])
+    frame["word"] = np.array(["red", "green", "blue"])[np.digitize(X[:, 2], [-0.4, 0.4])]
+    y = (frame["word"] == "red").to_numpy().astype(int)
+    model = fitted([("trees", "default"), *OWN], y, frame)
+    with pytest.raises(AttributeError, match="a copy of a model has none"):
+        _ = load(save(model, tmp_path / "new")).feature_importances_
+    found = model.feature_importances_
+    assert (found.shape, found.argmax()) == ((3,), 2)
+    again = load(save(model, tmp_path / "measured"))
+    np.testing.assert_array_equal(again.feature_importances_, found)
+    model.fit(frame[:150], (X[:150, 0] > 0).astype(int), X_unlabeled=frame[150:])
+    assert model.feature_importances_.argmax() == 0
+
+
+def test_importances_of_sparse_rows_and_many_classes():
+    rows = np.where(np.abs(X) < 0.3, np.float32(0), X)
+    ours, theirs = (fitted(y=THREE, rows=given) for given in (sparse.csr_array(rows), rows))
+    np.testing.assert_allclose(
+        ours.feature_importances_, theirs.feature_importances_, rtol=1e-6, atol=1e-6
+    )
+    assert theirs.feature_importances_.argmax() == 0
+
+
+def test_without_trees_or_components_there_is_no_such_measure(own):
+    for name in ("unlabeled_gain_", "feature_importances_"):
+        with pytest.raises(AttributeError, match=f"{name} is measured on trees"):
+            getattr(own, name)
+    with pytest.raises(AttributeError, match="about components, and there are none"):
+        _ = fitted(rows=X[:, :2]).unlabeled_gain_
+
+
+# What the unlabeled rows bring.
+
+
+def noisy_scores(n_rows=80):
+    is_positive = RNG.random(n_rows) < 0.4
+    scores = [(is_positive + RNG.normal(size=n_rows)).round(1) for _ in range(2)]  # with ties
+    return is_positive, *scores
+
+
+def pairs(is_positive, scores):
+    """For each positive and each negative row: 1 if the positive one is above, 1/2 if they tie."""
+    return (np.sign(scores[is_positive][:, None] - scores[~is_positive]) + 1) / 2
+
+
+def test_the_difference_is_that_of_two_areas_and_its_variance_that_of_delong():
+    is_positive, scores, others = noisy_scores()
+    gain, variance = auc_difference(is_positive, scores, others)
+    theirs = roc_auc_score(is_positive, scores) - roc_auc_score(is_positive, others)
+    assert gain == pytest.approx(theirs)
+    table = pairs(is_positive, scores) - pairs(is_positive, others)
+    delong = table.mean(axis=1).var(ddof=1) / len(table)
+    delong += table.mean(axis=0).var(ddof=1) / table.shape[1]
+    assert variance == pytest.approx(delong)
+    below, above = placements(is_positive, scores)
+    np.testing.assert_allclose(below, pairs(is_positive, scores).mean(axis=1))
+    np.testing.assert_allclose(above, pairs(is_positive, scores).mean(axis=0))
+
+
+def test_the_variance_is_that_of_repeated_draws():
+    found = [auc_difference(*noisy_scores(200)) for _ in range(400)]
+    gains, variances = np.array(found).T
+    assert np.sqrt(np.mean(variances)) == pytest.approx(gains.std(), rel=0.15)
+
+
+@pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
+def test_the_gain_is_over_a_fit_without_unlabeled_rows():
+    model = fitted()
+    alone = HedgeClipperClassifier("trees", n_estimators=40, random_state=0).fit(X[:150], Y[:150])
+    rows = LabeledRows(X[:150], Y[:150], np.arange(2))
+    theirs = unlabeled_gain(model._voters.trees, alone._voters.trees, rows, [1])
+    assert model.unlabeled_gain_ == theirs
+    assert theirs.auc_error > 0
+    assert model.unlabeled_gain_ is model.unlabeled_gain_
+    sure = np.where(Y[:150, None, None] == 1, 0.9, 0.1)
+    better = replace(model._voters.trees, out_of_bag=np.tile(sure, (1, 3, 1)))
+    certain = unlabeled_gain(better, alone._voters.trees, rows, [1])
+    areas = alone._voters.trees.out_of_bag[:, :, 0] @ [0.5, 0.25, 0.25]
+    assert certain.is_significant
+    assert certain.log_loss < 0
+    assert 1 - certain.auc == pytest.approx(roc_auc_score(Y[:150], areas), abs=0.02)
+
+
+@pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
+def test_without_unlabeled_rows_they_bring_nothing():
+    for y in (Y, THREE):
+        model = HedgeClipperClassifier("trees", n_estimators=40, random_state=0)
+        found = model.fit(X[:150], y[:150]).unlabeled_gain_
+        assert (found.auc, found.log_loss) == (0, 0)
+
+
+def test_a_gain_of_two_standard_errors_is_significant():
+    assert UnlabeledGain(0.021, 0.01, 0.0, 0.0).is_significant
+    assert not UnlabeledGain(0.019, 0.01, 0.0, 0.0).is_significant
+    unknown = UnlabeledGain(np.nan, np.nan, 0.0, 0.0)
+    assert not unknown.is_significant
+    assert unknown.describe() == "unlabeled rows: too few labels to measure what they bring"

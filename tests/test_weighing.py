@@ -1,0 +1,350 @@
+"""From scores to votes, weights and probabilities, against closed forms."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from scipy.stats import ttest_ind
+from sklearn.metrics import roc_auc_score
+
+from hedgeclipper import NoHeldOutRowsWarning, weighing
+from hedgeclipper.weighing import (
+    LEAST_SCORE,
+    MOST_RANKS,
+    Calibration,
+    LabeledVotes,
+    RankScale,
+    TreeScale,
+    WeightedVote,
+    balanced_correlations,
+    calibrate,
+    choose_anchor,
+    make_votes,
+    scores_by_game,
+    solve_weights,
+    weigh,
+)
+
+RNG = np.random.default_rng(0)
+SCORES = RNG.random(500)
+NO_TREES = np.empty(0)
+
+
+def votes_of(labeled, is_positive, unlabeled=None, weights=None):
+    labeled = np.asarray(labeled, dtype=float)
+    return LabeledVotes(
+        labeled,
+        np.asarray(is_positive, dtype=bool),
+        np.ones(len(labeled)) if weights is None else np.asarray(weights, dtype=float),
+        labeled if unlabeled is None else unlabeled,
+    )
+
+
+def solve(votes, anchor=None):
+    """Solve the game; by default the anchor weighs all voters the same."""
+    n_voters = votes.labeled.shape[1]
+    anchor = np.full(n_voters, 1 / n_voters) if anchor is None else anchor
+    return solve_weights(votes, anchor, balanced_correlations(votes)[0])
+
+
+def noisy_votes(n_rows, noise, seed=0):
+    """Labels, and votes of a voter with that much noise."""
+    rng = np.random.default_rng(seed)
+    is_positive = rng.random(n_rows) < 0.5
+    votes = np.tanh(np.where(is_positive, 1, -1)[:, None] + rng.normal(size=(n_rows, 1)) * noise)
+    return is_positive, votes
+
+
+# Votes of scores.
+
+
+def test_a_vote_is_the_mean_of_rank_and_standardized_log_odds():
+    scale = RankScale.of(np.array([0.2, 0.2, 0.5, 0.8]))
+    log_odds = np.log([0.25, 0.25, 1, 4])
+    deviation = (np.log(4) - log_odds.mean()) / log_odds.std()
+    rank = 2 * 3.5 / 4 - 1
+    assert scale(np.array([0.8])) == pytest.approx((rank + deviation / 2) / 2)
+
+
+def test_votes_rise_with_the_scores_and_stay_within_bounds():
+    votes = RankScale.of(SCORES)(np.linspace(0, 1, 1001))
+    assert np.all(np.diff(votes) >= 0)
+    assert -1 <= votes.min() < votes.max() <= 1
+    scale = RankScale.of(SCORES)
+    assert scale(np.array([1.0])) == scale(np.array([1.0 - LEAST_SCORE / 2]))
+
+
+def test_equal_scores_share_a_rank_and_their_scale_does_not_matter():
+    scores = np.repeat([0.1, 0.4, 0.9], [5, 2, 3])
+    np.testing.assert_allclose(RankScale.of(scores).ranks, [-0.5, 0.2, 0.7])
+    np.testing.assert_allclose(RankScale.of(scores**3).ranks, [-0.5, 0.2, 0.7])
+
+
+@pytest.mark.parametrize("score", [0.0, 0.3, 1.0])
+def test_one_who_always_says_the_same_has_no_vote(score):
+    scale = RankScale.of(np.full(10, score))
+    np.testing.assert_allclose(scale(np.full(3, score)), 0, atol=1e-12)
+    assert np.isfinite(scale(np.array([0.0, 1.0]))).all()
+    assert abs(TreeScale.of(np.full(10, score))(np.array([score]))) < 1e-12
+
+
+def test_many_values_are_thinned_and_ends_kept():
+    scores = RNG.random(3 * MOST_RANKS)
+    scale = RankScale.of(scores)
+    assert scale.values.size == scale.ranks.size == MOST_RANKS
+    assert (scale.values[0], scale.values[-1]) == (scores.min(), scores.max())
+    exact = 2 * (np.argsort(np.argsort(scores)) + 0.5) / scores.size - 1
+    np.testing.assert_allclose(np.interp(scores, scale.values, scale.ranks), exact, atol=1e-3)
+
+
+def test_votes_of_trees_are_probabilities_in_units_of_two_standard_deviations():
+    scale = TreeScale.of(SCORES)
+    np.testing.assert_allclose(scale(SCORES).mean(), 0, atol=1e-12)
+    np.testing.assert_allclose(scale(SCORES).std(), 0.5)
+    groups = RNG.random((50, 3))
+    mean = make_votes([scale] * 3, groups) @ np.full(3, 1 / 3)
+    np.testing.assert_allclose(mean, scale(groups.mean(axis=1)))
+
+
+def test_log_odds_are_a_line_through_the_weighted_vote():
+    vote = WeightedVote(
+        [TreeScale(0.5, 0.5)] * 2, np.array([0.2, 0.6]), Calibration(slope=3.0, intercept=-1.0)
+    )
+    scores = RNG.random((20, 2))
+    theirs = 3.0 * ((2 * scores - 1) @ vote.weights) - 1.0
+    np.testing.assert_allclose(vote.log_odds(scores), theirs)
+
+
+# b.
+
+
+def test_b_of_ranks_is_the_area_under_the_curve_less_one_half():
+    """Five rows by rank, - + - + +: of the six pairs five are in order."""
+    ranks = np.array([-0.8, -0.4, 0.0, 0.4, 0.8])
+    labels = np.array([0, 1, 0, 1, 1])
+    b, _ = balanced_correlations(votes_of(ranks[:, None], labels))
+    assert roc_auc_score(labels, ranks) == pytest.approx(5 / 6)
+    assert b == pytest.approx([5 / 6 - 1 / 2])
+
+
+def test_b_depends_on_weights_as_on_rows_and_not_on_the_class_prior():
+    is_positive, votes = noisy_votes(200, 1.0)
+    plain, _ = balanced_correlations(votes_of(votes, is_positive))
+    rare = np.r_[np.flatnonzero(~is_positive), np.repeat(np.flatnonzero(is_positive), 9)]
+    more, _ = balanced_correlations(votes_of(votes[rare], is_positive[rare]))
+    assert more == pytest.approx(plain)
+    weights, twice = np.where(np.arange(200) < 10, 2, 1), np.r_[0:200, 0:10]
+    ours, _ = balanced_correlations(votes_of(votes, is_positive, weights=weights))
+    theirs, _ = balanced_correlations(votes_of(votes[twice], is_positive[twice]))
+    assert ours == pytest.approx(theirs)
+
+
+def test_the_standard_error_is_that_of_repeated_draws():
+    draws = [noisy_votes(80, 2.0, seed) for seed in range(400)]
+    found = [balanced_correlations(votes_of(votes, labels)) for labels, votes in draws]
+    b, errors = (np.array(values).ravel() for values in zip(*found, strict=True))
+    assert errors.mean() == pytest.approx(b.std(), rel=0.1)
+
+
+def test_two_labels_of_a_class_that_agree_are_no_proof_and_none_tell_nothing():
+    usual = np.linspace(-1, 1, 101)[:, None]
+    b, errors = balanced_correlations(votes_of([[0.5], [0.5], [-0.5], [-0.5]], [1, 1, 0, 0], usual))
+    assert b == pytest.approx(0.5)
+    # the spread of three rows of 1/3 each, seen through one degree of freedom more
+    assert errors == pytest.approx(np.sqrt(2 * (3 * np.var(usual) / 4) / 2 / 4))
+    b, errors = balanced_correlations(votes_of(np.ones((3, 2)), [1, 1, 1]))
+    assert (b.tolist(), errors.tolist()) == ([0, 0], [1, 1])
+
+
+# The anchor.
+
+
+def test_trees_alone_count_by_their_numbers():
+    is_positive, good = noisy_votes(60, 1.0)
+    votes = votes_of(np.hstack([good, -good]), is_positive)
+    np.testing.assert_array_equal(choose_anchor(votes, np.array([0.7, 0.3])), [0.7, 0.3])
+
+
+def test_without_labels_trees_have_one_half_and_the_others_the_rest():
+    votes = RNG.uniform(-1, 1, size=(50, 5))
+    nothing = votes_of(votes[:0], [], votes)
+    np.testing.assert_allclose(
+        choose_anchor(nothing, np.array([0.75, 0.25])), [3 / 8, 1 / 8, *[1 / 6] * 3]
+    )
+    np.testing.assert_allclose(choose_anchor(nothing, NO_TREES), 1 / 5)
+
+
+@pytest.mark.parametrize("has_trees", [True, False])
+def test_a_voter_z_standard_errors_behind_weighs_exp_of_minus_half_z(has_trees, monkeypatch):
+    """z is Welch's t of the difference of its votes to the trees', between the classes.
+
+    Few labels of the rarer class make it smaller; without trees the best is the reference.
+    """
+    monkeypatch.setattr(weighing, "PRIOR_ROWS", 0.0)
+    is_positive, good = noisy_votes(60, 1.0)
+    worse = 0.7 * good + 0.3 * RNG.uniform(-1, 1, size=(60, 1))
+    ahead = (worse - good)[:, 0]
+    z = ttest_ind(ahead[is_positive], ahead[~is_positive], equal_var=False).statistic
+    n_rare = min(is_positive.sum(), (~is_positive).sum())
+    factor = np.exp(0.5 * z * n_rare / (n_rare + 10))
+    assert factor < 0.9
+    weights = choose_anchor(
+        votes_of(np.hstack([good, worse]), is_positive), np.ones(1) if has_trees else NO_TREES
+    )
+    np.testing.assert_allclose(weights, np.array([1, factor]) / (1 + factor))
+
+
+# The game.
+
+
+def test_the_better_voter_weighs_more_the_more_labels_show_it():
+    is_positive, good = noisy_votes(400, 0.5)
+    votes = np.hstack([good, RNG.uniform(-1, 1, size=(400, 1))])
+    ratios = []
+    for n_labels in (6, 300):
+        weights = solve(votes_of(votes[:n_labels], is_positive[:n_labels], votes)).weights
+        ratios.append(weights[1] / weights[0])
+    assert ratios[1] < 0.5 * ratios[0] <= 0.5
+
+
+def test_without_labels_of_a_class_the_weights_are_those_of_the_anchor():
+    votes, anchor = RNG.uniform(-1, 1, size=(50, 3)), np.array([0.5, 0.3, 0.2])
+    weights = solve(votes_of(votes[:9], np.ones(9), votes), anchor).weights
+    np.testing.assert_allclose(weights / weights.sum(), anchor, atol=1e-3)
+
+
+def test_correction_is_nothing_where_labeled_rows_are_all_rows():
+    is_positive, votes = noisy_votes(100, 1.0)
+    half = np.r_[np.flatnonzero(is_positive)[:40], np.flatnonzero(~is_positive)[:40]]
+    game = solve(votes_of(votes, is_positive))
+    same = votes_of(votes[half], is_positive[half], votes[half])
+    np.testing.assert_allclose(weighing._sampling_correction(same, game), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n_labels", "part"), [(0, 0.0), (2, 0.5), (2_000, 1_000 / 1_001)])
+def test_correction_counts_more_with_more_labels(n_labels, part, monkeypatch):
+    """One half of it counts when labels are twice as many as voters."""
+    is_positive, votes = noisy_votes(3_000, 1.0)
+    game = solve(votes_of(votes, is_positive))
+    some = votes_of(votes[:n_labels], is_positive[:n_labels], votes)
+    found = weighing._sampling_correction(some, game)
+    monkeypatch.setattr(weighing, "LABELS_PER_VOTER", 1e-9)
+    np.testing.assert_allclose(found, part * weighing._sampling_correction(some, game), atol=1e-9)
+
+
+@pytest.mark.parametrize(("n_labels", "is_free"), [(300, False), (1_000, True)])
+def test_weights_may_be_negative_only_with_many_labels(n_labels, is_free):
+    """The second voter votes against the truth."""
+    is_positive, good = noisy_votes(n_labels, 1.0)
+    _, other = noisy_votes(n_labels, 1.0, seed=1)
+    against = np.where(is_positive, -0.9, 0.9)[:, None] + 0.1 * other
+    weights = solve(votes_of(np.hstack([good, against]), is_positive)).weights
+    assert (weights[1] < 0) == is_free
+
+
+# Calibration.
+
+SCORE = np.random.default_rng(0).normal(size=5_000)
+PRIOR = expit(0.5 * SCORE)
+
+
+def labels_for(probabilities, seed=1):
+    return np.random.default_rng(seed).random(probabilities.size) < probabilities
+
+
+def fit(n_labels, probabilities, prior=PRIOR, weights=None):
+    is_positive = labels_for(probabilities)[:n_labels]
+    weights = np.ones(n_labels) if weights is None else weights
+    return calibrate(SCORE[:n_labels], is_positive, weights, SCORE, prior)
+
+
+def test_it_is_a_logistic_curve_through_the_labels_and_twenty_more_of_the_voters():
+    prior, chosen = expit(0.5 * SCORE[:500]), slice(0, 80)
+    is_positive = labels_for(expit(2 * SCORE))[chosen]
+    ours = calibrate(SCORE[chosen], is_positive, np.ones(80), SCORE[:500], prior)
+
+    def loss(line):
+        own, more = (line[0] * values + line[1] for values in (SCORE[chosen], SCORE[:500]))
+        fits = np.log1p(np.exp(-np.where(is_positive, own, -own))).sum()
+        expected = prior * np.log1p(np.exp(-more)) + (1 - prior) * np.log1p(np.exp(more))
+        return fits + 20 * expected.mean()
+
+    theirs = minimize(loss, [1.0, 0.0], tol=1e-10).x
+    np.testing.assert_allclose([ours.slope, ours.intercept], theirs, rtol=1e-2, atol=1e-2)
+
+
+def test_few_labels_stay_near_the_voters_and_many_outweigh_them():
+    truth = expit(3 * SCORE - 1)
+    for n_labels in (0, 2):
+        found = expit(fit(n_labels, truth).log_odds(SCORE))
+        assert np.abs(found - PRIOR).mean() < 0.06
+    np.testing.assert_allclose(expit(fit(5_000, truth).log_odds(SCORE)), truth, atol=0.05)
+
+
+@pytest.mark.parametrize("n_labels", [10, 5_000])
+def test_the_slope_is_positive_even_if_labels_contradict_it(n_labels):
+    found = fit(n_labels, expit(-3 * SCORE), prior=np.full(5_000, 0.5))
+    assert 0 < found.slope < 0.01
+
+
+def test_neither_the_size_of_scores_nor_that_of_weights_matters():
+    is_positive = labels_for(PRIOR)[:50]
+    small = calibrate(1e-4 * SCORE[:50], is_positive, np.full(50, 2.0), 1e-4 * SCORE, PRIOR)
+    plain = fit(50, PRIOR)
+    np.testing.assert_allclose(small.log_odds(1e-4 * SCORE), plain.log_odds(SCORE), rtol=1e-6)
+    uneven = fit(50, PRIOR, weights=np.where(is_positive, 3.0, 1.0))
+    assert uneven.intercept > plain.intercept + 0.3
+
+
+def test_scores_that_do_not_differ():
+    labels = np.array([1, 1, 1, 0, 0])
+    found = calibrate(np.zeros(5), labels, np.ones(5), np.zeros(9), np.full(9, 0.5))
+    assert found.slope > 0
+    assert expit(found.intercept) == pytest.approx((3 + 10) / 25, abs=1e-3)
+
+
+def test_the_only_label_of_a_class_does_not_turn_its_scores_round():
+    """Whoever scores it has seen none of its class, and scores it lowest."""
+    is_positive = np.arange(200) == np.argmin(SCORE[:200])
+    found = calibrate(SCORE[:200], is_positive, np.ones(200), SCORE, PRIOR)
+    np.testing.assert_allclose(expit(found.log_odds(SCORE)), PRIOR, atol=0.01)
+
+
+# All of it.
+
+
+def test_scores_are_of_rows_that_all_voters_have_scored():
+    labeled = RNG.random((4, 2, 3))
+    labeled[1, 0, 0] = np.nan
+    unlabeled, codes = RNG.random((5, 2, 3)), np.array([0, 1, 1, 2])
+    found = scores_by_game(labeled, unlabeled, codes, np.arange(1.0, 5.0), [0, 1, 2])
+    for k, own in enumerate(found):
+        np.testing.assert_array_equal(own.labeled, labeled[[0, 2, 3], :, k])
+        np.testing.assert_array_equal(own.unlabeled, unlabeled[:, :, k])
+        np.testing.assert_array_equal(own.is_positive, codes[[0, 2, 3]] == k)
+        np.testing.assert_array_equal(own.weights, [1, 3, 4])
+    labeled[3, 1, 2] = np.nan
+    with pytest.warns(NoHeldOutRowsWarning, match="Some class has no held-out row"):
+        scores_by_game(labeled, unlabeled, codes, None, [0, 1, 2])
+
+
+def test_voters_are_weighed_on_their_votes_beside_trees():
+    """Two groups of trees share a scale, and a voter that guesses is nearly left out."""
+    is_positive, good = noisy_votes(600, 0.8)
+    p = np.hstack([expit(2 * good), expit(2 * good + 0.1), expit(4 * good), RNG.random((600, 1))])
+    scores = votes_of(p[:200], is_positive[:200], p[200:])
+    found = weigh(scores, np.array([0.5, 0.5]))
+    assert [type(scale) for scale in found.vote.scales] == [TreeScale] * 2 + [RankScale] * 2
+    assert found.vote.scales[0] == found.vote.scales[1]
+    assert found.vote.weights[3] < 0.1 * found.vote.weights.sum()
+    log_odds = found.vote.log_odds(p)
+    assert roc_auc_score(is_positive, log_odds) > roc_auc_score(is_positive, p[:, 3]) + 0.3
+    assert expit(log_odds).mean() == pytest.approx(is_positive.mean(), abs=0.05)
+
+
+def test_if_no_voter_is_better_than_a_guess_the_weights_are_those_of_the_anchor():
+    is_positive, good = noisy_votes(100, 0.5)
+    wrong = expit(-3 * good + logit([[0.4, 0.6]]))
+    found = weigh(votes_of(wrong, is_positive), NO_TREES)
+    assert np.all(found.label_correlations < 0)
+    np.testing.assert_array_equal(found.vote.weights, found.anchor)

@@ -1,0 +1,268 @@
+"""Groups of trees against scikit-learn's forests, and the shrinkage of their leaves."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import log_loss, roc_auc_score
+
+from hedgeclipper import ShiftWarning
+from hedgeclipper.voters import tree_groups
+from hedgeclipper.voters.tree_groups import (
+    STRENGTHS,
+    check_shift,
+    choose_strength,
+    fit_trees,
+    see,
+    shrink,
+)
+from hedgeclipper.voters.trees import TreeNodes, pack_trees
+from hedgeclipper.voters.views import Components
+
+X, Y = make_classification(700, 6, n_informative=4, flip_y=0.1, random_state=0)
+X = X.astype(np.float32)
+THREE = Y + (X[:, 0] > 0.5)
+L, NEW = slice(0, 200), slice(200, 700)
+PARTS = ("random forest", "extra trees on components", "extra trees on columns and components")
+
+
+def fitted(y=Y, rows=X, weights=None, n_trees=16, unlabeled=NEW, seed=0, n_labeled=200):
+    some = None if unlabeled is None else rows[unlabeled]
+    games = [1] if y.max() == 1 else list(range(y.max() + 1))
+    return fit_trees(
+        rows[:n_labeled],
+        y[:n_labeled],
+        weights,
+        games,
+        some,
+        n_trees=n_trees,
+        random_state=np.random.RandomState(seed),
+        n_jobs=None,
+    )
+
+
+@pytest.fixture
+def no_shrinkage(monkeypatch):
+    monkeypatch.setattr(tree_groups, "STRENGTHS", np.array([0.0]))
+
+
+def columns_of(y):
+    return slice(1, 2) if y is Y else slice(None)
+
+
+# What is grown.
+
+
+@pytest.mark.parametrize("n_trees", [1, 8, 11])
+def test_there_are_as_many_trees_as_asked_for_and_half_are_a_forest(n_trees):
+    found = fitted(n_trees=n_trees).grown
+    sizes = [one.trees.n_trees for one in found]
+    assert tuple(one.name for one in found) == PARTS
+    assert sum(sizes) == max(n_trees, 3)  # one in each group at least
+    assert abs(sizes[0] - n_trees / 2) <= 0.5
+    assert abs(sizes[1] - sizes[2]) <= 1
+
+
+def test_two_columns_have_no_components():
+    found = fitted(rows=X[:, :2])
+    assert found.scorer.components is None
+    assert [one.name for one in found.grown] == ["random forest", "extra trees"]
+
+
+def test_components_are_learned_from_all_rows_and_no_labels():
+    ours, turned, alone = (
+        fitted(y, unlabeled=own).scorer.components.directions_
+        for y, own in ((Y, NEW), (1 - Y, NEW), (Y, None))
+    )
+    np.testing.assert_array_equal(ours, turned)
+    theirs, of_labeled = (Components(random_state=0).fit(rows) for rows in (X, X[L]))
+    np.testing.assert_allclose(np.abs(ours), np.abs(theirs.directions_), atol=1e-4)
+    np.testing.assert_allclose(np.abs(alone), np.abs(of_labeled.directions_), atol=1e-4)
+    assert np.abs(np.abs(alone) - np.abs(ours)).max() > 1e-3
+
+
+def test_sparse_and_dense_rows_are_seen_alike():
+    dense = np.where(np.abs(X) < 0.5, np.float32(0), X)
+    components = Components(random_state=0).fit(dense)
+    ours, theirs = (see(rows, components) for rows in (sparse.csr_array(dense), dense))
+    np.testing.assert_array_equal(ours["both"].toarray(), theirs["both"])
+    np.testing.assert_array_equal(ours["components"], theirs["components"])
+
+
+def test_weights_of_rows_reach_the_trees():
+    weights = np.where(Y[L] == 1, 3.0, 1.0)
+    roots = [tree.tree_.value[0, 0, 1] for tree in fitted(weights=weights).grown[0].model]
+    assert np.mean(roots) == pytest.approx(np.average(Y[L], weights=weights), abs=0.03)
+
+
+# Scores.
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
+@pytest.mark.usefixtures("no_shrinkage")
+def test_scores_of_new_rows_are_the_probabilities_of_each_forest(y, missing):
+    holes = np.random.default_rng(0).random(X.shape) < 0.1 * missing
+    rows = np.where(holes, np.float32(np.nan), X)
+    found = fitted(y, rows)
+    scores, views = found.scorer.score(rows[NEW]), see(rows[NEW], found.scorer.components)
+    assert scores.dtype == np.float32
+    for number, one in enumerate(found.grown):
+        theirs = one.model.predict_proba(views[one.view])[:, columns_of(y)]
+        np.testing.assert_allclose(scores[:, number], theirs, atol=1e-6)
+
+
+def test_scores_do_not_depend_on_blocks_and_threads(monkeypatch):
+    scorer = fitted().scorer
+    whole = scorer.score(X[NEW])
+    monkeypatch.setattr("hedgeclipper.voters.trees.ROWS_PER_BLOCK", 1024)
+    many = np.tile(X[NEW], (5, 1))
+    np.testing.assert_array_equal(scorer.score(many, 2), np.tile(whole, (5, 1, 1)))
+    assert scorer.score(X[:0]).shape == (0, 3, 1)
+
+
+@pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
+@pytest.mark.usefixtures("no_shrinkage")
+def test_out_of_bag_scores_are_means_over_trees_without_the_row(y):
+    """Plus what the samples of these trees lack of the class, compared with those of all trees."""
+    found = fitted(y)
+    views = see(X[L], found.scorer.components)
+    for number, one in enumerate(found.grown):
+        sums, roots = np.zeros((2, 200, y.max() + 1))
+        n_unseen = np.zeros((200, 1))
+        for tree, bag in zip(one.model.estimators_, one.model.estimators_samples_, strict=True):
+            out = np.setdiff1d(np.arange(200), bag)
+            sums[out] += tree.predict_proba(views[one.view][out])
+            roots[out] += tree.tree_.value[0, 0]
+            n_unseen[out] += 1
+        mean_root = np.mean([tree.tree_.value[0, 0] for tree in one.model.estimators_], axis=0)
+        with np.errstate(invalid="ignore"):
+            theirs = (sums - roots) / n_unseen + mean_root
+        ours = found.out_of_bag[:, number]
+        np.testing.assert_allclose(ours, theirs[:, columns_of(y)], atol=1e-9)
+        assert np.isnan(ours[n_unseen[:, 0] == 0]).all()
+
+
+def test_a_rare_class_is_not_scored_low_out_of_bag():
+    """Columns that know nothing of 4 labels in 60 rank them at one half, on average."""
+    aucs = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        rows, codes = rng.normal(size=(60, 3)), (rng.permutation(60) < 4).astype(int)
+        found = fitted(codes, rows.astype(np.float32), None, 120, None, seed, 60)
+        aucs.append(roc_auc_score(codes, found.out_of_bag.mean(axis=(1, 2))))
+    assert abs(np.mean(aucs) - 0.5) < 2.5 * np.std(aucs) / np.sqrt(len(aucs))
+
+
+def test_the_strength_of_each_group_is_that_of_the_lowest_log_loss_out_of_bag(monkeypatch):
+    auto, losses, scores = fitted(), [], []
+    for strength in STRENGTHS:
+        monkeypatch.setattr(tree_groups, "STRENGTHS", np.array([strength]))
+        scores.append(fitted())
+        p = np.clip(scores[-1].out_of_bag[:, :, 0], 1e-6, 1 - 1e-6)
+        losses.append(np.nanmean(-np.log(np.where(Y[L, None] == 1, p, 1 - p)), axis=0))
+    best = np.argmin(losses, axis=0)
+    np.testing.assert_array_equal(auto.strengths, STRENGTHS[best])
+    for group, number in enumerate(best):
+        np.testing.assert_array_equal(
+            auto.scorer.score(X[NEW])[:, group], scores[number].scorer.score(X[NEW])[:, group]
+        )
+
+
+def test_noise_is_shrunk_and_labels_without_it_are_not():
+    noise = np.random.default_rng(0).integers(0, 2, 700)
+    assert np.all(fitted(noise, n_trees=32).strengths >= 30)
+    assert fitted((X[:, 0] > 0).astype(int), n_trees=32).strengths[0] < 30
+
+
+def test_scores_that_are_made_again_from_the_same_rows_are_the_same():
+    found = fitted(THREE)
+    again = found.out_of_bag_in(see(X[L], found.scorer.components), 1)
+    np.testing.assert_allclose(again, found.out_of_bag)
+
+
+# Shift.
+
+
+def test_shift_score_is_small_for_like_rows_and_large_for_others():
+    found = fitted(n_trees=40)
+    assert check_shift(found, None, 1) == 0.0
+    assert check_shift(found, X[NEW], 1) < 4
+    assert check_shift(found, X[200:220], 1) < 4
+    with pytest.warns(ShiftWarning, match="unlike the labeled ones"):
+        assert check_shift(found, X[NEW] + np.float32(2.0), 1) > 10
+    within = replace(found, grown=[replace(one, unseen=one.unseen & False) for one in found.grown])
+    assert check_shift(within, X[NEW] + 2, 1) == 0.0  # no labeled row is unseen
+
+
+# Shrinkage of leaves, and the choice of its strength.
+
+WEIGHTS = np.random.default_rng(0).uniform(0.5, 2.0, 200)
+FOREST = RandomForestClassifier(4, random_state=0).fit(X[L], Y[L], sample_weight=WEIGHTS)
+TREES = pack_trees(FOREST.estimators_)
+SOME = np.array([0.0, 5.0, 40.0])
+
+
+def shrunk_by_recursion(tree, strength, node=0, above=None):
+    """Values of the leaves of scikit-learn's tree, left ones first, as Agarwal et al. write it."""
+    mean = tree.value[node, 0, 1]
+    value = mean
+    if above is not None:
+        value_above, mean_above, size_above = above
+        value = value_above + (mean - mean_above) / (1 + strength / size_above)
+    if tree.children_left[node] < 0:
+        return [value]
+    here = value, mean, tree.weighted_n_node_samples[node]
+    left, right = tree.children_left[node], tree.children_right[node]
+    return [
+        *shrunk_by_recursion(tree, strength, left, here),
+        *shrunk_by_recursion(tree, strength, right, here),
+    ]
+
+
+def test_it_is_a_recursion_from_the_root():
+    ours = shrink(TREES.nodes, TREES.leaf_values[:, 1], SOME)
+    for strength, own in zip(SOME, ours, strict=True):
+        theirs = [shrunk_by_recursion(tree.tree_, strength) for tree in FOREST.estimators_]
+        np.testing.assert_allclose(own, np.concatenate(theirs), atol=1e-12)
+
+
+def test_from_none_to_the_mean_of_the_tree_which_stays():
+    values = TREES.leaf_values[:, 1]
+    none, some, all_of_it = shrink(TREES.nodes, values, np.array([0.0, 5.0, 1e15]))
+    np.testing.assert_allclose(none, values, atol=1e-12)
+    means = [tree.tree_.value[0, 0, 1] for tree in FOREST.estimators_]
+    np.testing.assert_allclose(all_of_it, np.repeat(means, TREES.n_leaves))
+    roots = TREES.nodes.means_and_sizes(some)[0][TREES.nodes.parent < 0]
+    np.testing.assert_allclose(roots, means)
+
+
+def test_a_leaf_alone_has_its_mean():
+    nodes = TreeNodes(np.array([-1]), np.array([0]), np.array([7.0]))
+    np.testing.assert_array_equal(shrink(nodes, np.array([0.3]), STRENGTHS), 0.3)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_strength_is_that_of_the_lowest_log_loss(weighted):
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        scores, is_positive = rng.random((4, 50, 1)), rng.random((50, 1)) < 0.5
+        weights = rng.random(50) if weighted else None
+        losses = [log_loss(is_positive[:, 0], own[:, 0], sample_weight=weights) for own in scores]
+        assert choose_strength(scores, is_positive, weights) == np.argmin(losses)
+
+
+def test_rows_without_a_score_do_not_count_and_sure_errors_stay_finite():
+    scores = np.array([[0.0, 0.9, 0.5], [0.5, 0.5, np.nan]])[:, :, None]
+    assert choose_strength(scores, np.ones((3, 1), bool)) == 1
+    assert choose_strength(np.full((3, 4, 1), np.nan), np.ones((4, 1), bool)) == 0
+
+
+def test_the_losses_of_several_games_add_up():
+    """The second strength is a little worse in the first game, and much better in the other."""
+    scores = np.array([[[0.7, 0.1]], [[0.6, 0.8]]])
+    assert choose_strength(scores, np.array([[True, True]])) == 1
+    assert choose_strength(scores[:, :, :1], np.array([[True]])) == 0
