@@ -11,7 +11,7 @@ from benchmarks.bounds_table import N_SPLITS, SIMPLE
 from benchmarks.figures import when, with_what
 from benchmarks.pages import DOCS, bullets, markdown_table, write_sections
 
-NAMES = {"forest": "HedgeClipper", "panel": "the panel", "votes": "votes"}
+NAMES = {"hedgeclipper": "HedgeClipper", "votes": "votes"}
 PAGE = DOCS / "bounds.md"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from benchmarks.figures import OURS, row_name
-from benchmarks.table_plot import dots
+from benchmarks.plots import dots
 from benchmarks.votes.methods import BF
 from benchmarks.votes.table import VoteFigures
 
