@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks.data.fetching import fetch
+from benchmarks.data.sources import fetch
 
 LEAST_PER_CLASS = 2
 

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.data.fetching import fetch
+from benchmarks.data.sources import fetch
 from benchmarks.pages import DOCS, FIGURES, markdown_table, save_figure, with_section, write_page
 from benchmarks.timing import print_rows
 from hedgeclipper.paper import ContradictoryCorrelationsWarning, MarginDisplay, PaperHedgeClipper

@@ -33,7 +33,7 @@ from rich.progress import (
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 from benchmarks.data import DATA
-from benchmarks.data.fetching import fetch_all
+from benchmarks.data.sources import fetch_all
 from benchmarks.draws import Draw, make_draw
 from benchmarks.methods import METHODS
 from benchmarks.methods.method import Member
