@@ -47,8 +47,7 @@ class BoundResult:
     automatic labels had more errors than they may, ``labeled_*`` the mean share of rows labeled,
     both for the largest errors of 1, 5 and 10 %; ``tuned_*`` are the same for a threshold at which
     the held-out labels themselves have as few errors. ``out_of_sample`` is the plain out-of-bag or
-    out-of-fold error, ``estimate`` what is made of it. ``rho`` is the correlation of errors and
-    doubts that the estimate is made from.
+    out-of-fold error, ``estimate`` what is made of it.
     """
 
     data: str
@@ -79,7 +78,6 @@ class BoundResult:
     seconds: float = float("nan")
     date: str = ""
     versions: str = ""
-    rho: float = float("nan")
 
     @property
     def key(self) -> Key:
@@ -153,19 +151,7 @@ def measure(method: str, name: str, n_labels: int, seed: int) -> BoundResult | N
         seconds=round(seconds, 2),
         date=today(),
         versions=versions(),
-        rho=correlation(plain._checked),
     )
-
-
-def correlation(rule: CheckedRule) -> float:
-    """Return the correlation of errors and doubts; 0 where one is constant, or it is negative.
-
-    The slope of the estimate is never negative either, so such doubts change nothing.
-    """
-    doubts = rule.doubts if rule.own_doubts is None else rule.own_doubts
-    if np.ptp(rule.wrong.astype(float)) == 0 or np.ptp(doubts) == 0:
-        return 0.0
-    return max(0.0, float(np.corrcoef(rule.wrong, doubts)[0, 1]))
 
 
 def splits(
