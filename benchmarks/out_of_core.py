@@ -3,10 +3,11 @@
     python -m benchmarks.out_of_core [millions of rows ...]
 
 Generated rows of 18 columns in Parquet files of a million rows each, 100 trees and no other
-voters (``estimators="trees"``), grown on 10,000 labels, two threads. Every run is a process of its own, interleaved. Memory is
-the peak of anonymous memory (mapped files do not count, rows in memory do) minus that at the start
-of the process, seen every 10 ms. Seconds are those of the whole ``fit``; the time per row leaves
-out growing the forest, which does not depend on the rows. Writes the section in docs/large_data.md.
+voters (``estimators="trees"``), grown on 10,000 labels, two threads. Every run is a process of its
+own, interleaved. Memory is the peak of anonymous memory (mapped files do not count, rows in memory
+do) minus that at the start of the process, seen every 10 ms. Seconds are those of the whole
+``fit``; the time per row leaves out growing the trees, which does not depend on the rows. Writes
+the section in docs/large_data.md.
 """
 
 from __future__ import annotations
@@ -77,9 +78,7 @@ def seconds_to_predict(X: np.ndarray, y: np.ndarray, paths: list[Path]) -> float
 
 def fit(X: np.ndarray, y: np.ndarray, rows: Any) -> dict:
     """Return what a fit takes, and what it finds."""
-    model = HedgeClipperClassifier(
-        "trees", n_estimators=N_TREES, n_jobs=N_JOBS, random_state=0
-    )
+    model = HedgeClipperClassifier("trees", n_estimators=N_TREES, n_jobs=N_JOBS, random_state=0)
     with calls_timed(tree_groups, "_grow") as growing:
         started = time.perf_counter()
         model.fit(X, y, X_unlabeled=rows)
@@ -144,10 +143,14 @@ def render(found: Found, peer: int) -> str:
     memory = [median(runs, "bytes") for runs in files.values()]
     times = [per_row(runs, n) for n, runs in files.items()]
     ratio = median(files[peer], "seconds") / median(found["predict_proba", peer], "seconds")
-    return markdown_table(rows) + "\n\n" + bullets(
-        f"memory from files, largest over smallest: {max(memory) / min(memory):.3f}",
-        f"time a row from files, largest over smallest: {max(times) / min(times):.3f}",
-        f"time over the forest's `predict_proba`, {peer} million rows: {ratio:.2f}",
+    return (
+        markdown_table(rows)
+        + "\n\n"
+        + bullets(
+            f"memory from files, largest over smallest: {max(memory) / min(memory):.3f}",
+            f"time a row from files, largest over smallest: {max(times) / min(times):.3f}",
+            f"time over the forest's `predict_proba`, {peer} million rows: {ratio:.2f}",
+        )
     )
 
 

@@ -78,7 +78,9 @@ def guarantee_finding(groups: list[list[Any]]) -> str:
 
 def root_mean_square(found: Sequence[Any], name: str) -> float:
     """Return the root of the mean square difference of an estimate from the error."""
-    return float(np.sqrt(np.mean([(getattr(one, name) - one.estimated_error) ** 2 for one in found])))
+    return float(
+        np.sqrt(np.mean([(getattr(one, name) - one.estimated_error) ** 2 for one in found]))
+    )
 
 
 def _coverage(found: Sequence[Any]) -> float:
@@ -117,7 +119,9 @@ def label_table(cells: Cells) -> str:
     """Return the proportion of rows labeled automatically, and how often too many are wrong."""
     rows = [["labels", "method", "max_error", "labeled", "broken", "tuned: labeled", "broken"]]
     for n_labels, method in sorted({(key[1], key[2]) for key in _rows(cells)}):
-        ours = [one for key, found in cells.items() if key[1:] == (n_labels, method) for one in found]
+        ours = [
+            one for key, found in cells.items() if key[1:] == (n_labels, method) for one in found
+        ]
         for most in MAX_ERRORS:
             names = [f"labeled_{100 * most:g}", f"broken_{100 * most:g}"]
             figures = [_mean(ours, name) for name in (*names, *(f"tuned_{n}" for n in names))]

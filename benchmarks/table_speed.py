@@ -5,24 +5,22 @@
 Generated rows of 18 columns (ten informative, labels flipped with probability 0.1), two jobs for
 all. With 1,000 labels and 8,000 unlabeled rows, and with 10,000 and a million of them: the whole
 ``fit`` with the default voters and with trees alone, beside the forest's ``fit`` and
-``predict_proba`` on the same rows, and ``predict_proba`` beside the forest's. Then the part of the
-fit that tests predictions for the certificate. Runs are interleaved; seconds are medians.
+``predict_proba`` on the same rows, and ``predict_proba`` beside the forest's. Runs are interleaved;
+seconds are medians.
 """
 
 from __future__ import annotations
 
 import sys
-import time
 import warnings
 from functools import partial
-from typing import Any
 
 import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.methods.supervised import N_TREES
-from benchmarks.timing import calls_timed, interleaved, print_rows
+from benchmarks.timing import interleaved, print_rows
 from hedgeclipper import HedgeClipperClassifier
 
 N_JOBS, N_ROUNDS = 2, 3
@@ -41,9 +39,9 @@ def forest() -> RandomForestClassifier:
     return RandomForestClassifier(N_TREES, n_jobs=N_JOBS, random_state=0)
 
 
-def fit(rows: Rows, estimators: str, **options: Any) -> HedgeClipperClassifier:
+def fit(rows: Rows, estimators: str) -> HedgeClipperClassifier:
     X, y, unlabeled = rows
-    model = HedgeClipperClassifier(estimators, n_jobs=N_JOBS, random_state=0, **options)
+    model = HedgeClipperClassifier(estimators, n_jobs=N_JOBS, random_state=0)
     return model.fit(X, y, X_unlabeled=unlabeled)
 
 
@@ -68,20 +66,14 @@ def compare(rows: Rows) -> list[tuple[str, ...]]:
     )
     what = f"{y.size:,} labels, {len(unlabeled):,} rows"
     return [
-        (f"{what}: {step}, {name}", f"{seconds[name]:.2f}", f"{seconds[name] / seconds['peer']:.2f}")
+        (
+            f"{what}: {step}, {name}",
+            f"{seconds[name]:.2f}",
+            f"{seconds[name] / seconds['peer']:.2f}",
+        )
         for step, seconds in (("fit", fits), ("predict_proba", predictions))
         for name in models
     ]
-
-
-def certificate_part(rows: Rows, level: float | None) -> tuple[str, ...]:
-    """Return the part of a fit of trees that goes into the certificate."""
-    with calls_timed(HedgeClipperClassifier, "_store_tested") as seconds:
-        started = time.perf_counter()
-        fit(rows, "trees", confidence_level=level)
-        part = seconds[0] / (time.perf_counter() - started)
-    what = "estimate" if level is None else "guarantee"
-    return f"certificate, {what}", f"{seconds[0]:.2f}", f"{part:.3f} of the fit"
 
 
 def main(n_rows: int = 1_000_000) -> None:
@@ -92,7 +84,6 @@ def main(n_rows: int = 1_000_000) -> None:
     for n_labeled, n_unlabeled in SIZES:
         rows = X[:n_labeled], y[:n_labeled], X[n_labeled:][:n_unlabeled]
         lines += compare(rows)
-        lines += [certificate_part(rows, level) for level in (None, 0.95)]
     print_rows(lines)
 
 

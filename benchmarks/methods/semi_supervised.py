@@ -53,7 +53,5 @@ def label_spreading(draw: Draw) -> np.ndarray:
 
 METHODS = (
     Method("self-training", "Self-training", self_training, is_member=True),
-    Method(
-        "label-spreading", "Label spreading", label_spreading, is_member=True, max_rows=100_000
-    ),
+    Method("label-spreading", "Label spreading", label_spreading, is_member=True, max_rows=100_000),
 )
