@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from benchmarks.comparison import best_and_ties
-from benchmarks.data import DATA
-from benchmarks.data.paper import PUBLISHED_COLUMNS
+from benchmarks.data.sources import DATASETS, PUBLISHED_COLUMNS
 from benchmarks.figures import OURS, PairedFigures, Row, bold, row_name
 from benchmarks.methods import METHODS
 from benchmarks.pages import listed, markdown_table
@@ -39,8 +38,8 @@ class Figures(PairedFigures):
 
 def published(row: Row) -> dict[str, float]:
     """Return the published values of a row; none if the paper has no such row."""
-    data = next(data for data in DATA if data.name == row[0])
-    figures = dict(zip(PUBLISHED_COLUMNS, data.published.get(row[1], ()), strict=False))
+    found = DATASETS[row[0]].published.get(str(row[1]), ())
+    figures = dict(zip(PUBLISHED_COLUMNS, found, strict=False))
     return figures | {name: figures[PAPERS] for name in (SMALL_ALPHA, HELD_OUT) if figures}
 
 
@@ -138,11 +137,10 @@ def describe_protocol(figures: Figures) -> str:
 
 
 def _remark(row: Row, names: list[str]) -> str:
-    data = next(data for data in DATA if data.name == row[0])
-    titles = listed([METHODS[name].title for name in names])
-    if row[1] not in data.remarks:
+    remarks, titles = DATASETS[row[0]].remarks, listed([METHODS[name].title for name in names])
+    if str(row[1]) not in remarks:
         raise ValueError(
             f"{row_name(row)} is further than {FAR_OFF} from the published value in the columns "
-            f"{titles}: write a remark on it in benchmarks/data/{data.name.replace('-', '_')}.py."
+            f"{titles}: write a remark on it in benchmarks/data/datasets.toml."
         )
-    return f"{row_name(row)} ({titles}): {data.remarks[row[1]]}."
+    return f"{row_name(row)} ({titles}): {remarks[str(row[1])]}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from benchmarks.data.paper import PUBLISHED_COLUMNS
+from benchmarks.data.sources import PUBLISHED_COLUMNS
 from benchmarks.figures import OURS, PairedFigures, difference, row_name
 from benchmarks.methods.supervised import EQUAL_FOREST, N_TREES
 from benchmarks.paper_table import ONLY_IN_A, in_papers_protocol

@@ -32,8 +32,7 @@ from rich.progress import (
 )
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
-from benchmarks.data import DATA
-from benchmarks.data.sources import fetch_all
+from benchmarks.data.sources import DATASETS, fetch_all
 from benchmarks.draws import Draw, make_draw
 from benchmarks.methods import METHODS
 from benchmarks.methods.method import Member
@@ -82,7 +81,7 @@ class Comparison:
 
 COMPARISONS = {
     "paper": Comparison(
-        [(data.name, n_labels) for data in DATA for n_labels in data.budgets],
+        [(data.name, n_labels) for data in DATASETS.values() for n_labels in data.budgets],
         tuple(METHODS),
         10,
         50_000,

@@ -40,10 +40,23 @@ class Dataset:
     urls: dict[str, str] = field(default_factory=dict)
     n_test: int = 0  # how many of the last rows are test rows
     n_unlabeled: int = 0  # further rows, without a label
+    budgets: Sequence[int] = ()  # numbers of labels that are run
+    # by number of labels: AUCs in the paper's table, in the order of PUBLISHED_COLUMNS, and why
+    # ours may be far from them
+    published: dict[str, Sequence[float]] = field(default_factory=dict)
+    remarks: dict[str, str] = field(default_factory=dict)
 
 
 with (Path(__file__).parent / "datasets.toml").open("rb") as _file:
     DATASETS = {name: Dataset(name, **record) for name, record in tomllib.load(_file).items()}
+PUBLISHED_COLUMNS = (
+    "hedgeclipper-paper",
+    "random-forest",
+    "base-forest",
+    "adaboost",
+    "mart",
+    "logistic-unscaled",
+)
 
 
 def fetch(name: str) -> Contents:
