@@ -32,7 +32,8 @@ class Contents:
 def read_archive(path: Path, unlabeled_path: Path | None = None) -> Contents:
     """Return the labeled rows of one archive, and unlabeled ones of the same or another."""
     unlabeled, n_test = None, 0
-    with np.load(path, allow_pickle=False) as archive:
+    # np.load would leave a damaged file open if it had to open it itself
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         if "y_train" in archive:
             data = _stacked([_matrix(archive, "X_train"), _matrix(archive, "X_test")])
             target = _as_classes(np.concatenate([archive["y_train"], archive["y_test"]]))

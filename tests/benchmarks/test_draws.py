@@ -85,3 +85,12 @@ def test_a_fold_scores_the_held_out_rows_and_hides_their_labels(files):
     np.testing.assert_array_equal(fold.y_scored, draw.y[held_out])
     np.testing.assert_array_equal(fold.y, draw.y[kept])
     assert fold.X_unlabeled.shape == (110, 1)
+
+
+def test_a_rare_class_has_its_percentage_of_the_rows(files):
+    draw = make_draw("plain 5 %", 100, 0, max_unlabeled=300)
+    labels = np.append(draw.y, draw.y_scored)
+    assert (draw.y.size, labels.size, labels.sum()) == (100, 400, 20)
+    rows = np.concatenate([draw.X, draw.X_unlabeled]).ravel()
+    np.testing.assert_array_equal(rows % 3 == 0, labels)
+    assert np.unique(rows).size == rows.size

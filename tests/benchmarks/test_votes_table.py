@@ -7,25 +7,18 @@ import numpy as np
 import pytest
 
 from benchmarks.figures import OURS, figure_table
-from benchmarks.pages import with_section
-from benchmarks.results_file import FOLDER, Key, read_results, write_results
-from benchmarks.votes import run_votes, speed
+from benchmarks.pages import DOCS, NOT_RUN, ROOT, with_section
+from benchmarks.results_file import Key, read_results, write_results
+from benchmarks.votes import page, run_votes, speed
 from benchmarks.votes.data import SETS, VoteDraw, why_absent
 from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS
+from benchmarks.votes.page import VoteFigures
 from benchmarks.votes.peer import OWN, PeerResult, no_result
-from benchmarks.votes.published import PUBLISHED, published_findings, published_table
-from benchmarks.votes.render_votes import NOT_RUN, PAGE, README, readme_sections, render, sections
 from benchmarks.votes.results import SPEED, VOTES, VoteResult
-from benchmarks.votes.speed_table import describe_speed, ratios
-from benchmarks.votes.table import VoteFigures, describe_run, findings_on_accuracy
 
 REASON = next(filter(None, map(why_absent, SETS)), "")
 needs_data = pytest.mark.skipif(bool(REASON), reason=REASON)
 ROW = ("bf_cardio", 100)
-
-
-def needs(path):
-    return pytest.mark.skipif(not path.exists(), reason=f"{path.name}: run `make votes-table`")
 
 
 def made_up(rows=(ROW,), draws=3, **changes):
@@ -202,52 +195,16 @@ def test_fewer_draws_are_compared_on_those_that_both_have():
     assert "| 0.705 |" in figure_table(figures, "accuracy", [OURS, "glad", "mace"])
 
 
-@pytest.mark.parametrize(
-    ("ours", "is_first"), [([0.9, 0.91, 0.92], True), ([0.79] * 3, False), ([0.7, 0.8, 0.9], True)]
-)
-def test_first_or_tied_within_half_a_point(ours, is_first):
-    figures = VoteFigures(made_up(accuracy={OURS: ours}))
-    assert figures.is_first(ROW) == is_first
-    text = findings_on_accuracy(figures)
-    assert ("bf_cardio, 100" in text) != is_first
-
-
-def test_a_tie_further_off_than_half_a_point_is_no_first():
-    figures = VoteFigures(made_up(accuracy={OURS: [0.6, 0.8, 0.9], "mace": [0.8, 0.81, 0.82]}))
-    assert OURS in figures.ties(ROW, "accuracy")
-    assert not figures.is_first(ROW)
-
-
-def test_the_papers_setting_does_not_count_as_a_rival():
-    figures = VoteFigures(made_up(accuracy={BF: [0.99, 0.98, 0.99]}))
-    assert figures.is_first(ROW)
-
-
 def test_draws_without_a_result_are_listed():
     results = made_up(accuracy={"glad": [0.8, np.nan, np.nan]})
     gaps = [replace(r, reason="too slow") if np.isnan(r.accuracy) else r for r in results]
-    assert "- GLAD, 2 draws: too slow." in describe_run(VoteFigures(gaps))
+    assert "- GLAD, 2 draws: too slow." in page.describe_run(VoteFigures(gaps))
 
 
-def test_the_print_is_that_of_the_paper():
-    assert [values.best_loss for values in PUBLISHED.values()] == [0.39, 0.20, 1.12, 0.60, 0.42]
-
-
-@pytest.mark.parametrize(
-    ("losses", "met"), [((0.21, 0.2), "+++"), ((0.23, 0.2), "-++"), ((0.2, 0.22), "+-+")]
-)
-def test_the_print_is_compared_with_our_losses(losses, met):
-    bf, default = losses
-    figures = VoteFigures(made_up(log_loss={BF: [bf] * 3, OURS: [default] * 3}))
-    marks = ["+" if line.endswith("on no set.") else "-" for line in
-             published_findings(figures).splitlines()]  # fmt: skip
-    assert "".join(marks) == met
-    assert f"{bf:.3f} / 0.20" in published_table(figures)
-
-
-def test_majority_vote_must_not_be_half_a_point_ahead():
-    figures = VoteFigures(made_up(accuracy={OURS: [0.794] * 3}, log_loss={OURS: [0.1] * 3}))
-    assert "on bf_cardio" in published_findings(figures).splitlines()[-1]
+def test_published_losses_are_beside_ours():
+    losses = {BF: [0.23] * 3, OURS: [0.18] * 3}
+    line = page.published_table(VoteFigures(made_up(log_loss=losses))).splitlines()[2]
+    assert "| 0.230 / 0.20 (+0.030) | 0.180 / 0.20 (-0.020) | 20.00 / 20.00 |" in line
 
 
 def test_generated_votes_have_the_stated_accuracy():
@@ -261,51 +218,46 @@ def test_generated_votes_have_the_stated_accuracy():
 
 def test_ratios_are_of_medians_with_conversion():
     times = {OURS: [1.5, 1.5, 9.0], "label_model": [14.5, 2.0, 90.0], "dawid_skene": [1.5] * 3}
-    results = made_up(seconds=times, peak_mb={"label_model": [30.0] * 3})
-    assert ratios(results, "label_model") == pytest.approx((7.5, 30.0 / 9.0))
-    assert "7.5 times as fast as" in describe_speed(results)
+    table = page.speed_table(made_up(seconds=times, peak_mb={"label_model": [30.0] * 3}))
+    assert "| Snorkel LabelModel | 14.50 | 0.50 | 7.50 | 30 | 3.33 |" in table
 
 
 def test_rendering_votes_writes_pages_and_picture(tmp_path):
-    page, readme = tmp_path / "docs" / PAGE.name, tmp_path / "README.md"
-    page.parent.mkdir()
-    shutil.copy(PAGE, page)
-    shutil.copy(README, readme)
+    docs, readme = tmp_path / "docs", tmp_path / "README.md"
+    docs.mkdir()
+    shutil.copy(DOCS / "votes_table.md", docs)
+    shutil.copy(ROOT / "README.md", readme)
     rows = [ROW, ("bf_yelp", 100), ("crowd_sp", 20)]
     results = made_up(rows, accuracy={OURS: [0.9, 0.91, 0.92]})
     write_results(tmp_path / VOTES.name, results, VoteResult)
-    render(tmp_path, page, readme)
-    text = page.read_text(encoding="utf-8")
-    for part in sections(tmp_path).values():
-        assert part.strip() in text
+    page.render(tmp_path, docs, readme)
+    text = (docs / "votes_table.md").read_text(encoding="utf-8")
     assert "| bf_cardio, 100 | **0.910** | 0.800 |" in text
     assert "| `VoteAggregator` | 0.910 | 3 |" in readme.read_text(encoding="utf-8")
-    assert sections(tmp_path)["votes-speed"] == NOT_RUN
-    assert (page.parent / "figures" / "votes_table.png").stat().st_size > 10_000
+    assert page.sections(tmp_path)["votes-speed"] == NOT_RUN
+    assert (docs / page.PICTURE).stat().st_size > 10_000
 
 
 def test_committed_pages_are_what_the_committed_votes_say():
-    for path, parts in ((PAGE, sections(FOLDER)), (README, readme_sections(FOLDER))):
+    for path, parts in (
+        (DOCS / "votes_table.md", page.sections()),
+        (ROOT / "README.md", page.readme_sections()),
+    ):
         text = path.read_text(encoding="utf-8")
         for name, part in parts.items():
-            assert with_section(text, name, part) == text, f"run render_votes: {name}"
+            assert with_section(text, name, part) == text, f"run benchmarks.votes.page: {name}"
 
 
-@needs(VOTES)
 @needs_data
 def test_committed_votes_are_whole():
-    keys = {result.key for result in read_results(VOTES, VoteResult)}
-    assert keys == set(run_votes.all_keys(run_votes.table_rows(), run_votes.N_DRAWS))
-
-
-@needs(VOTES)
-def test_committed_votes_have_figures_or_a_reason():
-    for result in read_results(VOTES, VoteResult):
+    results = read_results(VOTES, VoteResult)
+    keys = set(run_votes.all_keys(run_votes.table_rows(), run_votes.N_DRAWS))
+    assert {result.key for result in results} == keys
+    for result in results:
         assert np.isnan(result.accuracy) == bool(result.reason), result.key
         assert not result.reason.startswith(run_votes.FAILED), result.key
 
 
-@needs(SPEED)
 def test_committed_speeds_are_whole():
     keys = {result.key for result in read_results(SPEED, VoteResult)}
     rounds = range(speed.N_ROUNDS)
