@@ -1,9 +1,9 @@
 """Combine imperfect predictors with few labels and many unlabeled rows.
 
-`HedgeClipperClassifier` is a forest that also learns from unlabeled rows, `HedgedVotingClassifier`
-combines a panel of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one
-zero-sum game, which `solve_game` solves for any votes. ``io`` reads rows from arrays, files and
-clusters, and ``datasets`` has two data sets to try them on.
+`HedgeClipperClassifier` combines different classifiers of tables, most of which also learn from
+unlabeled rows, and `VoteAggregator` makes labels of votes. Under both is one zero-sum game, which
+`solve_game` solves for any votes. ``io`` reads rows from arrays, files and clusters, and
+``datasets`` has two data sets to try them on.
 
 Names are loaded when they are first used, so that importing the package is quick.
 """
