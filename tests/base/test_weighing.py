@@ -1,10 +1,5 @@
 import numpy as np
 import pytest
-from scipy.special import expit
-from scipy.stats import ttest_ind
-from sklearn.metrics import roc_auc_score
-
-from hedgeclipper.base import weighing
 from hedgeclipper.base.weighing import (
     Aggregate,
     NoHeldOutRowsWarning,
@@ -17,6 +12,11 @@ from hedgeclipper.base.weighing import (
     summarize,
     weights_near_best,
 )
+from scipy.special import expit
+from scipy.stats import ttest_ind
+from sklearn.metrics import roc_auc_score
+
+from hedgeclipper.base import weighing
 
 RNG = np.random.default_rng(0)
 

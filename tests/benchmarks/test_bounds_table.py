@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.bounds_table import RESULTS, BoundResult, plan, resplit, tuned_threshold
+from benchmarks.bounds_table import RESULTS, BoundResult, resplit, tuned_threshold
 from benchmarks.pages import with_section
 from benchmarks.render_bounds import PAGE, root_mean_square, sections
 from benchmarks.results_file import read_results
@@ -33,8 +33,3 @@ def test_errors_of_estimates_are_from_the_truth_of_their_own_fit():
     ]
     assert root_mean_square(fits, "estimate") == pytest.approx(np.sqrt((9 + 16) / 2) / 100)
     assert root_mean_square(fits, "out_of_sample") == pytest.approx(0.05)
-
-
-def test_first_draws_are_run_before_second_ones():
-    draws = [key.draw for key in plan(["hedgeclipper"])]
-    assert draws == sorted(draws)

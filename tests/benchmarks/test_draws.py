@@ -60,11 +60,6 @@ def test_a_limit_takes_half_from_either_kind(files):
     assert draw.X_unlabeled.shape == (600, 1)
 
 
-def test_a_limit_takes_more_of_one_kind_where_the_other_is_short(files):
-    draw = make_draw("split", 250, 0, max_unlabeled=600)
-    assert (draw.n_scored, len(draw.X_unlabeled)) == (550, 600)
-
-
 def test_the_seed_is_the_draw(files):
     first, again, other = (make_draw("plain", 50, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.X, again.X)

@@ -11,8 +11,6 @@ from benchmarks import paper_table, run_table, table_page
 from benchmarks.data.sources import DATASETS, PUBLISHED_COLUMNS, fetch_all
 from benchmarks.figures import (
     OURS,
-    figure_table,
-    first_counts,
     gains_table,
     on_common_draws,
     summary_table,
@@ -142,11 +140,6 @@ def test_measures_on_four_rows():
     assert log_loss == pytest.approx(-np.log([0.9, 0.4, 0.55, 0.9]).mean(), abs=1e-6)
 
 
-def test_the_mean_is_the_mean_of_its_members():
-    members = [Member(METHODS["mart"], np.array([0.2, 0.4])), Member(METHODS["mart"], np.ones(2))]
-    np.testing.assert_allclose(METHODS["mean"].scores(None, members), [0.6, 0.7])
-
-
 def test_results_survive_the_file_and_a_failed_write(tmp_path):
     results, path = made_up(), tmp_path / "r.csv"
     write_results(path, results[::-1])
@@ -213,15 +206,6 @@ def test_results_with_a_draw_missing_are_refused():
     results = [r for r in made_up() if not (r.method == "mart" and r.draw == 1)]
     with pytest.raises(ValueError, match="no result of mart for draw 1"):
         Figures(results).values(ROW, "mart", "auc")
-
-
-def test_left_out_methods_are_shown_as_such():
-    nothing = [np.nan] * 3
-    figures = Figures(made_up(auc={"label-spreading": nothing, "mart": [0.9, 0.91, 0.92]}))
-    assert figures.ties(ROW, "auc") == ["mart"]
-    first, alone = first_counts(figures, "auc")
-    assert (first["mart"], alone["mart"], first["label-spreading"]) == (1, 1, 0)
-    assert "| - |" in figure_table(figures, "auc", ["mart", "label-spreading", "mean"])
 
 
 def test_cells_of_rare_classes_are_means_over_the_data_sets():

@@ -1,7 +1,6 @@
 """Trees to test with, grown as the classifier grows them."""
 
 import numpy as np
-
 from hedgeclipper.forest.groups import score_groups
 from hedgeclipper.forest.growing import Ensemble, grow_trees
 

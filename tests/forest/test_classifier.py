@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from hedgeclipper.forest.groups import STRENGTHS
+from hedgeclipper.forest.views import Components
 from scipy import sparse
 from scipy.special import expit
 from scipy.stats import spearmanr
@@ -31,8 +33,6 @@ from hedgeclipper import (
     NoUnlabeledRowsWarning,
     ShiftWarning,
 )
-from hedgeclipper.forest.groups import STRENGTHS
-from hedgeclipper.forest.views import Components
 
 X, Y = make_classification(3000, 8, n_informative=5, flip_y=0.05, random_state=0)
 X = X.astype(np.float32)

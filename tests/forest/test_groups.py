@@ -1,5 +1,10 @@
 import numpy as np
 import pytest
+from hedgeclipper.base.weighing import panel_scores
+from hedgeclipper.forest.groups import STRENGTHS, GroupScorer, choose_strength, shrink, weigh_groups
+from hedgeclipper.forest.growing import Ensemble
+from hedgeclipper.forest.trees import TreeNodes, leaf_finder
+from hedgeclipper.forest.views import ViewedTrees
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.datasets import make_classification
@@ -11,11 +16,6 @@ from sklearn.ensemble import (
 )
 from sklearn.metrics import log_loss
 
-from hedgeclipper.base.weighing import panel_scores
-from hedgeclipper.forest.groups import STRENGTHS, GroupScorer, choose_strength, shrink, weigh_groups
-from hedgeclipper.forest.growing import Ensemble
-from hedgeclipper.forest.trees import TreeNodes, leaf_finder
-from hedgeclipper.forest.views import ViewedTrees
 from tests.forest.grown import grow, scored
 
 X, Y = make_classification(700, 6, n_informative=4, flip_y=0.1, random_state=0)

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
+from hedgeclipper.forest.growing import Ensemble, check_shift, plan_ensembles
+from hedgeclipper.forest.views import Components, ViewedTrees, side_by_side
 from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier, ShiftWarning
-from hedgeclipper.forest.growing import Ensemble, check_shift, plan_ensembles
-from hedgeclipper.forest.views import Components, ViewedTrees, side_by_side
 from tests.forest.grown import grow
 
 RNG = np.random.default_rng(0)

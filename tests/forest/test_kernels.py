@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
-
 from hedgeclipper.forest import kernels
+from scipy import sparse
 
 RNG = np.random.default_rng(0)
 LEAVES = RNG.integers(0, 7, (3, 50)).astype(np.uint16)

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hedgeclipper.forest.growing import check_shift
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 
 from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning
-from hedgeclipper.forest.growing import check_shift
 from hedgeclipper.io import as_source
 
 NAMES = list("abcde")

@@ -3,10 +3,10 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from hedgeclipper.forest.forest_inspection import column_contributions, describe_reasons
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.forest.forest_inspection import column_contributions, describe_reasons
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(500, 4)).astype(np.float32)

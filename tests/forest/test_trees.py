@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from hedgeclipper.forest.trees import leaf_finder
 from scipy import sparse
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -13,8 +14,6 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
-
-from hedgeclipper.forest.trees import leaf_finder
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 6)).astype(np.float32)

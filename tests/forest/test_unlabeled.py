@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hedgeclipper.forest.unlabeled import ROWS_IN_GAME, score_unlabeled
 from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper.base.semi_supervised import RowBatches
-from hedgeclipper.forest.unlabeled import ROWS_IN_GAME, score_unlabeled
 from hedgeclipper.io import as_source
 from tests.forest.grown import grow, scored
 

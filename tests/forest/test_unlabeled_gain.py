@@ -1,5 +1,11 @@
 import numpy as np
 import pytest
+from hedgeclipper.forest.forest_inspection import (
+    UnlabeledGain,
+    auc_difference,
+    out_of_bag_log_odds,
+    unlabeled_gain,
+)
 from scipy.special import expit
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import make_classification
@@ -8,12 +14,6 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier, NoUnlabeledRowsWarning
 from hedgeclipper.base.evaluation import placements
-from hedgeclipper.forest.forest_inspection import (
-    UnlabeledGain,
-    auc_difference,
-    out_of_bag_log_odds,
-    unlabeled_gain,
-)
 from tests.forest.grown import grow, scored
 
 RNG = np.random.default_rng(0)

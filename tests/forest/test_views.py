@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
+from hedgeclipper.forest.views import FARTHEST, Components, fit_views, reach
 from scipy import sparse
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler, normalize
-
-from hedgeclipper.forest.views import FARTHEST, Components, fit_views, reach
 
 RNG = np.random.default_rng(0)
 # of three large directions and some noise, so that components are well apart

@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from hedgeclipper.panel.fitting import member_scores
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
@@ -27,7 +28,6 @@ from hedgeclipper import (
     NoUnlabeledRowsWarning,
     SemiSupervisedSplit,
 )
-from hedgeclipper.panel.fitting import member_scores
 from tests.few_trees import panel_of_few_trees
 
 X, Y = make_classification(1500, 6, n_informative=4, flip_y=0.05, random_state=0)

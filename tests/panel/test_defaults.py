@@ -3,6 +3,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from hedgeclipper.panel.defaults import DEFAULT_MEMBERS, LABELS_FOR_LARGE, default_panel
+from hedgeclipper.panel.fitting import MemberRows
+from hedgeclipper.panel.members import cross_fit, score_members
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -10,9 +13,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import HedgedVotingClassifier, default_members
-from hedgeclipper.panel.defaults import DEFAULT_MEMBERS, LABELS_FOR_LARGE, default_panel
-from hedgeclipper.panel.fitting import MemberRows
-from hedgeclipper.panel.members import cross_fit, score_members
 from tests.few_trees import panel_of_few_trees
 
 RNG = np.random.default_rng(0)

@@ -1,6 +1,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hedgeclipper.panel.fitting import (
+    NamedColumns,
+    member_scores,
+    out_of_bag_scores,
+    scores_out_of_bag,
+)
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -10,12 +16,6 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.panel.fitting import (
-    NamedColumns,
-    member_scores,
-    out_of_bag_scores,
-    scores_out_of_bag,
-)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

@@ -4,6 +4,15 @@ import warnings
 import joblib
 import numpy as np
 import pytest
+from hedgeclipper.panel.fitting import MemberRows, out_of_bag_scores
+from hedgeclipper.panel.members import (
+    MemberFailedWarning,
+    check_estimators,
+    choose_folds,
+    cross_fit,
+    prefit_members,
+    score_labeled,
+)
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
@@ -24,15 +33,6 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
 
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
-from hedgeclipper.panel.fitting import MemberRows, out_of_bag_scores
-from hedgeclipper.panel.members import (
-    MemberFailedWarning,
-    check_estimators,
-    choose_folds,
-    cross_fit,
-    prefit_members,
-    score_labeled,
-)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

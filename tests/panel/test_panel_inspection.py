@@ -1,13 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hedgeclipper.panel.panel_inspection import hold_out
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
-from hedgeclipper.panel.panel_inspection import hold_out
 
 X, Y = make_classification(400, 6, random_state=0)
 MODEL = HedgedVotingClassifier(

@@ -1,5 +1,6 @@
 """HedgedVotingClassifier on rows that are not in memory."""
 
+import hedgeclipper.panel.classifier
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +9,6 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-import hedgeclipper.panel.classifier
 from hedgeclipper import HedgedVotingClassifier
 from hedgeclipper.io.arrays import draw_rows
 

@@ -1,8 +1,5 @@
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.base import clone
-
 from hedgeclipper.panel.panel_views import (
     FARTHEST,
     N_COMPONENTS,
@@ -10,6 +7,8 @@ from hedgeclipper.panel.panel_views import (
     QuantileColumns,
     fit_views,
 )
+from scipy import sparse
+from sklearn.base import clone
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(200, 6))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from hedgeclipper.forest.trees import pack_trees
 from scipy.optimize import approx_fprime, linprog
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from hedgeclipper.forest.trees import pack_trees
 from hedgeclipper.paper import slack
 from hedgeclipper.paper.slack import (
     LeafRows,
