@@ -5,6 +5,9 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
+from hedgeclipper.forest.groups import GroupScorer
+from hedgeclipper.forest.trees import PackedTrees
+from hedgeclipper.forest.views import Components, ViewedTrees
 from scipy import sparse
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -28,9 +31,6 @@ from hedgeclipper import (
     save,
 )
 from hedgeclipper.base.predictions import Calibration, PanelGame, ProbabilityScale, VoteScale
-from hedgeclipper.forest.groups import GroupScorer
-from hedgeclipper.forest.trees import PackedTrees
-from hedgeclipper.forest.views import Components, ViewedTrees
 from hedgeclipper.model_checks import check_model, parts_of
 from hedgeclipper.votes.initial_model import InitialModel
 from hedgeclipper.votes.matrix import Votes

@@ -17,10 +17,9 @@ from tests.command_line import cancer, crowd, flowers
 
 
 def few_members(X, n_labels, random_state, *, n_classes=2):
+    from hedgeclipper.panel.panel_views import filler
     from sklearn.pipeline import make_pipeline
     from sklearn.tree import DecisionTreeClassifier
-
-    from hedgeclipper.panel.panel_views import filler
 
     return [
         ("linear", make_pipeline(filler(), LogisticRegression(max_iter=2000))),

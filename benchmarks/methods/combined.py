@@ -1,4 +1,7 @@
-"""Stacking: a logistic regression on the comparators' out-of-fold log-odds, five folds."""
+"""The comparators combined: the mean of their probabilities, and stacking.
+
+Stacking is a logistic regression on their out-of-fold log-odds, five folds.
+"""
 
 import numpy as np
 from scipy.special import logit
@@ -6,21 +9,21 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.draws import Draw
-from benchmarks.methods.method import Member, Method
+from benchmarks.methods.method import Member, Method, probability
 
 N_FOLDS, N_UNLABELED = 5, 5_000
 LEAST = 1e-3
 
 
-def scores(draw: Draw, members: list[Member]) -> np.ndarray:
+def mean(draw: Draw, members: list[Member]) -> np.ndarray:
+    return np.mean([member.scores for member in members], axis=0)
+
+
+def stacking(draw: Draw, members: list[Member]) -> np.ndarray:
     out_of_fold = np.column_stack([_out_of_fold(draw, member.method) for member in members])
-    return stack(out_of_fold, draw.y, np.column_stack([member.scores for member in members]))
-
-
-def stack(out_of_fold: np.ndarray, y: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return probabilities from members' scores, learned on their out-of-fold scores."""
-    model = LogisticRegression(max_iter=1000).fit(_log_odds(out_of_fold), y)
-    return model.predict_proba(_log_odds(scores))[:, 1]
+    model = LogisticRegression(max_iter=1000).fit(_log_odds(out_of_fold), draw.y)
+    scores = np.column_stack([member.scores for member in members])
+    return probability(model, _log_odds(scores))
 
 
 def _out_of_fold(draw: Draw, method: Method) -> np.ndarray:
@@ -40,4 +43,7 @@ def _log_odds(probabilities: np.ndarray) -> np.ndarray:
     return logit(np.clip(probabilities, LEAST, 1 - LEAST))
 
 
-METHOD = Method("stacking", "Stacking", scores, combines=True)
+METHODS = (
+    Method("mean", "Mean", mean, combines=True),
+    Method("stacking", "Stacking", stacking, combines=True),
+)
