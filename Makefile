@@ -40,7 +40,7 @@ $(RIVALS): benchmarks/rivals/requirements.txt
 	touch $@
 
 demo: $(READY)   ## a random forest and HedgeClipper on the bundled data, and a report
-	$(BIN)/python -m hedgeclipper.cli.demo
+	$(BIN)/python -m hedgeclipper.cli demo
 
 docs: $(DOCS_READY)  ## the documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
