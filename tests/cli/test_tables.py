@@ -59,30 +59,34 @@ def test_files_with_the_same_columns_are_one_table(tmp_path):
     assert names_of_rows([files], frame[1:], "x") == ["2", "3"]
 
 
-def write_sheet(frame, path):
-    """Write a workbook of OpenDocument, which needs no library."""
-    cells = [list(frame.columns), *frame.astype(object).to_numpy().tolist()]
-    kinds = {str: "string", float: "float", int: "float"}
+def write_workbook(frame, path):
+    """Write the few files that a workbook of Excel must have, so that no library is needed."""
 
     def cell(value):
         if pd.isna(value):
-            return "<table:table-cell/>"
-        kind = kinds[type(value)]
-        shown = f'office:value="{value}"' if kind == "float" else ""
-        text = f"<text:p>{value}</text:p>"
-        return f'<table:table-cell office:value-type="{kind}" {shown}>{text}</table:table-cell>'
+            return "<c/>"
+        if isinstance(value, str):
+            return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+        return f"<c><v>{value}</v></c>"
 
-    rows = "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in cells)
-    space = "urn:oasis:names:tc:opendocument:xmlns:"
+    lines = [list(frame.columns), *frame.astype(object).to_numpy().tolist()]
+    rows = "".join(f"<row>{''.join(map(cell, line))}</row>" for line in lines)
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    packages = "http://schemas.openxmlformats.org/package/2006/relationships"
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     with ZipFile(path, "w") as file:
-        file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        file.writestr(
-            "content.xml",
-            f'<?xml version="1.0"?><office:document-content xmlns:office="{space}office:1.0" '
-            f'xmlns:table="{space}table:1.0" xmlns:text="{space}text:1.0"><office:body>'
-            f'<office:spreadsheet><table:table table:name="Rows">{rows}</table:table>'
-            "</office:spreadsheet></office:body></office:document-content>",
-        )
+        for name, content in {
+            "[Content_Types].xml": "<Types/>",
+            "_rels/.rels": f'<Relationships xmlns="{packages}"><Relationship Id="r1" '
+            f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+            "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+            '<sheet name="Rows" sheetId="1" r:id="r1"/></sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{packages}"><Relationship '
+            f'Id="r1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+            "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData>'
+            "</worksheet>",
+        }.items():
+            file.writestr(name, f'<?xml version="1.0"?>{content}')
 
 
 @pytest.mark.parametrize("table", [cancer, flowers])
@@ -92,16 +96,16 @@ def test_a_workbook_is_a_table_like_csv(command, table):
     target = frame.columns[-1]
     frame["wet"] = np.where(frame.index % 2, "yes", "no")
     frame["mixed"] = [k if k % 2 else f"c{k}" for k in frame.index % 5]
-    write_sheet(frame, "rows.ods")
+    write_workbook(frame, "rows.xlsx")
     frame.to_csv("rows.csv", index=False)
-    for name in ("rows.csv", "rows.ods"):
+    for name in ("rows.csv", "rows.xlsx"):
         assert command("fit", name, "-t", target, "-m", "m.skops", "--json", "-f").code == 0
         columns = command.result["columns"]
         assert command("predict", "m.skops", name, "-o", f"{name}.parquet", "-q").code == 0
         if name == "rows.csv":
             expected = columns
     assert columns == expected
-    ours, theirs = pd.read_parquet("rows.ods.parquet"), pd.read_parquet("rows.csv.parquet")
+    ours, theirs = pd.read_parquet("rows.xlsx.parquet"), pd.read_parquet("rows.csv.parquet")
     pd.testing.assert_frame_equal(ours, theirs)
 
 

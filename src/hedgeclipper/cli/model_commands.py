@@ -278,10 +278,10 @@ def _check_rows_of_fit(estimator: Any, rows: TrainingRows, output: Output) -> No
 
     A report on other rows would show what was measured on those of the fit beside them.
     """
-    got = None
+    got, encoder = None, rows.encoder
     if rows.y.size != estimator.n_labeled_:
         got = f"{rows.y.size:,}, so these are different rows"
-    elif rows.encoder.digest_ != digest_of(encode(rows.encoder, rows.X), rows.y):
+    elif getattr(encoder, "digest_", None) != digest_of(encode(encoder, rows.X), rows.y):
         got = f"{rows.y.size:,} that are different rows, or in another order"
     if got is not None:
         raise CommandError(

@@ -148,31 +148,25 @@ class Files:
         types = [schema.field(name).type for schema in self._schemas for name in names]
         return all(map(holds_numbers, types))
 
-    def frames(
+    def frame(
         self, strings: Sequence[str] = (), names: Sequence[str] | None = None
-    ) -> Iterator[pd.DataFrame]:
-        """Yield the rows of each file, named by file and line.
+    ) -> pd.DataFrame:
+        """Return all rows, named by file and line.
 
         ``names`` are the columns to read, by default all; of CSV ``strings`` are read as strings.
         """
-        names = self.names if names is None else list(names)
+        names, frames = self.names if names is None else list(names), []
         types = {name: pa.string() for name in strings if name in names}
         more = {"types": types} if self.kind == "CSV" else {}
         for path, file in zip(self.paths, self._tables, strict=True):
             frame = _as_frame(file.table(names, MISSING_STRINGS, **more), path)
-            yield frame.set_index(self._places(path, 0, len(frame)))
-
-    def frame(
-        self, strings: Sequence[str] = (), names: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        """Return all rows; parameters as in `frames`."""
-        frame = pd.concat(self.frames(strings, names))
-        if frame.empty:
+            frames.append(frame.set_index(self._places(path, 0, len(frame))))
+        if not any(map(len, frames)):
             raise self._no_rows
-        return frame
+        return pd.concat(frames)
 
     def batches(self, names: list[str]) -> Iterator[pd.DataFrame]:
-        """Yield columns of numbers as float32 in batches, their rows named as in `frames`."""
+        """Yield columns of numbers as float32 in batches, their rows named as in `frame`."""
         n_read = 0
         for path, file in zip(self.paths, self._tables, strict=True):
             start = 0
@@ -188,9 +182,8 @@ class Files:
 
         Only those that the first rows do not rule out are read to the end.
         """
-        heads = [next(file.batches(names, None, _FIRST_ROWS), None) for file in self._tables[:20]]
-        frames = [head.to_pandas() for head in heads if head is not None]
-        first = pd.concat(frames) if frames else pd.DataFrame(columns=names)
+        heads = [next(file.batches(names, None, _FIRST_ROWS), None) for file in self._tables]
+        first = pd.concat([head.to_pandas() for head in heads if head])
         likely = [n for n in names if _INDEX.fullmatch(n) or _are_different_whole_numbers(first[n])]
         return find_id_columns(self.frame(names=likely)) if likely else {}
 

@@ -209,9 +209,10 @@ def as_source(
     data : array-like, sparse matrix, frame, re-iterable of these, function, path, or source
         A function without arguments must return a fresh iterable of batches on each call. Frames
         are those of pandas, polars and Arrow. A path is that of a file, of a folder of files, a
-        pattern like ``"rows/*.parquet"``, or a list of these; Parquet, Arrow, CSV and LibSVM
-        are recognized by suffix; the last one is read as a whole. A memory map is read like a file.
-        A source is returned as it is, or with what is asked for beyond what it was made with.
+        pattern like ``"rows/*.parquet"``, or a list of these; Parquet, Arrow, CSV, Excel and
+        LibSVM are recognized by suffix; the last two are read as a whole. A memory map is read
+        like a file. A source is returned as it is, or with what is asked for beyond what it was
+        made with.
     name : str
         What to call the data in errors.
     columns : sequence of str, optional
