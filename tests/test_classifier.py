@@ -155,7 +155,10 @@ def test_the_order_of_the_classes_does_not_matter():
     order, voters = np.array([2, 0, 1]), own()[:2]
     plain, turned = (fitted(voters, y) for y in (THREE, order[THREE]))
     np.testing.assert_allclose(
-        turned.decision_function(X[T])[:, order], plain.decision_function(X[T]), rtol=1e-4, atol=1e-4
+        turned.decision_function(X[T])[:, order],
+        plain.decision_function(X[T]),
+        rtol=1e-4,
+        atol=1e-4,
     )
 
 

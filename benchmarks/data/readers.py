@@ -5,13 +5,16 @@ Large text is read a block of lines at a time, so that memory holds the result a
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from lzma import LZMAError
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zipfile import BadZipFile
 from zlib import error as ZlibError
 
@@ -20,20 +23,21 @@ import pandas as pd
 from scipy import sparse
 from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
+from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks.data.sources import Dataset
 from hedgeclipper.io.arrays import stack_rows
-from hedgeclipper.io.libsvm import as_csr, libsvm_source, open_packed
-from hedgeclipper.io.source import Request, naming_damaged_file
+from hedgeclipper.io.formats import naming_damaged_file
 
-DAMAGED = (EOFError, BadZipFile, LZMAError, ZlibError, MatReadError)
+DAMAGED = (EOFError, BadZipFile, lzma.LZMAError, ZlibError, MatReadError)
 ANOTHER_FILE = (IndexError, KeyError, TypeError, ValueError)
 LODGEPOLE_PINE = 2
 N_SYMBOLS_SECSTR = 21
 CSV_ROWS = 100_000
+LIBSVM_BYTES = 1 << 24
+PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 UNNAMED = "Unnamed: 0"  # row numbers, by the name that pandas gives them
-_as_csr = partial(as_csr, dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,23 @@ def read_archive(path: Path, unlabeled_path: Path | None = None, *, n_test: int 
 
 def _reading(path: Path) -> AbstractContextManager[None]:
     """Turn whatever goes wrong inside a damaged or wrong file into an OSError that names it."""
-    errors = (*DAMAGED, *ANOTHER_FILE)
-    return naming_damaged_file(str(path), *errors, where=lambda: "or not the file it should be")
+    return naming_damaged_file(str(path), *DAMAGED, *ANOTHER_FILE)
+
+
+def _open_packed(path: Path) -> BinaryIO:
+    """Return the file opened for reading, unpacked on the way."""
+    return PACKED.get(path.suffix.lower(), open)(path, "rb")
+
+
+def _as_csr(matrix: Any) -> sparse.csr_array:
+    """Return a csr_array of float32 with sorted columns, and 32-bit indices where they fit."""
+    matrix = sparse.csr_array(matrix, dtype=np.float32)
+    matrix.sort_indices()
+    if matrix.nnz <= np.iinfo(np.int32).max:
+        # 64-bit indices take twice the room, and scikit-learn's trees do not take them.
+        matrix.indices = matrix.indices.astype(np.int32, copy=False)
+        matrix.indptr = matrix.indptr.astype(np.int32, copy=False)
+    return matrix
 
 
 def _as_classes(labels: Any) -> np.ndarray:
@@ -129,16 +148,20 @@ def _stacked(dataset: Dataset, blocks: Iterable[tuple[Any, np.ndarray]]) -> tupl
 
 def _read_libsvm(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
     """Return the rows of LibSVM text, the training file first."""
-    request = Request(dataset.name, label=True, n_columns=dataset.shape[1], dtype=np.float32)
-    sources = {path: libsvm_source([path], request) for path in paths}
+    counts = dict.fromkeys(paths, 0)
 
     def blocks() -> Iterator[tuple[Any, np.ndarray]]:
-        for path, source in sources.items():
-            with _reading(path):
-                yield from source.labeled_batches()
+        options = {"n_features": dataset.shape[1], "dtype": np.float32, "zero_based": False}
+        for path in paths:
+            with _reading(path), _open_packed(path) as file:
+                while block := file.read(LIBSVM_BYTES):
+                    block += file.readline()  # to the end of a line
+                    rows, labels = load_svmlight_file(BytesIO(block), **options)
+                    counts[path] += labels.size
+                    yield _as_csr(rows), labels
 
     data, target = _stacked(dataset, blocks())
-    return Contents(data, target, sources[paths[0]].counts[str(paths[0])])
+    return Contents(data, target, counts[paths[0]])
 
 
 def _read_numbers(
@@ -170,7 +193,7 @@ def _read_kaggle(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
 
 def _read_ssl_text(dataset: Dataset, paths: tuple[Path, ...]) -> Contents:
     """Return the rows of a MATLAB file."""
-    with _reading(paths[0]), open_packed(paths[0]) as file:
+    with _reading(paths[0]), _open_packed(paths[0]) as file:
         variables = loadmat(file, variable_names=["X", "y"])
         data, target = _as_csr(variables["X"]), _as_classes(variables["y"])
     return Contents(data, target, target.size)

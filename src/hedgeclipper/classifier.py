@@ -25,7 +25,7 @@ from hedgeclipper.base.semi_supervised_classifier import (
 from hedgeclipper.bounds.checked_rule import USED_LABELS, why_no_guarantee
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.io.arrays import MAX_SEED
-from hedgeclipper.io.progress import member_reporter
+from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
 from hedgeclipper.table_inspection import TableInspectionMixin, describe_voters
 from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
@@ -217,7 +217,7 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
         some = self._draw_some(rows, random_state, name_columns)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, rows.weight_labeled, some)
         self._grown_from = labeled, deepcopy(random_state)
-        with member_reporter(self.verbose) as report:
+        with row_reporter(self.verbose, "fitting voters", None, "fits") as report:
             voters = fit_voters(
                 plan,
                 labeled,
@@ -274,12 +274,13 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
     ) -> tuple[SemiSupervisedRows, SemiSupervisedRows, HeldOutRows | None, Any]:
         """Return rows as given, rows to fit to, rows to test by, and what prepares new rows.
 
-        Rows are encoded if some voter is a default one; your own classifiers get frames as they
-        are.
+        Rows are encoded if some voter is a default one; your own classifiers alone get frames as
+        they are, and arrays in float64.
         """
         X, y = split_target(X, y)
         has_defaults = any(isinstance(one, str) for _, one in plan)
         self._keeps_frames = needs_encoding(X) if has_defaults else is_frame(X)
+        self._dtype = "float32" if has_defaults else "float64"
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows = given.drop_zero_weight()
         prepare: Any = None

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.neighbors import KDTree
 from sklearn.tree import BaseDecisionTree
 
+from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.semi_supervised_classifier import SemiSupervisedClassifier
 from hedgeclipper.io.arrays import is_array
 from hedgeclipper.sklearn_private import Tree
@@ -148,17 +149,16 @@ def _check_neighbors(tree: Any) -> None:
 
 
 def _try_predictions(model: Any) -> None:
-    """Raise unless a fitted model predicts probabilities, where all members predict 0.5."""
+    """Raise unless a fitted model predicts probabilities, where all voters score 0.5."""
     predictor: Any = getattr(model, "_predictor", None)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         if isinstance(predictor, VotePredictor):
             labels = np.array([[model.classes_[0]], [None]], dtype=object)
             found = model.predict_proba(np.repeat(labels, model.voters_.size, axis=1))
-        elif hasattr(predictor, "games"):
-            scores = [np.full((1, game.weights.size), 0.5) for game in predictor.games]
-            raw = [game.log_odds(own) for game, own in zip(predictor.games, scores, strict=True)]
-            found = predictor.probabilities(np.column_stack(raw))
+        elif isinstance(predictor, TablePredictor):
+            scores = np.full((1, len(predictor.scorer.names), predictor.n_games), 0.5)
+            found = predictor.probabilities(predictor.raw_of(scores))
         else:
             return
     _require(model.classes_.shape == found.shape[1:], "classes")

@@ -36,7 +36,6 @@ def encoder(rows, **options):
         (["2020-01-31", "soon"], "categories", "2 values"),
         ([None, None], "left out", "all values are missing"),
         (["a", "a"], "left out", "the same value everywhere"),
-        ([[1], [2]], "left out", "cannot be used"),
         ([f"text {k}" for k in range(60)], "left out", "text of its own in most rows (60 values)"),
         ([f"w{k}" for k in range(60)] * 3, "categories", "for each of the 49 most common"),
         ([f"w{k}" for k in range(50)] * 2, "categories", "50 values, a column of 0 and 1 for each"),
@@ -83,7 +82,7 @@ def test_rows_of_another_kind_than_those_it_was_fitted_to():
     np.testing.assert_array_equal(columns.transform(numbers), [[3, 1, 0], [4, 0, 0]])
     with pytest.raises(ValueError, match="Column 'n' must hold numbers"):
         columns.transform(rows.assign(n="many"))
-    with pytest.raises(ValueError, match="lack 1 of the columns that the model knows: 'w'"):
+    with pytest.raises(ValueError, match="lack columns that the model knows: 'w'"):
         columns.transform(rows.drop(columns="w"))
 
 
@@ -158,8 +157,9 @@ def test_numbers_stay_and_strings_and_categories_become_a_column_for_each_value(
 
 
 def test_new_categories_are_none_of_those_known():
-    found = ColumnEncoder().fit(FRAME[["town"]]).transform(pd.DataFrame({"town": ["Rome"]}))
-    np.testing.assert_array_equal(found, [[0, 0, 0]])
+    known, new = ColumnEncoder().fit(FRAME[["town"]]), pd.DataFrame({"town": ["Rome", "Ulm"]})
+    np.testing.assert_array_equal(known.transform(new), [[0, 0, 0], [0, 0, 1]])
+    assert known.unknown_values(new) == {"town": {"Rome": 1}}
 
 
 def test_of_many_values_the_rare_ones_share_a_column():
@@ -227,21 +227,15 @@ def test_more_rows_to_learn_from():
     one, other = pd.DataFrame({"w": ["a", "b"]}), pd.DataFrame({"x": [1, 2], "w": ["c", None]})
     found = ColumnEncoder().fit(one, X_unlabeled=other)
     assert found.names_out_ == ["w_", "w_a", "w_b", "w_c"]
-    with pytest.raises(ValueError, match="Column 'w' holds numbers only in one of X and X_unl"):
+    with pytest.raises(ValueError, match="Column 'w' holds numbers only in the labeled rows, or"):
         ColumnEncoder().fit(one, X_unlabeled=pd.DataFrame({"w": [1, 2]}))
 
 
 def test_dates_that_cannot_be_read_are_missing_and_counted():
     rows = pd.DataFrame({"d": ["2020-01-31", "2021-12-01", None]})
     known, new = ColumnEncoder().fit(rows), pd.DataFrame({"d": ["soon", "2020-02-01", None]})
-    assert known.n_lost_dates(new) == {"d": 1}
+    assert known.unknown_values(new) == {"d": {"soon": 1}}
     assert np.isnan(known.transform(new)[:, 0]).tolist() == [True, False, True]
-
-
-def test_numbers_too_large_for_float32_are_named():
-    rows = pd.DataFrame({"n": [1.0, 2.0], "w": ["a", "b"]})
-    with pytest.raises(ValueError, match="Column 'n' has an infinite number, or one too large"):
-        ColumnEncoder().fit(rows).transform(rows.assign(n=1e300))
 
 
 def test_which_frames_need_encoding():
@@ -249,6 +243,6 @@ def test_which_frames_need_encoding():
     assert not needs_encoding(FRAME[["size", "count", "old", "number"]])
     assert not needs_encoding(FRAME[["size"]].to_numpy())
     with pytest.raises(ValueError, match=r"Column 'span' must have numbers, .* Got timedelta64"):
-        needs_encoding(FRAME.assign(span=timedelta(1)))
+        ColumnEncoder().fit(FRAME.assign(span=timedelta(1)))
     with pytest.raises(TypeError, match="must be a frame with named columns"):
         ColumnEncoder().fit(FRAME).transform(np.ones((2, 7)))

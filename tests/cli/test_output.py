@@ -45,15 +45,13 @@ def read(leader):
         return b""
 
 
-def test_a_terminal_shows_bars_with_the_time_left(tmp_path):
+def test_a_terminal_shows_progress(tmp_path):
     pd.concat([cancer()] * 4).to_csv(tmp_path / "rows.csv", index=False)
     words = ["fit", "rows.csv", "--target", "benign", "--model", "m.skops"]
     code, shown = in_terminal(words, tmp_path)
     assert code == 0
     assert "\x1b[" in shown
     assert "scoring rows" in shown
-    assert "━" in shown
-    assert re.search(r"\d:\d\d:\d\d", shown)
     code, shown = in_terminal(["predict", "m.skops", "rows.csv", "-o", "p.parquet"], tmp_path)
     assert code == 0
     assert "2,276 rows" in shown

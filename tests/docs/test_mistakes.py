@@ -3,7 +3,6 @@
 import re
 import shlex
 from pathlib import Path
-from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -52,9 +51,6 @@ def files(tmp_path_factory):
     latin = labeled.assign(city=labeled["city"].replace("Ulm", "Köln"))
     latin.to_csv(folder / "latin.csv", index=False, encoding="latin-1")
     (folder / "rows.docx").touch()
-    with ZipFile(folder / "two.zip", "w") as archive:
-        for name in ("a.csv", "b.csv"):
-            archive.writestr(name, "age\n1\n")
     rows.assign(size=1.5 + rows["age"] / 7).to_csv(
         folder / "semicolons.csv", sep=";", decimal=",", index=False
     )

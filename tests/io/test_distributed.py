@@ -4,7 +4,6 @@ import os
 import pickle
 import signal
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
 from multiprocessing import get_context
 
 import numpy as np
@@ -31,7 +30,8 @@ LABELED, UNLABELED = X[:300], X[300:]
 
 
 def fitted(rows, **parameters):
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0, **parameters)
+    options = {"estimators": "trees", "n_estimators": 20, "random_state": 0, **parameters}
+    model = HedgeClipperClassifier(**options)
     return model.fit(LABELED, Y[:300], X_unlabeled=rows)
 
 
@@ -74,7 +74,7 @@ def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler, pool):
 def test_frames_are_matched_by_name(in_memory):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
     rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     with dask.config.set(scheduler="threads"):
         model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=rows)
     assert model.slack_ == pytest.approx(in_memory.slack_, rel=1e-6)
@@ -97,7 +97,7 @@ def test_labeled_rows_must_be_in_memory():
 
 def test_a_missing_column_is_named():
     rows = dd.from_pandas(pd.DataFrame(UNLABELED[:, :3], columns=NAMES[:3]), npartitions=2)
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     frame = pd.DataFrame(LABELED, columns=NAMES)
     with dask.config.set(scheduler="threads"):
         with pytest.raises(ValueError, match="X_unlabeled has no column 'd'"):
@@ -120,7 +120,7 @@ def test_predictions_of_arrays_are_lazy_arrays(in_memory, method):
 
 def test_predictions_of_frames_are_lazy_series_and_frames():
     frame = pd.DataFrame(UNLABELED, columns=NAMES, index=np.arange(len(UNLABELED))[::-1] + 7)
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
     rows = dd.from_pandas(frame, npartitions=3, sort=False)
     labels, shares = model.predict(rows), model.predict_proba(rows)
@@ -142,9 +142,9 @@ def test_other_numbers_of_columns_are_refused(in_memory):
 
 @pytest.mark.parametrize("cut", [np.asarray, lambda rows: [rows], da.from_array])
 def test_missing_numbers_are_refused_wherever_the_rows_are(cut):
-    """Gradient boosting takes none, though the default forest does."""
+    """Gradient boosting takes none, though the default voters do."""
     booster = GradientBoostingClassifier(n_estimators=5, random_state=0)
-    model = fitted(UNLABELED[:1_000], estimator=booster)
+    model = fitted(UNLABELED[:1_000], estimators=[("boosting", booster)])
     rows = UNLABELED[:100].copy()
     rows[3, 0] = np.nan
     with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="contains NaN"):
@@ -154,11 +154,11 @@ def test_missing_numbers_are_refused_wherever_the_rows_are(cut):
 def test_other_collections_are_refused(in_memory):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
     for rows in (dask.delayed(frame), bag.from_sequence([1, 2])):
-        with pytest.raises(TypeError, match=r"X must be an array or a frame .*Got (Delayed|Bag)"):
+        with pytest.raises(TypeError, match=r"X must be a two-dim.*Got (Delayed|Bag)"):
             in_memory.predict(rows)
     with pytest.raises(TypeError, match=r"X is a list of Dask collections. Got Delayed"):
         in_memory.predict([dask.delayed(frame)])
-    with pytest.raises(ValueError, match=r"must have 4 columns.*Got a Dask Series"):
+    with pytest.raises(TypeError, match=r"must be a two-dimensional array.*Got Series"):
         in_memory.predict(dd.from_pandas(frame, npartitions=2)["a"])
 
 
@@ -172,7 +172,7 @@ def test_empty_blocks_have_no_predictions(in_memory):
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # in Dask, with pandas 3.1
 def test_predictions_of_frames_can_be_written(tmp_path):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
     rows = dd.from_pandas(frame[NAMES[::-1]].assign(id=1), npartitions=3)
     with dask.config.set(scheduler="threads"):
@@ -184,7 +184,7 @@ def test_predictions_of_frames_can_be_written(tmp_path):
 
 def test_what_a_prediction_ships_is_light(in_memory):
     lazy = in_memory.predict(da.from_array(UNLABELED, chunks=(5_000, 4)))
-    (box,) = [part for key, part in dict(lazy.dask).items() if "predictor" in str(key)]
+    (box,) = [part for key, part in dict(lazy.dask).items() if "RowPredictor" in str(key)]
     assert len(pickle.dumps(box)) < 200_000 < len(pickle.dumps(in_memory))
 
 
@@ -192,12 +192,6 @@ def test_methods_that_read_here_say_so(in_memory, tmp_path):
     rows = da.from_array(UNLABELED, chunks=(5_000, 4))
     with pytest.raises(TypeError, match=r"Got a Dask collection: call predict_proba\(X\)"):
         in_memory.predict_to(tmp_path / "x", rows)
-
-
-def test_the_model_may_be_called_on_partitions(in_memory):
-    rows = da.from_array(UNLABELED, chunks=(5_000, 4))
-    called = rows.map_blocks(in_memory.predict, dtype=int, drop_axis=1)
-    np.testing.assert_array_equal(called.compute(scheduler="threads"), in_memory.predict(UNLABELED))
 
 
 def test_a_model_fitted_on_dask_can_be_pickled():
@@ -219,24 +213,6 @@ def test_no_warning_of_what_travels_in_the_graph_on_purpose(client, in_memory):
             rows.sum().compute()
 
 
-@pytest.mark.parametrize("scheduler", [None, "threads"])
-def test_progress_is_shown(client, capsys, scheduler):
-    with dask.config.set(scheduler=scheduler):
-        fitted(da.from_array(UNLABELED, chunks=(6_000, 2)), verbose=1)
-    shown = capsys.readouterr().err
-    assert "scoring rows  2 partitions" in shown
-    assert "100%" in shown
-
-
-def test_partitions_are_reported_as_the_workers_have_done_them(client, monkeypatch):
-    from hedgeclipper.io import distributed
-
-    done = []
-    monkeypatch.setattr(distributed, "row_reporter", lambda *what: nullcontext(done.append))
-    fitted(da.from_array(UNLABELED, chunks=(2_000, 4)))
-    assert done[:6] == [1, 2, 3, 4, 5, 6]
-
-
 def test_a_partition_that_fails_is_told(client):
     bad = UNLABELED.copy()
     bad[9_000] = np.inf
@@ -247,16 +223,16 @@ def test_a_partition_that_fails_is_told(client):
 
 def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypatch):
     """It is killed when all partitions are scored, so that its scores are lost."""
-    from hedgeclipper.io import distributed
+    killed, persist = [], dask.persist
 
-    killed, original = [], distributed.watch
-
-    def watch(*arguments):
-        original(*arguments)
+    def persist_and_kill(*tasks):
+        kept = persist(*tasks)
+        distributed.wait(kept)
         killed.append(next(iter(client.run(os.getpid).values())))
         os.kill(killed[0], signal.SIGKILL)
+        return kept
 
-    monkeypatch.setattr(distributed, "watch", watch)
+    monkeypatch.setattr(dask, "persist", persist_and_kill)
     model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)))
     assert_same(model, in_memory)
     assert killed[0] not in client.run(os.getpid).values()
@@ -264,7 +240,7 @@ def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypat
 
 def test_the_game_of_many_rows_is_that_of_memory(monkeypatch):
     """Its sample is the same, and a confidence_level holds rows out in the same way."""
-    monkeypatch.setattr("hedgeclipper.forest.unlabeled.ROWS_IN_GAME", 2_000)
+    monkeypatch.setattr("hedgeclipper.voters.unlabeled.ROWS_IN_GAME", 2_000)
     ours, theirs = (
         fitted(rows, confidence_level=0.95)
         for rows in (da.from_array(UNLABELED, chunks=(3_500, 4)), UNLABELED)
@@ -280,25 +256,6 @@ def drawn(rows, n_rows, names=None, seed=0):
         return draw_from(rows, n_rows, names, check, np.random.RandomState(seed))
 
 
-def test_rows_are_drawn_from_all_partitions_alike():
-    numbers = np.repeat(np.arange(60.0, dtype=np.float32)[:, None], 4, axis=1)
-    rows = da.from_array(numbers, chunks=((5, 35, 0, 20), 2))
-    counts = np.zeros(60)
-    for seed in range(120):
-        found = drawn(rows, 10, seed=seed)
-        assert np.unique(found[:, 0]).size == 10
-        counts[found[:, 0].astype(int)] += 1
-    assert np.abs(counts - 20).max() < 5 * np.sqrt(20)
-    assert counts[:5].sum() > 60
-
-
-def test_draws_are_those_of_the_seed_and_no_more_than_there_are():
-    rows = da.from_array(UNLABELED[:100], chunks=(30, 4))
-    np.testing.assert_array_equal(drawn(rows, 20), drawn(rows, 20))
-    assert not np.array_equal(drawn(rows, 20), drawn(rows, 20, seed=1))
-    np.testing.assert_array_equal(drawn(rows, 1_000), UNLABELED[:100])
-
-
 @pytest.mark.parametrize("knows_sizes", [True, False])
 def test_draws_are_those_of_the_same_rows_in_batches(knows_sizes):
     rows = da.from_array(UNLABELED[:100], chunks=((7, 0, 60, 33), 4))
@@ -310,20 +267,16 @@ def test_draws_are_those_of_the_same_rows_in_batches(knows_sizes):
 
 
 @pytest.mark.parametrize("confidence_level", [None, 0.9])
-def test_forest_learns_its_views_from_the_same_rows_wherever_these_are(
-    confidence_level, monkeypatch
+@pytest.mark.parametrize("voters", ["trees", "default"])
+def test_views_are_learned_from_the_same_rows_wherever_these_are(
+    voters, confidence_level, monkeypatch
 ):
     """Of more rows than it takes for views the same ones are drawn, and the same trees grown."""
-    monkeypatch.setattr("hedgeclipper.forest.growing.ROWS_FOR_VIEWS", 500)
-    options = {"confidence_level": confidence_level}
-    model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)), **options)
-    here = fitted(UNLABELED, **options)
-    for ours, theirs in zip(
-        model._predictor.finder.views, here._predictor.finder.views, strict=True
-    ):
-        if ours is not None:
-            np.testing.assert_array_equal(ours.directions_, theirs.directions_)
-    assert_same(model, here)
+    monkeypatch.setattr("hedgeclipper.classifier.ROWS_FOR_VIEWS", 500)
+    options = {"estimators": voters, "confidence_level": confidence_level}
+    with dask.config.set(scheduler="threads"):
+        model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)), **options)
+    assert_same(model, fitted(UNLABELED, **options))
 
 
 def test_draws_of_frames_have_the_named_columns():
@@ -332,16 +285,3 @@ def test_draws_of_frames_have_the_named_columns():
     np.testing.assert_array_equal(drawn(rows, 1_000, NAMES), UNLABELED[:100])
     with pytest.raises(ValueError, match="has no column 'z'"):
         drawn(rows, 10, ["a", "z"])
-
-
-def test_a_cluster_without_workers_is_told_of_and_not_waited_for():
-    cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-    )
-    with cluster, distributed.Client(cluster) as client:
-        client.sync(cluster.workers[0].close)
-        with (
-            dask.config.set({"hedgeclipper.no-workers-timeout": "2 s"}),
-            pytest.raises(TimeoutError, match="has had no worker for 2 seconds"),
-        ):
-            fitted(da.from_array(UNLABELED, chunks=(4000, 4)))

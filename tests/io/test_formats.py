@@ -1,26 +1,12 @@
-import gzip
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from hedgeclipper.io import as_source, formats
-from hedgeclipper.io.as_source import find_files
-from tests.written_tables import A_B, ROWS, every_format, labels_of, stacked, write
-
-
-@pytest.mark.parametrize(
-    ("name", "n_rows"), [("x.parquet", 6), ("x.feather", 6), ("x.ipc", None), ("x.csv", None)]
-)
-def test_number_of_rows_where_it_is_cheap(tmp_path, name, n_rows):
-    for number in range(2):
-        write(tmp_path / f"{number}{Path(name).suffix}", ROWS)
-    assert as_source(tmp_path).n_rows == n_rows
+from hedgeclipper.io import as_source, formats, missing_labels
+from hedgeclipper.io.formats import CsvDialect, CsvFile, find_files
+from tests.written_tables import ROWS, every_format, labels_of, stacked, write
 
 
 def test_only_the_wanted_columns_of_a_parquet_file_are_read(tmp_path, monkeypatch):
@@ -39,27 +25,8 @@ def test_only_the_wanted_columns_of_a_parquet_file_are_read(tmp_path, monkeypatc
     assert asked == [["b"], ["b", "y"]]
 
 
-def open_files():
-    folder = Path("/proc/self/fd")
-    if not folder.exists():
-        pytest.skip("the system does not list open files")
-    return sorted(os.readlink(entry) for entry in folder.iterdir() if entry.exists())
-
-
-@pytest.mark.parametrize("name", ["x.parquet", "x.feather", "x.ipc", "x.csv.gz"])
-def test_no_file_stays_open(tmp_path, name):
-    path = write(tmp_path / name, {"a": np.random.default_rng(0).random(200_000)})
-    source = as_source(path)
-    before = [path for path in open_files() if str(tmp_path) in path]
-    list(source)
-    batches = iter(source)
-    next(batches)
-    batches.close()
-    assert before == [path for path in open_files() if str(tmp_path) in path] == []
-
-
 def test_numbers_of_csv_do_not_depend_on_the_first_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "_CSV_BLOCK_BYTES", 64)
+    monkeypatch.setattr(formats, "CSV_BLOCK_BYTES", 64)
     lines = ["a,b,y", *["1,,"] * 50, "0.5,2.5,1", "1e3,-inf,", ",nan,0"]
     path = tmp_path / "x.csv"
     path.write_text("\n".join(lines))
@@ -87,26 +54,12 @@ def test_booleans_and_line_breaks_in_csv(tmp_path):
     ],
 )
 def test_csv_that_cannot_be_read(tmp_path, monkeypatch, text, message):
-    monkeypatch.setattr(formats, "_CSV_BLOCK_BYTES", 8)
+    monkeypatch.setattr(formats, "CSV_BLOCK_BYTES", 8)
     path = tmp_path / "x.csv"
     path.write_text(text)
     with pytest.raises(ValueError, match=message) as caught:
         list(as_source(path))
     assert isinstance(caught.value.__cause__, pa.ArrowInvalid) or "header row" in message
-
-
-@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("width", [1, 15])
-def test_lines_of_csv_that_are_longer_than_a_block(tmp_path, monkeypatch, name, end, width):
-    monkeypatch.setattr(formats, "_CSV_BLOCK_BYTES", 64)
-    names = [f"column{number}" for number in range(30)]
-    lines = [names, *[[f"{number:0{width}d}"] * 30 for number in range(20)]]
-    text = "".join(",".join(line) + end for line in lines).encode()
-    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-    source = as_source(tmp_path / name)
-    assert source.column_names == names
-    np.testing.assert_array_equal(stacked(source)[:, -1], np.arange(20))
 
 
 def test_csv_with_a_heading_and_no_rows(tmp_path):
@@ -152,19 +105,6 @@ def test_file_cut_short(tmp_path, name, fraction):
     assert caught.value.__cause__ is not None
 
 
-def test_damaged_row_group_is_named(tmp_path):
-    table = pa.table({"a": np.random.default_rng(0).random(3000)})
-    path = tmp_path / "x.parquet"
-    pq.write_table(table, path, row_group_size=1000, write_page_checksum=True, use_dictionary=False)
-    chunk = pq.ParquetFile(path).metadata.row_group(1).column(0)
-    content = bytearray(path.read_bytes())
-    middle = chunk.data_page_offset + chunk.total_compressed_size // 2
-    content[middle : middle + 8] = b"\0" * 8
-    path.write_bytes(content)
-    with pytest.raises(OSError, match=r"x\.parquet is damaged.*in row group 0 to 2, from row 0 on"):
-        list(as_source(path))
-
-
 def test_damaged_offsets_of_strings_are_noticed(tmp_path):
     path = tmp_path / "x.arrow"
     write(path, {"a": [1.0, 2.0], "y": ["some", "word"]})
@@ -178,46 +118,6 @@ def test_damaged_offsets_of_strings_are_noticed(tmp_path):
         list(source.labeled_batches())
 
 
-def test_a_row_group_is_found_by_its_rows(tmp_path):
-    pq.write_table(pa.table({"a": np.arange(3000.0)}), tmp_path / "x.parquet", row_group_size=1000)
-    metadata = pq.ParquetFile(tmp_path / "x.parquet").metadata
-    assert formats._row_groups(metadata, 1000, 1000) == "in row group 1, from row 1,000 on"
-    assert formats._row_groups(metadata, 1500, 1000) == "in row group 1 to 2, from row 1,500 on"
-
-
-def test_a_dataset_is_read_by_name(tmp_path):
-    for number in range(2):
-        write(tmp_path / f"{number}.parquet", ROWS)
-    source = as_source(ds.dataset(tmp_path), columns=["b", "a"], label="y", dtype=np.float32)
-    assert source.n_rows == 6
-    for _ in range(2):
-        np.testing.assert_array_equal(stacked(source), np.vstack([A_B, A_B])[:, ::-1])
-    np.testing.assert_array_equal(labels_of(source)[:3], [1.0, np.nan, 0.0])
-
-
-def test_a_filtered_and_partitioned_dataset(tmp_path):
-    table = pa.table({"a": [1.0, 2.0, 3.0], "year": pa.array([2020, 2021, 2021], pa.int16())})
-    ds.write_dataset(
-        table,
-        tmp_path,
-        format="parquet",
-        partitioning=ds.partitioning(pa.schema([("year", pa.int16())]), flavor="hive"),
-    )
-    dataset = ds.dataset(tmp_path, partitioning="hive")
-    assert as_source(dataset).column_names == ["a", "year"]
-    chosen = dataset.filter(ds.field("year") == 2021)
-    assert stacked(as_source(chosen, columns=["a"])).ravel().tolist() == [2.0, 3.0]
-
-
-def test_damage_in_a_dataset(tmp_path):
-    path = write(tmp_path / "x.parquet", ROWS)
-    dataset = ds.dataset(path)
-    source = as_source(dataset, columns=["a"])
-    path.write_bytes(b"PAR1")
-    with pytest.raises(OSError, match="votes is damaged"):
-        list(source)
-
-
 @every_format
 def test_a_whole_table_is_what_was_written(tmp_path, name):
     table = pa.table({"a": [1.5, None], "kind": ["x", None], "b": [1, 2]})
@@ -226,19 +126,71 @@ def test_a_whole_table_is_what_was_written(tmp_path, name):
     assert read.to_pydict() == table.select(["kind", "a"]).to_pydict()
 
 
-def test_a_damaged_table_is_not_read(tmp_path):
-    path = write(tmp_path / "x.arrow", {"y": ["some", "word"]})
-    wrong = np.int32([0, 4, 2**30]).tobytes()
-    path.write_bytes(path.read_bytes().replace(np.int32([0, 4, 8]).tobytes(), wrong))
-    with pytest.raises(OSError, match=r"x\.arrow is damaged"):
-        formats.ArrowFile(path).table(["y"])
-
-
 def test_a_whole_table_of_csv_has_types_that_hold_all_rows(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n" + "1,2\n" * 400_000 + "x,?\n")
-    file = formats.CsvFile(path)
+    file = CsvFile(path)
     table = file.table(["a", "b"], missing=["", "?"])
     assert table.schema.types == [pa.string(), pa.int64()]
     assert table.column("b").null_count == 1
     assert file.column_of_strings("b").to_pylist() == ["2"] * 400_000 + ["?"]
+
+
+def test_strings_of_csv_after_many_missing_labels(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "CSV_BLOCK_BYTES", 64)
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["a,y", *["1,"] * 50, "1,dog"]))
+    labels = [part for _, part in as_source(path, label="y").labeled_batches()]
+    assert all(missing_labels(part).all() for part in labels[:-1])
+    assert labels[-1][-1] == "dog"
+
+
+def test_numbers_and_strings_as_labels_of_csv(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,y\n1,0\n1,1\n1,dog\n")
+    with pytest.raises(ValueError, match=r"x\.csv cannot be read: Failed to parse string: 'dog'"):
+        list(as_source(path, label="y").labeled_batches())
+
+
+WRITTEN = {
+    "commas": (b"a,b\n1.5,2\n", CsvDialect(",", ".", "utf8")),
+    "semicolons and commas": (b"a;b\n1,5;2\n", CsvDialect(";", ",", "utf8")),
+    "semicolons and points": (b"a;b\n1.5;2\n", CsvDialect(";", ".", "utf8")),
+    "tabs": (b"a\tb\n1.5\t2\n", CsvDialect("\t", ".", "utf8")),
+    "bars": (b"a|b\n1.5|2\n", CsvDialect("|", ".", "utf8")),
+    "a comma in a quoted name": (b'"a, c";b\n1,5;2\n', CsvDialect(";", ",", "utf8")),
+    "a comma in a bare name": (b"a, c;b\n1.5;2\n", CsvDialect(";", ".", "utf8")),
+    "one column": (b"a\n1.5\n", CsvDialect(",", ".", "utf8")),
+    "UTF-16": ("a,b\n1.5,2\n".encode("utf-16"), CsvDialect(",", ".", "utf-16")),
+}
+
+
+@pytest.mark.parametrize(("content", "dialect"), WRITTEN.values(), ids=WRITTEN.keys())
+def test_files_are_read_as_they_are_written(tmp_path, content, dialect):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(content)
+    assert CsvFile(path).dialect == dialect
+    rows = np.concatenate(list(as_source(path)))
+    np.testing.assert_array_equal(rows[0, :1], [1.5])
+    assert rows.shape[0] == 1
+
+
+def test_what_is_given_is_not_looked_for(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("größe:n\n1;5:2\n".encode("latin-1"))
+    file = CsvFile(path, given=CsvDialect(":", ";", "latin-1"))
+    assert file.table(["größe", "n"]).to_pydict() == {"größe": [1.5], "n": [2]}
+
+
+def test_digits_that_begin_with_0_are_strings_where_zeros_are_kept(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"code,n,f\n10115,0,0.5\n01067,10,0.1\n")
+    table = CsvFile(path, keep_zeros=True).table(["code", "n", "f"])
+    assert table.to_pydict() == {"code": ["10115", "01067"], "n": [0, 10], "f": [0.5, 0.1]}
+    assert CsvFile(path).table(["code"]).to_pydict() == {"code": [10115, 1067]}
+
+
+@pytest.mark.parametrize("name", ["rows", "rows.txt", "rows.data"])
+def test_a_file_that_is_named_may_have_any_suffix_of_text(tmp_path, name):
+    (tmp_path / name).write_bytes(b"a,b\n1,2\n")
+    assert next(iter(as_source(tmp_path / name))).tolist() == [[1, 2]]

@@ -6,7 +6,6 @@ from scipy.optimize import approx_fprime, linprog
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from hedgeclipper.voters.trees import pack_trees
 from hedgeclipper.paper import slack
 from hedgeclipper.paper.slack import (
     LeafRows,
@@ -16,6 +15,7 @@ from hedgeclipper.paper.slack import (
     minimize_in_batch,
 )
 from hedgeclipper.paper.specialists import Specialists
+from hedgeclipper.voters.trees import pack_trees
 
 X, Y = make_classification(300, 6, n_informative=4, flip_y=0.2, random_state=0)
 X = X.astype(np.float32)

@@ -24,31 +24,16 @@ from hedgeclipper.io.frames import is_float
 
 MOST_VALUES = 50
 DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y-%m")
-# a column of strings is left out if more than this proportion of its values differ
-OWN_TEXT = 0.5
-# or if all are different in so many rows or more
-MANY_UNIQUE = 20
-# strings of which more than this proportion are numbers were probably meant as numbers
-MOSTLY_NUMBERS = 0.9
+OWN_TEXT = 0.5  # strings are left out if more than this proportion of the values differ
+MANY_UNIQUE = 20  # or if all are different in so many rows or more
+MOSTLY_NUMBERS = 0.9  # if more strings than this are numbers, all were probably meant as such
 # digits in groups of three or without commas, with a currency before or after, or a percent sign
 _AMOUNT = re.compile(
     r"[-+]?[$€£¥]?\s?[-+]?(?=\.?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?", re.I
 )
 # with a decimal comma, and points between thousands: it stays a string, with a note
 _COMMA_NUMBER = re.compile(r"[-+]?[$€£¥]?\s?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?\s?[$€£¥%]?")
-_DAY = np.timedelta64(1, "D")
 _EPOCH_WEEKDAY = 3  # 1970 began on a Thursday
-
-
-class MixedColumnError(ValueError):
-    """A column holds numbers in some rows and something else in others."""
-
-    def __init__(self, column: Any, places: str = "X and X_unlabeled"):
-        super().__init__(
-            f"Column {column!r} holds numbers only in one of {places}. Write it in the same way in "
-            "both."
-        )
-        self.column = column
 
 
 @dataclass(frozen=True)
@@ -56,21 +41,10 @@ class ColumnPlan:
     """What is done with one column."""
 
     name: str
-    # "numbers", "categories", "dates" or "left out"
-    kind: str
-    # what is done with it, as text
-    what: str
-    # how dates that are strings are read
-    date_format: str | None = None
-    # why this may be wrong, as text
-    doubt: str | None = None
-    # whether numbers have a percent sign; None for other kinds, and in older model files
-    percent: bool | None = None
-
-    @property
-    def stays(self) -> bool:
-        """Whether nothing is done with it."""
-        return (self.kind, self.what) == ("numbers", "as they are")
+    kind: str  # "numbers", "categories", "dates" or "left out"
+    what: str  # what is done with it, as text
+    date_format: str | None = None  # how dates that are strings are read
+    note: str | None = None  # why this may be wrong, as text
 
 
 class ColumnEncoder(TransformerMixin, BaseEstimator):
@@ -133,11 +107,11 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         if all(plan.kind == "left out" for plan in self.plans_):
             reasons = "; ".join(f"{plan.name!r}: {plan.what}" for plan in self.plans_[:3])
             raise ValueError(f"No column can be used ({reasons}). Add columns to learn from.")
-        self.is_plain_ = False
         numbers, categories = self.names_of("numbers"), self.names_of("categories")
         self.marked_ = [name for name in numbers if missing_labels(columns[name]).any()]
         made = numbers + [f"{name}_missing" for name in self.marked_]
-        sources, self.one_hot_ = [*numbers, *self.marked_], None
+        sources = [*numbers, *self.marked_]
+        self.is_plain_, self.one_hot_ = False, None
         if categories:
             self.one_hot_ = OneHotEncoder(
                 handle_unknown="infrequent_if_exist",
@@ -146,10 +120,8 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
             ).fit(_texts(columns, categories))
             made += self.one_hot_.get_feature_names_out(categories).tolist()
             rare = [0 if r is None else len(r) - 1 for r in self.one_hot_.infrequent_categories_]
-            for name, values, n_rare in zip(
-                categories, self.one_hot_.categories_, rare, strict=True
-            ):
-                sources += [name] * (len(values) - n_rare)
+            for name, own, n in zip(categories, self.one_hot_.categories_, rare, strict=True):
+                sources += [name] * (len(own) - n)
         parts = ("day", "month", "weekday")
         made += [f"{name}_{part}" for name in self.names_of("dates") for part in parts]
         sources += [name for name in self.names_of("dates") for _ in parts]
@@ -162,12 +134,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     def fit_plain(self, names, n_missing):
         """Note that all columns are numbers that stay as they are; some may have missing ones."""
         self.plans_ = [
-            ColumnPlan(
-                name,
-                "numbers",
-                "as they are" + (f"; {n:,} missing stay so" if n else ""),
-                percent=False,
-            )
+            ColumnPlan(name, "numbers", "as they are" + (f"; {n:,} missing stay so" if n else ""))
             for name, n in zip(names, n_missing, strict=True)
         ]
         self.plans_ += self._left_out_plans()
@@ -189,14 +156,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         for plan in self.plans_:
             if plan.kind == "dates":
                 made += date_numbers(dates_of(columns[plan.name], plan.date_format))
-        rows = np.column_stack(made)
-        infinite = (np.abs(rows) > np.finfo(np.float32).max).any(axis=0)
-        if infinite.any():
-            raise ValueError(
-                f"Column {self.names_out_[int(infinite.argmax())]!r} has an infinite number, or "
-                "one too large. Rescale the column, or leave the place empty."
-            )
-        return rows
+        return np.column_stack(made)
 
     @property
     def used_names(self) -> list[str]:
@@ -219,68 +179,43 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         """Return the names of the new columns."""
         return np.array(self.names_out_, dtype=object)
 
-    def new_categories(self, X):
-        """Return how often values that ``fit`` has not seen are in each column of categories."""
-        found = {}
-        for name, known in zip(self.names_of("categories"), self._categories(), strict=True):
-            counts = Counter(as_text(_arrays(X, [name])[name]).tolist())
-            found[name] = {text: n for text, n in counts.items() if text and text not in known}
-        return found
+    def unknown_values(self, X):
+        """Return how often values that cannot be used are in each column of categories and dates.
 
-    def _categories(self) -> list[set[str]]:
-        return [] if self.one_hot_ is None else [set(own) for own in self.one_hot_.categories_]
-
-    def n_lost_dates(self, X):
-        """Return how many values of each column of dates are there and cannot be read."""
-        columns = _arrays(X, self.names_of("dates"))
-        formats = {plan.name: plan.date_format for plan in self.plans_}
-        return {
-            name: int(np.sum(np.isnat(dates_of(values, formats[name])) & ~missing_labels(values)))
-            for name, values in columns.items()
-        }
-
-    def changed_signs(self, X):
-        """Return in which columns of numbers some have a percent sign, and none in ``fit``.
-
-        These are True. False are those in which some have none, and all had one in ``fit``.
+        These are categories that ``fit`` has not seen, and dates that cannot be read.
         """
-        other = {plan.name: not plan.percent for plan in self.plans_ if plan.percent is not None}
-        columns = _arrays(X, list(other))
-        return {name: sign for name, sign in other.items() if sign in _percent_signs(columns[name])}
+        columns, found = _arrays(X, self.used_names), {}
+        known = getattr(self.one_hot_, "categories_", ())
+        for name, values in zip(self.names_of("categories"), known, strict=True):
+            texts = as_text(columns[name])
+            found[name] = Counter(texts[~np.isin(texts, [*values, ""])].tolist())
+        for plan in self.plans_:
+            if plan.kind == "dates":
+                values = columns[plan.name]
+                lost = np.isnat(dates_of(values, plan.date_format)) & ~missing_labels(values)
+                found[plan.name] = Counter(values[lost].tolist())
+        return found
 
 
 def needs_encoding(X: Any) -> bool:
-    """Return whether X is a frame with columns that are not numbers or booleans.
-
-    A column that cannot be used is an error.
-    """
-    if not is_frame(X):
-        return False
-    columns = frame_arrays(X)
-    kinds = {name: kind_of(values) for name, values in columns.items()}
-    for name, kind in kinds.items():
-        if kind is None:
-            raise ValueError(
-                f"Column {name!r} must have numbers, booleans, strings, categories or dates. Got "
-                f"{columns[name].dtype}. Make one of these of it, or leave it out."
-            )
-    return not set(kinds.values()) <= {"numbers", "nothing"}
+    """Return whether X is a frame with columns that are not numbers or booleans."""
+    kinds = set(map(kind_of, frame_arrays(X).values())) if is_frame(X) else set()
+    return not kinds <= {"numbers", "nothing"}
 
 
 def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
     """Return the columns of a frame by name, all or those that are asked for."""
     if not is_frame(X):
         raise TypeError(
-            "Rows must be a frame with named columns, as those of fit, of which some hold strings, "
-            f"categories or dates. Got {type(X).__name__}. Pass a frame, or encode the columns "
-            "first."
+            "Rows must be a frame with named columns, since those of fit hold strings, categories "
+            f"or dates. Got {type(X).__name__}. Pass a frame, or encode the columns first."
         )
     columns = frame_arrays(X, names)
     missing = [name for name in names or () if name not in columns]
     if missing:
         raise ValueError(
-            f"The rows lack {len(missing)} of the columns that the model knows: "
-            f"{listed(missing, 5)}. Pass rows with all columns of those it was fitted to."
+            f"The rows lack columns that the model knows: {listed(missing, 5)}. Pass rows with all "
+            "columns of those it was fitted to."
         )
     return columns
 
@@ -291,7 +226,10 @@ def _joined(name: Any, values: np.ndarray, more: np.ndarray) -> np.ndarray:
     if len(kinds) > 1 and "numbers" in kinds:
         strings = values if kind_of(values) == "categories" else more
         if not are_amounts(as_text(strings[~missing_labels(strings)]).tolist()):
-            raise MixedColumnError(name)
+            raise ValueError(
+                f"Column {name!r} holds numbers only in the labeled rows, or only in the unlabeled "
+                "ones. Write it in the same way in both."
+            )
     dtype = None if values.dtype.kind == more.dtype.kind else object
     return np.concatenate([values, more], dtype=dtype, casting="unsafe")
 
@@ -338,39 +276,41 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     if kind == "nothing":
         return ColumnPlan(name, "left out", "all values are missing")
     if kind is None:
-        return ColumnPlan(name, "left out", f"its type, {values.dtype}, cannot be used")
+        raise ValueError(
+            f"Column {name!r} must have numbers, booleans, strings, categories or dates. Got "
+            f"{values.dtype}. Make one of these of it, or leave it out."
+        )
     n_values = len(set(present.tolist()))
+    note: str | None = None
     if n_values == 1 and n_missing == 0:
         return ColumnPlan(name, "left out", "it has the same value everywhere")
-    marked = f"; {n_missing:,} missing, marked in a column of their own" if n_missing else ""
+    gaps = f"; {n_missing:,} missing" if n_missing else ""
+    marked = gaps and f"{gaps}, marked in a column of their own"
     if kind == "numbers":
-        return ColumnPlan(name, kind, f"as they are{marked}", percent=False)
+        return ColumnPlan(name, kind, f"as they are{marked}")
     texts = as_text(present).tolist() if kind == "categories" else []
     if are_amounts(texts):
         signed = next(text for text in texts if not is_float(text))
         note = f"{signed.strip()!r} is read as the number {amount_of(signed):g}"
-        what = f"amounts, read as numbers{marked}"
-        return ColumnPlan(name, "numbers", what, doubt=note, percent="%" in signed)
+        return ColumnPlan(name, "numbers", f"amounts, read as numbers{marked}", note=note)
     date_format = _date_format(texts)
     if kind == "dates" or date_format is not None:
         read = f", read as {date_format}" if date_format else ""
-        missing = f"; {n_missing:,} missing" if n_missing else ""
-        what = f"day, month and weekday{read}{missing}"
-        return ColumnPlan(name, "dates", what, date_format, _doubt_of_dates(texts, date_format))
-    doubt = _doubt_of_categories(texts)
+        what = f"day, month and weekday{read}{gaps}"
+        if date_format == "%d/%m/%Y" and _all_dates(texts, "%m/%d/%Y"):
+            note = f"{texts[0]} may begin with the day or the month, and is read with the day first"
+        return ColumnPlan(name, "dates", what, date_format, note)
+    note = _note_on_categories(texts)
     is_unique = n_values == len(values) >= MANY_UNIQUE
     if is_unique or (n_values > MOST_VALUES and n_values > OWN_TEXT * len(present)):
         what = f"text of its own in most rows ({n_values:,} values)"
-        where = "each row" if n_values == len(values) else "most rows"
-        doubt = doubt or f"text that is different in {where} cannot be used"
-        return ColumnPlan(name, "left out", what, doubt=doubt)
-    each = f"{n_values:,} values, a column of 0 and 1 for each"
-    # a missing value is one more
-    if len(set(texts)) + (n_missing > 0) > MOST_VALUES:
-        each = f"{n_values:,} values, a column for each of the {MOST_VALUES - 1} most common"
-        each += " and one for the others"
-    also = f"; {n_missing:,} missing are a value too" if n_missing else ""
-    return ColumnPlan(name, kind, each + also, doubt=doubt)
+        note = note or "text that is different in most rows cannot be used"
+        return ColumnPlan(name, "left out", what, note=note)
+    how = "a column of 0 and 1 for each"
+    if len(set(texts)) + (n_missing > 0) > MOST_VALUES:  # a missing value is one more
+        how = f"a column for each of the {MOST_VALUES - 1} most common and one for the others"
+    also = gaps and f"{gaps} are a value too"
+    return ColumnPlan(name, kind, f"{n_values:,} values, {how}{also}", note=note)
 
 
 def kind_of(values: np.ndarray) -> str | None:
@@ -404,13 +344,6 @@ def amount_of(text: str) -> float:
     return float(digits) / (100.0 if "%" in text else 1.0)
 
 
-def _percent_signs(values: np.ndarray) -> set[bool]:
-    """Return whether values that are not missing have a percent sign, each answer once."""
-    present = values[~missing_labels(values)]
-    texts = present if values.dtype.kind == "O" else present[:1]
-    return {isinstance(value, str) and "%" in value for value in texts}
-
-
 def dates_of(values: np.ndarray, date_format: str | None) -> np.ndarray:
     """Return a column as datetime64 in UTC; what cannot be read is missing."""
     if values.dtype.kind == "M":
@@ -426,19 +359,19 @@ def date_numbers(dates: np.ndarray) -> list[np.ndarray]:
     """Return days since 1970, months from 1 and weekdays from Monday = 0; NaN for no date."""
     days, missing = dates.astype("datetime64[D]").astype(np.int64), np.isnat(dates)
     months = dates.astype("datetime64[M]").astype(np.int64) % 12 + 1
-    exact = (dates - np.datetime64(0, "us")) / _DAY
+    exact = (dates - np.datetime64(0, "us")) / np.timedelta64(1, "D")
     found = (exact, months, (days + _EPOCH_WEEKDAY) % 7)
     return [np.where(missing, np.nan, numbers) for numbers in found]
 
 
-def _date_of(value: Any, date_format: str | None) -> Any:
+def _date_of(value: Any, date_format: Any) -> Any:
     """Return a date, or a string that is one, without a time zone; None for anything else."""
     if isinstance(value, str):
         try:
             if date_format in (None, "ISO8601"):
                 value = datetime.fromisoformat(value)
             else:
-                value = datetime.strptime(value, str(date_format))
+                value = datetime.strptime(value, date_format)
         except ValueError:
             return None
     if isinstance(value, datetime) and value.tzinfo is not None:
@@ -448,35 +381,23 @@ def _date_of(value: Any, date_format: str | None) -> Any:
 
 def _date_format(texts: list[str]) -> str | None:
     """Return how all of these strings can be read as dates; None if they cannot, or are none."""
-    different = set(texts)
-    if not different or not all(re.search(r"\d[-/.]\d", text) for text in different):
+    if not texts or not all(re.search(r"\d[-/.]\d", text) for text in set(texts)):
         return None
-    formats = (one for one in DATE_FORMATS if all(_date_of(text, one) for text in different))
-    return next(formats, None)
+    return next((one for one in DATE_FORMATS if _all_dates(texts, one)), None)
 
 
-def _doubt_of_dates(texts: list[str], date_format: str | None) -> str | None:
-    """Return a note if days and months could be read the other way round as well."""
-    if date_format != "%d/%m/%Y" or not all(_date_of(text, "%m/%d/%Y") for text in set(texts)):
+def _all_dates(texts: list[str], date_format: str) -> bool:
+    return all(_date_of(text, date_format) for text in set(texts))
+
+
+def _note_on_categories(texts: list[str]) -> str | None:
+    """Return why strings are not read as numbers, if nearly all of them are."""
+    strange = [text for text in texts if not (is_float(text) or _AMOUNT.fullmatch(text.strip()))]
+    others = [text for text in strange if not _COMMA_NUMBER.fullmatch(text.strip())]
+    if not strange or len(texts) - len(others) <= MOSTLY_NUMBERS * len(texts):
         return None
-    return f"{texts[0]} may begin with the day or the month, and is read with the day first"
-
-
-def _doubt_of_categories(texts: list[str]) -> str | None:
-    """Return why strings are not read as numbers, if most look like numbers."""
-    texts = [text.strip() for text in texts]
-    strange = [text for text in texts if not (is_float(text) or _AMOUNT.fullmatch(text))]
-    others = [text for text in strange if not _COMMA_NUMBER.fullmatch(text)]
-    if len(texts) - len(others) <= MOSTLY_NUMBERS * len(texts):
-        return None
-    if others:
-        return (
-            f"{others[0]!r} and the like in {len(others):,} rows make its numbers strings; leave "
-            "the place of a missing number empty"
-        )
-    if strange:
-        return f"{strange[0]!r} is read as a string; write a number with a point, such as 1234.5"
-    bare = [text for text in texts if not text.endswith("%")]
-    if 0 < len(bare) < len(texts):
-        return f"{bare[0]!r} has no percent sign and others have one; write all in the same way"
-    return None
+    wrong = others or strange
+    return (
+        f"{wrong[0]!r} and the like in {len(wrong):,} rows make its numbers strings; write numbers "
+        "as 1234.5, and leave the place of a missing one empty"
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -61,7 +61,7 @@ NO_UNLABELED_ROWS = (
 class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
-    _dtype: ClassVar[type] = np.float32
+    _dtype = "float32"
     _keeps_frames = False
     _labels: np.ndarray | None
     confidence_level: float | None
@@ -341,6 +341,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
 
         Of a frame that is kept only the names and the number of columns are checked.
         """
+        if (names := io.frame_names(X)) is not None:
+            io.positions_of(names, names, "The frame")  # none may be there twice
         if self._keeps_frames and io.is_frame(X):
             return validate_data(self, io.as_frame(X), reset=reset, skip_check_array=True)
         return semi_supervised.with_short_indices(

@@ -17,7 +17,7 @@ from hedgeclipper.cli.output import CommandError, ExitCode, Output, reporting
 
 _HELP = (
     "Label many rows from few labels.\n\n"
-    "Files are CSV, Parquet, Arrow, JSON lines, Excel or LibSVM, recognized by their suffix. A "
+    "Files are CSV, Parquet, Arrow or LibSVM, recognized by their suffix. A "
     "folder, or a quoted pattern like 'rows/*.parquet', stands for all files in it. A row whose "
     "target is missing is unlabeled."
 )
@@ -351,7 +351,7 @@ def _run(
     """Call a function of this package with the options of a command, and return the exit code."""
     with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
         if "sep" in options:
-            dialect = import_module("hedgeclipper.io.csv_dialect").CsvDialect
+            dialect = import_module("hedgeclipper.io.formats").CsvDialect
             written = [options.pop(name) for name in ("sep", "decimal", "encoding")]
             if written[:2] == [",", ","]:
                 raise CommandError(

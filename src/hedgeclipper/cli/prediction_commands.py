@@ -34,7 +34,7 @@ from hedgeclipper.cli.table_files import Files
 from hedgeclipper.cli.table_labels import Roles, as_classes_of
 from hedgeclipper.cli.table_rows import ADD_COLUMNS, read_rows
 from hedgeclipper.io.atomic import parquet_writer
-from hedgeclipper.io.csv_dialect import CsvDialect
+from hedgeclipper.io.formats import CsvDialect
 
 CLASSES_TO_LIST = 12
 
@@ -195,44 +195,25 @@ def _key(table: Files, encoder: ColumnEncoder | None, row_id: str | None) -> str
 
 
 class Unread:
-    """Values that the model cannot use, or reads in another way than those that it was fitted to.
-
-    These are dates that are none, categories that are new, and numbers with or without a percent
-    sign.
-    """
+    """Values that the model cannot use: dates that are none, and categories that are new."""
 
     def __init__(self) -> None:
-        self.dates: Counter[str] = Counter()
-        self.new: dict[str, Counter[str]] = {}
-        self.signs: dict[str, bool] = {}
+        self.found: dict[str, Counter[str]] = {}
 
     def add(self, encoder: ColumnEncoder, frame: Any) -> None:
         """Count the values of some rows."""
-        self.dates.update(encoder.n_lost_dates(frame))
-        for name, values in encoder.new_categories(frame).items():
-            self.new.setdefault(name, Counter()).update(values)
-        self.signs.update(encoder.changed_signs(frame))
+        for name, values in encoder.unknown_values(frame).items():
+            self.found.setdefault(name, Counter()).update(values)
 
     def note(self, output: Output) -> None:
         """Print what was found."""
-        for name, count in self.dates.items():
-            if count:
-                output.note(f"{count:,} values of {name!r} are no dates, and are taken as missing.")
-        for name, values in self.new.items():
+        for name, values in self.found.items():
             if values:
-                found = ", ".join(
-                    f"{value!r} ({count:,})" for value, count in values.most_common(3)
-                )
+                some = ", ".join(f"{value!r} ({count:,})" for value, count in values.most_common(3))
                 output.note(
                     f"Column {name!r} has {len(values):,} values that the model does not know, "
-                    f"such as {found}: in these rows it relies on the other columns."
+                    f"such as {some}: in these rows it relies on the other columns."
                 )
-        for name, has_sign in self.signs.items():
-            how, before = ("with", "none") if has_sign else ("without", "all")
-            output.note(
-                f"Column {name!r} has values {how} a percent sign, which {before} had in the fit: "
-                "22% is read as 0.22, and 22 as 22."
-            )
 
 
 def _encoded(files: Files, encoder: ColumnEncoder, unread: Unread) -> Iterator[Any]:

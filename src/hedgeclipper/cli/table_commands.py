@@ -33,8 +33,8 @@ from hedgeclipper.cli.table_labels import Roles, check_classes, key_of_labels
 from hedgeclipper.cli.table_rows import TableRows, digest_of, read_rows
 from hedgeclipper.io import listed
 from hedgeclipper.io.atomic import atomic_path, naming_output
-from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.formats import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.persistence import load, save
 
 COLUMNS_TO_LIST = 12
@@ -404,7 +404,7 @@ def _write_report(
     about = dict(zip(("file", "file of unlabeled rows"), places, strict=False))
     if rows.encoder is not None:
         about["target"] = str(rows.encoder.target)
-        changed = [plan for plan in rows.encoder.plans_ if not plan.stays]
+        changed = [plan for plan in rows.encoder.plans_ if plan.what != "as they are"]
         for plan in changed[:COLUMNS_TO_LIST]:
             about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
         if len(changed) > COLUMNS_TO_LIST:
@@ -429,12 +429,12 @@ def _print_rows(rows: TableRows, output: Output) -> None:
         return
     plans = rows.encoder.plans_
     for plan in plans:
-        if plan.doubt is not None:
+        if plan.note is not None:
             left_out = " is left out" if plan.kind == "left out" else ""
-            output.note(f"Column {plan.name!r}{left_out}: {plan.doubt}.")
+            output.note(f"Column {plan.name!r}{left_out}: {plan.note}.")
     shown = plans
     if len(plans) > COLUMNS_TO_LIST:
-        shown = [plan for plan in plans if not plan.stays]
+        shown = [plan for plan in plans if plan.what != "as they are"]
         output.say(f"{len(plans) - len(shown):,} columns of numbers, as they are")
     if shown:
         shown, n_more = shown[:COLUMNS_TO_LIST], len(shown) - COLUMNS_TO_LIST

@@ -17,9 +17,14 @@ import pyarrow.csv
 
 from hedgeclipper.cli.output import CommandError
 from hedgeclipper.io import as_source, as_text, listed
-from hedgeclipper.io.as_source import find_files
-from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
-from hedgeclipper.io.formats import CODES, FORMATS, CsvFile
+from hedgeclipper.io.formats import (
+    CODES,
+    FORMATS,
+    UNKNOWN_DIALECT,
+    CsvDialect,
+    CsvFile,
+    find_files,
+)
 from hedgeclipper.io.frames import decoded, holds_numbers, index_names
 
 # names that differ less are guessed; two letters of which one is wrong are as close as the latter
@@ -29,7 +34,7 @@ MISSING_STRINGS = [*pa.csv.ConvertOptions().null_values, "?"]
 
 @dataclass(frozen=True)
 class Files:
-    """Files of one kind (Parquet, Arrow, CSV, JSON lines, Excel or LibSVM), with the same columns.
+    """Files of one kind (Parquet, Arrow, CSV or LibSVM), with the same columns.
 
     ``n_rows`` has the number of rows by path, for files that were read to the end.
     """
@@ -172,11 +177,7 @@ def row_names(tables: Sequence[Files], numbers: np.ndarray) -> list[str]:
     """
     found = [(path, files) for files in tables for path in files.paths]
     starts = np.cumsum([0] + [files.n_rows[str(path)] for path, files in found])
-    firsts = [
-        2 + table.dialect.n_comments if isinstance(table, CsvFile) else 1
-        for files in tables
-        for table in files.readable
-    ]
+    firsts = [2 if files.kind == "CSV" else 1 for files in tables for _ in files.paths]
     places = np.searchsorted(starts, numbers, side="right") - 1
     return [
         f"{found[place][0]}:{number - starts[place] + firsts[place]}"

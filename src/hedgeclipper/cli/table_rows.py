@@ -15,7 +15,7 @@ import pyarrow as pa
 from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
-from hedgeclipper.base.columns import ColumnEncoder, MixedColumnError
+from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.cli.output import CommandError, Output
 from hedgeclipper.cli.table_files import Files, row_names
 from hedgeclipper.cli.table_labels import Roles, as_classes, read_labels
@@ -135,7 +135,7 @@ def read_rows(
     has no target: each line begins with the label. The encoder is that of a fitted model.
     """
     if roles.target is None:
-        width = max(files.source(None).n_columns for files in tables)
+        width = max(files.source(None).rows.shape[1] for files in tables)
         return _in_batches(tables, None, width, None, output.verbose)
     data, *others = tables
     labels = read_labels(data, roles, output)
@@ -260,11 +260,7 @@ def _in_memory(
     others = more[0][names] if more else None
     known = ~missing_labels(labels)
     if is_new:
-        try:
-            encoder.fit(frame[names], X_unlabeled=others)
-        except MixedColumnError as error:
-            places = " and ".join(files.place for files in tables)
-            raise MixedColumnError(error.column, places) from None
+        encoder.fit(frame[names], X_unlabeled=others)
     unlabeled = pd.concat([frame[names][~known], others], ignore_index=True)
     n_others = 0 if others is None else len(others)
     numbers = np.append(np.flatnonzero(~known), len(frame) + np.arange(n_others))

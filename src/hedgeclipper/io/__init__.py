@@ -7,8 +7,7 @@ are for the rest of the package.
 
 # ruff: noqa: F401
 
-from hedgeclipper.io.arrays import ArraySource, BatchSource, cut, is_in_memory, row_slice
-from hedgeclipper.io.as_source import as_source, is_batched
+from hedgeclipper.io.arrays import cut, is_in_memory, row_slice
 from hedgeclipper.io.atomic import parquet_writer
 from hedgeclipper.io.frames import (
     as_classes,
@@ -28,6 +27,6 @@ from hedgeclipper.io.frames import (
     positions_of,
     split_target,
 )
-from hedgeclipper.io.source import Source
+from hedgeclipper.io.sources import ArraySource, BatchSource, Source, as_source, is_batched
 
 __all__ = ["Source", "as_source", "parquet_writer"]

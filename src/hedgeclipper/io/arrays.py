@@ -1,17 +1,15 @@
-"""Rows that are arrays: in memory, in a memory map, or in batches that somebody else makes."""
+"""Rows that are arrays, CSR matrices or frames in memory: checked, cut, drawn and stacked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.io.frames import Block, frame_block, is_frame, is_pandas
-from hedgeclipper.io.source import Request, Source, check_count, converted, rows_per_batch
+from hedgeclipper.io.frames import is_frame, is_pandas
 from hedgeclipper.sklearn_private import _safe_indexing
 
 ENTRIES_PER_BATCH = 1 << 18
@@ -19,94 +17,6 @@ ROWS_PER_SPARSE_BATCH = 1 << 14
 MAX_SEED = np.iinfo(np.int32).max
 # tags (random numbers) of rows, positions, and the rows; those with the smallest tags are drawn
 Draw = tuple[np.ndarray, np.ndarray, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class ArraySource(Source):
-    """Rows of one array or CSR matrix, a single batch."""
-
-    rows: Any
-    labels: np.ndarray | None = None
-    names: list[str] | None = None
-    request: Request = field(default_factory=Request)
-    in_memory = True
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows."""
-        return self.rows.shape[0]
-
-    def _blocks(self, with_labels: bool) -> Iterator[tuple[Any, Any]]:
-        yield self.rows, self.labels
-
-    def every(self, stride: int) -> ArraySource:
-        """Return a source of a copy of every stride-th row, without labels."""
-        rows = self.rows[::stride]
-        return ArraySource(rows if sparse.issparse(rows) else np.ascontiguousarray(rows))
-
-
-@dataclass(frozen=True, eq=False)
-class MappedSource(Source):
-    """Rows of a memory map, read from disk in blocks and never copied as a whole."""
-
-    rows: np.ndarray
-    request: Request
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows."""
-        return self.rows.shape[0]
-
-    def _blocks(self, with_labels: bool) -> Iterator[tuple[np.ndarray, None]]:
-        size = rows_per_batch(self.rows.shape[1])
-        for start in range(0, self.n_rows, size):
-            block = self.rows[start : start + size]
-            yield converted(block, self.request.dtype, self.request.name), None
-
-
-@dataclass(frozen=True, eq=False)
-class BatchSource(Source):
-    """Batches that somebody else makes, read again on every pass.
-
-    Where batches are frames, all must have the columns of the first one, in whatever order.
-    """
-
-    batches: Callable[[], Iterable[Any]]
-    request: Request
-    counts: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def column_names(self) -> list[str] | None:
-        """Names of the columns of a batch; the first batch is read to know them."""
-        first = next(self._read(), None)
-        return None if first is None else first.column_names
-
-    def _blocks(self, with_labels: bool) -> Iterator[tuple[Any, Any]]:
-        return ((block.rows, block.labels) for block in self._read())
-
-    def _read(self) -> Iterator[Block]:
-        n_read, request = 0, self.request
-        for number, batch in enumerate(self.batches()):
-            block = as_block(batch, request, f"Batch {number} of {request.name}")
-            if block.column_names is not None:
-                request = replace(request, columns=block.column_names)
-            n_read += block.rows.shape[0]
-            yield block
-        check_count(self.counts, f"The batches of {self.request.name}", n_read)
-
-
-def as_block(data: Any, request: Request, place: str) -> Block:
-    """Return one block of rows, with the columns, labels and dtype that were asked for."""
-    if is_frame(data):
-        return frame_block(data, request, place)
-    if request.label is not None:
-        raise TypeError(
-            f"{place} has no column {request.label!r}: {type(data).__name__} has no names of "
-            "columns. Pass a frame or a file, or rows and labels by themselves."
-        )
-    rows = as_rows(data, name=request.name)
-    request.check_width(rows.shape[1], place)
-    return Block(converted(rows, request.dtype, place), None, request.columns)
 
 
 def as_rows(data: Any, *, name: str = "votes") -> Any:

@@ -7,28 +7,22 @@ processes.
 
 from __future__ import annotations
 
-import sys
-import time
-import uuid
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any
 
 import dask
 import numpy as np
 from dask.delayed import Delayed
-from dask.utils import parse_timedelta
 
 from hedgeclipper.io.arrays import MAX_SEED, Draw, merge_draws, tag_rows
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import positions_of
-from hedgeclipper.io.progress import row_reporter
 
 FAN_IN = 8
-NO_WORKERS = "hedgeclipper.no-workers-timeout"
-SECONDS_WITHOUT_WORKERS, SECONDS_BETWEEN_LOOKS = 300, 1
+# Trees, views and weights travel inside the graph on purpose, without a warning: their tasks can be
+# made again if every worker that holds them dies, which is not so for data that was scattered.
+LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1 TB"}
 
 
 def draw_from(
@@ -44,37 +38,43 @@ def draw_from(
     names are wanted. ``check`` returns a partition's rows as an array, or raises.
     """
     X = select_columns(X, names, "X_unlabeled")
-    box, seed = sent("check", check), random_state.randint(MAX_SEED)
-    checked = [task("check", _call, box, part) for part in parts_of(X)]
-    return _draw(checked, _sizes_of(X), n_rows, seed)[2]
+    sent, seed = _sent(check), random_state.randint(MAX_SEED)
+    checked = [dask.delayed(_call)(part, sent) for part in parts_of(X)]
+    with dask.config.set(LARGE_GRAPHS):
+        return _draw(checked, _sizes_of(X), n_rows, seed)[2]
 
 
 def score_and_draw(
-    X: Any, names: Any, score: Callable[[Any], np.ndarray], n_rows: int, seed: int, verbose: int
+    X: Any, names: Any, score: Callable[[Any], np.ndarray], n_rows: int, seed: int
 ) -> tuple[int, Draw]:
     """Return the number of rows of a Dask collection, and scores of some that are drawn at random.
 
     ``score`` returns the scores of a partition's rows, or raises. They stay with the workers until
-    the rows of all partitions are counted. If ``verbose``, the number of partitions that are done
-    is shown: after each one with a ``Client``, else after all.
+    the rows of all partitions are counted.
     """
-    parts, box = parts_of(select_columns(X, names, "X_unlabeled")), sent("scorer", score)
-    with row_reporter(verbose, "scoring rows", len(parts), "partitions") as report:
-        scores = persist(*[task("scores", _call, box, part) for part in parts])
-        watch(scores, report)
-        sizes = compute(*[task("rows", _n_rows, part) for part in scores])
-        report(len(parts))
-    return sum(sizes), _draw(scores, sizes, n_rows, seed)
+    sent = _sent(score)
+    parts = parts_of(select_columns(X, names, "X_unlabeled"))
+    with dask.config.set(LARGE_GRAPHS):
+        scores = dask.persist(*[dask.delayed(_call)(part, sent) for part in parts])
+        sizes = dask.compute(*[dask.delayed(_n_rows)(part) for part in scores])
+        return sum(sizes), _draw(scores, sizes, n_rows, seed)
 
 
 def _draw(parts: Sequence[Any], sizes: Sequence[int], n_rows: int, seed: int) -> Draw:
-    """Return rows drawn from parts of these sizes, the same as from the rows in batches."""
+    """Return rows drawn from parts of these sizes, the same as from the rows in batches.
+
+    Draws are merged on the workers, a few at a time.
+    """
     starts = np.cumsum([0, *sizes[:-1]]).tolist()
     draws = [
-        task("draw", _draw_part, part, n_rows, seed, start)
+        dask.delayed(_draw_part)(part, n_rows, seed, start)
         for part, start in zip(parts, starts, strict=True)
     ]
-    return join_in_tree(draws, partial(reduce, partial(merge_draws, n_rows=n_rows)))
+    merge = partial(reduce, partial(merge_draws, n_rows=n_rows))
+    while len(draws) > 1:
+        groups = [draws[start : start + FAN_IN] for start in range(0, len(draws), FAN_IN)]
+        draws = [dask.delayed(merge)(group) for group in groups]
+    return draws[0].compute()
 
 
 def append_rows(X: Any, rows: Any, names: list[str] | None) -> Any:
@@ -100,17 +100,16 @@ def append_rows(X: Any, rows: Any, names: list[str] | None) -> Any:
 
 def check_collection(X: Any, name: str, n_features: int) -> None:
     """Raise unless X is an array of Dask with so many columns, or a frame."""
-    if isinstance(X, Delayed) or not hasattr(X, "ndim"):
+    if isinstance(X, Delayed) or getattr(X, "ndim", None) != 2:
         raise TypeError(
-            f"{name} must be an array or a frame if it is a Dask collection. Got "
+            f"{name} must be a two-dimensional array or a frame if it is a Dask collection. Got "
             f"{type(X).__name__}. Make one with to_dataframe, or with from_delayed of "
             "dask.dataframe or dask.array."
         )
-    if X.ndim != 2 or (_is_array(X) and X.shape[1] != n_features):
-        shape = f"shape {X.shape}" if _is_array(X) else "one dimension"
+    if _is_array(X) and X.shape[1] != n_features:
         raise ValueError(
-            f"{name} must have {n_features} columns, as the labeled rows have. Got a Dask "
-            f"{type(X).__name__} of {shape}."
+            f"{name} must have {n_features} columns, as the labeled rows have. Got a Dask array of "
+            f"shape {X.shape}."
         )
 
 
@@ -126,41 +125,22 @@ def map_partitions(
     ``nothing`` is what is predicted for no rows. Of a frame, the columns of these names are wanted,
     in their order; ``columns`` are the names of the predictions, or the name of a single one.
     """
-    box = sent("predictor", predict)
+    sent = _sent(predict)
     if not _is_array(X):
         X = select_columns(X, names, "X")
         meta = _framed(nothing, X._meta.index[:0], columns)
-        return X.map_partitions(_predict_frame, box, columns, meta=meta)
+        return X.map_partitions(_predict_frame, sent, columns, meta=meta)
     X = X.rechunk({1: -1})
     chunks = (X.chunks[0],) if nothing.ndim == 1 else (X.chunks[0], (nothing.shape[1],))
     drop = [1] if nothing.ndim == 1 else None
     return X.map_blocks(
-        _predict_block, box, dtype=nothing.dtype, chunks=chunks, drop_axis=drop, meta=nothing
+        _call, sent, dtype=nothing.dtype, chunks=chunks, drop_axis=drop, meta=nothing
     )
 
 
-class Box:
-    """Keeps Dask from looking into what is sent."""
-
-    def __init__(self, content: Any):
-        self.content = content
-
-    def __dask_tokenize__(self) -> str:
-        return uuid.uuid4().hex
-
-
-def task(name: str, work: Callable[..., Any], *arguments: Any) -> Any:
-    """Return a task that does the work on arguments, which may be tasks themselves."""
-    return dask.delayed(work)(*arguments, dask_key_name=_key_of(name))
-
-
-def sent(name: str, content: Any) -> Any:
-    """Return a task whose result is a `Box` with the content, to be sent to workers."""
-    return dask.delayed(Box(content), name=_key_of(name))
-
-
-def _key_of(name: str) -> str:
-    return f"hedgeclipper-{name}-{uuid.uuid4().hex}"
+def _sent(work: Callable[[Any], Any]) -> Any:
+    """Return a task whose result is what workers shall do; Dask does not look into it."""
+    return dask.delayed(work, pure=False, traverse=False)
 
 
 def _is_array(X: Any) -> bool:
@@ -182,106 +162,28 @@ def select_columns(X: Any, names: Any, name: str) -> Any:
     return X[list(names)]
 
 
-def compute(*tasks: Any) -> tuple[Any, ...]:
-    """Return the results of tasks, here."""
-    if not hasattr(getattr(dask.base.get_scheduler(), "__self__", None), "nthreads"):
-        return dask.compute(*tasks)  # without a Client
-    kept = persist(*tasks)
-    for _ in _finished(kept):
-        pass
-    return _quietly(dask.compute, *kept)
-
-
-def persist(*tasks: Any) -> tuple[Any, ...]:
-    """Return tasks whose results the workers keep."""
-    return _quietly(dask.persist, *tasks)
-
-
-def _quietly(run: Callable[..., Any], *tasks: Any) -> tuple[Any, ...]:
-    """Return what comes of tasks, without a warning of large graphs.
-
-    Trees, views and weights travel inside the graph on purpose: their tasks can be made again if
-    every worker that holds them dies, which is not so for data that was scattered.
-    """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-        return run(*tasks)
-
-
-def watch(kept: tuple[Any, ...], report: Callable[[int], None]) -> None:
-    """Report the parts that a Client's workers have done, until all are or one has failed.
-
-    Other schedulers have done them all by now, and what has failed is raised when it is asked for.
-    """
-    for n_done, future in enumerate(_finished(kept), 1):
-        if future.status == "error":
-            return
-        report(n_done)
-
-
-def _finished(kept: tuple[Any, ...]) -> Iterator[Any]:
-    """Yield the futures of a Client's tasks as they are done; raise if no worker is left.
-
-    Workers that die are waited for, since a cluster may start others.
-    """
-    if "distributed" not in sys.modules:  # there is no Client without it
-        return
-    from distributed import futures_of, wait
-
-    waiting = set(futures_of(list(kept)))
-    patience = parse_timedelta(dask.config.get(NO_WORKERS, SECONDS_WITHOUT_WORKERS))
-    last_seen = time.monotonic()
-    while waiting:
-        client = next(iter(waiting)).client
-        with suppress(TimeoutError):
-            done, waiting = wait(waiting, SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED")
-            yield from done
-        if client.nthreads():
-            last_seen = time.monotonic()
-        elif time.monotonic() - last_seen > patience:
-            client.cancel(list(waiting))
-            raise TimeoutError(
-                f"The Dask cluster has had no worker for {patience:.0f} seconds, and {len(waiting)}"
-                " tasks wait. Start workers, and fit again; where they take longer to start, set "
-                f'dask.config.set({{"{NO_WORKERS}": "20 minutes"}}).'
-            )
-
-
 def _sizes_of(X: Any) -> list[int]:
     """Return the number of rows of each partition, which are read if Dask does not know it."""
     if _is_array(X) and not np.isnan(X.chunks[0]).any():
         return list(X.chunks[0])
-    return list(compute(*[task("rows", _n_rows, part) for part in parts_of(X)]))
+    return list(dask.compute(*[dask.delayed(_n_rows)(part) for part in parts_of(X)]))
 
 
 def _n_rows(part: Any) -> int:
     return part.shape[0]
 
 
-def _call(work: Box, part: Any) -> Any:
-    return work.content(part)
+def _call(part: Any, work: Callable[[Any], Any]) -> Any:
+    return work(part)
 
 
 def _draw_part(rows: Any, n_rows: int, seed: int, start: int) -> Draw:
     return merge_draws(None, tag_rows(seed, start, rows), n_rows)
 
 
-def join_in_tree(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
-    """Return what comes of joining the results of tasks, a few at a time, on the workers."""
-    while len(parts) > 1:
-        groups = [parts[start : start + FAN_IN] for start in range(0, len(parts), FAN_IN)]
-        parts = [task("join", join, group) for group in groups]
-    (whole,) = compute(parts[0])
-    return whole
-
-
-def _predict_block(rows: Any, predict: Box) -> np.ndarray:
-    return predict.content(rows)
-
-
-def _predict_frame(frame: Any, predict: Box, columns: str | list[str]) -> Any:
+def _predict_frame(frame: Any, predict: Any, columns: str | list[str]) -> Any:
     """Return predictions with the index of the frame."""
-    return _framed(predict.content(frame), frame.index, columns)
+    return _framed(predict(frame), frame.index, columns)
 
 
 def _framed(found: np.ndarray, index: Any, columns: str | list[str]) -> Any:

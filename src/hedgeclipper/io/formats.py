@@ -1,61 +1,154 @@
-"""Table files, one class each: what columns a file has, how many rows, and its rows in batches.
+"""Files of rows: which files a path means, and what is read of each format in batches.
 
-Parquet is read with `pyarrow.parquet.ParquetFile.iter_batches` and not with a Scanner of
-`pyarrow.dataset`, which decodes whole row groups: memory would grow with their size.
+Parquet is read with `pyarrow.parquet.ParquetFile.iter_batches` and not with `pyarrow.dataset`,
+which decodes whole row groups: memory would grow with their size.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
+from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zlib import error as ZlibError
 
-from hedgeclipper.io.csv_dialect import COMMENT, UNKNOWN_DIALECT, CsvDialect
-from hedgeclipper.io.extras import import_extra
-from hedgeclipper.io.frames import holds_numbers, holds_strings, positions_of, pyarrow
-from hedgeclipper.io.libsvm import open_packed
-from hedgeclipper.io.source import naming_damaged_file
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
-_STREAM_BYTES = 1 << 16
-_CSV_BLOCK_BYTES = 1 << 20
-_CSV_LINES_PER_BLOCK = 4
-_HEADING_BYTES = 1 << 16
+from hedgeclipper.io.frames import holds_numbers, holds_strings, is_float, positions_of, pyarrow
+
+SUFFIXES = {
+    "Parquet": (".parquet", ".pq"),
+    "Arrow": (".arrow", ".feather", ".ipc"),
+    "CSV": tuple(s + p for s in (".csv", ".tsv") for p in ("", ".gz", ".bz2", ".zst")),
+    "LibSVM": tuple(s + p for s in (".svm", ".libsvm", ".svmlight") for p in ("", ".gz", ".bz2")),
+}
+# taken as CSV if they are named, but not looked for in folders
+_MAYBE_CSV = ("", ".txt", ".data")
+_KNOWN = "Files are recognized by their suffix: {}.".format(
+    "; ".join(f"{kind} {', '.join(ends)}" for kind, ends in SUFFIXES.items())
+)
 _ROWS_PER_BATCH = 1 << 16
+_BUFFER_BYTES = 1 << 16
+CSV_BLOCK_BYTES = 1 << 20
+_ARROW_FILE_MAGIC = b"ARROW1"
+# marks columns of CSV whose digits begin with 0
+CODES = {b"hedgeclipper": b"codes"}
+_LEADING_ZERO = r"^\s*[-+]?0\d"
 # NaN and inf may be names of columns
 _NUMERAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
-_LEADING_ZERO = r"^\s*[-+]?0\d"
-# marks columns whose digits begin with 0
-CODES = {b"hedgeclipper": b"codes"}
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_LINES_TO_LOOK_AT = 20
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
-_ARROW_FILE_MAGIC = b"ARROW1"
-_PACKINGS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
+def find_files(where: Any) -> tuple[str, list[Path]]:
+    """Return the kind of the files and their paths: sorted, or as in a list that is passed.
+
+    Files of folders and patterns that are hidden, or begin with ``_``, are left out.
+    """
+    entries = where if isinstance(where, (list, tuple)) else [where]
+    paths = [path for entry in entries for path in _expanded(entry)]
+    kinds: dict[str, Path] = {}
+    for path in paths:
+        kind = _kind(path) or ("CSV" if path.suffix.lower() in _MAYBE_CSV else None)
+        if kind is None:
+            raise ValueError(f"{path} has an unknown suffix. Save it as CSV or Parquet. {_KNOWN}")
+        kinds.setdefault(kind, path)
+    if len(kinds) > 1:
+        (kind, path), (other, other_path), *_ = kinds.items()
+        raise ValueError(
+            f"The files are of different kinds: {path} is {kind}, {other_path} is {other}. Pass "
+            "files of one kind, for instance with a pattern like '*.parquet'."
+        )
+    return next(iter(kinds)), paths
+
+
+def _expanded(entry: Any) -> list[Path]:
+    """Return the files that a path, folder or pattern means, sorted."""
+    path = Path(entry).expanduser()
+    if path.is_dir():
+        found = [file for file in path.iterdir() if _kind(file) is not None]
+        problem = (
+            f"{path} has no data files in it. Files in folders below are not looked for; name "
+            f"them with a pattern like '{path}/**/*.parquet'. {_KNOWN}"
+        )
+    elif path.exists():
+        return [path]
+    elif has_magic(str(path)):
+        found = [Path(name) for name in glob(str(path), recursive=True)]
+        problem = f"No file matches {str(path)!r}. Check the folder and the pattern."
+    else:
+        raise FileNotFoundError(f"{path} does not exist. Pass the path of a file or a folder.")
+    visible = [file for file in found if file.is_file() and not file.name.startswith((".", "_"))]
+    if not visible:
+        raise FileNotFoundError(problem)
+    return sorted(visible)
+
+
+def _kind(path: Path) -> str | None:
+    name = path.name.lower()
+    return next((kind for kind, ends in SUFFIXES.items() if name.endswith(ends)), None)
+
+
+@contextmanager
+def naming_damaged_file(place: str, *errors: type[Exception]) -> Iterator[None]:
+    """Name the file that is gone, or that these errors show to be damaged."""
+    damage: tuple[type[Exception], ...] = (*errors, OSError)
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{place} is gone. Keep files in place as long as they are read, several times."
+        ) from error
+    except damage as error:
+        # Errors of the operating system have a number; those of damaged files do not.
+        if getattr(error, "errno", None) is not None:
+            raise
+        raise OSError(
+            f"{place} is damaged or cut short ({error}). Put a whole copy in its place."
+        ) from error
+
+
+@dataclass(frozen=True)
 class TableFile:
-    """A table with named columns; ``place`` is what to call it in errors."""
+    """A file with named columns, read with pyarrow; each format is a class of its own."""
 
-    place: str
+    path: Path
+
+    @property
+    def place(self) -> str:
+        """What to call it in errors."""
+        return str(self.path)
 
     def head(self) -> tuple[Any, int | None]:
         """Return the schema, and the number of rows where that is cheap."""
         raise NotImplementedError
 
-    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        """Yield record batches of these columns, the label among them."""
+    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
+        """Yield record batches of the columns of these names, of at most so many rows."""
         raise NotImplementedError
 
-    def batches(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        """Yield checked record batches of these columns and the label, of at most so many rows."""
+    def batches(
+        self, names: list[str], label: str | None, size: int, *, strings: bool = False
+    ) -> Iterator[Any]:
+        """Yield checked record batches of these columns and the label, of at most so many rows.
+
+        ``strings``: whether columns may hold strings, which only CSV has to know.
+        """
         wanted = names if label is None else [*names, label]
-        for batch in self._read(wanted, label, size):
-            self._check(batch)
-            yield batch
+        positions = positions_of(wanted, self.head()[0].names, self.place)
+        with self._naming_damage():
+            for batch in self._read(wanted, positions, size):
+                # or a damaged string would be read from wherever its offset points to
+                batch.validate(full=True)
+                yield batch
 
     def table(self, names: list[str], missing: Sequence[str] | None = None) -> Any:
         """Return all rows in one table; in CSV the strings of ``missing`` mean a missing value."""
@@ -64,81 +157,39 @@ class TableFile:
         batches = self.batches(names, None, _ROWS_PER_BATCH)
         return pyarrow().Table.from_batches((batch.select(names) for batch in batches), schema)
 
-    def _check(self, data: Any) -> None:
-        with naming_damaged_table(self.place):
-            # or a damaged string would be read from wherever its offset points to
-            data.validate(full=True)
+    def _naming_damage(self) -> Any:
+        return naming_damaged_file(self.place, pyarrow().ArrowException)
 
 
-@dataclass(frozen=True)
-class _File(TableFile):
-    path: Path
-
-    @property
-    def place(self) -> str:  # type: ignore[override]
-        """The path."""
-        return str(self.path)
-
-
-class ParquetFile(_File):
+class ParquetFile(TableFile):
     """Rows of a Parquet file."""
 
     def head(self) -> tuple[Any, int | None]:
         """Return schema and number of rows, which the footer has."""
-        with naming_damaged_table(self.place), self._open() as file:
+        with self._naming_damage(), self._open() as file:
             return file.schema_arrow, file.metadata.num_rows
 
-    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        n_read, metadata = 0, None
-        with (
-            naming_damaged_table(self.place, lambda: _row_groups(metadata, n_read, size)),
-            self._open() as file,
-        ):
-            metadata = file.metadata
-            positions_of(names, file.schema_arrow.names, self.place)
-            for batch in file.iter_batches(size, columns=names):
-                yield batch
-                n_read += batch.num_rows
+    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
+        with self._open() as file:
+            yield from file.iter_batches(size, columns=names)
 
     def _open(self) -> Any:
         return pyarrow("pyarrow.parquet").ParquetFile(
-            self.path, buffer_size=_STREAM_BYTES, pre_buffer=False, page_checksum_verification=True
+            self.path, buffer_size=_BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
         )
 
 
-def _row_groups(metadata: Any, first_row: int, size: int) -> str:
-    """Return which row groups hold the rows of the batch that begins here."""
-    if metadata is None:
-        return ""
-    start, groups = 0, []
-    for group in range(metadata.num_row_groups):
-        end = start + metadata.row_group(group).num_rows
-        if start < first_row + size and end > first_row:
-            groups.append(group)
-        start = end
-    last = f" to {groups[-1]}" if len(groups) > 1 else ""
-    return f"in row group {groups[0]}{last}, from row {first_row:,} on" if groups else ""
-
-
-class ArrowFile(_File):
+class ArrowFile(TableFile):
     """Rows of an Arrow (Feather) file or stream, which is mapped into memory."""
 
     def head(self) -> tuple[Any, int | None]:
-        """Return the schema, and the number of rows unless the file is a stream."""
-        with self._open() as reader:
-            schema = reader.schema
-            if not hasattr(reader, "num_record_batches"):
-                return schema, None
-        # Counted in a file that is closed here: a dataset's own threads close theirs later.
-        with naming_damaged_table(self.place), pyarrow().memory_map(str(self.path)) as file:
-            fragment = pyarrow("pyarrow.dataset").IpcFileFormat().make_fragment(file)
-            return schema, fragment.count_rows()
+        """Return the schema."""
+        with self._naming_damage(), self._open() as reader:
+            return reader.schema, None
 
-    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        schema, _ = self.head()
-        fields = positions_of(names, schema.names, self.place)
-        with self._open(fields) as reader:
-            is_file = hasattr(reader, "num_record_batches")
+    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
+        with self._open(positions) as reader:
+            is_file = hasattr(reader, "get_batch")
             numbers = range(reader.num_record_batches if is_file else 0)
             for batch in map(reader.get_batch, numbers) if is_file else reader:
                 yield from _slices(batch, size)
@@ -147,7 +198,7 @@ class ArrowFile(_File):
     def _open(self, fields: list[int] | None = None) -> Iterator[Any]:
         ipc = pyarrow("pyarrow.ipc")
         options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
-        with naming_damaged_table(self.place), pyarrow().memory_map(str(self.path)) as file:
+        with pyarrow().memory_map(str(self.path)) as file:
             is_file = file.read(len(_ARROW_FILE_MAGIC)) == _ARROW_FILE_MAGIC
             file.seek(0)
             with (ipc.open_file if is_file else ipc.open_stream)(file, options=options) as reader:
@@ -159,52 +210,104 @@ def _slices(batch: Any, size: int) -> Iterator[Any]:
 
 
 @dataclass(frozen=True)
-class CsvFile(_File):
+class CsvDialect:
+    """How a CSV file is written; what is None is found in its first lines."""
+
+    separator: str | None = None  # between values: one character
+    decimal: str | None = None  # point or comma in numbers
+    encoding: str | None = None  # UTF-8 if not found, or UTF-16 if the file begins with its mark
+
+    def found_in(self, start: bytes, is_tsv: bool = False) -> CsvDialect:
+        """Return the same with all that the first bytes of a file tell of what is not given."""
+        encoding = self.encoding or ("utf-16" if start.startswith(_UTF16_MARKS) else "utf8")
+        text = start.decode(encoding, "replace").removeprefix("\ufeff")
+        lines = re.sub('"[^"]*"', "", text).splitlines()
+        lines = [line for line in lines if line.strip()][:_LINES_TO_LOOK_AT]
+        separator = self.separator or ("\t" if is_tsv else _separator(lines))
+        return CsvDialect(separator, self.decimal or _decimal(lines, separator), encoding)
+
+    def describe(self) -> str:
+        """Return what is unusual about it, for a note; nothing if all is as in most files."""
+        unusual = []
+        if self.separator not in (None, ","):
+            unusual.append(f"{_SEPARATORS.get(str(self.separator), 'others')} between values")
+        if self.decimal == ",":
+            unusual.append("commas in numbers")
+        if self.encoding not in (None, "utf8"):
+            unusual.append(f"text in {self.encoding}")
+        return ", ".join(unusual)
+
+
+UNKNOWN_DIALECT = CsvDialect()
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """Return what is as often in each line as in the heading, the most frequent if several are."""
+
+    def rank(sign: str) -> tuple[bool, int]:
+        counts = [line.count(sign) for line in lines]
+        return counts[0] > 0 and len(set(counts)) == 1, counts[0]
+
+    return max(_SEPARATORS, key=rank) if lines else ","
+
+
+def _decimal(lines: Sequence[str], separator: str) -> str:
+    """Return a comma if numbers have one, and none has a point, where commas do not separate."""
+    if separator == ",":
+        return "."
+    values = [value.strip() for line in lines[1:] for value in line.split(separator)]
+    has_point, has_comma = (
+        any(re.fullmatch(rf"[-+]?\d+{sign}\d+", value) for value in values) for sign in (r"\.", ",")
+    )
+    return "," if has_comma and not has_point else "."
+
+
+@dataclass(frozen=True)
+class CsvFile(TableFile):
     """Rows of a CSV file, compressed or not; how it is written is found in its first lines.
 
     In batches, numbers are read as float64 whatever the first lines look like, and labels as
-    strings; where ``strings`` are allowed and a column has some, all but booleans are strings.
+    numbers if the first one is; where strings are allowed and a column has some, all but booleans
+    are strings.
     Nothing, NA, NaN and null mark a missing value. With ``keep_zeros``, columns in which digits
-    begin with 0, such as postal codes, are strings. Arrow reads up to 32 blocks of 1 MB ahead,
-    larger ones where the first lines are longer.
+    begin with 0, such as postal codes, are strings. Arrow reads up to 32 blocks of 1 MB ahead.
     """
 
-    strings: bool = False
     given: CsvDialect = UNKNOWN_DIALECT
     keep_zeros: bool = False
 
     @cached_property
     def dialect(self) -> CsvDialect:
         """How the file is written."""
-        is_tsv = ".tsv" in self.path.name.lower()
-        return self.given.found_in(self._start(_HEADING_BYTES), is_tsv)
+        return self.given.found_in(self._start, ".tsv" in self.path.name.lower())
+
+    @cached_property
+    def _start(self) -> bytes:
+        with self._naming_damage(), self._stream() as stream:
+            return stream.read(_BUFFER_BYTES)
 
     def head(self) -> tuple[Any, int | None]:
         """Return the schema that the first block of lines suggests."""
         with self._open() as reader:
             schema = reader.schema
-        if self.keep_zeros:
-            for name in self._with_leading_zeros(schema):
+        whole = {field.name: pyarrow().string() for field in schema if str(field.type) == "int64"}
+        if not self.keep_zeros or not whole or len(set(schema.names)) < len(schema.names):
+            return schema, None
+        with self._open(list(whole), whole) as reader:
+            block = next(iter(reader), None)
+        match = pyarrow("pyarrow.compute").match_substring_regex
+        for name in whole:
+            if block and match(block[name], _LEADING_ZERO).true_count:
                 field = pyarrow().field(name, pyarrow().string(), metadata=CODES)
                 schema = schema.set(schema.get_field_index(name), field)
         return schema, None
-
-    def _with_leading_zeros(self, schema: Any) -> list[str]:
-        """Return columns of whole numbers of which one begins with 0, in the first block."""
-        whole = {f.name: pyarrow().string() for f in schema if str(f.type) == "int64"}
-        if not whole or len(set(schema.names)) < len(schema.names):
-            return []
-        with self._open(self._convert_options(list(whole), whole)) as reader:
-            block = next(iter(reader), None)
-        match = pyarrow("pyarrow.compute").match_substring_regex
-        return [n for n in whole if block and match(block[n], _LEADING_ZERO).true_count]
 
     def check_heading(self) -> None:
         """Raise where the file is not text with a heading.
 
         Arrow would blame some line further down, or take a row of numbers for names.
         """
-        if b"\0" in self._start(_HEADING_BYTES) and "16" not in str(self.dialect.encoding):
+        if b"\0" in self._start and "16" not in str(self.dialect.encoding):
             raise ValueError(f"{self.path} is not text in UTF-8; it may be UTF-16. {_SAY_ENCODING}")
         try:
             names = self.head()[0].names
@@ -213,251 +316,129 @@ class CsvFile(_File):
             raise ValueError(
                 f"The heading of {self.path} is not text in {encoding}. {_SAY_ENCODING}"
             ) from error
-        numbered = [str(number) for number in range(len(names))]
-        if names != numbered and all(map(_NUMERAL.fullmatch, names)):
+        is_numbered = names == [str(number) for number in range(len(names))]
+        if not is_numbered and all(map(_NUMERAL.fullmatch, names)):
             raise ValueError(
                 f"{self.path} has no header row: its first line is {','.join(names[:5])}. Put a "
                 "line with the names of the columns first, or pass columns if these are their "
                 "names."
             )
 
-    def table(
-        self, names: list[str], missing: Sequence[str] | None = None, types: Any = None
-    ) -> Any:
-        """Return all rows in one table; types of columns that are not given suit all rows."""
-        csv = pyarrow("pyarrow.csv")
-        kept = self.head()[0] if self.keep_zeros else ()
-        types = {f.name: f.type for f in kept if f.metadata == CODES} | dict(types or {})
-        convert = self._convert_options(names, types, null_values=missing)
-        with naming_damaged_table(self.place), self._unpacked() as stream:
-            table = csv.read_csv(stream, self._read_options(), self._parse_options(), convert)
-        self._check(table)
-        return table
-
-    def column_of_strings(self, name: str) -> Any:
-        """Return a column as the file has it, with null for empty ones."""
-        return self.table([name], [""], {name: pyarrow().string()}).column(0)
-
-    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
+    def batches(
+        self, names: list[str], label: str | None, size: int, *, strings: bool = False
+    ) -> Iterator[Any]:
+        """Yield record batches of these columns and the label, of at most so many rows."""
         schema, _ = self.head()
-        positions_of(names, schema.names, self.place)
-        types = {name: schema.field(name).type for name in names if name != label}
+        wanted = names if label is None else [*names, label]
+        positions_of(wanted, schema.names, self.place)
+        types = {name: schema.field(name).type for name in names}
         # the first lines of a column of strings may be empty, or look like numbers
-        has_strings = self.strings and any(map(holds_strings, types.values()))
+        has_strings = strings and any(map(holds_strings, types.values()))
         for name, kind in types.items():
             if str(kind) != "bool" and holds_numbers(kind):
                 types[name] = pyarrow().string() if has_strings else pyarrow().float64()
         if label is not None:
             types[label] = pyarrow().string()
-        options = self._convert_options(names, types)
-        with self._open(options, schema.names) as reader:
+        label_type = None
+        with self._open(wanted, types, schema.names) as reader:
             for batch in reader:
+                if label is not None:
+                    labels = batch.column(label)
+                    if label_type is None and (known := labels.drop_null()):
+                        label_type = "float64" if is_float(known[0].as_py()) else "string"
+                    labels = labels.cast(label_type or "float64")
+                    batch = batch.set_column(len(names), label, labels)
                 yield from _slices(batch, size)
 
-    @contextmanager
-    def _open(self, convert: Any = None, names: Sequence[str] = ()) -> Iterator[Any]:
-        csv = pyarrow("pyarrow.csv")
-        with naming_damaged_table(self.place), _naming_csv_column(self.place, names):
-            read = self._read_options(use_threads=False, block_size=self._block_bytes())
-            options = self._convert_options() if convert is None else convert
-            with (
-                self._unpacked() as stream,
-                csv.open_csv(stream, read, self._parse_options(), options) as reader,
-            ):
-                yield reader
-
-    def _convert_options(
-        self, names: list[str] | None = None, types: Any = None, **more: Any
+    def table(
+        self, names: list[str], missing: Sequence[str] | None = None, types: Any = None
     ) -> Any:
-        return pyarrow("pyarrow.csv").ConvertOptions(
-            include_columns=names,
-            column_types=types,
-            strings_can_be_null=True,
-            decimal_point=self.dialect.decimal,
-            **more,
+        """Return all rows in one table; types of columns that are not given suit all rows."""
+        kept = self.head()[0] if self.keep_zeros else ()
+        types = {f.name: f.type for f in kept if f.metadata == CODES} | dict(types or {})
+        read = pyarrow("pyarrow.csv").ReadOptions(encoding=self.dialect.encoding)
+        options = self._options(names, types, null_values=missing)
+        with self._naming_damage(), self._stream() as stream:
+            return pyarrow("pyarrow.csv").read_csv(stream, read, **options)
+
+    def column_of_strings(self, name: str) -> Any:
+        """Return a column as the file has it, with null for empty ones."""
+        return self.table([name], [""], {name: pyarrow().string()}).column(0)
+
+    def _stream(self) -> Any:
+        return pyarrow().input_stream(str(self.path))  # unpacked, by its suffix
+
+    def _options(self, names: list[str] | None, types: Any, **more: Any) -> dict[str, Any]:
+        csv, dialect = pyarrow("pyarrow.csv"), self.dialect
+        return {
+            "parse_options": csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True),
+            "convert_options": csv.ConvertOptions(
+                include_columns=names,
+                column_types=types,
+                strings_can_be_null=True,
+                decimal_point=dialect.decimal,
+                **more,
+            ),
+        }
+
+    @contextmanager
+    def _open(
+        self, names: list[str] | None = None, types: Any = None, heading: Sequence[str] = ()
+    ) -> Iterator[Any]:
+        csv, options = pyarrow("pyarrow.csv"), self._options(names, types)
+        read = csv.ReadOptions(
+            encoding=self.dialect.encoding, use_threads=False, block_size=CSV_BLOCK_BYTES
         )
+        with (
+            self._naming_damage(),
+            self._naming_line(heading),
+            self._stream() as stream,
+            csv.open_csv(stream, read, **options) as reader,
+        ):
+            yield reader
 
-    def _read_options(self, **more: Any) -> Any:
-        return pyarrow("pyarrow.csv").ReadOptions(
-            encoding=self.dialect.encoding,
-            skip_rows=self.dialect.n_comments,
-            **more,
-        )
-
-    def _parse_options(self) -> Any:
-        def skip_comments(row: Any) -> str:
-            return "skip" if row.text.startswith(COMMENT) else "error"
-
-        # Arrow prints a traceback if it cannot decode a row for the handler
-        has_comments = re.search(rb"^\0?#", self._start(_HEADING_BYTES), re.MULTILINE)
-        return pyarrow("pyarrow.csv").ParseOptions(
-            delimiter=self.dialect.separator,
-            newlines_in_values=True,
-            invalid_row_handler=skip_comments if has_comments else None,
-        )
-
-    def _block_bytes(self) -> int:
-        """Return the size of a block that holds the first lines, however long they are."""
-        size = _CSV_BLOCK_BYTES
-        while True:
-            start = self._start(size)
-            text = start.lstrip()
-            n_lines = max(text.count(b"\n"), text.count(b"\r"))
-            if len(start) < size or n_lines >= _CSV_LINES_PER_BLOCK:
-                return size
-            size *= 2
-
-    def _start(self, size: int) -> bytes:
-        """Return the first so many bytes, unpacked."""
-        with naming_damaged_table(self.place), self._unpacked() as stream:
-            return stream.read(size)
-
-    def _unpacked(self) -> Any:
-        suffix = self.path.suffix.lower()
-        if suffix == ".xz":  # which Arrow does not know
-            return pyarrow().input_stream(open_packed(self.path))
-        if suffix == ".zip":
-            return pyarrow().input_stream(_open_zipped(self.path))
-        return pyarrow().input_stream(str(self.path), compression=_PACKINGS.get(suffix))
-
-
-def _open_zipped(path: Path) -> Any:
-    """Return the one file of an archive, open to be read."""
-    archive = ZipFile(path)
-    names = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
-    if len(names) != 1 or not names[0].lower().endswith((".csv", ".tsv", ".txt")):
-        raise ValueError(
-            f"{path} must have one CSV file in it. It has {len(names)}: {', '.join(names[:5])}. "
-            "Unpack it, and pass the files of rows."
-        )
-    return archive.open(names[0])
-
-
-@contextmanager
-def _naming_csv_column(place: str, names: Sequence[str]) -> Iterator[None]:
-    """Name the file and the column where a line of CSV cannot be read."""
-    invalid = pyarrow().ArrowInvalid
-    try:
-        yield
-    except invalid as error:
-        if "Empty CSV file" in str(error):
+    @contextmanager
+    def _naming_line(self, heading: Sequence[str]) -> Iterator[None]:
+        """Name the file, and the column if there is a heading, where a line cannot be read."""
+        invalid = pyarrow().ArrowInvalid
+        try:
+            yield
+        except invalid as error:
+            if "Empty CSV file" in str(error):
+                raise ValueError(
+                    f"{self.place} is empty. Write a heading and rows, or leave it out."
+                ) from error
+            found = re.search(r"column #(\d+)", str(error))
+            column = f" in column {heading[int(found[1])]!r}" if found and heading else ""
             raise ValueError(
-                f"{place} is empty. Write a heading and rows, or leave it out."
+                f"{self.place} cannot be read{column}: {error}. Correct that line; leave the place "
+                "of a missing number empty."
             ) from error
-        found = re.search(r"column #(\d+)", str(error))
-        column = f" in column {names[int(found[1])]!r}" if found and names else ""
-        raise ValueError(
-            f"{place} cannot be read{column}: {error}. Correct that line; leave the place of a "
-            "missing number empty."
-        ) from error
 
 
-def naming_damaged_table(
-    place: str, where: Callable[[], str] = lambda: ""
-) -> AbstractContextManager[None]:
-    """Name the file that Arrow cannot read, and the place in it."""
-    return naming_damaged_file(place, pyarrow().ArrowException, BadZipFile, where=where)
-
-
-@dataclass(frozen=True, eq=False)
-class DatasetTable(TableFile):
-    """A whole data set of pyarrow in the place of a file.
-
-    Its Scanner reads ahead as little as can be set, but decodes whole row groups.
-    """
-
-    dataset: Any
-    place: str
-
-    def head(self) -> tuple[Any, int | None]:
-        """Return the schema, and the number of rows where the files have it."""
-        kind = getattr(getattr(self.dataset, "format", None), "default_extname", "")
-        is_counted = kind in ("parquet", "arrow", "feather")
-        return self.dataset.schema, self.dataset.count_rows() if is_counted else None
-
-    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        scanner = self.dataset.scanner(
-            columns=names,
-            batch_size=size,
-            batch_readahead=1,
-            fragment_readahead=1,
-            use_threads=False,
-        )
-        with naming_damaged_table(self.place):
-            yield from scanner.to_batches()
-
-
-def is_dataset(data: Any) -> bool:
-    """Return whether the data is a data set of pyarrow."""
-    if not type(data).__module__.startswith("pyarrow"):
-        return False
-    return isinstance(data, pyarrow("pyarrow.dataset").Dataset)
-
-
-class _WholeFile(_File):
-    """Rows of a file that can only be read as a whole."""
-
-    @cached_property
-    def _table(self) -> Any:
-        raise NotImplementedError
-
-    def head(self) -> tuple[Any, int | None]:
-        """Return schema and number of rows."""
-        return self._table.schema, self._table.num_rows
-
-    def _read(self, names: list[str], label: str | None, size: int) -> Iterator[Any]:
-        positions_of(names, self._table.schema.names, self.place)
-        yield from self._table.select(names).to_batches(max_chunksize=size)
-
-
-class JsonLinesFile(_WholeFile):
-    """Rows of a file that has one JSON object in each line."""
-
-    @cached_property
-    def _table(self) -> Any:
-        with naming_damaged_table(self.place):
-            return pyarrow("pyarrow.json").read_json(str(self.path))
-
-
-class ExcelFile(_WholeFile):
-    """Rows of the first sheet of a workbook, whose first line has the names.
-
-    Cells of text are read as in CSV: as numbers if all cells of a column are numbers and none has
-    digits that begin with 0, and else as strings.
-    """
-
-    @cached_property
-    def _table(self) -> Any:
-        pandas = import_extra("pandas", "io", "Reading a workbook")
-        engine = "openpyxl" if find_spec("python_calamine") is None else "calamine"
-        name = "python_calamine" if engine == "calamine" else engine
-        reader = import_extra(name, "excel", "A workbook")
-        damage = ValueError, KeyError, BadZipFile, getattr(reader, "CalamineError", ValueError)
-        with naming_damaged_file(self.place, *damage):
-            # as objects, or pandas would make numbers of postal codes
-            frame = pandas.read_excel(self.path, engine=engine, dtype=object).infer_objects()
-        frame.columns = frame.columns.astype(str)
-        for name in frame.columns:
-            frame[name] = _read_cells(frame[name], pandas.to_numeric)
-        return pyarrow().Table.from_pandas(frame, preserve_index=False)
-
-
-def _read_cells(column: Any, to_numeric: Any) -> Any:
-    """Return cells of text, or of several kinds, as strings or numbers; others as they are."""
-    is_text = column.dtype.kind == "O"
-    if not is_text or column.dropna().map(lambda value: isinstance(value, bool)).all():
-        return column
-    missing = column.isna()
-    texts = column.where(missing, column.astype(str))
-    numbers = to_numeric(texts, errors="coerce")
-    has_zeros = texts[~missing].str.match(_LEADING_ZERO).any()
-    return texts if has_zeros or numbers[~missing].isna().any() else numbers
-
-
-FORMATS: dict[str, type[_File]] = {
+FORMATS: dict[str, type[TableFile]] = {
     "Parquet": ParquetFile,
     "Arrow": ArrowFile,
     "CSV": CsvFile,
-    "JSON lines": JsonLinesFile,
-    "Excel": ExcelFile,
 }
+
+
+def read_libsvm(
+    path: Path, n_columns: int | None, dtype: Any
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return rows and labels of a LibSVM file: a label, then ``index:value``, indices from 1 on.
+
+    Without the number of columns, rows are as wide as they need to be.
+    """
+    with naming_damaged_file(str(path), EOFError, ZlibError):
+        try:
+            rows, labels = load_svmlight_file(
+                str(path), n_features=n_columns, dtype=dtype, zero_based=False
+            )
+        except ValueError as error:
+            raise ValueError(
+                f"{path} is not LibSVM text of {n_columns or 'any'} columns ({error}). Write a "
+                "label and then index:value, with indices from 1 to the number of columns in "
+                "rising order."
+            ) from error
+    return sparse.csr_array(rows), labels

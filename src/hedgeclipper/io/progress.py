@@ -1,7 +1,4 @@
-"""What a user is told on the way: progress on standard error, and warnings.
-
-Progress is a bar of rich on a terminal, else lines.
-"""
+"""What a user is told on the way: lines of progress on standard error, and warnings."""
 
 from __future__ import annotations
 
@@ -9,8 +6,9 @@ import os
 import sys
 import time
 import warnings
-from contextlib import AbstractContextManager, nullcontext
-from typing import IO, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO
 
 SECONDS_BETWEEN_LINES = 5.0
 # where warnings do not point to, since they concern the code that called
@@ -30,99 +28,35 @@ def drop(stream: IO[str]) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-class Reporter:
-    """Shows how far something is: in a bar on a terminal with rich, else in lines."""
-
-    def __init__(self) -> None:
-        has_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self.bar: Any = _make_bar() if has_terminal else None
-        self.started = self.last = time.perf_counter()
-        self._unshown = ""
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.bar is not None and self.bar.live.is_started:
-            self.bar.stop()
-        self._print()
-
-    def show(self, done: float, text: str, ending: str = "", *, at_once: bool = False) -> None:
-        """Show a text and the fraction that is done; a line only has the ending too.
-
-        Lines come every few seconds unless they shall come at once, and one more at the end for
-        what was not shown yet.
-        """
-        if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], completed=done, description=text)
-            self.bar.start()  # now that there is something to show
-            return
-        self._unshown = f"{text}  {ending}" if ending else text
-        now = time.perf_counter()
-        if at_once or now - self.last > SECONDS_BETWEEN_LINES:
-            self._print()
-            self.last = now
-
-    def _print(self) -> None:
-        if self._unshown:
-            text, self._unshown = self._unshown, ""
-            try:
-                print(text, file=sys.stderr, flush=True)
-            except OSError:  # nobody reads it, or its disk is full, which must not end a fit
-                drop(sys.stderr)
-
-
-class RowReporter(Reporter):
-    """Shows how many rows (or other units) of ``n_all`` are done, where that is known."""
-
-    def __init__(self, task: str, n_all: int | None, unit: str = "rows"):
-        super().__init__()
-        self.task, self.n_all, self.unit = task, n_all, unit
-
-    def __exit__(self, *error: object) -> None:
-        if self.bar is not None and error[0] is None:
-            self.bar.update(self.bar.task_ids[0], completed=1.0)
-        super().__exit__(*error)
-
-    def __call__(self, n_done: int) -> None:
-        """Show how many rows are done."""
-        seconds = time.perf_counter() - self.started
-        done = n_done / self.n_all if self.n_all else 0.0
-        text = f"{self.task}  {n_done:,} {self.unit}  {seconds:.1f} s"
-        self.show(done, text, f"{done:.0%}" if self.n_all else "")
-
-
-class MemberReporter(Reporter):
-    """Shows how many fits of members of a panel are done, and the time left."""
-
-    def __call__(self, name: str, n_done: int, n_all: int) -> None:
-        """Show that a fit of a member is done."""
-        seconds, is_last = time.perf_counter() - self.started, n_done == n_all
-        left = f"{seconds * (n_all - n_done) / n_done:.0f} s left"
-        text = f"fitting members {n_done} of {n_all}, {'done' if is_last else left}"
-        self.show(n_done / n_all, text, f"(last {name})", at_once=is_last)
-
-
+@contextmanager
 def row_reporter(
     verbose: int, task: str, n_all: int | None, unit: str = "rows"
-) -> AbstractContextManager:
-    """Return a context that yields a reporter of rows, which does nothing unless verbose."""
-    return RowReporter(task, n_all, unit) if verbose else nullcontext(lambda n_done: None)
+) -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how many rows (or other units) of ``n_all`` are done.
 
+    If ``verbose``, it prints a line every few seconds; the last one is printed at the end.
+    """
+    started = last = time.perf_counter()
+    line = ""
 
-def member_reporter(verbose: int) -> AbstractContextManager:
-    """Return a context that yields a reporter of members, which does nothing unless verbose."""
-    return MemberReporter() if verbose else nullcontext(lambda name, n_done, n_all: None)
+    def report(n_done: int) -> None:
+        nonlocal line, last
+        now = time.perf_counter()
+        percent = f"  {n_done / n_all:.0%}" if n_all else ""
+        line = f"{task}  {n_done:,} {unit}  {now - started:.1f} s{percent}"
+        if now - last > SECONDS_BETWEEN_LINES:
+            _print(line)
+            line, last = "", now
 
-
-def _make_bar() -> Any:
-    """Return a bar of rich with one task, or None where rich is not installed."""
     try:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-    except ImportError:
-        return None
-    columns = (BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True))
-    bar.add_task("", total=1.0)
-    return bar
+        yield report if verbose else lambda n_done: None
+    finally:
+        if line:
+            _print(line)
+
+
+def _print(line: str) -> None:
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:  # nobody reads it, or its disk is full, which must not end a fit
+        drop(sys.stderr)

@@ -215,8 +215,8 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
             Labels. Rows whose label is missing (None or NaN) are unlabeled, and without
             ``X_unlabeled`` so are those marked by -1.
         X_unlabeled : like X, batches or files, optional
-            Unlabeled rows. Files (Parquet, Arrow, CSV, LibSVM) and batches are read again on each
-            pass, and never held in memory.
+            Unlabeled rows. Files (Parquet, Arrow, CSV) and batches are read again on each pass, and
+            never held in memory; LibSVM files are.
         callback : callable, optional
             Called with a `FitState` while SGD runs: after each pass, and in between after about
             65,000 rows. `LiveMargins` draws the paper's Figure 2 this way.

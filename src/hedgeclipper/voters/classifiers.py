@@ -198,13 +198,12 @@ def fit_classifiers(
     seed: int,
     *,
     n_jobs: int | None = None,
-    report: Callable[[str, int, int], None] = lambda name, n_done, n_all: None,
+    report: Callable[[int], None] = lambda n_done: None,
 ) -> list[FittedClassifier]:
     """Return the classifiers, fitted to all labels and scored out of fold, in the order given.
 
     One that fails is left out with a `VoterFailedWarning`, unless it fails only in folds that lack
-    a class. ``report`` gets the name of a classifier after each of its fits, and how many fits are
-    done, of how many.
+    a class. ``report`` gets the number of fits that are done.
     """
     everything = np.arange(rows.codes.size)
     folds = [*choose_folds(rows.codes, seed), (everything, everything)]
@@ -219,7 +218,7 @@ def fit_classifiers(
     done = run_jobs(_attempt, calls, n_jobs, return_as="generator_unordered")
     for n_done, (name, number, *outcome) in enumerate(done, start=1):
         outcomes[name][number] = outcome
-        report(name, n_done, len(calls))
+        report(n_done)
     fitted, errors = [], {}
     for name, one in estimators:
         found = outcomes[name]

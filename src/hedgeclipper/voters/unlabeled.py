@@ -52,9 +52,7 @@ def score_unlabeled(
         from hedgeclipper.io.distributed import score_and_draw
 
         score = partial(_score_part, check, prepare, scorer)
-        n_rows, (_, positions, sample) = score_and_draw(
-            X, names, score, ROWS_IN_GAME, seed, verbose
-        )
+        n_rows, (_, positions, sample) = score_and_draw(X, names, score, ROWS_IN_GAME, seed)
         return UnlabeledScores(n_rows, positions, sample)
     rows = X if isinstance(X, RowBatches) else RowSlices(X)
     n_rows, parts = 0, []

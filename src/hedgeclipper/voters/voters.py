@@ -94,7 +94,7 @@ def fit_voters(
     n_trees: int,
     random_state: np.random.RandomState,
     n_jobs: int | None,
-    report: Callable[[str, int, int], None] = lambda name, n_done, n_all: None,
+    report: Callable[[int], None] = lambda n_done: None,
 ) -> FittedVoters:
     """Return the voters, fitted to labeled rows.
 
@@ -113,7 +113,7 @@ def fit_voters(
     n_jobs : int or None
         Threads and processes.
     report : callable
-        Gets the name of a classifier after each of its fits, and the numbers of fits, done and all.
+        Gets the number of fits of classifiers that are done.
     """
     plan = dict(estimators)
     trees, seconds, parts = None, [], []
