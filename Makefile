@@ -39,8 +39,8 @@ $(RIVALS): benchmarks/rivals/requirements.txt
 	.venv-rivals/bin/python -m pip install --quiet --requirement $<
 	touch $@
 
-demo: $(READY)   ## forest, HedgeClipper and panel on the bundled data, and a report
-	$(BIN)/python -m hedgeclipper.cli.demo
+demo: $(READY)   ## a random forest and HedgeClipper on the bundled data, and a report
+	$(BIN)/python -m hedgeclipper.cli demo
 
 docs: $(DOCS_READY)  ## the documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
@@ -84,25 +84,19 @@ lint: $(READY)   ## style, types, import rules
 
 check: lint test  ## what CI runs
 
-bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run, and accuracy on real data
+bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run
 	$(BIN)/python -m benchmarks.game_speed
-	$(BIN)/python -m benchmarks.forest_speed
+	$(BIN)/python -m benchmarks.table_speed
 	$(BIN)/python -m benchmarks.out_of_core
-	$(BIN)/python -m benchmarks.covtype_everywhere
-	$(BIN)/python -m benchmarks.panel_speed
-	$(BIN)/python -m benchmarks.panel_threads
-	$(BIN)/python -m benchmarks.bounds_speed
 	$(BIN)/python -m benchmarks.votes.speed --once
 
-table: $(READY)  ## the paper's table on its real data: runs what is missing, writes docs and README
-	$(BIN)/python -m benchmarks.run_table
-	$(BIN)/python -m benchmarks.other_data
-	$(BIN)/python -m benchmarks.render_table
-	$(BIN)/python -m benchmarks.render_ablations
-	$(BIN)/python -m benchmarks.panel_rare
-	$(BIN)/python -m benchmarks.render_panel
+table: $(READY)  ## the paper's table and other data: runs what is missing, writes docs and README
+	$(BIN)/python -m benchmarks.run_table paper
+	$(BIN)/python -m benchmarks.run_table other
+	$(BIN)/python -m benchmarks.run_table rare
+	$(BIN)/python -m benchmarks.table_page
 
-rivals: $(READY) $(if $(HEDGECLIPPER_RIVALS),,$(RIVALS))  ## the panel beside AutoGluon: runs what is missing, writes docs
+rivals: $(READY) $(if $(HEDGECLIPPER_RIVALS),,$(RIVALS))  ## AutoGluon on the paper's data: runs what is missing
 	$(BIN)/python -m benchmarks.rivals.compare
 
 votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
@@ -110,7 +104,7 @@ votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: run
 	$(BIN)/python -m benchmarks.votes.stress
 	$(BIN)/python -m benchmarks.votes.rates
 	$(BIN)/python -m benchmarks.votes.speed
-	$(BIN)/python -m benchmarks.votes.render_votes
+	$(BIN)/python -m benchmarks.votes.page
 
 bounds-table: $(READY)  ## guarantees, estimates and automatic labels on real data
 	$(BIN)/python -m benchmarks.bounds_table

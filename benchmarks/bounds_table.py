@@ -1,7 +1,7 @@
 """Guarantees, estimates and automatic labels beside the truth, on real rows and votes.
 
     python -m benchmarks.bounds_table          # runs what is missing, then writes docs/bounds.md
-    python -m benchmarks.bounds_table --only forest
+    python -m benchmarks.bounds_table --only hedgeclipper
 
 Labels are drawn at random, without regard to classes; up to 8,000 other rows are unlabeled. Each
 rule is frozen after its fit. Since the fit has treated the held-out and the unlabeled rows alike,
@@ -24,7 +24,7 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.draws import whole
 from benchmarks.results_file import FOLDER, Key, read_results, today, versions, write_results
 from benchmarks.votes.data import SETS, vote_set
-from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier, VoteAggregator
+from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.bounds.checked_rule import CheckedRule
 
 RESULTS = FOLDER / "bounds.csv"
@@ -34,8 +34,9 @@ MAX_UNLABELED = 8_000
 LEVEL = 0.95
 MAX_ERRORS = (0.01, 0.05, 0.1)
 N_SPLITS = 200
-N_DRAWS = {"forest": 10, "panel": 3, "votes": 10}
-SIMPLE = {"forest": "forest-half", "panel": "forest-half", "votes": "majority"}
+N_DRAWS = 10
+ESTIMATORS = {"hedgeclipper": HedgeClipperClassifier, "votes": VoteAggregator}
+SIMPLE = {"hedgeclipper": "forest-half", "votes": "majority"}
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,7 @@ class BoundResult:
     automatic labels had more errors than they may, ``labeled_*`` the mean share of rows labeled,
     both for the largest errors of 1, 5 and 10 %; ``tuned_*`` are the same for a threshold at which
     the held-out labels themselves have as few errors. ``out_of_sample`` is the plain out-of-bag or
-    out-of-fold error, ``estimate`` what is made of it. ``rho`` is the correlation of errors and
-    doubts that the estimate is made from.
+    out-of-fold error, ``estimate`` what is made of it.
     """
 
     data: str
@@ -78,7 +78,6 @@ class BoundResult:
     seconds: float = float("nan")
     date: str = ""
     versions: str = ""
-    rho: float = float("nan")
 
     @property
     def key(self) -> Key:
@@ -113,18 +112,9 @@ def draw(name: str, n_labels: int, seed: int) -> Drawn | None:
     return Drawn(parts[0], y[labeled], parts[1], y[rest])
 
 
-def estimator(method: str, seed: int, level: float | None) -> Any:
-    """Return the estimator of a method."""
-    options: dict[str, Any] = {"confidence_level": level, "random_state": seed}
-    if method == "forest":
-        return HedgeClipperClassifier(**options)
-    if method == "panel":
-        return HedgedVotingClassifier(n_jobs=1, **options)
-    return VoteAggregator(**options)
-
-
-def fit_quietly(model: Any, drawn: Drawn) -> Any:
+def fit_quietly(method: str, seed: int, level: float | None, drawn: Drawn) -> Any:
     """Return the fitted model; warnings of shift and contradictions are not of interest here."""
+    model = ESTIMATORS[method](confidence_level=level, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(drawn.X, drawn.y, drawn.X_unlabeled)
@@ -136,12 +126,12 @@ def measure(method: str, name: str, n_labels: int, seed: int) -> BoundResult | N
     if drawn is None:
         return None
     start = perf_counter()
-    held = fit_quietly(estimator(method, seed, LEVEL), drawn)
+    held = fit_quietly(method, seed, LEVEL, drawn)
     seconds = perf_counter() - start
     rule, certificate = held._checked, held.certificate_
     wrong = held.transduction_ != drawn.y_unlabeled
     pool = np.append(rule.wrong, wrong), np.append(rule.doubts, rule.unlabeled_doubts)
-    plain = fit_quietly(estimator(method, seed, None), drawn)
+    plain = fit_quietly(method, seed, None, drawn)
     estimate = plain.certificate_
     return BoundResult(
         name,
@@ -161,19 +151,7 @@ def measure(method: str, name: str, n_labels: int, seed: int) -> BoundResult | N
         seconds=round(seconds, 2),
         date=today(),
         versions=versions(),
-        rho=correlation(plain._checked),
     )
-
-
-def correlation(rule: CheckedRule) -> float:
-    """Return the correlation of errors and doubts; 0 where one is constant, or it is negative.
-
-    The slope of the estimate is never negative either, so such doubts change nothing.
-    """
-    doubts = rule.doubts if rule.own_doubts is None else rule.own_doubts
-    if np.ptp(rule.wrong.astype(float)) == 0 or np.ptp(doubts) == 0:
-        return 0.0
-    return max(0.0, float(np.corrcoef(rule.wrong, doubts)[0, 1]))
 
 
 def splits(
@@ -254,14 +232,15 @@ def majority(L: np.ndarray) -> np.ndarray:
 
 def plan(only: list[str]) -> list[Key]:
     """Return all that is to be run, the first draws of all before any second one."""
-    keys: list[Key] = []
-    for method, n_draws in N_DRAWS.items():
-        for name in SETS if method == "votes" else ROWS:
-            for n_labels in LABELS:
-                for one in (method, SIMPLE[method]):
-                    keys += [Key(name, n_labels, seed, one) for seed in range(n_draws)]
-    chosen = [key for key in dict.fromkeys(keys) if not only or key.method in only]
-    return sorted(chosen, key=lambda key: key.draw)
+    keys = [
+        Key(name, n_labels, seed, one)
+        for seed in range(N_DRAWS)
+        for method, simple in SIMPLE.items()
+        for name in (SETS if method == "votes" else ROWS)
+        for n_labels in LABELS
+        for one in (method, simple)
+    ]
+    return [key for key in keys if not only or key.method in only]
 
 
 def main() -> None:
@@ -272,7 +251,7 @@ def main() -> None:
     for key in plan(parser.parse_args().only):
         if key in results:
             continue
-        run = measure if key.method in N_DRAWS else measure_simple
+        run = measure if key.method in SIMPLE else measure_simple
         found = run(key.method, key.data, key.n_labels, key.draw)
         if found is not None:
             results[key] = found

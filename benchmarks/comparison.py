@@ -91,34 +91,11 @@ class Difference:
     @property
     def error(self) -> float:
         """Standard error of the mean; draws vary, the rows are given."""
-        return float(np.sqrt(self._squared_errors.sum()) / len(self.by_row))
-
-    @property
-    def sign(self) -> int:
-        """1 or -1 where the mean is significant by a t-test, else 0.
-
-        Rows vary unlike each other, so the degrees of freedom are Welch's; with one row this is the
-        paired t-test.
-        """
-        squares = self._squared_errors
-        if squares.sum() == 0.0:
-            return int(np.sign(self.mean))
-        freedom = np.array([values.size - 1 for values in self.by_row.values()])
-        degrees = squares.sum() ** 2 / np.sum(squares**2 / freedom)
-        limit = stats.t.ppf(1.0 - LEVEL / 2.0, degrees)
-        return int(np.sign(self.mean)) if abs(self.mean) > limit * self.error else 0
+        squares = [values.var(ddof=1) / values.size for values in self.by_row.values()]
+        return float(np.sqrt(np.sum(squares)) / len(self.by_row))
 
     def rows_of_sign(self, sign: int) -> list[tuple[str, int]]:
         """Return the rows whose difference has this sign; paired t-tests, Holm over the rows."""
         p_values = [paired_p_value(v, np.zeros(v.size)) for v in self.by_row.values()]
         found = zip(self.means.items(), holm(np.array(p_values)), strict=True)
         return [row for (row, mean), is_sure in found if is_sure and np.sign(mean) == sign]
-
-    def describe(self) -> str:
-        """Return the mean with its standard error, and whether it is significant."""
-        known = "significant" if self.sign else "not significant"
-        return f"{self.mean:+.4f} ± {self.error:.4f}, {known}"
-
-    @property
-    def _squared_errors(self) -> np.ndarray:
-        return np.array([values.var(ddof=1) / values.size for values in self.by_row.values()])

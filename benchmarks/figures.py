@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks.comparison import best_and_ties
+from benchmarks.comparison import Difference, best_and_ties
 from benchmarks.pages import markdown_table
 
 OURS = "hedgeclipper"
@@ -94,10 +95,18 @@ class PairedFigures:
         return best_and_ties(values, larger=measure not in SMALLER_IS_BETTER)
 
 
-def on_draws_of(results: Sequence[Any], method: str) -> list[Any]:
-    """Return the results on the draws that a method has been run on, since some may be to come."""
-    draws = {result.key[:3] for result in results if result.method == method}
-    return [result for result in results if result.key[:3] in draws]
+def on_common_draws(results: Sequence[Any], methods: Sequence[str]) -> list[Any]:
+    """Return the results on draws that all of these methods have.
+
+    Rows with fewer such draws than others are left out: they are still being run.
+    """
+    run: dict[tuple, set[str]] = {}
+    for result in results:
+        run.setdefault(result.key[:3], set()).add(result.method)
+    common = [draw for draw, names in run.items() if names >= set(methods)]
+    n_draws = Counter(draw[:2] for draw in common)
+    kept = {draw for draw in common if n_draws[draw[:2]] == max(n_draws.values())}
+    return [r for r in results if r.key[:3] in kept and r.method in methods]
 
 
 def when(results: Sequence[Any]) -> str:
@@ -128,6 +137,40 @@ def figure_table(figures: PairedFigures, measure: str, shown: Sequence[str]) -> 
     first, alone = first_counts(figures, measure)
     rows.append(["first or tied", *[str(first[name]) for name in shown]])
     rows.append(["first alone", *[str(alone[name]) for name in shown]])
+    return markdown_table(rows)
+
+
+def difference(figures: PairedFigures, ours: str, theirs: str, measure: str = "auc") -> Difference:
+    """Return the paired difference between two methods, on the draws that both were run on."""
+    by_row = {}
+    for row in figures.rows:
+        values = figures.values(row, ours, measure) - figures.values(row, theirs, measure)
+        values = values[~np.isnan(values)]
+        if values.size > 1:
+            by_row[row] = values
+    return Difference(by_row)
+
+
+def gains_table(
+    figures: PairedFigures,
+    ours: str,
+    others: Mapping[str, str],
+    measures: Mapping[str, int] | None = None,
+) -> str:
+    """Return how figures of a method differ from those of others.
+
+    ``others`` are names with titles, ``measures`` names with the sign of what is better.
+    """
+    measures = measures or {"auc": 1, "log_loss": -1}
+    heads = [[MEASURES.get(m, m.replace("_", " ")), "better, worse"] for m in measures]
+    rows = [["compared with", *(head for pair in heads for head in pair)]]
+    for name, title in others.items():
+        cells = [title]
+        for measure, better in measures.items():
+            found = difference(figures, ours, name, measure)
+            counts = [str(len(found.rows_of_sign(sign))) for sign in (better, -better)]
+            cells += [f"{found.mean:+.4f} ± {found.error:.4f}", ", ".join(counts)]
+        rows.append(cells)
     return markdown_table(rows)
 
 

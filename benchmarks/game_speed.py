@@ -8,9 +8,6 @@ labeled rows. The linear models fit z on the same matrix. alpha = 1, relative ga
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 from benchmarks.generated import GeneratedVotes, soft_votes, sparse_votes
@@ -66,29 +63,11 @@ def _row(problem: str, peer: str, seconds: dict[str, float]) -> tuple[str, ...]:
     )
 
 
-def print_import_time() -> None:
-    imports = {
-        "import hedgeclipper": "import hedgeclipper",
-        "all its public names": "from hedgeclipper import *",
-        "import sklearn.ensemble": "import sklearn.ensemble",
-    }
-    seconds = interleaved(
-        {
-            name: lambda code=code: subprocess.run([sys.executable, "-c", code], check=True)
-            for name, code in imports.items()
-        }
-    )
-    print("\nImport, in a fresh process each:")
-    for name, value in seconds.items():
-        print(f"  {name:<24} {value:.2f} s")
-
-
 def main() -> None:
     print(__doc__)
     rows = [("problem", "solve_game", "peer", "ratio")]
     rows += [dense_row(), sparse_row(), exact_row()]
     print_rows(rows)
-    print_import_time()
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.data.fetching import fetch
-from benchmarks.pages import DOCS, FIGURES, markdown_table, save_figure, with_section, write_page
+from benchmarks.data.sources import fetch
+from benchmarks.pages import DOCS, FIGURES, markdown_table, save_figure, write_sections
 from benchmarks.timing import print_rows
 from hedgeclipper.paper import ContradictoryCorrelationsWarning, MarginDisplay, PaperHedgeClipper
 from hedgeclipper.paper.classifier import separation
@@ -32,7 +32,6 @@ SEED, BINS = 0, 60
 # proportion of rows within the drawn range
 DRAWN = 0.99
 HEADING = ("labels", "panel", "AUC", "accuracy", "clipped", "99% of rows within", "separation")
-PAGE = DOCS / "paper.md"
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +148,7 @@ def main() -> None:
     save_figure(draw_figure(panels, labels), FIGURES / "margins.png")
     text = f"Covtype, {unlabeled.size:,} unlabeled rows, one draw of the labels (seed {SEED})."
     table = markdown_table([list(row) for row in rows])
-    page = PAGE.read_text(encoding="utf-8")
-    write_page(PAGE, with_section(page, "margins", f"{text}\n\n{table}"))
+    write_sections(DOCS / "paper.md", {"margins": f"{text}\n\n{table}"})
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
     python -m benchmarks.out_of_core [millions of rows ...]
 
-Generated rows of 18 columns in Parquet files of a million rows each, 100 trees in three groups,
-grown on 10,000 labels, two threads. Every run is a process of its own, interleaved. Memory is
-the peak of anonymous memory (mapped files do not count, rows in memory do) minus that at the start
-of the process, seen every 10 ms. Seconds are those of the whole ``fit``; the time per row leaves
-out growing the forest, which does not depend on the rows. Writes the section in docs/large_data.md.
+Generated rows of 18 columns in Parquet files of a million rows each, 100 trees and no other
+voters (``estimators="trees"``), grown on 10,000 labels, two threads. Every run is a process of its
+own, interleaved. Memory is the peak of anonymous memory (mapped files do not count, rows in memory
+do) minus that at the start of the process, seen every 10 ms. Seconds are those of the whole
+``fit``; the time per row leaves out growing the trees, which does not depend on the rows. Writes
+the section in docs/large_data.md.
 """
 
 from __future__ import annotations
@@ -25,14 +26,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sklearn.ensemble import RandomForestClassifier
 
-import hedgeclipper.forest.growing
-from benchmarks.forest_speed import classifier
 from benchmarks.generated import ROWS_PER_BLOCK, rows_and_labels
 from benchmarks.memory import AnonymousMemory
 from benchmarks.pages import DOCS, bullets, markdown_table, write_sections
 from benchmarks.timing import calls_timed
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.io import as_source
+from hedgeclipper.voters import tree_groups
 
 MILLIONS = (1, 5, 20)
 N_LABELED, N_JOBS, N_ROUNDS, N_TREES = 10_000, 2, 3, 100
@@ -78,8 +78,8 @@ def seconds_to_predict(X: np.ndarray, y: np.ndarray, paths: list[Path]) -> float
 
 def fit(X: np.ndarray, y: np.ndarray, rows: Any) -> dict:
     """Return what a fit takes, and what it finds."""
-    model = classifier(N_TREES)
-    with calls_timed(hedgeclipper.forest.growing, "_fit") as growing:
+    model = HedgeClipperClassifier("trees", n_estimators=N_TREES, n_jobs=N_JOBS, random_state=0)
+    with calls_timed(tree_groups, "_grow") as growing:
         started = time.perf_counter()
         model.fit(X, y, X_unlabeled=rows)
         seconds = time.perf_counter() - started
@@ -90,9 +90,8 @@ def warm_up(X: np.ndarray, y: np.ndarray, path: str | Path) -> None:
     """Load what is imported on first use, and what is compiled."""
     first = next(iter(as_source(path, name="rows", dtype=np.float32)))[:1000]
     for rows in (first, [first, first]):
-        HedgeClipperClassifier(n_estimators=8, random_state=0).fit(
-            X[:500], y[:500], X_unlabeled=rows
-        )
+        model = HedgeClipperClassifier("trees", n_estimators=8, random_state=0)
+        model.fit(X[:500], y[:500], X_unlabeled=rows)
 
 
 def run(kind: str, folder: Path, n_millions: int) -> dict:
@@ -117,8 +116,7 @@ def main(*millions: int) -> None:
                 found[kind, n].append(run(kind, Path(folder), n))
     text = render(found, peer)
     print(text)
-    path = DOCS / "large_data.md"
-    write_sections(path, {"out-of-core": text})
+    write_sections(DOCS / "large_data.md", {"out-of-core": text})
 
 
 def peer_of(millions: Sequence[int]) -> int:
@@ -134,10 +132,6 @@ def per_row(runs: list[dict], n_millions: int) -> float:
 
 def render(found: Found, peer: int) -> str:
     """Return the table of all runs and ratios between them, as Markdown."""
-    return markdown_table(table(found)) + "\n\n" + bullets(*growth(found), *ratios(found, peer))
-
-
-def table(found: Found) -> list[list[str]]:
     rows = [["run", "million rows", "seconds", "microseconds a row", "MB anonymous", "slack"]]
     for (kind, n), runs in found.items():
         has_fit = "slack" in runs[0]
@@ -145,41 +139,23 @@ def table(found: Found) -> list[list[str]]:
         cells.append(f"{median(runs, 'bytes') / 1e6:.0f}" if has_fit else "")
         cells.append(f"{runs[0]['slack']:.5f}" if has_fit else "")
         rows.append([kind, str(n), *cells])
-    return rows
-
-
-def growth(found: Found) -> list[str]:
-    """Return how memory and time per row grow; nothing for a single number of rows."""
     files = {n: runs for (kind, n), runs in found.items() if kind == "from files"}
-    if len(files) == 1:
-        return []
-    memory = spread([median(runs, "bytes") for runs in files.values()])
-    times = spread([per_row(runs, n) for n, runs in files.items()])
-    return [
-        f"memory from files, largest over smallest: {memory:.3f}",
-        f"time a row from files, largest over smallest: {times:.3f}",
-    ]
-
-
-def ratios(found: Found, peer: int) -> list[str]:
-    """Return the time of fits from files over that of fits in memory and of the forest itself."""
-    seconds = {key: median(runs, "seconds") for key, runs in found.items()}
-    texts = [
-        f"time from files over in memory, {n} million rows: "
-        f"{seconds['from files', n] / seconds['in memory', n]:.2f}"
-        for kind, n in found
-        if kind == "in memory"
-    ]
-    ratio = seconds["from files", peer] / seconds["predict_proba", peer]
-    return [*texts, f"time over the forest's `predict_proba`, {peer} million rows: {ratio:.2f}"]
+    memory = [median(runs, "bytes") for runs in files.values()]
+    times = [per_row(runs, n) for n, runs in files.items()]
+    ratio = median(files[peer], "seconds") / median(found["predict_proba", peer], "seconds")
+    return (
+        markdown_table(rows)
+        + "\n\n"
+        + bullets(
+            f"memory from files, largest over smallest: {max(memory) / min(memory):.3f}",
+            f"time a row from files, largest over smallest: {max(times) / min(times):.3f}",
+            f"time over the forest's `predict_proba`, {peer} million rows: {ratio:.2f}",
+        )
+    )
 
 
 def median(runs: list[dict], name: str) -> float:
     return float(np.median([run[name] for run in runs]))
-
-
-def spread(values: list[float]) -> float:
-    return max(values) / min(values)
 
 
 if __name__ == "__main__":

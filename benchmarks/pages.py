@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 FIGURES = DOCS / "figures"
 DPI = 110
+NOT_RUN = "Not measured yet for this version."
 
 
 def write_page(path: Path, text: str) -> None:

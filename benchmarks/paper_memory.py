@@ -25,12 +25,11 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.generated import rows_and_labels
 from benchmarks.memory import AnonymousMemory
 from benchmarks.out_of_core import LABELED_BLOCK, N_LABELED, write_files
-from benchmarks.pages import DOCS, markdown_table, with_section, write_page
+from benchmarks.pages import DOCS, markdown_table, write_sections
 from hedgeclipper.paper import ContradictoryCorrelationsWarning, PaperHedgeClipper
 
 MILLIONS = (1, 5, 20)
 N_PASSES, N_SORTED = 2, 500_000
-PAGE = DOCS / "paper.md"
 
 
 def model(max_iter: int | None = None) -> PaperHedgeClipper:
@@ -77,15 +76,8 @@ def main(millions: list[int]) -> None:
         for n in millions:
             command = [sys.executable, "-m", "benchmarks.paper_memory", "--child", folder, str(n)]
             taken = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-            per_pass = taken["seconds"] / n / (N_PASSES + 2)
-            lines.append(
-                [
-                    str(n),
-                    f"{taken['bytes'] / 1e6:.0f} MB",
-                    f"{taken['seconds']:.0f}",
-                    f"{per_pass:.1f}",
-                ]
-            )
+            cells = [f"{taken['bytes'] / 1e6:.0f} MB", f"{taken['seconds']:.0f}"]
+            lines.append([str(n), *cells, f"{taken['seconds'] / n / (N_PASSES + 2):.1f}"])
             print(lines[-1])
         aucs = auc_of_sorted_file(Path(folder))
     print(aucs)
@@ -96,8 +88,7 @@ def main(millions: list[int]) -> None:
         + ", ".join(f"{value:.4f} {name}" for name, value in aucs.items())
         + "."
     )
-    page = PAGE.read_text(encoding="utf-8")
-    write_page(PAGE, with_section(page, "memory", text))
+    write_sections(DOCS / "paper.md", {"memory": text})
 
 
 if __name__ == "__main__":

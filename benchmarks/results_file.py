@@ -14,7 +14,6 @@ from platform import python_version
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent / "results"
-EVERY_ROW = "hedgeclipper-every-row"
 PACKAGES = ("hedgeclipper", "scikit-learn", "lightgbm", "numpy", "scipy", "numba")
 
 

@@ -1,11 +1,12 @@
-"""The paper's table: 18 rows, ten label draws each, every method on the same draws.
+"""Real data, few labels: every method on the same random draws of the labels.
 
-    python -m benchmarks.run_table              # make table: about four hours on two cores
-    python -m benchmarks.run_table --quick      # two rows, three draws, 4,000 unlabeled rows
-    python -m benchmarks.run_table --all        # every unlabeled row instead of 50,000
-    python -m benchmarks.run_table --only hedgeclipper-unshrunk --draws 3   # a control, few draws
+    python -m benchmarks.run_table paper    # the paper's 18 rows: about four hours on two cores
+    python -m benchmarks.run_table other    # 16 rows of data that is not the paper's
+    python -m benchmarks.run_table rare     # 48 rows in which 2 to 20% are of one of the classes
+    python -m benchmarks.run_table quick    # two rows, three draws, 4,000 unlabeled rows
+    python -m benchmarks.run_table paper --methods hedgeclipper --draws 5
 
-What is in the results file already is not run again; remove the file to start over.
+A row is a data set with a number of labels. What is in the results file already is not run again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,13 +32,12 @@ from rich.progress import (
 )
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
-from benchmarks.data import DATA
-from benchmarks.data.fetching import fetch_all
-from benchmarks.draws import MAX_UNLABELED, Draw, make_draw
+from benchmarks.data.sources import DATASETS, fetch_all
+from benchmarks.draws import Draw, make_draw
 from benchmarks.methods import METHODS
-from benchmarks.methods.method import Member, Method
+from benchmarks.methods.method import Member
+from benchmarks.methods.supervised import EQUAL_FOREST
 from benchmarks.results_file import (
-    EVERY_ROW,
     FOLDER,
     Key,
     Result,
@@ -47,8 +48,68 @@ from benchmarks.results_file import (
 )
 from hedgeclipper import ShiftWarning
 
-N_DRAWS = 10
-QUICK_ROWS, QUICK_DRAWS, QUICK_UNLABELED = [("a1a", 100), ("a1a", 1000)], 3, 4_000
+OURS = ("hedgeclipper", "hedgeclipper-trees", "hedgeclipper-mean")
+MEMBERS = tuple(name for name, method in METHODS.items() if method.is_member)
+OTHER_DATA = {
+    "ssl_g241n": (100, 1000),
+    "ssl_coil2": (100, 1000),
+    "adult": (100, 1000),
+    "weather": (100, 1000),
+    "german_numer_scale": (100,),
+    "mushroom_sas": (100, 1000),
+    "agnostic_ada": (100, 1000),
+    "bace_morgan1024": (100, 1000),
+    "higgs_lgbm7k": (1000,),
+}
+RARE_DATA = ("adult", "covtype", "weather", "kagg-cred")
+RARE_PERCENTS, RARE_LABELS = (2, 5, 10, 20), (30, 100, 300)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods on draws of some rows, with at most so many unlabeled ones, and their results.
+
+    A data set is named as in `draws.make_draw`.
+    """
+
+    rows: list[tuple[str, int]]
+    methods: tuple[str, ...]
+    n_draws: int
+    n_unlabeled: int
+    results: Path
+
+
+COMPARISONS = {
+    "paper": Comparison(
+        [(data.name, n_labels) for data in DATASETS.values() for n_labels in data.budgets],
+        tuple(METHODS),
+        10,
+        50_000,
+        FOLDER / "table.csv",
+    ),
+    "other": Comparison(
+        [(name, n_labels) for name, budgets in OTHER_DATA.items() for n_labels in budgets],
+        (*OURS, EQUAL_FOREST, *MEMBERS),
+        10,
+        20_000,
+        FOLDER / "other_data.csv",
+    ),
+    "rare": Comparison(
+        [
+            (f"{data} {percent} %", n_labels)
+            for percent in RARE_PERCENTS
+            for n_labels in RARE_LABELS
+            for data in RARE_DATA
+        ],
+        (*OURS, "random-forest"),
+        4,
+        3_000,
+        FOLDER / "rare_classes.csv",
+    ),
+    "quick": Comparison(
+        [("a1a", 100), ("a1a", 1000)], tuple(METHODS), 3, 4_000, FOLDER / "quick.csv"
+    ),
+}
 
 
 class Task(NamedTuple):
@@ -58,46 +119,25 @@ class Task(NamedTuple):
     n_labels: int
     draw: int
     methods: tuple[str, ...]
-    max_unlabeled: int | None
-
-
-def table_rows() -> list[tuple[str, int]]:
-    """Return data set and number of labels of each row, in the paper's order."""
-    return [(data.name, n_labels) for data in DATA for n_labels in data.budgets]
+    n_unlabeled: int
 
 
 def plan(
-    rows: Iterable[tuple[str, int]],
-    n_draws: int,
-    max_unlabeled: int | None,
-    done: set[Key],
-    only: Iterable[str] = (),
+    comparison: Comparison, done: set[Key], methods: Iterable[str] = (), n_draws: int | None = None
 ) -> list[Task]:
-    """Return the draws that are still to run, in an order that makes the time left honest.
-
-    All methods but the ablations are run, or ``only`` those named.
-    """
-    tasks, methods = [], list(only) or [m for m in METHODS if not METHODS[m].is_ablation]
-    for data, n_labels in rows:
-        for draw in range(n_draws):
-            missing = [m for m in methods if Key(data, n_labels, draw, m) not in done]
-            tasks.append(Task(data, n_labels, draw, tuple(missing), max_unlabeled))
-        is_whole = max_unlabeled == MAX_UNLABELED and not only
-        if is_whole and Key(data, n_labels, 0, EVERY_ROW) not in done:
-            tasks.append(Task(data, n_labels, 0, (EVERY_ROW,), None))
-    tasks = [task for task in tasks if task.methods]
+    """Return the draws that are still to run, in an order that makes the time left honest."""
+    names, tasks = list(methods) or comparison.methods, []
+    for row in comparison.rows:
+        for draw in range(n_draws or comparison.n_draws):
+            missing = tuple(name for name in names if Key(*row, draw, name) not in done)
+            tasks += [Task(*row, draw, missing, comparison.n_unlabeled)] if missing else []
     order = np.random.default_rng(0).permutation(len(tasks))
     return [tasks[number] for number in order]
 
 
 def run_task(task: Task) -> list[Result]:
     """Return the results of the methods on one draw."""
-    draw = make_draw(task.data, task.n_labels, task.draw, max_unlabeled=task.max_unlabeled)
-    return run_draw(draw, task)
-
-
-def run_draw(draw: Draw, task: Task) -> list[Result]:
-    """Return the results of the task's methods on a draw."""
+    draw = make_draw(task.data, task.n_labels, task.draw, max_unlabeled=task.n_unlabeled)
     with warnings.catch_warnings():
         # a1a and w1a come with test rows of another mix; that is part of the comparison.
         warnings.simplefilter("ignore", ShiftWarning)
@@ -134,7 +174,7 @@ class _Scored:
         self.known: dict[str, tuple[np.ndarray, float]] = {}
 
     def can_run(self, name: str) -> bool:
-        limit = _method(name).max_rows
+        limit = METHODS[name].max_rows
         return limit is None or len(self.draw.X_unlabeled) <= limit
 
     def run(self, name: str) -> tuple[np.ndarray, float]:
@@ -142,28 +182,15 @@ class _Scored:
         if not self.can_run(name):
             return np.full(self.draw.n_scored, np.nan), np.nan
         if name not in self.known:
-            method, members = _method(name), self._members() if _method(name).combines else []
+            method, members, others = METHODS[name], [], 0.0
+            for other in filter(self.can_run, MEMBERS if method.combines else ()):
+                scores, seconds = self.run(other)
+                members.append(Member(METHODS[other], scores))
+                others += seconds
             started = time.perf_counter()
-            arguments = [[Member(METHODS[m], self.run(m)[0]) for m in members]] if members else []
-            scores = method.scores(self.draw, *arguments)
-            seconds = time.perf_counter() - started + sum(self.run(m)[1] for m in members)
-            self.known[name] = scores, seconds
+            scores = method.scores(self.draw, *([members] if members else []))
+            self.known[name] = scores, time.perf_counter() - started + others
         return self.known[name]
-
-    def _members(self) -> list[str]:
-        names = [name for name in METHODS if METHODS[name].is_member and self.can_run(name)]
-        for name in names:
-            self.run(name)
-        return names
-
-
-def _method(name: str) -> Method:
-    return METHODS["hedgeclipper" if name == EVERY_ROW else name]
-
-
-def run_table(tasks: list[Task], path: Path, n_jobs: int) -> None:
-    """Run the tasks on all cores and add what they give to the results file."""
-    run_all(run_task, tasks, path, n_jobs)
 
 
 def run_all(
@@ -199,24 +226,19 @@ def _with_progress(runs: Iterator[list[Any]], total: int) -> Iterator[list[Any]]
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    scope = parser.add_mutually_exclusive_group()
-    scope.add_argument("--quick", action="store_true", help="two rows, three draws, few rows")
-    scope.add_argument("--all", action="store_true", help="every unlabeled row")
-    parser.add_argument("--only", nargs="*", choices=list(METHODS), default=[], help="methods")
+    parser.add_argument("rows", nargs="?", choices=list(COMPARISONS), default="paper")
+    parser.add_argument("--methods", nargs="*", choices=list(METHODS), default=[])
     parser.add_argument("--draws", type=int, default=None, help="label draws of each row")
     parser.add_argument("--results", type=Path, default=None, help="CSV file of the results")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     options = parser.parse_args(arguments)
-    rows = QUICK_ROWS if options.quick else table_rows()
-    limit = QUICK_UNLABELED if options.quick else None if options.all else MAX_UNLABELED
-    n_draws = options.draws or (QUICK_DRAWS if options.quick else N_DRAWS)
-    name = "quick.csv" if options.quick else "table_all.csv" if options.all else "table.csv"
-    path = options.results or FOLDER / name
-    fetch_all({name for name, _ in rows})
+    comparison = COMPARISONS[options.rows]
+    path = options.results or comparison.results
+    fetch_all({name.split()[0] for name, _ in comparison.rows})
     done = {result.key for result in read_results(path)}
-    tasks = plan(rows, n_draws, limit, done, options.only)
+    tasks = plan(comparison, done, options.methods, options.draws)
     print(f"{len(tasks)} draws to run on {options.jobs} processes, results in {path}")
-    run_table(tasks, path, options.jobs)
+    run_all(run_task, tasks, path, options.jobs)
 
 
 if __name__ == "__main__":

@@ -22,12 +22,6 @@ def interleaved(methods: dict[str, Callable[[], Any]], n_rounds: int = 5) -> dic
     return {name: float(np.median(values)) for name, values in seconds.items()}
 
 
-def median_of_rounds(runs: dict[str, Callable[[], float]], n_rounds: int) -> dict[str, float]:
-    """Return the median of what each run returns, over rounds in which all of them run."""
-    rounds = [{name: run() for name, run in runs.items()} for _ in range(n_rounds)]
-    return {name: float(np.median([one[name] for one in rounds])) for name in runs}
-
-
 @contextmanager
 def calls_timed(owner: Any, name: str) -> Iterator[list[float]]:
     """Note the seconds of every call of a function, found by its name in a module or class."""

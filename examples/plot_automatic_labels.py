@@ -5,7 +5,7 @@ Which rows need no review?
 Many rows, labels for a few of them: some predictions are so sure that they can be taken as labels.
 ``auto_label`` finds as many as the labels can prove to have at most a given proportion of errors.
 This is one round of the loop: label, fit, take what is sure, label some more, fit again. The data
-is Adult (a1a, 24 % positive).
+is Adult (a1a, 24% positive).
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,9 @@
 How many labels are needed?
 ===========================
 
-The Adult data (a1a, 24 % positive) with 50 to 1,000 labels and 4,000 unlabeled rows. The random
-forests use the labels only, and one of them has as many trees as HedgeClipper. Half of
-HedgeClipper's trees look at components of all rows, labeled and unlabeled, and the leaves of all
-trees are shrunk.
+The Adult data (a1a, 24% positive) with 50 to 1,000 labels and 4,000 unlabeled rows. The random
+forests use the labels only, and one of them has as many trees as HedgeClipper, which learns from
+the unlabeled rows as well.
 """
 
 import matplotlib.pyplot as plt
@@ -53,6 +52,5 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Draws differ, so these are few. :doc:`/table` has ten draws of all the paper's data and of others,
-# beside controls that show what each part of HedgeClipper adds. A panel of different classifiers
-# is another way to use unlabeled rows, see :doc:`/auto_examples/plot_panel_of_your_own`.
+# Draws differ, so these are few. :doc:`/table` has more draws of the paper's data and of others,
+# and :doc:`/ablations` shows what the parts of HedgeClipper contribute.

@@ -13,7 +13,7 @@ from hedgeclipper.cli import main
 
 # the command as a process, with forests of few trees
 FEW_TREES = (
-    "import sys; from hedgeclipper import cli; cli._open_closed_streams(); "
+    "import sys; from hedgeclipper import cli; "
     "from hedgeclipper import HedgeClipperClassifier as C; words = sys.argv[1:]; "
     "C.__init__.__kwdefaults__['n_estimators'] = 20; "
     "words[1:1] = ['--method', 'forest'] if words[0] == 'fit' and '--method' not in words else []; "
@@ -34,7 +34,7 @@ def start_command(words, folder, stream=os.devnull, largest_file=None):
     Cheaper than an interpreter of its own, which only the ends of streams need.
     """
     context = get_context("forkserver")
-    context.set_forkserver_preload(["tests.command_line", "hedgeclipper.cli.table_commands"])
+    context.set_forkserver_preload(["tests.command_line", "hedgeclipper.cli.model_commands"])
     arguments = (words, str(folder), str(stream), largest_file)
     process = context.Process(target=_run_command, args=arguments)
     process.start()

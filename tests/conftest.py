@@ -37,6 +37,6 @@ def command(capsys, tmp_path, monkeypatch):
 @pytest.fixture
 def other_sections(monkeypatch):
     """Reports without refits and pictures, for tests that read their other sections."""
-    module = "hedgeclipper.inspection"
-    monkeypatch.setattr(f"{module}.report.compare", lambda subject: "It was left out.")
+    module = "hedgeclipper.report"
+    monkeypatch.setattr(f"{module}.page.compare", lambda data: "It was left out.")
     monkeypatch.setattr(f"{module}.rendering.figure", lambda label, *_, **__: f"<svg>{label}</svg>")

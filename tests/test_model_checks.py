@@ -15,7 +15,6 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import BallTree, KDTree, KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -243,8 +242,6 @@ WHOLE = [
     RandomForestClassifier(3),
     BaggingClassifier(n_estimators=3, max_features=2),
     IsolationForest(n_estimators=3, max_features=2),
-    KNeighborsClassifier(algorithm="kd_tree"),
-    KNeighborsClassifier(algorithm="ball_tree"),
     # a tree on more columns than the rows have
     VotingClassifier([("a", make_pipeline(OneHotEncoder(), DecisionTreeClassifier()))]),
 ]
@@ -359,48 +356,5 @@ def test_boosted_trees_whose_columns_are_fewer():
 def test_boosted_trees_whose_preprocessor_is_not_their_own():
     model = boosted()
     model._preprocessor.transformers_ = model._preprocessor.transformers_[:1]
-    with refused():
-        check_model(model)
-
-
-DATA, ORDER, NODES, BOUNDS, METRIC = 0, 1, 2, 3, 11
-
-
-def narrower(array):
-    return np.ascontiguousarray(array[:, :1])
-
-
-def with_first(field, value):
-    def change(nodes):
-        nodes = nodes.copy()
-        nodes[field][0] = value
-        return nodes
-
-    return change
-
-
-@pytest.mark.parametrize("kind", [KDTree, BallTree])
-@pytest.mark.parametrize(
-    ("place", "change"),
-    [
-        (ORDER, lambda order: order + 100_000_000),
-        (ORDER, lambda order: order - 1),
-        (ORDER, lambda order: order[:-1].copy()),
-        (NODES, with_first("idx_end", 10_000_000)),
-        (NODES, with_first("idx_start", -5)),
-        (NODES, lambda nodes: nodes[:0].copy()),
-        (NODES, lambda nodes: np.tile(nodes[:1], nodes.size)),
-        (BOUNDS, narrower),
-        (DATA, narrower),
-        (METRIC, lambda metric: None),
-    ],
-)
-def test_a_tree_of_neighbors_with_a_broken_reference(kind, place, change):
-    tree = kind(rows()[0], leaf_size=5)
-    state = list(tree.__getstate__())
-    state[place] = change(state[place])
-    tree.__setstate__(tuple(state))
-    model = KNeighborsClassifier()
-    model._tree = tree
     with refused():
         check_model(model)

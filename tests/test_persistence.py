@@ -19,9 +19,6 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils import all_estimators
 
 import hedgeclipper
 from hedgeclipper import (
@@ -29,16 +26,13 @@ from hedgeclipper import (
     ModelFileError,
     VoteAggregator,
     load,
-    persistence,
     save,
-    saved_types,
 )
 from hedgeclipper.datasets import load_adult
 from hedgeclipper.persistence import (
     FORMAT,
     HEADER,
     TRUSTED,
-    OtherVersionWarning,
     archive_of,
 )
 
@@ -184,7 +178,7 @@ class Hostile:
 
 def with_header(content, **versions):
     """Return a file with the parts of an archive of skops, a header and a checksum."""
-    known = {"format": FORMAT, "hedgeclipper": hedgeclipper.__version__, "scikit-learn": "1.0"}
+    known = {"format": FORMAT, "hedgeclipper": hedgeclipper.__version__}
     header = json.dumps({**known, **versions}).encode()
     return archive_of({**parts_in(content), HEADER: header})
 
@@ -204,68 +198,6 @@ def test_a_hostile_file_does_not_run(tmp_path, forest):
     assert trace.read_text() == "run"
 
 
-def modules_of(path):
-    """Return our modules that the description in a file names."""
-    found = set()
-    schema = ZipFile(path).read("schema.json")
-    json.loads(schema, object_hook=lambda node: found.add(str(node.get("__module__"))))
-    return {module for module in found if module.startswith("hedgeclipper")}
-
-
-def test_estimators_that_scikit_learn_lists_are_known():
-    for name, type_ in all_estimators():
-        assert persistence._is_sklearn_estimator(f"{type_.__module__}.{name}"), name
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "sklearn.base.BaseEstimator",
-        "sklearn.ensemble._base.BaseEnsemble",
-        "sklearn.ensemble.RandomForestClassifier",
-        "sklearn.foo.Bar",
-        "sklearn.pipeline.make_pipeline",
-        "sklearn.utils._mocking.CheckingClassifier",
-        "sklearn.experimental.enable_halving_search_cv.HalvingGridSearchCV",
-        "os.system",
-        "Pipeline",
-    ],
-)
-def test_other_names_are_none_of_these(name):
-    assert not persistence._is_sklearn_estimator(name)
-
-
-def test_a_file_names_one_module_of_ours(tmp_path, forest):
-    votes = VoteAggregator(random_state=0).fit(VOTES, GOLD)
-    for number, model in enumerate([forest, votes]):
-        path = save(model, tmp_path / f"{number}.skops")
-        assert modules_of(path) == {"hedgeclipper.saved_types"}
-
-
-def test_a_type_is_found_by_its_name_in_files_and_not_by_its_module(tmp_path, monkeypatch):
-    class Renamed(VoteAggregator):
-        pass
-
-    path = save(VoteAggregator(random_state=0), tmp_path / "model.skops")
-    monkeypatch.setattr(saved_types, "VoteAggregator", Renamed)
-    assert type(load(path)) is Renamed
-
-
-@pytest.mark.parametrize("module", ["hedgeclipper", "hedgeclipper.votes.matrix"])
-def test_other_names_for_our_types_are_not_trusted(tmp_path, module):
-    path = tmp_path / "model.skops"
-    content = io.BytesIO(skops.io.dumps(VoteAggregator()))
-    schema = json.loads(ZipFile(content).read("schema.json"))
-    with ZipFile(content, "w") as archive:
-        archive.writestr("schema.json", json.dumps({**schema, "__module__": module}))
-    path.write_bytes(with_header(content.getvalue()))
-    with (
-        pytest.warns(OtherVersionWarning),
-        pytest.raises(ModelFileError, match=f"holds {module}.VoteAggregator, which is not trusted"),
-    ):
-        load(path)
-
-
 @pytest.mark.parametrize("function", [os.system, eval, pickle.loads, warnings.warn])
 def test_a_function_in_a_file_is_not_even_looked_up(tmp_path, function):
     path = tmp_path / "model.skops"
@@ -281,7 +213,7 @@ def test_a_function_in_a_file_is_not_even_looked_up(tmp_path, function):
     with ZipFile(buffer, "w") as archive:
         archive.writestr("schema.json", json.dumps(schema))
     path.write_bytes(with_header(buffer.getvalue()))
-    with pytest.warns(OtherVersionWarning), pytest.raises(ModelFileError, match="not trusted"):
+    with pytest.raises(ModelFileError, match="not trusted"):
         load(path)
 
 
@@ -306,7 +238,7 @@ def test_a_file_that_is_cut_short(tmp_path, forest, fraction):
     path = save(forest, tmp_path / "model.skops")
     content = path.read_bytes()
     path.write_bytes(content[: int(fraction * len(content))])
-    with pytest.raises(ModelFileError, match=r"is (cut short or )?damaged"):
+    with pytest.raises(ModelFileError, match="is damaged"):
         load(path)
 
 
@@ -315,16 +247,6 @@ def test_trees_of_a_forest_are_saved_once(tmp_path, forest):
     assert not hasattr(loaded, "estimators_")
     assert forest.estimators_  # the model itself stays as it was
     assert_same(forest, loaded, rows_of_blobs()[0])
-
-
-def test_estimators_of_scikit_learn_are_trusted_without_the_list_of_skops(
-    tmp_path, forest, monkeypatch
-):
-    # as the command line imports skops
-    monkeypatch.setattr("skops.io._general.SKLEARN_ESTIMATOR_TYPE_NAMES", [], raising=False)
-    scaler = StandardScaler().fit(rows_of_blobs()[0])
-    loaded = reloaded(make_pipeline(scaler, forest), tmp_path)
-    np.testing.assert_array_equal(loaded[0].mean_, scaler.mean_)
 
 
 def test_a_file_with_a_damaged_byte(tmp_path, forest):
@@ -351,29 +273,14 @@ def test_an_archive_of_another_kind(tmp_path):
         load(path)
 
 
-@pytest.mark.parametrize("version", ["99.0", "0.3.0", "1.0.0.dev0"])
-def test_a_model_of_a_newer_version(tmp_path, version):
-    path = tmp_path / "model.skops"
-    path.write_bytes(with_header(skops.io.dumps({}), hedgeclipper=version))
-    with pytest.raises(ModelFileError, match=rf"saved by HedgeClipper {version}.* Update with pip"):
-        load(path)
-
-
 @pytest.mark.parametrize(
     ("its_format", "advice"), [(FORMAT + 1, "Update with pip"), (0, "Fit the model again")]
 )
 def test_a_model_of_another_format(tmp_path, its_format, advice):
     path = tmp_path / "model.skops"
     path.write_bytes(with_header(skops.io.dumps({}), format=its_format))
-    with pytest.raises(ModelFileError, match=rf"in format {its_format}, .* {advice}"):
+    with pytest.raises(ModelFileError, match=rf"in format {its_format}\. .* {advice}"):
         load(path)
-
-
-def test_a_model_of_an_older_version_loads(tmp_path):
-    path = tmp_path / "model.skops"
-    path.write_bytes(with_header(skops.io.dumps({}), hedgeclipper="0.0.1"))
-    with pytest.warns(OtherVersionWarning, match=r"scikit-learn 1\.0, and this is"):
-        assert load(path) == {}
 
 
 @pytest.fixture(scope="module")

@@ -31,6 +31,8 @@ def mean_scores(draw: Draw) -> np.ndarray:
     return fitted(draw)._predictor.scorer.score(draw.X_scored)[:, :, 0].mean(axis=1)
 
 
-METHOD = Method("hedgeclipper", "HedgeClipper", scores, uses_unlabeled=True)
-TREES = Method("hedgeclipper-trees", "its trees alone", scores_of_trees, uses_unlabeled=True)
-MEAN = Method("hedgeclipper-mean", "mean of its voters", mean_scores, uses_unlabeled=True)
+METHODS = (
+    Method("hedgeclipper", "HedgeClipper", scores),
+    Method("hedgeclipper-trees", "its trees alone", scores_of_trees),
+    Method("hedgeclipper-mean", "mean of its voters", mean_scores),
+)

@@ -29,16 +29,16 @@ def scores(draw: Draw, **parameters: object) -> np.ndarray:
 
 
 def method(name: str, title: str, **parameters: object) -> Method:
-    return Method(name, title, partial(scores, **parameters), uses_unlabeled=True)
+    return Method(name, f"HedgeClipper as in the paper, {title}", partial(scores, **parameters))
 
 
-METHOD = method("hedgeclipper-paper", "HedgeClipper as in the paper, alpha = 1")
-SMALL_ALPHA = method(
-    "hedgeclipper-paper-0.3", "HedgeClipper as in the paper, alpha = 0.3", unlabeled_weight=0.3
-)
-HELD_OUT = method(
-    "hedgeclipper-paper-20-80",
-    "HedgeClipper as in the paper, 20% of the labels grow trees",
-    unlabeled_weight="auto",
-    b_from="holdout",
+METHODS = (
+    method("hedgeclipper-paper", "alpha = 1"),
+    method("hedgeclipper-paper-0.3", "alpha = 0.3", unlabeled_weight=0.3),
+    method(
+        "hedgeclipper-paper-20-80",
+        "20% of the labels grow trees",
+        unlabeled_weight="auto",
+        b_from="holdout",
+    ),
 )

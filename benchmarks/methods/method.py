@@ -32,12 +32,6 @@ class Method:
         Whether the mean and the stacking combine it.
     combines : bool
         Whether it takes the other methods' scores.
-    uses_unlabeled : bool
-        Whether it learns from unlabeled rows.
-    is_control : bool
-        Whether it is HedgeClipper with one part changed, which is in its own table only.
-    is_ablation : bool
-        Whether it is a control that is run on a few draws, for docs/ablations.md alone.
     max_rows : int or None
         Rows it can take at most; it is left out where there are more.
     """
@@ -47,9 +41,6 @@ class Method:
     scores: Callable[..., np.ndarray]
     is_member: bool = False
     combines: bool = False
-    uses_unlabeled: bool = False
-    is_control: bool = False
-    is_ablation: bool = False
     max_rows: int | None = None
 
 

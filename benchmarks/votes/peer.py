@@ -32,22 +32,9 @@ class PeersAbsentError(FileNotFoundError):
 class PeerResult:
     """Predictions of a peer, or of our own method, with time and memory.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_rows, n_classes)
-        NaN where the peer has no result.
-    labels : ndarray of shape (n_rows,)
-        The likeliest classes, -1 where the peer has no result.
-    seconds : float
-        Time to fit and to give probabilities, without imports and conversions.
-    peak_mb : float
-        Peak of anonymous memory in MB (millions of bytes), from reading the votes on.
-    reason : str
-        Why there is no result; empty where there is one.
-    conversion_seconds : float
-        Time to make its own form of the votes.
-    versions : str
-        What it was run with.
+    ``seconds`` is the time to fit and to give probabilities, without imports and conversions;
+    ``peak_mb`` the peak of anonymous memory in MB (millions of bytes), from reading the votes on;
+    ``reason`` why there is no result, where probabilities are NaN and labels -1.
     """
 
     probabilities: np.ndarray

@@ -29,7 +29,6 @@ from benchmarks.votes.methods import ON_A_MILLION_ROWS
 from benchmarks.votes.peer import run_peer
 from benchmarks.votes.results import SPEED, VoteResult
 from benchmarks.votes.run_votes import accuracy_and_loss, check_ready
-from benchmarks.votes.speed_table import describe_speed, speed_table
 
 N_ROWS, N_VOTERS, N_AWAKE, N_LABELS, N_ROUNDS = 1_000_000, 100, 10, 1_000, 3
 BEST = 0.95
@@ -79,8 +78,9 @@ def run(n_rows: int, path: Path) -> None:
     done = {result.key for result in read_results(path, VoteResult)}
     tasks = [Task(n_rows, turn, name) for turn in range(N_ROUNDS) for name in ON_A_MILLION_ROWS]
     run_all(run_task, [task for task in tasks if task.key not in done], path, 1, VoteResult)
-    results = read_results(path, VoteResult)
-    print(f"{speed_table(results)}\n\n{describe_speed(results)}")
+    for result in read_results(path, VoteResult):
+        both = result.seconds + result.conversion_seconds
+        print(f"{result.method}: {both:.2f} s, {result.peak_mb:.0f} MB")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,9 +1,9 @@
 """Combine imperfect predictors with few labels and many unlabeled rows.
 
-`HedgeClipperClassifier` is a forest that also learns from unlabeled rows, `HedgedVotingClassifier`
-combines a panel of classifiers, and `VoteAggregator` makes labels of votes. Under all three is one
-zero-sum game, which `solve_game` solves for any votes. ``io`` reads rows from arrays, files and
-clusters, and ``datasets`` has two data sets to try them on.
+`HedgeClipperClassifier` is for tables: a vote of different classifiers, which learn from all rows.
+`VoteAggregator` makes labels of votes. Under both is one zero-sum game, which `solve_game`
+solves for any votes. ``io`` reads rows from arrays, files and clusters, and ``datasets`` has two
+data sets to try them on. ``paper`` has the algorithm that all of this began with.
 
 Names are loaded when they are first used, so that importing the package is quick.
 """
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
-    from hedgeclipper.inspection.auto_labels import AutoLabelDisplay
-    from hedgeclipper.inspection.report import write_report
-    from hedgeclipper.inspection.voters import VoterDisplay
     from hedgeclipper.persistence import ModelFileError, load, save
+    from hedgeclipper.report.displays import AutoLabelDisplay, VoterDisplay
+    from hedgeclipper.report.page import write_report
     from hedgeclipper.voters.classifiers import VoterFailedWarning, default_estimators
     from hedgeclipper.votes.aggregator import VoteAggregator
     from hedgeclipper.votes.initial_model import AgreementWarning
@@ -56,9 +55,9 @@ _HOME = {
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "classifier",
     "ShiftWarning": "base.semi_supervised",
-    "AutoLabelDisplay": "inspection.auto_labels",
-    "VoterDisplay": "inspection.voters",
-    "write_report": "inspection.report",
+    "AutoLabelDisplay": "report.displays",
+    "VoterDisplay": "report.displays",
+    "write_report": "report.page",
     "VoterFailedWarning": "voters.classifiers",
     "default_estimators": "voters.classifiers",
     "ModelFileError": "persistence",

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.neighbors import KDTree
 from sklearn.tree import BaseDecisionTree
 
 from hedgeclipper.base.predictions import TablePredictor
@@ -135,21 +134,8 @@ def _check_boosted_tree(tree: Any, model: Any) -> None:
         _require(exist, "categories")
 
 
-def _check_neighbors(tree: Any) -> None:
-    """Raise unless a tree of neighbors has all its nodes, and these have rows that exist."""
-    rows, order, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
-    n_bounds, inner = 2 if isinstance(tree, KDTree) else 1, np.flatnonzero(nodes["is_leaf"] == 0)
-    starts, ends = nodes["idx_start"], nodes["idx_end"]
-    _require(order.shape == rows.shape[:1], "neighbors")
-    _require(np.all((order >= 0) & (order < len(rows))), "neighbors")
-    _require(np.all((starts >= 0) & (starts <= ends) & (ends <= len(rows))), "neighbors")
-    _require(nodes.size > 2 * np.max(inner, initial=-1) + 2, "neighbors")  # the last child
-    _require(bounds.shape == (n_bounds, nodes.size, rows.shape[1]), "neighbors")
-    _require(all(field is not None for field in tree.__getstate__()[:-1]), "neighbors")
-
-
 def _try_predictions(model: Any) -> None:
-    """Raise unless a fitted model predicts probabilities, where all voters score 0.5."""
+    """Raise unless a fitted model predicts probabilities, where all voters predict 0.5."""
     predictor: Any = getattr(model, "_predictor", None)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -157,8 +143,8 @@ def _try_predictions(model: Any) -> None:
             labels = np.array([[model.classes_[0]], [None]], dtype=object)
             found = model.predict_proba(np.repeat(labels, model.voters_.size, axis=1))
         elif isinstance(predictor, TablePredictor):
-            scores = np.full((1, len(predictor.scorer.names), predictor.n_games), 0.5)
-            found = predictor.probabilities(predictor.raw_of(scores))
+            shape = (1, len(predictor.scorer.names), predictor.n_games)
+            found = predictor.probabilities(predictor.raw_of(np.full(shape, 0.5)))
         else:
             return
     _require(model.classes_.shape == found.shape[1:], "classes")
@@ -177,9 +163,6 @@ TYPES_OF_OTHERS: dict[str, Callable[[Any], None] | None] = {
     # a list, until scikit-learn 1.9
     "sklearn.compose._column_transformer._RemainderColsList": None,
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": None,
-    "sklearn.metrics._dist_metrics.EuclideanDistance64": None,
-    "sklearn.neighbors._ball_tree.BallTree": _check_neighbors,
     "sklearn.pipeline.Pipeline": None,
-    "sklearn.neighbors._kd_tree.KDTree": _check_neighbors,
     "sklearn.tree._tree.Tree": _check_tree,
 }

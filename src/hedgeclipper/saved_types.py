@@ -1,9 +1,7 @@
-"""Our types that a saved model is made of, under the names that files have for them.
+"""Our types that a saved model is made of: `persistence.load` creates no others of ours.
 
-Files know no modules of ours but this one: they say ``hedgeclipper.saved_types.Votes``. A class
-that moves is imported from its new place, one that is renamed keeps its old name here (``import
-NewName as OldName``), and a new one is added; `persistence.load` makes no others. Where what a
-class stores changes, so that older files cannot be read, `persistence.FORMAT` is raised.
+Files name them by module and class. Whenever one of them is renamed or moved, or stores something
+else, `persistence.FORMAT` is raised.
 """
 
 # ruff: noqa: F401

@@ -207,9 +207,17 @@ class TableInspectionMixin:
             description=f"vote of {n_voters:,} voter{'s' * (n_voters != 1)}",
             make_voters=self._voter_table,
             shift_score=score if score > SHIFT_THRESHOLD else None,
+            predict_baseline=self._predict_mean,
             hold_out=partial(_hold_out, self) if hasattr(self, "_grown_from") else None,
             **own,
         )
+
+    def _predict_mean(self, rows: Any) -> dict[str, np.ndarray]:
+        """Return the mean probabilities of the voters, for rows as ``predict`` has checked them."""
+        predictor = self._predictor
+        rows = rows if predictor.prepare is None else predictor.prepare(rows)
+        scores = predictor.scorer.score(rows, self.n_jobs).astype(float)
+        return {"mean of all voters": _probabilities(scores).mean(axis=0)}
 
     def _voter_table(self) -> VoterTable:
         columns = self._voter_columns

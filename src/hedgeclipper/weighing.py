@@ -164,7 +164,7 @@ def make_votes(scales: Sequence[Scale], scores: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class LabeledVotes:
+class VoterScores:
     """Votes for one class against the rest, or scores: a column for each voter.
 
     Those of labeled rows are made without the row's own label; ``weights`` are of these rows.
@@ -195,7 +195,7 @@ class WeighedVoters:
     errors: np.ndarray
     anchor: np.ndarray
     game: GameSolution
-    votes: LabeledVotes
+    votes: VoterScores
 
 
 def scores_by_game(
@@ -204,7 +204,7 @@ def scores_by_game(
     codes: np.ndarray,
     weights: np.ndarray | None,
     games: Sequence[int],
-) -> list[LabeledVotes]:
+) -> list[VoterScores]:
     """Return the scores for each class against the rest; warn if a class has no labeled ones.
 
     Scores have the shape (n_rows, n_voters, n_games). Labeled rows that some voter has not scored
@@ -221,7 +221,7 @@ def scores_by_game(
         )
     weights = np.ones(codes.size) if weights is None else weights
     return [
-        LabeledVotes(
+        VoterScores(
             labeled=labeled[known, :, column],
             is_positive=codes[known] == code,
             weights=weights[known],
@@ -232,12 +232,12 @@ def scores_by_game(
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def weigh(scores: LabeledVotes, tree_sizes: np.ndarray) -> WeighedVoters:
+def weigh(scores: VoterScores, tree_sizes: np.ndarray) -> WeighedVoters:
     """Return the weights of the voters and the calibration of their vote.
 
     Parameters
     ----------
-    scores : LabeledVotes
+    scores : VoterScores
         Scores of the voters, groups of trees first.
     tree_sizes : ndarray of shape (n_groups,)
         Each group's part of all trees; empty if there are none.
@@ -265,7 +265,7 @@ def weigh(scores: LabeledVotes, tree_sizes: np.ndarray) -> WeighedVoters:
     return WeighedVoters(vote, b, errors, anchor, game, votes)
 
 
-def choose_anchor(votes: LabeledVotes, tree_sizes: np.ndarray) -> np.ndarray:
+def choose_anchor(votes: VoterScores, tree_sizes: np.ndarray) -> np.ndarray:
     """Return the weights that the game starts from, which add up to 1.
 
     A voter beside trees is compared with these. Without trees all voters are compared with the best
@@ -293,7 +293,7 @@ def choose_anchor(votes: LabeledVotes, tree_sizes: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
-def balanced_correlations(votes: LabeledVotes) -> tuple[np.ndarray, np.ndarray]:
+def balanced_correlations(votes: VoterScores) -> tuple[np.ndarray, np.ndarray]:
     """Return b of each voter, both classes counting the same, and its standard error.
 
     Few labels may show too small a spread: to the spread of the votes in a class, that on all
@@ -316,7 +316,7 @@ def balanced_correlations(votes: LabeledVotes) -> tuple[np.ndarray, np.ndarray]:
     return b, np.sqrt(variance)
 
 
-def solve_weights(votes: LabeledVotes, anchor: np.ndarray, b: np.ndarray) -> GameSolution:
+def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> GameSolution:
     """Return the game whose solution weighs the voters, pulled to the anchor.
 
     The game is set up once; each correction of b changes its linear term alone.
@@ -343,7 +343,7 @@ def solve_weights(votes: LabeledVotes, anchor: np.ndarray, b: np.ndarray) -> Gam
     return solution
 
 
-def _sampling_correction(votes: LabeledVotes, game: GameSolution) -> np.ndarray:
+def _sampling_correction(votes: VoterScores, game: GameSolution) -> np.ndarray:
     """Return each voter's mean agreement with the predictions, unlabeled less labeled rows.
 
     Both classes of the labeled rows count the same. The more labels there are for each voter, the

@@ -60,11 +60,6 @@ def test_a_limit_takes_half_from_either_kind(files):
     assert draw.X_unlabeled.shape == (600, 1)
 
 
-def test_a_limit_takes_more_of_one_kind_where_the_other_is_short(files):
-    draw = make_draw("split", 250, 0, max_unlabeled=600)
-    assert (draw.n_scored, len(draw.X_unlabeled)) == (550, 600)
-
-
 def test_the_seed_is_the_draw(files):
     first, again, other = (make_draw("plain", 50, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.X, again.X)
@@ -85,3 +80,12 @@ def test_a_fold_scores_the_held_out_rows_and_hides_their_labels(files):
     np.testing.assert_array_equal(fold.y_scored, draw.y[held_out])
     np.testing.assert_array_equal(fold.y, draw.y[kept])
     assert fold.X_unlabeled.shape == (110, 1)
+
+
+def test_a_rare_class_has_its_percentage_of_the_rows(files):
+    draw = make_draw("plain 5 %", 100, 0, max_unlabeled=300)
+    labels = np.append(draw.y, draw.y_scored)
+    assert (draw.y.size, labels.size, labels.sum()) == (100, 400, 20)
+    rows = np.concatenate([draw.X, draw.X_unlabeled]).ravel()
+    np.testing.assert_array_equal(rows % 3 == 0, labels)
+    assert np.unique(rows).size == rows.size

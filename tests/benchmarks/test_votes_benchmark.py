@@ -9,7 +9,6 @@ from benchmarks.votes.data import (
     CROWDS,
     SETS,
     SPLIT_SETS,
-    VoteSet,
     has_labels,
     make_draw,
     vote_set,
@@ -33,15 +32,6 @@ def test_a_draw_has_a_label_of_each_class_and_matching_shapes(name):
     assert draw.L_labeled.shape == (20, n_voters)
     assert draw.L_unlabeled.shape == (draw.y_scored.size, n_voters)
     assert set(draw.y_labeled) == set(range(draw.n_classes))
-
-
-@needs_data
-@pytest.mark.parametrize("name", SETS)
-def test_the_seed_is_the_draw_of_votes(name):
-    first, again, other = (make_draw(name, 20, seed) for seed in (0, 0, 1))
-    np.testing.assert_array_equal(first.L_labeled, again.L_labeled)
-    np.testing.assert_array_equal(first.y_labeled, again.y_labeled)
-    assert not np.array_equal(first.L_labeled, other.L_labeled)
 
 
 @needs_data
@@ -73,12 +63,6 @@ def test_a_draw_larger_than_the_set_is_refused():
     assert not has_labels("bf_youtube", 500)
     with pytest.raises(ValueError, match="120 labels, too few to draw 500"):
         make_draw("bf_youtube", 500, 0)
-
-
-def test_a_set_counts_its_classes_and_the_rows_with_a_label():
-    votes = VoteSet(VOTES, GOLD, VOTES, GOLD, is_crowd=True)
-    assert votes.n_classes == 2
-    np.testing.assert_array_equal(votes.candidates, [0, 1, 2])
 
 
 def test_without_their_environment_the_peers_say_how_to_build_it(monkeypatch):

@@ -7,25 +7,18 @@ import numpy as np
 import pytest
 
 from benchmarks.figures import OURS, figure_table
-from benchmarks.pages import with_section
-from benchmarks.results_file import FOLDER, Key, read_results, write_results
-from benchmarks.votes import run_votes, speed
+from benchmarks.pages import DOCS, NOT_RUN, ROOT, with_section
+from benchmarks.results_file import Key, read_results, write_results
+from benchmarks.votes import page, run_votes
 from benchmarks.votes.data import SETS, VoteDraw, why_absent
-from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS
-from benchmarks.votes.peer import OWN, PeerResult, no_result
-from benchmarks.votes.published import PUBLISHED, published_findings, published_table
-from benchmarks.votes.render_votes import NOT_RUN, PAGE, README, readme_sections, render, sections
-from benchmarks.votes.results import SPEED, VOTES, VoteResult
-from benchmarks.votes.speed_table import describe_speed, ratios
-from benchmarks.votes.table import VoteFigures, describe_run, findings_on_accuracy
+from benchmarks.votes.methods import BF, METHODS
+from benchmarks.votes.page import VoteFigures
+from benchmarks.votes.peer import PeerResult, no_result
+from benchmarks.votes.results import VOTES, VoteResult
 
 REASON = next(filter(None, map(why_absent, SETS)), "")
 needs_data = pytest.mark.skipif(bool(REASON), reason=REASON)
 ROW = ("bf_cardio", 100)
-
-
-def needs(path):
-    return pytest.mark.skipif(not path.exists(), reason=f"{path.name}: run `make votes-table`")
 
 
 def made_up(rows=(ROW,), draws=3, **changes):
@@ -52,43 +45,6 @@ def outcome(probabilities):
     return PeerResult(probabilities, probabilities.argmax(axis=1), 1.0, 2.0)
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """The results file of our own two methods on one draw of bf_cardio."""
-    path = tmp_path_factory.mktemp("votes") / VOTES.name
-    run_votes.main(
-        ["--quick", "--draws", "1", "--jobs", "1", "--results", str(path), "--methods", *OWN]
-    )
-    return path
-
-
-@pytest.mark.slow
-@needs_data
-def test_quick_run_has_both_of_our_methods(quick):
-    results = read_results(quick, VoteResult)
-    assert {r.key for r in results} == {Key(*ROW, 0, name) for name in OWN}
-    assert all(0.9 < r.accuracy < 1.0 for r in results)
-    assert all(0.05 < r.log_loss < 0.3 for r in results)
-    assert all(r.seconds > 0 and r.peak_mb >= 0 and "hedgeclipper" in r.versions for r in results)
-
-
-@pytest.mark.slow
-@needs_data
-def test_quick_run_resumes_where_it_stopped(quick, tmp_path, monkeypatch):
-    path = tmp_path / VOTES.name
-    results = read_results(quick, VoteResult)
-    write_results(path, [r for r in results if r.method != BF], VoteResult)
-    ran = []
-    monkeypatch.setattr(
-        run_votes, "run_task", lambda task: ran.append(task) or [results[OWN.index(task.method)]]
-    )
-    run_votes.main(
-        ["--quick", "--draws", "1", "--jobs", "1", "--results", str(path), "--methods", *OWN]
-    )
-    assert [(task.method, task.draws) for task in ran] == [(BF, ((100, 0),))]
-    assert len(read_results(path, VoteResult)) == len(OWN)
-
-
 def test_the_papers_setting_is_run_in_the_papers_rows_only():
     rows = [ROW, ("bf_cardio", 20), ("crowd_sp", 100)]
     keys = run_votes.all_keys(rows, 1)
@@ -100,11 +56,6 @@ def test_what_takes_no_labels_is_run_once_on_a_set():
     runs = {name: [t.draws for t in tasks if t.method == name] for name in METHODS}
     assert runs["mace"] == [((100, 0), (100, 1), (20, 0), (20, 1))]
     assert sorted(runs["glad"]) == [((20, 0),), ((20, 1),), ((100, 0),), ((100, 1),)]
-
-
-def test_nothing_is_left_to_run_when_all_votes_are_counted():
-    keys = list(run_votes.all_keys([ROW], 2))
-    assert run_votes.plan(keys, set(keys)) == []
 
 
 def test_the_same_draw_goes_to_every_method(monkeypatch):
@@ -146,11 +97,6 @@ def test_rows_without_a_vote_get_the_class_prior_of_the_draw_where_a_run_serves_
     assert loss == pytest.approx(-np.log([0.9, 0.6, 0.75]).mean(), abs=1e-6)
 
 
-def test_a_wrong_certainty_costs_no_more_than_one_in_a_million():
-    figures = run_votes.accuracy_and_loss(np.array([1]), np.array([[1.0, 0.0]]), np.array([0]))
-    assert figures == (0.0, pytest.approx(-np.log(1e-6), abs=1e-4))
-
-
 def test_a_slow_method_is_left_out_of_most_draws_of_a_large_set():
     slow = replace(METHODS["label_model"], many_votes=5)
     draw = replace(draw_of_four(), seed=3)
@@ -159,11 +105,6 @@ def test_a_slow_method_is_left_out_of_most_draws_of_a_large_set():
     assert "few draws only" in result.reason
     assert not run_votes.why_left_out(slow, replace(draw, seed=0))
     assert not run_votes.why_left_out(METHODS["glad"], draw)
-
-
-def test_a_method_that_is_far_too_slow_is_not_run():
-    slow = replace(METHODS["glad"], too_many_votes=5)
-    assert "not run" in run_votes.why_left_out(slow, draw_of_four())
 
 
 def test_a_run_that_fails_has_a_reason_and_no_figures(monkeypatch):
@@ -187,13 +128,6 @@ def test_what_failed_is_run_again(tmp_path):
     assert {r.key for r in results} - done == {results[0].key}
 
 
-def test_what_is_missing_is_said_at_once(monkeypatch):
-    monkeypatch.setenv("HEDGECLIPPER_PEERS", "nowhere/python")
-    with pytest.raises(SystemExit, match=r"make \.venv-peers"):
-        run_votes.check_ready((), METHODS)
-    run_votes.check_ready((), OWN)
-
-
 def test_fewer_draws_are_compared_on_those_that_both_have():
     glad = [0.7, 0.71, np.nan]
     ours = [0.8, 0.82, 0.3]
@@ -202,111 +136,55 @@ def test_fewer_draws_are_compared_on_those_that_both_have():
     assert "| 0.705 |" in figure_table(figures, "accuracy", [OURS, "glad", "mace"])
 
 
-@pytest.mark.parametrize(
-    ("ours", "is_first"), [([0.9, 0.91, 0.92], True), ([0.79] * 3, False), ([0.7, 0.8, 0.9], True)]
-)
-def test_first_or_tied_within_half_a_point(ours, is_first):
-    figures = VoteFigures(made_up(accuracy={OURS: ours}))
-    assert figures.is_first(ROW) == is_first
-    text = findings_on_accuracy(figures)
-    assert ("bf_cardio, 100" in text) != is_first
-
-
-def test_a_tie_further_off_than_half_a_point_is_no_first():
-    figures = VoteFigures(made_up(accuracy={OURS: [0.6, 0.8, 0.9], "mace": [0.8, 0.81, 0.82]}))
-    assert OURS in figures.ties(ROW, "accuracy")
-    assert not figures.is_first(ROW)
-
-
-def test_the_papers_setting_does_not_count_as_a_rival():
-    figures = VoteFigures(made_up(accuracy={BF: [0.99, 0.98, 0.99]}))
-    assert figures.is_first(ROW)
-
-
 def test_draws_without_a_result_are_listed():
     results = made_up(accuracy={"glad": [0.8, np.nan, np.nan]})
     gaps = [replace(r, reason="too slow") if np.isnan(r.accuracy) else r for r in results]
-    assert "- GLAD, 2 draws: too slow." in describe_run(VoteFigures(gaps))
+    assert "- GLAD, 2 draws: too slow." in page.describe_run(VoteFigures(gaps))
 
 
-def test_the_print_is_that_of_the_paper():
-    assert [values.best_loss for values in PUBLISHED.values()] == [0.39, 0.20, 1.12, 0.60, 0.42]
-
-
-@pytest.mark.parametrize(
-    ("losses", "met"), [((0.21, 0.2), "+++"), ((0.23, 0.2), "-++"), ((0.2, 0.22), "+-+")]
-)
-def test_the_print_is_compared_with_our_losses(losses, met):
-    bf, default = losses
-    figures = VoteFigures(made_up(log_loss={BF: [bf] * 3, OURS: [default] * 3}))
-    marks = ["+" if line.endswith("on no set.") else "-" for line in
-             published_findings(figures).splitlines()]  # fmt: skip
-    assert "".join(marks) == met
-    assert f"{bf:.3f} / 0.20" in published_table(figures)
-
-
-def test_majority_vote_must_not_be_half_a_point_ahead():
-    figures = VoteFigures(made_up(accuracy={OURS: [0.794] * 3}, log_loss={OURS: [0.1] * 3}))
-    assert "on bf_cardio" in published_findings(figures).splitlines()[-1]
-
-
-def test_generated_votes_have_the_stated_accuracy():
-    L, y = speed.generate(2_000)
-    assert L.shape == (2_000, 100)
-    assert (np.diff(L.indptr) == 10).all()
-    assert set(L.data) == {1, 2}
-    accuracy = np.mean((L.data - 1) == np.repeat(y, 10))
-    assert 0.7 < accuracy < 0.8
+def test_published_losses_are_beside_ours():
+    losses = {BF: [0.23] * 3, OURS: [0.18] * 3}
+    line = page.published_table(VoteFigures(made_up(log_loss=losses))).splitlines()[2]
+    assert "| 0.230 / 0.20 (+0.030) | 0.180 / 0.20 (-0.020) | 20.00 / 20.00 |" in line
 
 
 def test_ratios_are_of_medians_with_conversion():
     times = {OURS: [1.5, 1.5, 9.0], "label_model": [14.5, 2.0, 90.0], "dawid_skene": [1.5] * 3}
-    results = made_up(seconds=times, peak_mb={"label_model": [30.0] * 3})
-    assert ratios(results, "label_model") == pytest.approx((7.5, 30.0 / 9.0))
-    assert "7.5 times as fast as" in describe_speed(results)
+    table = page.speed_table(made_up(seconds=times, peak_mb={"label_model": [30.0] * 3}))
+    assert "| Snorkel LabelModel | 14.50 | 0.50 | 7.50 | 30 | 3.33 |" in table
 
 
 def test_rendering_votes_writes_pages_and_picture(tmp_path):
-    page, readme = tmp_path / "docs" / PAGE.name, tmp_path / "README.md"
-    page.parent.mkdir()
-    shutil.copy(PAGE, page)
-    shutil.copy(README, readme)
+    docs, readme = tmp_path / "docs", tmp_path / "README.md"
+    docs.mkdir()
+    shutil.copy(DOCS / "votes_table.md", docs)
+    shutil.copy(ROOT / "README.md", readme)
     rows = [ROW, ("bf_yelp", 100), ("crowd_sp", 20)]
     results = made_up(rows, accuracy={OURS: [0.9, 0.91, 0.92]})
     write_results(tmp_path / VOTES.name, results, VoteResult)
-    render(tmp_path, page, readme)
-    text = page.read_text(encoding="utf-8")
-    for part in sections(tmp_path).values():
-        assert part.strip() in text
+    page.render(tmp_path, docs, readme)
+    text = (docs / "votes_table.md").read_text(encoding="utf-8")
     assert "| bf_cardio, 100 | **0.910** | 0.800 |" in text
     assert "| `VoteAggregator` | 0.910 | 3 |" in readme.read_text(encoding="utf-8")
-    assert sections(tmp_path)["votes-speed"] == NOT_RUN
-    assert (page.parent / "figures" / "votes_table.png").stat().st_size > 10_000
+    assert page.sections(tmp_path)["votes-speed"] == NOT_RUN
+    assert (docs / page.PICTURE).stat().st_size > 10_000
 
 
 def test_committed_pages_are_what_the_committed_votes_say():
-    for path, parts in ((PAGE, sections(FOLDER)), (README, readme_sections(FOLDER))):
+    for path, parts in (
+        (DOCS / "votes_table.md", page.sections()),
+        (ROOT / "README.md", page.readme_sections()),
+    ):
         text = path.read_text(encoding="utf-8")
         for name, part in parts.items():
-            assert with_section(text, name, part) == text, f"run render_votes: {name}"
+            assert with_section(text, name, part) == text, f"run benchmarks.votes.page: {name}"
 
 
-@needs(VOTES)
 @needs_data
 def test_committed_votes_are_whole():
-    keys = {result.key for result in read_results(VOTES, VoteResult)}
-    assert keys == set(run_votes.all_keys(run_votes.table_rows(), run_votes.N_DRAWS))
-
-
-@needs(VOTES)
-def test_committed_votes_have_figures_or_a_reason():
-    for result in read_results(VOTES, VoteResult):
+    results = read_results(VOTES, VoteResult)
+    keys = set(run_votes.all_keys(run_votes.table_rows(), run_votes.N_DRAWS))
+    assert {result.key for result in results} == keys
+    for result in results:
         assert np.isnan(result.accuracy) == bool(result.reason), result.key
         assert not result.reason.startswith(run_votes.FAILED), result.key
-
-
-@needs(SPEED)
-def test_committed_speeds_are_whole():
-    keys = {result.key for result in read_results(SPEED, VoteResult)}
-    rounds = range(speed.N_ROUNDS)
-    assert keys == {speed.Task(speed.N_ROWS, r, m).key for r in rounds for m in ON_A_MILLION_ROWS}

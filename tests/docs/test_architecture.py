@@ -45,6 +45,6 @@ def test_a_named_method_exists(name):
     assert any(name in defined(path.stem) for path in SOURCES.rglob("*.py"))
 
 
-@pytest.mark.parametrize("folder", sorted({*re.findall(r"^(\w+)/", TEXT, re.MULTILINE)}))
+@pytest.mark.parametrize("folder", sorted({*re.findall(r"^  (\w+)/", TEXT, re.MULTILINE)}))
 def test_a_named_folder_exists(folder):
     assert (SOURCES / folder).is_dir()

@@ -11,9 +11,7 @@ import pytest
 from tests.command_line import fast
 
 TABLE = (Path(__file__).parents[2] / "docs/troubleshooting.md").read_text(encoding="utf-8")
-MISTAKES = re.findall(
-    r"^\| `((?:fit|predict|evaluate|report) .*?)` \| (.*) \|$", TABLE, re.MULTILINE
-)
+MISTAKES = re.findall(r"^\| `((?:fit|predict|evaluate) .*?)` \| (.*) \|$", TABLE, re.MULTILINE)
 
 
 def people(n_rows=60):
@@ -40,10 +38,9 @@ def files(tmp_path_factory):
     rows.loc[40:, "income"] = None
     more = labeled[40:].drop(columns="income")
     write(folder, rows=rows, labeled=labeled, more=more, fewer=more.drop(columns="age"))
-    write(folder, shuffled=rows.sample(frac=1, random_state=0))
     write(folder, words=more.assign(age="old"), elsewhere=rows[:40].assign(city="Oslo"))
     write(folder, one_class=rows.assign(income=rows["income"].where(rows["income"].isna(), "high")))
-    write(folder, no_labels=rows.assign(income=None), labels=labeled[["income"]].assign(n=1))
+    write(folder, no_labels=rows.assign(income=None))
     (folder / "empty.csv").touch()
     (folder / "no_heading.csv").write_text("31,0\n40,1\n")
     (folder / "twice.csv").write_text("age,age,income\n1,2,low\n3,4,high\n")
@@ -59,10 +56,7 @@ def files(tmp_path_factory):
     write(folder, codes=rows.assign(customer=[f"C{k}" for k in shuffled]))
     index = rows.copy()
     index.insert(0, "Unnamed: 0", shuffled)
-    spelled = rows.copy()
-    spelled.loc[spelled.index[spelled["income"] == "high"][:3], "income"] = "High"
-    write(folder, index=index, spelled=spelled)
-    write(folder, marked=rows.fillna("unknown"), gaps=rows.fillna("NA"))
+    write(folder, index=index, marked=rows.fillna("unknown"))
     write(folder, amounts=rows.assign(rent=["$1,000", "$700"] * 30))
     write(folder, dates=rows.assign(since=["01/02/2020", "03/04/2021"] * 30))
     defaults = HedgeClipperClassifier.__init__.__kwdefaults__

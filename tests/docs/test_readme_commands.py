@@ -41,9 +41,7 @@ def people(n_rows, seed):
 def folder(tmp_path, monkeypatch):
     monkeypatch.setitem(HedgeClipperClassifier.__init__.__kwdefaults__, "n_estimators", 40)
     monkeypatch.chdir(tmp_path)
-    rows = people(80, 0).assign(id=np.random.default_rng(0).permutation(80))
-    rows.to_csv("rows.csv", index=False)
-    rows[["id"]].assign(outcome=rows["income"]).to_csv("outcomes.csv", index=False)
+    people(80, 0).to_csv("rows.csv", index=False)
     people(50, 2).to_csv("test.csv", index=False)
     people(200, 1).drop(columns="income").to_csv("more.csv", index=False)
     votes, gold = crowd()

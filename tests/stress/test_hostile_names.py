@@ -9,7 +9,7 @@ import pytest
 
 from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier, VoteAggregator
 from hedgeclipper.cli import main
-from tests.inspection.test_report_browser import BROWSER, Visit, browser  # noqa: F401
+from tests.report.test_page_browser import BROWSER, Visit, browser  # noqa: F401
 from tests.stress.tally import Tally, tries
 
 RUN = "document.title='run'"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from codecs import lookup
 from collections.abc import Sequence
 from importlib import import_module
@@ -12,20 +11,16 @@ from typing import Annotated, Any, Literal
 import typer
 
 from hedgeclipper import __version__
-from hedgeclipper.cli import import_skops
-from hedgeclipper.cli.output import CommandError, ExitCode, Output, reporting
+from hedgeclipper.cli.output import ExitCode, Output, reporting
 
 _HELP = (
     "Label many rows from few labels.\n\n"
-    "Files are CSV, Parquet, Arrow or LibSVM, recognized by their suffix. A "
-    "folder, or a quoted pattern like 'rows/*.parquet', stands for all files in it. A row whose "
-    "target is missing is unlabeled."
+    "Files are CSV, Parquet, Arrow or Excel, recognized by their suffix. A folder, or a quoted "
+    "pattern like 'rows/*.parquet', stands for all files in it. A row whose target is missing is "
+    "unlabeled."
 )
 _EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 130 stopped."
 _EXAMPLE = "hedgeclipper fit rows.csv --target income --unlabeled more.csv --model income.skops"
-_MANY_VALUES = "--unlabeled"
-_END = "--end"
-_CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 _UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
@@ -35,19 +30,14 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    context_settings=_CONTEXT,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _between_0_and_1(example: float) -> Any:
-    """Return a check of an option whose value is a proportion or a probability."""
-
-    def check(value: float | None) -> float | None:
-        if value is not None and not 0 < value < 1:
-            raise typer.BadParameter(f"must be between 0 and 1, such as {example}. Got {value}.")
-        return value
-
-    return check
+def _check_proportion(value: float | None) -> float | None:
+    if value is not None and not 0 < value < 1:
+        raise typer.BadParameter(f"must be between 0 and 1. Got {value}.")
+    return value
 
 
 def _check_jobs(jobs: int) -> int:
@@ -57,7 +47,7 @@ def _check_jobs(jobs: int) -> int:
 
 
 def _check_separator(sign: str | None) -> str | None:
-    sign = {"tab": "\t", "\\t": "\t", "space": " "}.get(sign or "", sign)
+    sign = "\t" if sign in ("tab", "\\t") else sign
     if sign is not None and len(sign) != 1:
         raise typer.BadParameter(f"must be one character, such as ';', or tab. Got {sign!r}.")
     return sign
@@ -76,6 +66,10 @@ def _option(metavar: str, text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar=metavar, help=text, **more)
 
 
+def _proportion(metavar: str, text: str, *names: str) -> Any:
+    return _option(metavar, text, *names, callback=_check_proportion)
+
+
 def _flag(text: str, *names: str) -> Any:
     return _option("", text, *names, rich_help_panel="Messages and files")
 
@@ -84,21 +78,12 @@ def _reading(metavar: str, text: str, **more: Any) -> Any:
     return _option(metavar, text, rich_help_panel="Reading CSV", **more)
 
 
-def _confidence(text: str) -> Any:
-    return _option("LEVEL", text, "--confidence", callback=_between_0_and_1(0.95))
-
-
 Quiet = Annotated[bool, _flag("Print nothing but errors.", "--quiet", "-q")]
 Json = Annotated[bool, _flag("Print the result as one JSON object.", "--json")]
 Debug = Annotated[bool, _flag("Print the traceback of an error.", "--debug")]
 Force = Annotated[bool, _flag("Replace files that exist.", "--force", "-f")]
 Seed = Annotated[int, _option("NUMBER", "Random seed.")]
-Jobs = Annotated[int, _option("NUMBER", "Threads; -1 is all cores.", callback=_check_jobs)]
 Drop = Annotated[list[str] | None, _option("COLUMN", "Leave out a column; repeat for more.")]
-Keep = Annotated[
-    list[str] | None,
-    _option("COLUMN", "Use a column of numbers that seem to be ids or an index; repeat for more."),
-]
 RowId = Annotated[
     str | None,
     _option("COLUMN", "Column that names the rows in predictions and reports.", "--id"),
@@ -122,30 +107,24 @@ Encoding = Annotated[
 Report = Annotated[Path | None, _option("PAGE.html", "Write a report to open in a browser.")]
 Confidence = Annotated[
     float | None,
-    _confidence(
-        "Guarantee a bound on the error with this probability, such as 0.95: some labels are held "
-        "out to test the predictions. Labeled rows must be a random sample of all rows."
-    ),
-]
-Holdout = Annotated[
-    float | None,
-    _option(
-        "FRACTION",
-        "With --confidence: fraction of the labels to hold out. Default: half, at most 2,000.",
-        callback=_between_0_and_1(0.3),
+    _proportion(
+        "LEVEL",
+        "Guarantee a bound on the error with this probability, such as 0.95: half of the labels, "
+        "at most 2,000, are held out to test the predictions. Labeled rows must be a random "
+        "sample of all rows.",
+        "--confidence",
     ),
 ]
 MaxError = Annotated[
     float | None,
-    _option(
+    _proportion(
         "FRACTION",
         "Label only rows that are sure enough that at most this fraction of their labels is wrong, "
         "such as 0.05; leave others blank. A guarantee only for a model fitted with --confidence.",
-        callback=_between_0_and_1(0.05),
     ),
 ]
 Unlabeled = Annotated[
-    list[str] | None, _option("FILES...", "Files of unlabeled rows, up to the next option.")
+    list[str] | None, _option("FILES", "Files of unlabeled rows; repeat for more.")
 ]
 Labels = Annotated[
     str | None, _option("FILE", "Labels of the rows, in a file of their own; see --key.")
@@ -174,40 +153,35 @@ def _main(
 
 @app.command(epilog=f"Example: {_EXAMPLE}")
 def fit(
-    *,
     data: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DATA", help="Rows; those with a target are labeled.", show_default=False
-        ),
-    ] = None,
+        str, typer.Argument(metavar="DATA", help="Rows; those with a target are labeled.")
+    ],
+    target: Annotated[str, _option("COLUMN", "Column to predict.", "--target", "-t")],
     model: Annotated[Path, _option("OUT.skops", "Where to save the model.", "--model", "-m")],
-    target: Annotated[
-        str | None, _option("COLUMN", "Column to predict. LibSVM needs none.", "--target", "-t")
-    ] = None,
     unlabeled: Unlabeled = None,
     labels: Labels = None,
     key: LabelKey = None,
     unlabeled_value: UnlabeledValue = None,
-    method: Annotated[
-        Literal["voting", "forest"],
+    estimators: Annotated[
+        Literal["default", "trees"],
         _option(
-            "voting|forest",
-            "voting: a panel of seven or eight varied classifiers, the most accurate on average. "
-            "forest: one of them alone, a little faster.",
+            "default|trees",
+            "default: trees and other classifiers, the most accurate. trees: those alone, faster.",
         ),
-    ] = "voting",
+    ] = "default",
     balanced: Annotated[
         bool, _option("", "Weigh errors on a class by its rarity.", "--balanced")
     ] = False,
     report: Report = None,
     drop: Drop = None,
-    keep: Keep = None,
+    keep: Annotated[
+        list[str] | None,
+        _option("COLUMN", "Use a column of numbers that seem to be ids; repeat for more."),
+    ] = None,
     row_id: RowId = None,
     confidence_level: Confidence = None,
-    holdout: Holdout = None,
     seed: Seed = 0,
-    jobs: Jobs = -1,
+    jobs: Annotated[int, _option("NUMBER", "Threads; -1 is all cores.", callback=_check_jobs)] = -1,
     sep: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -221,7 +195,7 @@ def fit(
     Numbers stay as they are, strings become columns of 0 and 1, dates become day, month and
     weekday; how each column is encoded is printed, and kept in the model.
     """
-    return _run("table_commands", "fit", **locals())
+    return _run("model_commands", "fit", **locals())
 
 
 @app.command()
@@ -233,8 +207,8 @@ def predict(
     ],
     max_error: MaxError = None,
     confidence_level: Annotated[
-        float | None, _confidence("With --max-error: probability that it holds. Default: 0.95.")
-    ] = None,
+        float, _proportion("LEVEL", "Probability that --max-error holds.", "--confidence")
+    ] = 0.95,
     row_id: RowId = None,
     sep: Separator = None,
     decimal: Decimal = None,
@@ -245,7 +219,7 @@ def predict(
     debug: Debug = False,
 ) -> int:
     """Write predictions and probabilities for the rows of files, in their order."""
-    return _run("prediction_commands", "predict", **locals())
+    return _run("model_commands", "predict", **locals())
 
 
 @app.command()
@@ -258,7 +232,7 @@ def evaluate(
     ] = None,
     unlabeled_value: UnlabeledValue = None,
     confidence_level: Annotated[
-        float, _confidence("Level of the intervals, each by itself.")
+        float, _proportion("LEVEL", "Level of the intervals, each by itself.", "--confidence")
     ] = 0.95,
     sep: Separator = None,
     decimal: Decimal = None,
@@ -268,7 +242,7 @@ def evaluate(
     debug: Debug = False,
 ) -> int:
     """Measure a model on labeled rows that it has not seen: accuracy, AUC, errors by class."""
-    return _run("prediction_commands", "evaluate", **locals())
+    return _run("model_commands", "evaluate", **locals())
 
 
 @app.command()
@@ -281,30 +255,25 @@ def votes(
             "task, worker and label.",
         ),
     ],
-    gold: Annotated[str, _option("GOLD", "Table of two columns: rows, and their true labels.")],
+    gold: Annotated[
+        str,
+        _option(
+            "GOLD",
+            "Table of two columns: the key of a row, and its true label. VOTES has the key in a "
+            "column of the same name; without one its rows are numbered from 0.",
+        ),
+    ],
     to: Annotated[
         Path | None,
         _option("OUT", "Write labels and probabilities: .parquet or .csv.", "--output", "-o"),
     ] = None,
     model: Annotated[Path | None, _option("OUT.skops", "Save the model.", "--model", "-m")] = None,
     report: Report = None,
-    key: Annotated[
-        str | None,
-        _option(
-            "COLUMN",
-            "Column that names the rows. Default: that of GOLD if VOTES has it, else rows are "
-            "numbered from 0.",
-        ),
-    ] = None,
     drop: Drop = None,
-    task: Annotated[str, _option("COLUMN", "Long tables: the column of tasks.")] = "task",
-    worker: Annotated[str, _option("COLUMN", "Long tables: the column of voters.")] = "worker",
-    label: Annotated[str, _option("COLUMN", "Long tables: the column of votes.")] = "label",
     abstain: Annotated[
         str, _option("LABEL", "Value that means abstain; so does a missing vote.")
     ] = "-1",
     confidence_level: Confidence = None,
-    holdout: Holdout = None,
     max_error: MaxError = None,
     seed: Seed = 0,
     force: Force = False,
@@ -334,15 +303,13 @@ def report(
     debug: Debug = False,
 ) -> int:
     """Write a report on a model and the rows it was fitted to: one page, to open in a browser."""
-    return _run("table_commands", "report", **locals())
+    return _run("model_commands", "report", **locals())
 
 
 @app.command()
 def demo(debug: Debug = False) -> int:
     """Compare methods on real data that comes with the package. Takes a minute."""
-    with reporting(Output(debug=debug)) as output:
-        import_module("hedgeclipper.cli.demo").main()
-    return output.code
+    return _run("demo", "compare_methods", quiet=False, json=False, debug=debug)
 
 
 def _run(
@@ -353,51 +320,20 @@ def _run(
         if "sep" in options:
             dialect = import_module("hedgeclipper.io.formats").CsvDialect
             written = [options.pop(name) for name in ("sep", "decimal", "encoding")]
-            if written[:2] == [",", ","]:
-                raise CommandError(
-                    "commas cannot be both between values and in numbers.",
-                    "Pass another --sep or --decimal.",
-                    ExitCode.USAGE,
-                )
             options["dialect"] = dialect(*written)
-        gc.disable()  # imports leave nothing to collect
-        try:
-            import_skops()
-            work = getattr(import_module(f"hedgeclipper.cli.{module}"), function)
-        finally:
-            gc.enable()
-        work(**options, output=output)
+        command = getattr(import_module(f"hedgeclipper.cli.{module}"), function)
+        command(**options, output=output)
     return output.code
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; wrong usage is one line too."""
     group: Any = typer.main.get_command(app)
-    for command in (group, *group.commands.values()):
-        # or the type of a flag would be printed beside it
-        command.get_help_option(command.context_class(command, **_CONTEXT)).metavar = ""
     try:
-        code = group(spread_values(arguments), prog_name="hedgeclipper", standalone_mode=False)
+        code = group(list(arguments), prog_name="hedgeclipper", standalone_mode=False)
     except _UsageError as error:
         output = Output(as_json="--json" in arguments)
-        output.code = ExitCode.USAGE
         command = getattr(error.ctx, "command_path", "hedgeclipper")
-        output.fail(f"{error.format_message()} See {command} --help.")
+        output.fail(f"{error.format_message()} See {command} --help.", ExitCode.USAGE)
         return output.code
     return int(code or 0)
-
-
-def spread_values(arguments: Sequence[str]) -> list[str]:
-    """Return ``--unlabeled a b`` as ``--unlabeled a --unlabeled b``, which typer understands."""
-    spread: list[str] = []
-    is_open = lacks_value = False
-    for word in [*arguments, _END]:
-        if word.startswith("-"):
-            if lacks_value:
-                raise _UsageError(f"Option '{_MANY_VALUES}' requires an argument.")
-            is_open = lacks_value = word == _MANY_VALUES
-            spread.extend([] if is_open else [word])
-        else:
-            lacks_value = False
-            spread.extend([_MANY_VALUES, word] if is_open else [word])
-    return spread[:-1]

@@ -1,13 +1,12 @@
-"""What a command prints: tables on a terminal, plain lines in a log, JSON for machines, or nothing.
+"""What a command prints: tables and lines, or one JSON object, or errors only.
 
-Results go to standard output; progress, notes and errors to standard error. An error is one line,
-and decides the exit code.
+Results go to standard output; notes and errors to standard error. An error is one line, and
+decides the exit code.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 import time
 import traceback
 import warnings
@@ -24,10 +23,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-# what messages ask for in Python, and what that is at the command line
-_AS_OPTIONS = {
-    "Pass force=True to": "Pass --force to",
-}
+# lines of a log stay whole; those of a terminal break at words
+_WIDTH_OF_LOGS = 10_000
 
 
 class ExitCode(IntEnum):
@@ -51,85 +48,110 @@ class CommandError(Exception):
 
 
 class Output:
-    """Where a command prints what it does: as text, as one JSON object, or errors only (quiet)."""
+    """Where a command prints what it does, and what ``--json`` will print at its end."""
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, debug: bool = False):
         self.as_json, self.debug = as_json, debug
+        self.is_quiet = quiet or as_json
+        self._out, self._err = _PatientConsole(), _PatientConsole(stderr=True)
         self._started = time.perf_counter()
-        is_silent = quiet or as_json
-        self.verbose = int(not is_silent)  # that of estimators: 1 shows bars or lines
-        self._out = _PatientConsole(highlight=False, quiet=is_silent)
-        self._err = _PatientConsole(highlight=False, quiet=is_silent, stderr=True)
-        for console in (self._out, self._err):
-            # lines of a log stay whole, those of a terminal break at words
-            console.soft_wrap = not console.is_terminal
         self.notes: list[str] = []
         self.result: dict[str, Any] = {}
         self.written: list[str] = []
         self.code = ExitCode.DONE
 
     @property
+    def verbose(self) -> int:
+        """The ``verbose`` of estimators: 1 shows progress."""
+        return int(not self.is_quiet)
+
+    @property
     def seconds(self) -> float:
         """Time since the command began, that of imports included."""
         return time.perf_counter() - self._started
 
-    def say(self, text: str) -> None:
-        """Print a line."""
-        self._out.print(Text(text))
+    def say(self, line: Any) -> None:
+        """Print a line, or something else that rich can print."""
+        if not self.is_quiet:
+            self._out.print(Text(line) if isinstance(line, str) else line)
 
     def note(self, text: str) -> None:
         """Print what the user should know, and keep it for the result."""
         text = " ".join(text.split())
         self.notes.append(text)
-        self._err.print(Text.assemble(("note: ", "yellow"), text))
+        if not self.is_quiet:
+            self._err.print(Text.assemble(("note: ", "yellow"), text))
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Print a table: in columns that fit the terminal, or in plain lines."""
-        lines = [list(header), *([str(cell) for cell in row] for row in rows)]
-        if self._out.is_terminal:
-            table = Table(*header, box=SIMPLE_HEAD, pad_edge=False)
-            for line in lines[1:]:
-                table.add_row(*map(Text, line))
-            self._out.print(table, soft_wrap=False)
-            return
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        for line in lines:
-            padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-            self.say("  ".join(padded).rstrip())
+        """Print a table."""
+        table = Table(*header, box=SIMPLE_HEAD, pad_edge=False)
+        for row in rows:
+            table.add_row(*(Text(str(cell)) for cell in row))
+        self.say(table)
 
     def facts(self, facts: Sequence[tuple[str, Any]]) -> None:
         """Print names and values below each other."""
-        width = max(len(name) for name, _ in facts) + 2
-        if self._out.is_terminal:
-            grid = Table.grid(padding=(0, 2, 0, 0))
-            for name, value in facts:
-                grid.add_row(Text(name, "bold"), Text(str(value)))
-            self._out.print(grid)
-            return
+        grid = Table.grid(padding=(0, 2, 0, 0))
         for name, value in facts:
-            self._out.print(Text.assemble((name.ljust(width), "bold"), str(value)))
+            grid.add_row(Text(name, "bold"), Text(str(value)))
+        self.say(grid)
 
     def wrote(self, what: str, path: Path) -> None:
         """Keep where a file was written, for the result and in case of an error later on."""
         self.result[what] = str(path.resolve())
         self.written.append(str(path))
 
+    def finish(self) -> None:
+        """Print the result, where JSON is asked for."""
+        if self.as_json:
+            self._print_json({**self.result, "notes": self.notes})
+
     def error(self, error: BaseException) -> None:
         """Print an error in one line, and decide how the command ends."""
-        self.code = exit_code_of(error)
         if self.debug:
             traceback.print_exception(error)
         kept = f" Written before: {', '.join(self.written)}." if self.written else ""
-        if self.code is ExitCode.STOPPED:
+        if isinstance(error, KeyboardInterrupt):
             kept = kept or " Nothing was written."
-        self.fail(one_line(error) + kept)
+        self.fail(one_line(error) + kept, exit_code_of(error))
 
-    def fail(self, message: str) -> None:
-        """Print one line that says what is wrong."""
+    def fail(self, message: str, code: ExitCode) -> None:
+        """Print one line that says what is wrong, and end with this code."""
+        self.code = code
         if self.as_json:
-            _print(json.dumps({"error": message, "exit_code": int(self.code)}))
-        self._err.quiet = False
+            self._print_json({"error": message, "exit_code": int(code)})
         self._err.print(Text.assemble(("error: ", "bold red"), message))
+
+    def _print_json(self, result: dict[str, Any]) -> None:
+        def plain(value: Any) -> Any:
+            return value.tolist() if hasattr(value, "tolist") else str(value)
+
+        self._out.print(Text(json.dumps(result, default=plain)), soft_wrap=True)
+
+
+class _PatientConsole(Console):
+    """A console that prints no more once its reader has gone, while the command goes on."""
+
+    def __init__(self, *, stderr: bool = False):
+        super().__init__(stderr=stderr, highlight=False)
+        if not self.is_terminal:
+            self.width = _WIDTH_OF_LOGS
+
+    def on_broken_pipe(self) -> None:
+        """Drop all that is printed from now on."""
+        # imported here, since help should not have to wait for it
+        from hedgeclipper.io.progress import drop
+
+        drop(self.file)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, and go on where notes and errors cannot be written."""
+        try:
+            super().print(*objects, **options)
+        except OSError:
+            if not self.stderr:
+                raise
+            self.on_broken_pipe()
 
 
 @contextmanager
@@ -138,20 +160,17 @@ def reporting(output: Output) -> Iterator[Output]:
 
     def note(message: Any, category: Any, *place: Any, **more: Any) -> None:
         """Print a warning of this package; those of others are for who writes Python."""
-        from hedgeclipper.base.semi_supervised import NoUnlabeledRowsWarning
-
-        # commands note themselves that no row is unlabeled, and name the option that helps
+        # the command says by itself that no row is unlabeled, and names the option that helps
         is_ours = category.__module__.startswith("hedgeclipper")
-        if is_ours and category is not NoUnlabeledRowsWarning:
-            output.note(_with_options(str(message)))
+        if is_ours and category.__name__ != "NoUnlabeledRowsWarning":
+            output.note(str(message))
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             warnings.showwarning = note
             yield output
-        if output.as_json:
-            _print(json.dumps({**output.result, "notes": output.notes}, default=_plain))
+        output.finish()
     except (KeyboardInterrupt, Exception) as error:
         output.error(error)
 
@@ -179,13 +198,13 @@ def exit_code_of(error: BaseException) -> ExitCode:
 
 def one_line(error: BaseException) -> str:
     """Return what an error says, in one line, and what to do."""
+    message = " ".join(str(error).split()).replace("Pass force=True to", "Pass --force to")
     if isinstance(error, KeyboardInterrupt):
         return "Stopped."
     if isinstance(error, MemoryError):
-        return "There is not enough memory. Pass fewer rows, or columns of numbers as Parquet."
+        return "There is not enough memory. Pass fewer rows, or fit to files from Python."
     if isinstance(error, PermissionError) and error.filename:
         return f"{error.filename} may not be read or written by you. Change its permissions."
-    message = _with_options(" ".join(str(error).split()))
     if isinstance(error, OSError) and error.strerror and error.filename is None:
         return f"{error.strerror}."  # without the number of the error
     if exit_code_of(error) is ExitCode.UNEXPECTED:
@@ -196,28 +215,30 @@ def one_line(error: BaseException) -> str:
     return message
 
 
-def _with_options(message: str) -> str:
-    """Return a message that names options in place of parameters."""
-    for parameter, option in _AS_OPTIONS.items():
-        message = message.replace(parameter, option)
-    return message
-
-
 def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> None:
-    """Raise before anything is done if some output could not be written in the end.
+    """Raise unless all files can be written, so that this is known before the work and not after.
 
-    Inputs are never replaced, and other files that exist only with ``force``.
+    What the command reads is never replaced, and other files that exist only with ``force``.
     """
+    # imported here, since help should not have to wait for it
     from hedgeclipper.io.atomic import check_output
 
-    wanted = [path for path in paths if path is not None]
-    read = {path.resolve() for path in inputs}
-    for path in wanted:
+    taken = {path.resolve(): "is read by this command" for path in inputs}
+    for path in paths:
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise CommandError(
+                f"{path} {taken[path.resolve()]} and cannot be written by it.",
+                "Name another file to write.",
+                ExitCode.USAGE,
+            )
+        taken[path.resolve()] = "is another output of this command"
         try:
-            whole = check_output(path)
+            whole = check_output(path, force=force)
         except OSError as error:
-            raise CommandError(str(error), "", ExitCode.OUTPUT) from error
-        if whole.exists() and not whole.is_file():
+            raise CommandError(one_line(error), "", ExitCode.OUTPUT) from error
+        if whole.exists() and not whole.is_file():  # a device would be replaced by a file
             raise CommandError(
                 f"{path} is not a regular file.", "Name another one.", ExitCode.OUTPUT
             )
@@ -229,30 +250,20 @@ def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> N
                 "Name a file in another folder.",
                 ExitCode.OUTPUT,
             ) from error
-        if whole in read:
-            raise CommandError(
-                f"{path} is read by this command and cannot be written by it.",
-                "Name another file to write.",
-                ExitCode.USAGE,
-            )
-        if whole.exists() and not force:
-            raise CommandError(
-                f"{path} exists already.", "Pass --force to replace it.", ExitCode.OUTPUT
-            )
-    if len({path.resolve() for path in wanted}) < len(wanted):
+
+
+def check_suffix(path: Path | None, *suffixes: str) -> None:
+    """Raise unless the name of a file to write ends in one of these."""
+    if path is not None and path.suffix.lower() not in suffixes:
         raise CommandError(
-            "Two outputs have the same path.", "Name each its own file.", ExitCode.USAGE
+            f"{path} has a suffix that cannot be written here.",
+            f"End it in {' or '.join(suffixes)}.",
+            ExitCode.USAGE,
         )
 
 
-def check_needed(option: str, value: Any, other: str, its_value: Any) -> None:
-    """Raise if an option is given without another one that it needs."""
-    if value is not None and its_value is None:
-        raise CommandError(f"{option} is given without {other}.", "Pass both.", ExitCode.USAGE)
-
-
 def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
-    """Return what is known of a model's error in lines to print, and keep it for the result."""
+    """Return the error estimate of a model in lines to print, and keep it for the result."""
     bound = model.certificate_
     output.result["certificate"] = asdict(bound)
     if bound.reason and model.confidence_level is not None:
@@ -267,39 +278,3 @@ def auto_label_facts(found: Any, output: Output) -> list[tuple[str, str]]:
     output.result["automatic_labels"] = {"n_sure": n_sure, "coverage": found.coverage, **record}
     why = [("No guarantee", found.reason)] if n_sure and found.reason else []
     return [("Automatic", found.describe()), *why]
-
-
-class _PatientConsole(Console):
-    """A console that prints no more once its reader has gone, while the command goes on."""
-
-    def on_broken_pipe(self) -> None:
-        """Drop all that is printed from now on."""
-        _drop(self.file)
-
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Print, and go on where notes and progress cannot be written."""
-        try:
-            super().print(*objects, **options)
-        except OSError:
-            if not self.stderr:
-                raise
-            _drop(self.file)
-
-
-def _print(line: str) -> None:
-    try:
-        print(line, flush=True)
-    except BrokenPipeError:
-        _drop(sys.stdout)
-
-
-def _drop(stream: Any) -> None:
-    # imported here, since help should not have to wait for it
-    from hedgeclipper.io.progress import drop
-
-    drop(stream)
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON does not know in a form that it does."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)

@@ -52,7 +52,7 @@ def atomic_path(path: str | Path, *, force: bool = True) -> Iterator[Path]:
             yield temporary
         with naming_output(path), temporary.open("r+b") as file:
             os.fsync(file.fileno())
-        check_output(path, force=force)  # it may have been written meanwhile
+        check_output(path, force=force)  # another process may have written it meanwhile
         with naming_output(path):
             os.replace(temporary, path)
     except BaseException:

@@ -20,12 +20,22 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from hedgeclipper.io.frames import holds_numbers, holds_strings, is_float, positions_of, pyarrow
+from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.frames import (
+    as_text,
+    holds_numbers,
+    holds_strings,
+    is_float,
+    missing_labels,
+    positions_of,
+    pyarrow,
+)
 
 SUFFIXES = {
     "Parquet": (".parquet", ".pq"),
     "Arrow": (".arrow", ".feather", ".ipc"),
     "CSV": tuple(s + p for s in (".csv", ".tsv") for p in ("", ".gz", ".bz2", ".zst")),
+    "Excel": (".xlsx", ".xls", ".ods"),
     "LibSVM": tuple(s + p for s in (".svm", ".libsvm", ".svmlight") for p in ("", ".gz", ".bz2")),
 }
 # taken as CSV if they are named, but not looked for in folders
@@ -51,7 +61,7 @@ _SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding
 def find_files(where: Any) -> tuple[str, list[Path]]:
     """Return the kind of the files and their paths: sorted, or as in a list that is passed.
 
-    Files of folders and patterns that are hidden, or begin with ``_``, are left out.
+    Files of folders and patterns that are hidden, or begin with ``_`` or ``~``, are left out.
     """
     entries = where if isinstance(where, (list, tuple)) else [where]
     paths = [path for entry in entries for path in _expanded(entry)]
@@ -86,7 +96,9 @@ def _expanded(entry: Any) -> list[Path]:
         problem = f"No file matches {str(path)!r}. Check the folder and the pattern."
     else:
         raise FileNotFoundError(f"{path} does not exist. Pass the path of a file or a folder.")
-    visible = [file for file in found if file.is_file() and not file.name.startswith((".", "_"))]
+    visible = [
+        file for file in found if file.is_file() and not file.name.startswith((".", "_", "~"))
+    ]
     if not visible:
         raise FileNotFoundError(problem)
     return sorted(visible)
@@ -416,10 +428,42 @@ class CsvFile(TableFile):
             ) from error
 
 
+class ExcelFile(TableFile):
+    """Rows of the first sheet of a workbook, which is read as a whole.
+
+    Missing values are those of CSV; columns of several kinds, such as numbers and strings, are
+    strings.
+    """
+
+    @cached_property
+    def _sheet(self) -> Any:
+        calamine = import_extra("python_calamine", "excel", "An Excel file")
+        pandas = import_extra("pandas", "excel", "An Excel file")
+        missing = [*pyarrow("pyarrow.csv").ConvertOptions().null_values, "?"]
+        options = {"engine": "calamine", "keep_default_na": False, "na_values": missing}
+        with naming_damaged_file(self.place, calamine.CalamineError, ValueError):
+            frame = pandas.read_excel(self.path, **options).rename(columns=str)
+        for name, column in frame.items():
+            kind = pandas.api.types.infer_dtype(column)
+            if kind.startswith("mixed") or kind in ("integer-na", "time"):
+                texts = as_text(column.to_numpy(dtype=object))
+                texts[missing_labels(column.to_numpy(dtype=object))] = None
+                frame[name] = texts
+        return pyarrow().Table.from_pandas(frame, preserve_index=False)
+
+    def head(self) -> tuple[Any, int | None]:
+        """Return schema and number of rows."""
+        return self._sheet.schema, self._sheet.num_rows
+
+    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
+        yield from self._sheet.select(names).to_batches(max_chunksize=size)
+
+
 FORMATS: dict[str, type[TableFile]] = {
     "Parquet": ParquetFile,
     "Arrow": ArrowFile,
     "CSV": CsvFile,
+    "Excel": ExcelFile,
 }
 
 

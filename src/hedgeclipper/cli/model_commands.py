@@ -1,0 +1,445 @@
+"""``hedgeclipper fit``, ``predict``, ``evaluate`` and ``report``: models of the rows of tables.
+
+A model is saved as a pipeline of a `ColumnEncoder` and an estimator.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet
+from rich.filesize import decimal
+from sklearn.pipeline import Pipeline
+
+from hedgeclipper.base.columns import ColumnEncoder
+from hedgeclipper.base.evaluation import Evaluation, evaluate_predictions
+from hedgeclipper.cli.output import (
+    CommandError,
+    ExitCode,
+    Output,
+    auto_label_facts,
+    check_outputs,
+    check_suffix,
+    error_facts,
+)
+from hedgeclipper.cli.tables import (
+    CSV,
+    PARQUET,
+    Files,
+    as_classes,
+    check_classes,
+    clean_labels,
+    key_of_labels,
+    write_table,
+)
+from hedgeclipper.cli.training_rows import (
+    ADD_COLUMNS,
+    Roles,
+    TrainingRows,
+    check_finite,
+    digest_of,
+    encode,
+    find_tables,
+    paths_of,
+    read_training_rows,
+)
+from hedgeclipper.io import missing_labels
+from hedgeclipper.io.atomic import atomic_path
+from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.formats import CsvDialect
+from hedgeclipper.persistence import load, save
+
+COLUMNS_TO_LIST = CLASSES_TO_LIST = 12
+ROWS_IN_REPORT = 50_000
+
+
+def fit(
+    *,
+    data: str,
+    target: str,
+    unlabeled: Sequence[str] | None,
+    labels: str | None,
+    key: str | None,
+    unlabeled_value: Sequence[str] | None,
+    estimators: str,
+    balanced: bool,
+    model: Path,
+    report: Path | None,
+    drop: Sequence[str] | None,
+    keep: Sequence[str] | None,
+    row_id: str | None,
+    confidence_level: float | None,
+    seed: int,
+    jobs: int,
+    dialect: CsvDialect,
+    force: bool,
+    output: Output,
+) -> None:
+    """Fit a model to the rows of files, save it, and print what came out."""
+    tables, labeled_by = find_tables(data, unlabeled, labels, key, dialect, output)
+    check_outputs(model, report, inputs=paths_of(tables, labeled_by), force=force)
+    write_report = report_writer(report)
+    if None not in (key, row_id) and key != row_id:
+        raise CommandError("--key and --id name two columns.", "Pass one.", ExitCode.USAGE)
+    if labeled_by is not None:
+        row_id = key_of_labels(tables[0], labeled_by, key or row_id, target)
+    roles = Roles(target, row_id, labeled_by, unlabeled_value or (), drop or (), keep or ())
+    rows = read_training_rows(tables, roles, output)
+    classes = check_classes(rows.y, rows.y.size + rows.n_unlabeled, target)
+    _print_rows(rows, output)
+    estimator = make_estimator(
+        estimators,
+        confidence_level=confidence_level,
+        class_weight="balanced" if balanced else None,
+        n_jobs=jobs,
+        random_state=seed,
+        verbose=output.verbose,
+    )
+    X = encode(rows.encoder, rows.X)
+    rows.encoder.digest_ = digest_of(X, rows.y)
+    # no rows, if there are none, say that -1 is a class
+    estimator.fit(X, rows.y, X_unlabeled=rows.encoded_unlabeled() if rows.n_unlabeled else X[:0])
+    pipeline = Pipeline([("columns", rows.encoder), ("model", estimator.set_params(verbose=0))])
+    save(pipeline, model, force=force)
+    output.wrote("model", model)
+    output.result |= {
+        "command": "fit",
+        "estimators": estimators,
+        "target": target,
+        "n_labeled": rows.y.size,
+        "n_unlabeled": rows.n_unlabeled,
+        "in_memory": rows.in_memory,
+        "classes": {str(label): count for label, count in classes.items()},
+        "columns": [asdict(plan) for plan in rows.encoder.plans_],
+    }
+    known = error_facts(estimator, output)
+    if report is not None:
+        _write_report(write_report, pipeline, rows, report, force, output)
+    output.result["seconds"] = round(output.seconds, 3)
+    output.facts(
+        [
+            ("Labels", ", ".join(f"{label} ({count:,})" for label, count in classes.items())),
+            *known,
+            ("Model", f"{model}, {decimal(model.stat().st_size)}"),
+            *([] if report is None else [("Report", report)]),
+            ("Time", f"{output.seconds:.1f} s"),
+        ]
+    )
+    if confidence_level is None:
+        output.say("An estimate is no guarantee; --confidence 0.95 holds labels out for one.")
+    output.say(f"Next: hedgeclipper predict {model} FILES -o predictions.parquet")
+
+
+def make_estimator(estimators: str, **options: Any) -> Any:
+    """Return the classifier, imported here, since other commands do not need it."""
+    return import_module("hedgeclipper").HedgeClipperClassifier(estimators, **options)
+
+
+def predict(
+    *,
+    model: Path,
+    files: Sequence[str],
+    to: Path,
+    max_error: float | None,
+    confidence_level: float,
+    row_id: str | None,
+    dialect: CsvDialect,
+    force: bool,
+    output: Output,
+) -> None:
+    """Write a model's predictions for the rows of files, in their order."""
+    check_suffix(to, PARQUET, CSV)
+    table = Files.find(files, output, dialect)
+    check_outputs(to, inputs=[model, *table.paths], force=force)
+    encoder, estimator = load_model(model)
+    table.require([] if row_id is None else [row_id], "--id")
+    key = row_id or (encoder.key if encoder.key in table.names else None)
+    check_columns(table, encoder, key, output)
+    names = encoder.used_names
+    in_batches = encoder.is_plain_ and table.hold_numbers(names)
+    X = None if in_batches else read_new_rows(table, encoder, output)
+
+    def rows() -> Any:
+        return map(check_finite, table.batches(names)) if in_batches else X
+
+    keys = None if key is None else table.frame([key], [key])[key]
+    facts, is_blank, counts = [], None, Counter[Any]()
+    with (
+        atomic_path(to, force=force) as draft,
+        TemporaryDirectory(prefix=".", dir=draft.parent) as folder,
+    ):
+        raw = Path(folder, "predictions.parquet")
+        n_rows = estimator.set_params(verbose=output.verbose).predict_to(raw, rows())
+        if max_error is not None:
+            sure = estimator.auto_label(rows(), max_error, confidence_level)
+            facts, is_blank = auto_label_facts(sure, output), ~sure.is_sure
+        write_table(_finished(raw, keys, is_blank, counts), draft, to)
+    common = counts.most_common()
+    classes = {str(label): count for label, count in common if label is not None}
+    output.result |= {"command": "predict", "n_rows": n_rows, "classes": classes}
+    output.wrote("predictions", to)
+    output.table(
+        ("Prediction", "Rows", "Proportion"),
+        [
+            ("(blank)" if label is None else label, f"{count:,}", f"{count / n_rows:.1%}")
+            for label, count in common
+        ],
+    )
+    output.facts([*facts, ("Predictions", f"{to}, {n_rows:,} rows")])
+
+
+def evaluate(
+    *,
+    model: Path,
+    files: Sequence[str],
+    target: str | None,
+    unlabeled_value: Sequence[str] | None,
+    confidence_level: float,
+    dialect: CsvDialect,
+    output: Output,
+) -> None:
+    """Print how good a model's predictions are for labeled rows of files."""
+    table = Files.find(files, output, dialect)
+    encoder, estimator = load_model(model)
+    target = target or str(encoder.target)
+    table.require([target], "--target", "Pass labeled rows, or name their column.")
+    check_columns(table, encoder, target, output)
+    X = read_new_rows(table, encoder, output)
+    labels = clean_labels(table.frame([target], [target])[target], unlabeled_value or (), output)
+    known = ~missing_labels(labels)
+    if not known.any():
+        raise CommandError(f"None of the {len(X):,} rows has a label.", "Pass labeled rows.")
+    if not known.all():
+        output.note(f"{(~known).sum():,} rows without a label are not used.")
+    by_text = {str(label): label for label in estimator.classes_.tolist()}
+    y = np.array([by_text.get(str(x), x) for x in as_classes(labels[known]).tolist()], object)
+    found = {str(label) for label in y}
+    unknown = sorted(found - {*by_text})
+    if len(unknown) == len(found):
+        raise CommandError(
+            f"{target!r} has no class of the model: {unknown[:5]}, where the model has "
+            f"{[*by_text][:5]}.",
+            "Name the column of the labels with --target.",
+        )
+    if unknown:
+        output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
+    predicted = estimator.predict(X[known]), estimator.predict_proba(X[known])
+    scores = evaluate_predictions(y, *predicted, estimator.classes_, confidence_level)
+    output.result |= {"command": "evaluate", "model": str(model), **scores.to_dict()}
+    output.facts(scores.facts())
+    _print_classes(scores, output)
+
+
+def report(
+    *,
+    model: Path,
+    data: str,
+    unlabeled: Sequence[str] | None,
+    labels: str | None,
+    key: str | None,
+    unlabeled_value: Sequence[str] | None,
+    to: Path,
+    dialect: CsvDialect,
+    force: bool,
+    output: Output,
+) -> None:
+    """Write a report on a saved model and the rows that it was fitted to."""
+    tables, labeled_by = find_tables(data, unlabeled, labels, key, dialect, output)
+    check_outputs(to, inputs=[model, *paths_of(tables, labeled_by)], force=force)
+    write_report = report_writer(to)
+    encoder, estimator = load_model(model)
+    target, row_id = encoder.target, encoder.key if encoder.key in tables[0].names else None
+    if labeled_by is None:
+        advice = "Pass the rows of the fit, and --labels if their labels are in another file."
+        tables[0].require([target], "the model", advice)
+    else:
+        row_id = key_of_labels(tables[0], labeled_by, key or row_id, target)
+    roles = Roles(target, row_id, labeled_by, unlabeled_value or ())
+    rows = read_training_rows(tables, roles, output, encoder)
+    _check_rows_of_fit(estimator, rows, output)
+    pipeline = Pipeline([("columns", encoder), ("model", estimator)])
+    output.result |= {"command": "report", "model": str(model)}
+    _write_report(write_report, pipeline, rows, to, force, output)
+    output.facts([("Report", to)])
+
+
+def _check_rows_of_fit(estimator: Any, rows: TrainingRows, output: Output) -> None:
+    """Raise unless labeled rows are those of the fit; note if there are more or fewer others.
+
+    A report on other rows would show what was measured on those of the fit beside them.
+    """
+    got = None
+    if rows.y.size != estimator.n_labeled_:
+        got = f"{rows.y.size:,}, so these are different rows"
+    elif rows.encoder.digest_ != digest_of(encode(rows.encoder, rows.X), rows.y):
+        got = f"{rows.y.size:,} that are different rows, or in another order"
+    if got is not None:
+        raise CommandError(
+            f"The model was fitted to {estimator.n_labeled_:,} labeled rows. Got {got}.",
+            "Pass the rows of the fit; measure the model on other rows with `hedgeclipper "
+            "evaluate`.",
+        )
+    if rows.n_unlabeled != estimator.n_unlabeled_:
+        output.note(
+            f"The model was fitted to {estimator.n_unlabeled_:,} unlabeled rows, and there are "
+            f"{rows.n_unlabeled:,} here. Its error is that on the rows of the fit."
+        )
+
+
+def check_columns(files: Files, encoder: ColumnEncoder, extra: str | None, output: Output) -> None:
+    """Raise if columns of the model are missing, and note those that it does not know.
+
+    ``extra`` is one more column that is used: a key, or the target.
+    """
+    files.require(encoder.used_names, "the model", ADD_COLUMNS)
+    known = {*encoder.used_names, *encoder.names_of("left out")}
+    known |= {encoder.target, encoder.key, extra}
+    if more := [name for name in files.names if name not in known]:
+        output.note(f"Columns that the model does not know are not used: {', '.join(more[:10])}.")
+
+
+def read_new_rows(files: Files, encoder: ColumnEncoder, output: Output) -> pd.DataFrame:
+    """Return the rows of files, encoded; note values that the model does not know."""
+    frame = files.frame(encoder.string_names, encoder.used_names)
+    for name, values in encoder.unknown_values(frame).items():
+        if values:
+            (value, count), *_ = values.most_common()
+            output.note(
+                f"Column {name!r} has {len(values):,} values that the model does not know, such "
+                f"as {value!r} ({count:,}): in these rows it relies on the other columns."
+            )
+    return encode(encoder, frame)
+
+
+def load_model(path: Path) -> tuple[ColumnEncoder, Any]:
+    """Return the two steps of a model that fit has saved."""
+    if not path.is_file():
+        raise CommandError(
+            f"{path} is not a file.",
+            "Pass a model that `hedgeclipper fit` has saved.",
+            ExitCode.MODEL,
+        )
+    model = load(path)
+    steps = model.named_steps if isinstance(model, Pipeline) else {}
+    if not isinstance(steps.get("columns"), ColumnEncoder) or "model" not in steps:
+        raise CommandError(
+            f"{path} holds a {type(model).__name__} that `hedgeclipper fit` has not saved.",
+            "Use it from Python, with hedgeclipper.load.",
+            ExitCode.MODEL,
+        )
+    return steps["columns"], steps["model"]
+
+
+def report_writer(page: Path | None) -> Any:
+    """Return the function that writes a page, before anything long is done; None without one."""
+    if page is None:
+        return None
+    check_suffix(page, ".html", ".htm")
+    for module in ("jinja2", "matplotlib"):
+        import_extra(module, "report", "A report")
+    return import_module("hedgeclipper.report.page").write_report
+
+
+def _write_report(
+    write_report: Any,
+    model: Pipeline,
+    rows: TrainingRows,
+    page: Path,
+    force: bool,
+    output: Output,
+) -> None:
+    output.say("Writing the report ...")
+    encoder, given = rows.encoder, {}
+    places = [files.place for files in rows.tables]
+    about = dict(zip(("file", "file of unlabeled rows"), places, strict=False))
+    about["target"] = encoder.target
+    if rows.n_unlabeled:
+        given["X_unlabeled"], given["row_names"] = rows.sample(ROWS_IN_REPORT)
+    if rows.n_unlabeled > ROWS_IN_REPORT:
+        about["unlabeled rows"] = f"{ROWS_IN_REPORT:,} drawn at random of {rows.n_unlabeled:,}"
+    changed = [plan for plan in encoder.plans_ if plan.what != "as they are"]
+    for plan in changed[:COLUMNS_TO_LIST]:
+        about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
+    if len(changed) > COLUMNS_TO_LIST:
+        about["more columns"] = f"{len(changed) - COLUMNS_TO_LIST:,}, encoded or left out"
+    title = f"Predictions of {encoder.target} in {places[0]}"
+    write_report(model, page, X=rows.X, y=rows.y, about=about, title=title, force=force, **given)
+    output.wrote("report", page)
+
+
+def _finished(
+    raw: Path, keys: pd.Series | None, is_blank: np.ndarray | None, counts: Counter[Any]
+) -> Iterator[Any]:
+    """Yield batches of predictions with keys in front, and some left blank; count the classes."""
+    start = 0
+    with pa.parquet.ParquetFile(raw) as file:
+        if keys is not None and keys.name in file.schema_arrow.names:
+            raise CommandError(
+                f"Predictions have a column {keys.name!r} themselves.", "Rename the column of --id."
+            )
+        for batch in file.iter_batches():
+            part = slice(start, start := start + batch.num_rows)
+            if is_blank is not None:
+                column = batch["prediction"]
+                nothing = pa.scalar(None, column.type)
+                column = pa.compute.if_else(pa.array(is_blank[part]), nothing, column)
+                batch = batch.set_column(0, "prediction", column)
+            for one in pa.compute.value_counts(batch["prediction"]).to_pylist():
+                counts[one["values"]] += one["counts"]
+            if keys is not None:
+                batch = batch.add_column(0, keys.name, pa.array(keys[part], from_pandas=True))
+            yield batch
+
+
+def _print_rows(rows: TrainingRows, output: Output) -> None:
+    """Print how many rows there are, and what is done with their columns."""
+    n_labeled, n_unlabeled, plans = rows.y.size, rows.n_unlabeled, rows.encoder.plans_
+    if n_unlabeled == 0:
+        output.note(
+            "All rows are labeled, so that nothing is learned beyond them: pass --unlabeled, or "
+            "rows whose target is empty."
+        )
+    output.say(
+        f"{' and '.join(files.place for files in rows.tables)}: {n_labeled + n_unlabeled:,} rows, "
+        f"{n_labeled:,} labeled and {n_unlabeled:,} not, read "
+        f"{'into memory' if rows.in_memory else 'in batches'}"
+    )
+    for plan in plans:
+        if plan.note is not None:
+            left_out = " is left out" if plan.kind == "left out" else ""
+            output.note(f"Column {plan.name!r}{left_out}: {plan.note}.")
+    output.table(
+        ("Column", "Kind", "Encoding"), [(p.name, p.kind, p.what) for p in plans[:COLUMNS_TO_LIST]]
+    )
+    if len(plans) > COLUMNS_TO_LIST:
+        output.say(f"... and {len(plans) - COLUMNS_TO_LIST:,} more; --json lists all")
+
+
+def _print_classes(found: Evaluation, output: Output) -> None:
+    """Print recall of each class and the confusion matrix, as long as there are few classes."""
+    counts, shown = found.confusion.sum(axis=1), range(min(CLASSES_TO_LIST, len(found.classes)))
+    output.table(
+        ("Class", "Rows", "Recall", "Interval", *(f"as {found.classes[k]}" for k in shown)),
+        [
+            (
+                found.classes[k],
+                f"{counts[k]:,}",
+                f"{found.recall[k]:.1%}" if counts[k] else "-",
+                "{:.1%} to {:.1%}".format(*found.recall_intervals[k]),
+                *(f"{n:,}" for n in found.confusion[k, : len(shown)]),
+            )
+            for k in shown
+        ],
+    )
+    if len(found.classes) > len(shown):
+        output.say(f"... and {len(found.classes) - len(shown):,} more classes; --json lists all")

@@ -1,0 +1,402 @@
+"""Tables of files: found by name, checked, read into frames, and written.
+
+`Files` are the files of one table. `matched_labels` are those of another table, `clean_labels` and
+`as_classes` make classes of labels, and `find_id_columns` finds columns that only number or name
+the rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from hedgeclipper.cli.output import CommandError, ExitCode, Output
+from hedgeclipper.io import as_source, as_text, listed
+from hedgeclipper.io.atomic import naming_output
+from hedgeclipper.io.formats import (
+    CODES,
+    FORMATS,
+    UNKNOWN_DIALECT,
+    CsvDialect,
+    CsvFile,
+    find_files,
+)
+from hedgeclipper.io.frames import holds_numbers, index_names
+
+PARQUET, CSV = ".parquet", ".csv"
+MISSING_STRINGS = [*pa.csv.ConvertOptions().null_values, "?"]
+MANY_CLASSES = 20
+# more different numbers than this are measured, counted, or codes of too many classes
+MANY_NUMBERS = 50
+# fewer rows may be numbered by accident
+LEAST_ROWS = 20
+# of a file tell which columns may be ids, so that others need not be read for that
+_FIRST_ROWS = 1000
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9]\d{0,14}")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_LIKELY_MARKS = {"-1", "-", "none", "unknown", "unlabeled", "unlabelled"}
+# how pandas, R and spreadsheets call the index that they have written
+_INDEX = re.compile(r"|unnamed: ?\d+|row_?names?", re.IGNORECASE)
+# the last word of a name; words begin at a capital letter, too
+_ID = re.compile(r"(^|[\W_])(?i:id|uid|uuid|guid|key)$|[a-z\d](Id|ID|Key)$|^(?i:index)$")
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of one kind (Parquet, Arrow, CSV or Excel), with the same columns."""
+
+    kind: str
+    paths: list[Path]
+    dialect: CsvDialect = UNKNOWN_DIALECT
+
+    @classmethod
+    def find(
+        cls, where: Sequence[str], output: Output, dialect: CsvDialect = UNKNOWN_DIALECT
+    ) -> Files:
+        """Return the files of paths, folders and patterns; all must have the same columns.
+
+        The dialect is what is known of how CSV files are written; what is found out is noted.
+        """
+        files = cls(*find_files(list(where)), dialect)
+        if files.kind not in FORMATS:
+            raise CommandError(
+                f"{files.place} is {files.kind}, which has no names of columns.",
+                f"Pass {', '.join(FORMATS)}, or fit to it from Python.",
+            )
+        for path in files.paths:
+            if path.stat().st_size == 0:
+                raise CommandError(f"{path} is empty.", "Pass a file with rows.")
+        files._check_columns()
+        if files.kind == "CSV" and dialect == UNKNOWN_DIALECT:
+            found = files._tables[0].dialect.describe()
+            if found and ".tsv" not in files.paths[0].name.lower():
+                output.note(f"{files.place} is read with {found}.")
+        return files
+
+    @property
+    def place(self) -> str:
+        """What to call them in messages."""
+        more = len(self.paths) - 1
+        return f"{self.paths[0]} and {more} more" if more else str(self.paths[0])
+
+    @cached_property
+    def _tables(self) -> list[Any]:
+        if self.kind == "CSV":
+            return [CsvFile(p, given=self.dialect, keep_zeros=True) for p in self.paths]
+        return [FORMATS[self.kind](path) for path in self.paths]
+
+    @cached_property
+    def _schemas(self) -> list[Any]:
+        return [table.head()[0] for table in self._tables]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, without those in which pandas keeps an index."""
+        hidden = index_names(self._schemas[0])
+        return [name for name in self._schemas[0].names if name not in hidden]
+
+    @property
+    def codes(self) -> list[str]:
+        """Names of columns of CSV whose digits begin with 0, so that they are strings."""
+        return [field.name for field in self._schemas[0] if field.metadata == CODES]
+
+    def _check_columns(self) -> None:
+        """Raise unless all files have the same columns, each once."""
+        for table in self._tables if self.kind == "CSV" else ():
+            table.check_heading()
+        for path, schema in zip(self.paths, self._schemas, strict=True):
+            twice = [name for name, count in Counter(schema.names).items() if count > 1]
+            if twice:
+                raise CommandError(
+                    f"{path} has more than one column with the name {twice[0]!r}.",
+                    "Give each its own name.",
+                )
+            if odd := set(schema.names) ^ set(self._schemas[0].names):
+                raise CommandError(
+                    f"{path} has other columns than {self.paths[0]}: {listed(sorted(odd), 5)}.",
+                    "Pass files with the same columns.",
+                )
+
+    def require(self, names: Sequence[str], what: str, advice: str = "") -> None:
+        """Raise unless there is a column of each name; ``what`` says what they are for."""
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            by_lower = {name.lower(): name for name in self.names}
+            close = get_close_matches(missing[0].lower(), by_lower, 1)
+            guess = f"Did you mean {by_lower[close[0]]!r}? " if close else ""
+            columns = f"column{'s' * (len(missing) > 1)} {listed(missing)}"
+            raise CommandError(
+                f"{self.place} has no {columns} for {what}. It has {listed(self.names)}.",
+                (guess + advice).strip() or "Name one of these.",
+            )
+
+    def hold_numbers(self, names: Sequence[str]) -> bool:
+        """Return whether these columns hold numbers, as far as the first lines of CSV tell."""
+        types = [schema.field(name).type for schema in self._schemas for name in names]
+        return all(map(holds_numbers, types))
+
+    def frames(
+        self, strings: Sequence[str] = (), names: Sequence[str] | None = None
+    ) -> Iterator[pd.DataFrame]:
+        """Yield the rows of each file, named by file and line.
+
+        ``names`` are the columns to read, by default all; of CSV ``strings`` are read as strings.
+        """
+        names = self.names if names is None else list(names)
+        types = {name: pa.string() for name in strings if name in names}
+        more = {"types": types} if self.kind == "CSV" else {}
+        for path, file in zip(self.paths, self._tables, strict=True):
+            frame = _as_frame(file.table(names, MISSING_STRINGS, **more), path)
+            yield frame.set_index(self._places(path, 0, len(frame)))
+
+    def frame(
+        self, strings: Sequence[str] = (), names: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Return all rows; parameters as in `frames`."""
+        frame = pd.concat(self.frames(strings, names))
+        if frame.empty:
+            raise self._no_rows
+        return frame
+
+    def batches(self, names: list[str]) -> Iterator[pd.DataFrame]:
+        """Yield columns of numbers as float32 in batches, their rows named as in `frames`."""
+        n_read = 0
+        for path, file in zip(self.paths, self._tables, strict=True):
+            start = 0
+            for rows in as_source([file], columns=names, dtype=np.float32):
+                yield pd.DataFrame(rows, self._places(path, start, len(rows)), names)
+                start += len(rows)
+            n_read += start
+        if n_read == 0:
+            raise self._no_rows
+
+    def id_columns(self, names: list[str]) -> dict[str, str]:
+        """Return which columns only tell rows apart, and why; as `find_id_columns`.
+
+        Only those that the first rows do not rule out are read to the end.
+        """
+        heads = [next(file.batches(names, None, _FIRST_ROWS), None) for file in self._tables[:20]]
+        frames = [head.to_pandas() for head in heads if head is not None]
+        first = pd.concat(frames) if frames else pd.DataFrame(columns=names)
+        likely = [n for n in names if _INDEX.fullmatch(n) or _are_different_whole_numbers(first[n])]
+        return find_id_columns(self.frame(names=likely)) if likely else {}
+
+    def _places(self, path: Path, start: int, n_rows: int) -> pd.MultiIndex:
+        # lines are counted from 1, the heading of CSV and Excel included
+        first = start + (2 if self.kind in ("CSV", "Excel") else 1)
+        return pd.MultiIndex.from_product([[str(path)], range(first, first + n_rows)])
+
+    @property
+    def _no_rows(self) -> CommandError:
+        return CommandError(f"{self.place} has no rows.", "Pass a file with rows.")
+
+
+def _as_frame(table: Any, path: Path) -> pd.DataFrame:
+    """Return a table as a frame: decimals are floats, dates are dates."""
+    for position, column in enumerate(table.schema):
+        if pa.types.is_binary(column.type):
+            raise CommandError(
+                f"Column {column.name!r} of {path} is not text in UTF-8.",
+                "Write the file in UTF-8, or name its encoding, as in --encoding latin-1.",
+            )
+        if pa.types.is_decimal(column.type):
+            table = table.set_column(position, column.name, table.column(position).cast("float64"))
+    return table.to_pandas(date_as_object=False, ignore_metadata=True)
+
+
+def names_of_rows(tables: Sequence[Files], frame: pd.DataFrame, key: str | None) -> list[str]:
+    """Return names of some rows of tables: their keys if all have such, or like ``rows.csv:97``."""
+    if key is None or any(key not in files.names for files in tables):
+        return [f"{path}:{line}" for path, line in frame.index]
+    keys = pd.concat([files.frame([key], [key])[key] for files in tables])
+    return texts_of(keys.reindex(frame.index))
+
+
+def texts_of(column: Any) -> list[str]:
+    """Return a column as text: 7 in one file is 7 in another, also beside missing numbers."""
+    return as_text(pd.Series(column).to_numpy(dtype=object)).tolist()
+
+
+def key_of_labels(data: Files, labels: Files, key: str | None, target: str) -> str:
+    """Return the column that names rows in both tables: the one that is given, or they share."""
+    labels.require([target], "--target")
+    if target in data.names:
+        raise CommandError(
+            f"{data.place} has a column {target!r} too, beside the one of --labels.",
+            "Leave out --labels, or rename one of the two.",
+            ExitCode.USAGE,
+        )
+    shared = [name for name in labels.names if name in data.names]
+    if key is None and len(shared) != 1:
+        raise CommandError(
+            f"{data.place} and {labels.place} share {listed(shared, 5)}.",
+            "Name the column that tells which label belongs to which row with --key.",
+            ExitCode.USAGE,
+        )
+    key = key or shared[0]
+    for files in (data, labels):
+        files.require([key], "--key")
+    return key
+
+
+def matched_labels(data: Files, labels: Files, key: str, target: str, output: Output) -> pd.Series:
+    """Return the label of each row that a table of labels has for the same key."""
+    table = labels.frame([key, target], [key, target])
+    known = pd.Series(table[target].to_numpy(object), texts_of(table[key]), name=target).dropna()
+    per_key = known.groupby(level=0).nunique()
+    if (per_key > 1).any():
+        raise CommandError(
+            f"{labels.place} has different labels for the {key} {per_key.idxmax()!r}.",
+            "Keep one of them.",
+        )
+    known = known[~known.index.duplicated()]
+    keys = pd.Index(texts_of(data.frame([key], [key])[key]))
+    if keys.has_duplicates:
+        raise CommandError(
+            f"{data.place} has more than one row with the {key} {keys[keys.duplicated()][0]!r}.",
+            "Name a column with --key that is different in each row.",
+        )
+    lost = known.index.difference(keys).tolist()
+    if len(lost) == len(known):
+        raise CommandError(
+            f"No row of {data.place} has a {key} of {labels.place}: the first are {keys[0]!r} and "
+            f"{listed(lost, 1)}.",
+            "Name the column that both have with --key.",
+        )
+    if lost:
+        output.note(
+            f"{len(lost):,} labels of {labels.place} belong to no row of {data.place}, such as "
+            f"that of {key} {lost[0]!r}."
+        )
+    return known.reindex(keys)
+
+
+def clean_labels(column: pd.Series, marks: Sequence[str], output: Output) -> np.ndarray:
+    """Return labels in one spelling, None where they are missing or a mark.
+
+    Spellings that differ in case, or in blanks, are one class, which gets the most frequent one.
+    """
+    codes, values = pd.factorize(column.to_numpy(dtype=object))
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    # one entry of each value, and None for missing ones, whose code is -1
+    stripped = (x.strip() or None if isinstance(x, str) else x for x in values)
+    labels = np.array([*stripped, None], dtype=object)
+    texts = as_text(labels)
+    for mark in marks:
+        if not (texts == mark).any():
+            output.note(f"No row has {mark!r} in {column.name!r}, which --unlabeled-value names.")
+        labels[texts == mark] = None
+    groups: dict[str, list[int]] = {}
+    for k in np.argsort(-counts, kind="stable"):
+        if isinstance(labels[k], str) and len(labels[k]) > 1:  # A and a may be two classes
+            groups.setdefault(" ".join(labels[k].casefold().split()), []).append(k)
+    for group in groups.values():
+        labels[group] = labels[group[0]]
+        if len(group) > 1:
+            spellings = ", ".join(f"{values[k]!r} ({counts[k]:,})" for k in group)
+            output.note(f"Read as one class {labels[group[0]]!r} of {column.name!r}: {spellings}.")
+    known = {text for text, label in zip(as_text(labels), labels, strict=True) if label is not None}
+    for mark in sorted(text for text in known if text.lower() in _LIKELY_MARKS):
+        if len(known) > 2:
+            output.note(
+                f"{mark!r} is a class of {column.name!r}. If it marks unlabeled rows, pass "
+                f"--unlabeled-value {mark}."
+            )
+    return labels[codes]
+
+
+def as_classes(labels: np.ndarray) -> np.ndarray:
+    """Return labels of which none is missing as whole numbers, booleans or strings.
+
+    1 and 1.0 are one class, and 007 and 7 are two.
+    """
+    texts = as_text(labels)
+    if all(map(_WHOLE_NUMBER.fullmatch, texts)):
+        return texts.astype(np.int64)
+    lower = {text.lower() for text in texts}
+    if lower <= {"true", "false"}:
+        return np.array([text.lower() == "true" for text in texts])
+    return texts.astype(str)
+
+
+def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
+    """Return the number of labels of each class, or say why nothing can be learned from them."""
+    if y.size == 0:
+        raise CommandError(
+            f"None of the {n_rows:,} rows has a value in {target!r}.",
+            "Label some rows of each class.",
+        )
+    classes, counts = np.unique(y, return_counts=True)
+    if classes.size == 1:
+        raise CommandError(
+            f"All {y.size:,} labeled rows are of one class, {classes.tolist()[0]!r}.",
+            "Label some rows of another class; leave the label empty where it is not known.",
+        )
+    texts = [str(label) for label in classes.tolist()]
+    are_numbers = all(map(_NUMBER.fullmatch, texts))
+    are_fractions = are_numbers and any(float(text) % 1 for text in texts)
+    n_usual = 2 if are_fractions else MANY_CLASSES
+    is_measured = are_numbers and classes.size > min(MANY_NUMBERS, max(n_usual, y.size / 10))
+    if is_measured or classes.size > max(n_usual, y.size / 3):
+        raise CommandError(
+            f"{target!r} has {classes.size:,} different values on {y.size:,} labeled rows, such "
+            f"as {listed(classes.tolist(), 3)}.",
+            "Only classes can be predicted: name another column, or make classes of it, such as "
+            "low and high; write codes of classes as strings, such as 'c12'.",
+        )
+    return dict(zip(classes.tolist(), counts.tolist(), strict=True))
+
+
+def find_id_columns(frame: pd.DataFrame) -> dict[str, str]:
+    """Return which columns only tell rows apart, and why that seems so.
+
+    These are the index of a frame, numbers that count the rows up or down from 0 or 1, and whole
+    numbers with the name of an id of which none is there twice. Strings are left to the encoder.
+    """
+    reasons = {}
+    for name, column in frame.items():
+        if _INDEX.fullmatch(str(name)):
+            reasons[str(name)] = "it is the index of the rows"
+        elif _are_different_whole_numbers(column):
+            steps = np.diff(column.astype(np.int64))
+            if np.all(steps == steps[0]) and steps[0] in (-1, 1) and column.min() in (0, 1):
+                reasons[str(name)] = "it numbers the rows"
+            elif _ID.search(str(name)):
+                reasons[str(name)] = "it is an id, different in each row"
+    return reasons
+
+
+def _are_different_whole_numbers(column: pd.Series) -> bool:
+    if column.dtype.kind not in "iuf" or len(column) < LEAST_ROWS or not column.is_unique:
+        return False
+    numbers = column.to_numpy()
+    return numbers.dtype.kind != "f" or bool(
+        np.all((np.abs(numbers) < 2.0**63) & (numbers == np.floor(numbers)))
+    )
+
+
+def write_table(parts: Iterable[Any], draft: Path, path: Path) -> None:
+    """Write tables or batches, one at least, to a draft of a file, as the suffix of the path says.
+
+    They are written one after the other, so that they need not be in memory at the same time.
+    """
+    parts = iter(parts)
+    first = next(parts)
+    is_parquet = path.suffix.lower() == PARQUET
+    open_writer = pa.parquet.ParquetWriter if is_parquet else pa.csv.CSVWriter
+    with naming_output(path), open_writer(draft, first.schema) as writer:
+        for part in chain([first], parts):
+            writer.write(part)

@@ -1,0 +1,236 @@
+"""Labeled and unlabeled rows of files, ready for an estimator.
+
+Columns that are all numbers are read in batches, so that files may be larger than memory; others
+are read into memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.random import sample_without_replacement
+
+from hedgeclipper.base.columns import ColumnEncoder
+from hedgeclipper.cli.output import CommandError, ExitCode, Output
+from hedgeclipper.cli.tables import (
+    Files,
+    as_classes,
+    clean_labels,
+    matched_labels,
+    names_of_rows,
+)
+from hedgeclipper.io import as_text, missing_labels
+from hedgeclipper.io.formats import CsvDialect
+
+ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
+
+
+def find_tables(
+    data: str,
+    unlabeled: Sequence[str] | None,
+    labels: str | None,
+    key: str | None,
+    dialect: CsvDialect,
+    output: Output,
+) -> tuple[list[Files], Files | None]:
+    """Return the files of rows, and of unlabeled rows if any, and those of labels, or None."""
+    if key is not None and labels is None:
+        raise CommandError("--key is given without --labels.", "Pass both.", ExitCode.USAGE)
+    tables = [Files.find(where, output, dialect) for where in ([data], unlabeled) if where]
+    paths = paths_of(tables, None)
+    if len(set(paths)) < len(paths):
+        raise CommandError(
+            f"{tables[-1].place} is passed twice, as DATA and as --unlabeled.",
+            "Leave out --unlabeled: rows of DATA without a target are unlabeled already.",
+            ExitCode.USAGE,
+        )
+    return tables, None if labels is None else Files.find([labels], output, dialect)
+
+
+def paths_of(tables: list[Files], labels: Files | None) -> list[Path]:
+    """Return the paths of all files."""
+    found = tables if labels is None else [*tables, labels]
+    return [path.resolve() for files in found for path in files.paths]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What columns are for: the target, the key that names rows, others to drop or to keep.
+
+    ``labels`` are files that have the target by key, and ``marks`` values of it that mean
+    unlabeled.
+    """
+
+    target: str
+    key: str | None
+    labels: Files | None
+    marks: Sequence[str]
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+
+    def check(self, files: Files) -> None:
+        """Raise unless the columns exist, and the target has no other role."""
+        for option, names in {
+            "--target": [self.target] if self.labels is None else [],
+            "--drop": self.drop,
+            "--keep": self.keep,
+            "--id": [] if self.key is None else [self.key],
+        }.items():
+            files.require(names, option)
+            if option != "--target" and self.target in names:
+                raise CommandError(
+                    f"{self.target!r} is both the target and a column of {option}.",
+                    f"Take it out of {option}, or name another --target.",
+                    ExitCode.USAGE,
+                )
+
+    def read_labels(self, files: Files, output: Output) -> np.ndarray:
+        """Return the label of each row, None where there is none."""
+        if self.labels is None:
+            column = files.frame([self.target], [self.target])[self.target]
+        else:
+            column = matched_labels(files, self.labels, str(self.key), self.target, output)
+        return clean_labels(column, self.marks, output)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Labeled rows with their labels, unlabeled rows, and the fitted encoder of their columns.
+
+    ``unlabeled`` reads the unlabeled rows, as often as it is called: in batches, or, if they are
+    in memory, in one frame.
+    """
+
+    tables: list[Files]
+    X: pd.DataFrame
+    y: np.ndarray
+    unlabeled: Callable[[], Iterator[pd.DataFrame]]
+    n_unlabeled: int
+    in_memory: bool
+    encoder: ColumnEncoder
+
+    def encoded_unlabeled(self) -> Any:
+        """Return the unlabeled rows as an estimator takes them."""
+        return encode(self.encoder, next(self.unlabeled())) if self.in_memory else self.unlabeled
+
+    def sample(self, most: int) -> tuple[pd.DataFrame, list[str]]:
+        """Return unlabeled rows and their names, at most so many, drawn at random."""
+        n_drawn = min(most, self.n_unlabeled)
+        drawn = np.sort(sample_without_replacement(self.n_unlabeled, n_drawn, random_state=0))
+        start, parts = 0, []
+        for frame in self.unlabeled():
+            here = slice(*np.searchsorted(drawn, [start, start + len(frame)]))
+            parts.append(frame.iloc[drawn[here] - start])
+            start += len(frame)
+        X = pd.concat(parts)
+        return X, names_of_rows(self.tables, X, self.encoder.key)
+
+
+def read_training_rows(
+    tables: list[Files], roles: Roles, output: Output, encoder: ColumnEncoder | None = None
+) -> TrainingRows:
+    """Return the rows of files, in batches if all columns are numbers.
+
+    Those of the first table that have a label are labeled; those of a second table are not. The
+    encoder is that of a fitted model; by default a new one is fitted.
+    """
+    data, *others = tables
+    roles.check(data)
+    labels = roles.read_labels(data, output)
+    if encoder is None:
+        encoder, names = _new_encoder(data, roles, output)
+    else:
+        names = encoder.used_names
+        data.require(names, "the model", ADD_COLUMNS)
+    for files in others:
+        files.require(names, "the unlabeled rows", ADD_COLUMNS)
+    known = ~missing_labels(labels)
+    y = as_classes(labels[known])
+    if getattr(encoder, "is_plain_", True) and all(t.hold_numbers(names) for t in tables):
+        try:
+            return _in_batches(tables, names, known, y, encoder)
+        except ValueError:
+            # strings further down in a column of CSV that begins with numbers
+            if all(files.kind != "CSV" for files in tables):
+                raise
+    is_new = not hasattr(encoder, "plans_")
+    strings = [name for t in tables for name in t.codes] if is_new else encoder.string_names
+    frame, *more = [files.frame(strings, names) for files in tables]
+    if is_new:
+        encoder.fit(frame, X_unlabeled=more[0] if more else None)
+    X = pd.concat([frame[~known], *more])
+    return TrainingRows(tables, frame[known], y, lambda: iter([X]), len(X), True, encoder)
+
+
+def _new_encoder(data: Files, roles: Roles, output: Output) -> tuple[ColumnEncoder, list[str]]:
+    """Return an encoder that is to be fitted to columns, and their names; note what is left out."""
+    others = {roles.target, roles.key, *roles.drop}
+    names = [name for name in data.names if name not in others]
+    left_out = data.id_columns([name for name in names if name not in roles.keep])
+    for name, reason in left_out.items():
+        output.note(f"Column {name!r} is left out: {reason}. Pass --keep {name!r} to use it.")
+    names = [name for name in names if name not in left_out]
+    if not names:
+        raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
+    if roles.key is not None:
+        left_out[roles.key] = "it names the rows"
+    encoder = ColumnEncoder(roles.target, roles.key, left_out).set_output(transform="pandas")
+    return encoder, names
+
+
+def _in_batches(
+    tables: list[Files], names: list[str], known: np.ndarray, y: np.ndarray, encoder: ColumnEncoder
+) -> TrainingRows:
+    """Return rows of numbers, of which only the labeled ones are kept in memory."""
+
+    def parts() -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+        """Yield the labeled and the unlabeled rows of each batch."""
+        start = 0
+        for frame in tables[0].batches(names):
+            own = known[start : start + len(frame)]
+            yield frame[own], frame[~own]
+            start += len(frame)
+        for files in tables[1:]:
+            yield from ((frame[:0], frame) for frame in files.batches(names))
+
+    def unlabeled() -> Iterator[pd.DataFrame]:
+        return (rows for _, rows in parts() if len(rows))
+
+    labeled, n_unlabeled, n_missing = [], 0, 0
+    for some, others in parts():
+        n_missing += sum(check_finite(frame).isna().sum() for frame in (some, others))
+        n_unlabeled += len(others)
+        labeled.append(some)
+    if not hasattr(encoder, "plans_"):
+        encoder.fit_plain(names, n_missing)
+    return TrainingRows(tables, pd.concat(labeled), y, unlabeled, n_unlabeled, False, encoder)
+
+
+def digest_of(X: pd.DataFrame, y: np.ndarray) -> str:
+    """Return a SHA-256 of encoded rows as float32, in their order, and their labels as text."""
+    digest = hashlib.sha256("\n".join(as_text(y)).encode())
+    numbers = X.to_numpy(np.float32)
+    digest.update(np.where(np.isnan(numbers), np.float32(np.nan), numbers).tobytes())
+    return digest.hexdigest()
+
+
+def encode(encoder: ColumnEncoder, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as numbers, or name a column that has too large ones."""
+    return check_finite(encoder.transform(frame))
+
+
+def check_finite(X: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as they are, or name a column that has too large numbers."""
+    infinite = (X.abs() > np.finfo(np.float32).max).any()
+    if infinite.any():
+        raise CommandError(
+            f"Column {infinite.idxmax()!r} has an infinite number, or one too large.",
+            "Rescale the column, or leave the place empty.",
+        )
+    return X

@@ -1,0 +1,310 @@
+"""`write_report`: one HTML page about a fitted model.
+
+A section of the page is a function that returns its data, and a template with its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.calibration import CalibrationDisplay
+
+import hedgeclipper
+from hedgeclipper.base.evaluation import evaluate_predictions
+from hedgeclipper.base.predictions import cheapest
+from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL
+from hedgeclipper.io.atomic import atomic_path, check_output
+from hedgeclipper.io.extras import import_extra
+from hedgeclipper.report import rendering
+from hedgeclipper.report.comparison import Comparison, compare
+from hedgeclipper.report.data import ReportData, read_data, take
+from hedgeclipper.report.displays import BLUE, AutoLabelDisplay, VoterDisplay, errors_to_try
+from hedgeclipper.report.rendering import number, percent
+
+MOST_BARS = 12
+MOST_UNCERTAIN = 15
+MOST_IMPORTANT, MANY_COLUMNS = 15, 500
+MOST_VOTERS, MOST_POINTS = 25, 1_000
+CALIBRATION_BINS = 5
+FEW_LABELS = 50
+ERRORS_ALLOWED = (0.01, 0.05, 0.1)
+
+
+def write_report(
+    model: Any,
+    path: str | Path,
+    *,
+    X: Any = None,
+    y: Any = None,
+    X_unlabeled: Any = None,
+    votes: Any = None,
+    gold: Any = None,
+    row_names: Sequence[str] | None = None,
+    about: Mapping[str, str] | None = None,
+    title: str | None = None,
+    force: bool = False,
+) -> Path:
+    """Write a report of a fitted model: one HTML file that needs no network.
+
+    It begins with the expected error beside that of the most frequent class. Then come recall and
+    confusion of classes, the rows to label next, and those that can be labeled automatically.
+    Details are folded: a comparison with simpler methods on labels held out, columns that matter,
+    weights, calibration and settings. For recall and comparison the voters of a classifier are
+    weighed again without the labels of each fold, and an aggregate of votes is fitted three times
+    more. Sections for which rows are missing state so. It needs
+    the extra ``report``.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted `HedgeClipperClassifier` or `VoteAggregator`, or a pipeline or search that ends in
+        one.
+    path : str or Path
+        The file to write. It appears when it is whole.
+    X, y : optional
+        The rows and labels of the fit, in the same form; unlabeled rows may be marked as there.
+    X_unlabeled : optional
+        The unlabeled rows of the fit, or a random sample of them, in memory. Of more than 20,000,
+        so many are drawn.
+    votes, gold : optional
+        For a `VoteAggregator`: votes and gold labels to report on, in place of those of the fit.
+    row_names : sequence of str, optional
+        Names of the unlabeled rows, one for each that is passed, in their order. By default those
+        that votes have, else numbers from 0.
+    about : mapping of str to str, optional
+        More to tell of the data, such as the name of a file, under "Data and settings".
+    title : str, optional
+        Title of the page.
+    force : bool
+        Whether to replace a file that exists.
+
+    Returns
+    -------
+    Path
+        Where the report is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hedgeclipper import VoteAggregator
+    >>> votes = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
+    >>> model = VoteAggregator().fit(votes, [0, 1, -1, -1, -1, -1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(model, f"{folder}/report.html").read_text(encoding="utf-8")
+    >>> "How often it is right" in page
+    True
+    """
+    path = check_output(path, force=force)
+    for module in ("jinja2", "matplotlib"):
+        import_extra(module, rendering.EXTRA, "write_report")
+    rows = {"X": X, "y": y, "X_unlabeled": X_unlabeled, "votes": votes, "gold": gold}
+    data = read_data(model, rows, row_names)
+    found, name = compare(data), type(data.estimator).__name__
+    compared = found if isinstance(found, Comparison) else None
+    page = rendering.template("page.html").render(
+        title=f"Report of a {name}" if title is None else title,
+        data=data,
+        model=data.model,
+        about={"model": f"{name}: {data.model.description}", **(about or {})},
+        gain=_gain(data),
+        found=compared,
+        no_comparison=found if compared is None else "",
+        sections={
+            "classes": _classes(data, compared),
+            "next": _next(data),
+            "auto_labels": _auto_labels(data),
+        },
+        details={
+            "comparison": compared,
+            **_columns_that_matter(data),
+            **_rates(data),
+            "voters": _voters(data),
+            "calibration": _calibration(data, compared),
+            "settings": _settings(data),
+        },
+        version=hedgeclipper.__version__,
+        date=date.today().isoformat(),
+    )
+    with atomic_path(path, force=force) as draft:
+        draft.write_text(page, encoding="utf-8", newline="\n")
+    return path
+
+
+def _gain(data: ReportData) -> str:
+    """Return what unlabeled rows bring, in words; nothing where that cannot be measured."""
+    if data.model.describe_gain is not None and data.model.n_unlabeled:
+        with suppress(AttributeError):
+            return data.model.describe_gain()
+    return ""
+
+
+def _classes(data: ReportData, found: Comparison | None) -> dict[str, Any]:
+    """Return recall and confusion of classes on labels held out, and predicted proportions."""
+    section: dict[str, Any] = {"bars": [], "heat": [], "proportions": [], "auc": None}
+    classes = data.classes
+    n_left_out = max(classes.size - MOST_BARS, 0)
+    if found is not None:
+        probabilities = found.probabilities[found.model]
+        predicted = classes[cheapest(probabilities, found.costs)]
+        measured = evaluate_predictions(classes[found.codes], predicted, probabilities, classes)
+        counts = measured.confusion.sum(axis=1)
+        order = np.argsort(-counts, kind="stable")[:MOST_BARS]
+        section["auc"] = measured.auc if classes.size == 2 else None
+        for k in order:
+            own = [(n, round(80 * n / counts[k])) for n in measured.confusion[k, order]]
+            section["bars"].append((classes[k], measured.recall[k], measured.recall_intervals[k]))
+            section["heat"].append((classes[k], counts[k], own))
+    if data.probabilities is not None:
+        codes = cheapest(data.probabilities, data.model.costs)
+        proportions = np.bincount(codes, minlength=classes.size) / codes.size
+        expected = data.probabilities.mean(axis=0)
+        order = np.argsort(-proportions, kind="stable")[:MOST_BARS]
+        section["proportions"] = [(classes[k], proportions[k], expected[k]) for k in order]
+    return section | {"n_left_out": n_left_out}
+
+
+def _next(data: ReportData) -> dict[str, Any]:
+    """Return the rows with the least certain predictions, and what decides the advice."""
+    rarest = None
+    if data.y is not None:
+        rarest = min(int(np.sum(data.y == label)) for label in data.classes)
+    return {
+        "rarest": rarest if rarest is None or rarest < FEW_LABELS else None,
+        "columns": [] if data.probabilities is None else _uncertain(data, data.probabilities),
+    }
+
+
+def _uncertain(data: ReportData, probabilities: np.ndarray) -> list[tuple[str, list[str]]]:
+    """Return the rows whose two most probable classes are closest, by column."""
+    best_two = np.sort(probabilities, axis=1)[:, ::-1][:, :2]
+    margins = best_two[:, 0] - best_two[:, 1]
+    if data.is_votes:  # rows without a vote have nothing to tell
+        margins[data.unlabeled.counts().sum(axis=1) == 0] = np.inf
+    rows = np.argsort(margins, kind="stable")[:MOST_UNCERTAIN]
+    rows = rows[np.isfinite(margins[rows])]
+    codes = cheapest(probabilities[rows], data.model.costs)
+    columns = [
+        ("row", [data.row_names[row] for row in rows]),
+        ("prediction", [str(label) for label in data.classes[codes]]),
+        ("its probability", [percent(p) for p in probabilities[rows, codes]]),
+    ]
+    if data.model.reasons is not None:
+        reasons = data.model.reasons(take(data.unlabeled, rows))
+        columns += [] if reasons is None else [("columns that matter most here", reasons)]
+    return columns
+
+
+def _auto_labels(data: ReportData) -> dict[str, Any]:
+    """Return how many rows can be labeled automatically if few errors are allowed, and a curve."""
+    rule, bound = data.model.checked, data.model.certificate
+    level = bound.confidence_level or ESTIMATE_LEVEL
+    found = [rule.surest(allowed, level) for allowed in ERRORS_ALLOWED]
+    svg, is_any = None, any(one.coverage for one in found)
+    if is_any or rule.surest(errors_to_try(bound)[-1], level).coverage:
+        label = "Proportion of rows labeled automatically against the errors allowed"
+        draw, options = AutoLabelDisplay.from_estimator, {"confidence_level": level, "name": ""}
+        svg = rendering.figure(label, draw, data.estimator, **options)
+    columns = [
+        ("errors allowed", [percent(allowed) for allowed in ERRORS_ALLOWED]),
+        ("rows", [percent(one.coverage) for one in found]),
+        ("tested labels", [number(one.n_tested) for one in found]),
+        ("errors among them", [number(one.n_errors) for one in found]),
+        (
+            "more labels needed",
+            [f"at least {one.n_needed}" if one.n_needed else "" for one in found],
+        ),
+    ]
+    return {"last": found[-1], "is_any": is_any, "level": level, "columns": columns, "figure": svg}
+
+
+def _columns_that_matter(data: ReportData) -> dict[str, Any]:
+    """Return the most important columns; no section for models that do not measure them."""
+    if data.model.importances is None:
+        return {}
+    importances, names = None, data.column_names
+    if len(names) <= MANY_COLUMNS:
+        with suppress(AttributeError):  # a saved model has no rows to measure them on
+            importances = data.model.importances(data.sources, len(names))
+    if importances is None:
+        return {"columns": None}
+    used = np.unique(data.sources)
+    order = used[np.argsort(-importances[used], kind="stable")][:MOST_IMPORTANT]
+    most = max(float(importances.max()), 1e-9)
+    shown = importances.round(3) + 0.0  # no -0.000
+    bars = [(names[k], max(importances[k], 0.0) / most, f"{shown[k]:.3f}") for k in order]
+    return {"columns": {"bars": bars, "n_left_out": used.size - order.size}}
+
+
+def _rates(data: ReportData) -> dict[str, Any]:
+    """Return how frequent classes are by votes, how many voters are needed, and which agree."""
+    if data.model.describe_panel is None:
+        return {}
+    panel, rates = data.model.describe_panel(), data.estimator.class_rates()
+    order = np.argsort(-rates.rates, kind="stable")[:MOST_BARS]
+    bars = [(rates.classes[k], rates.rates[k], (rates.lower[k], rates.upper[k])) for k in order]
+    heat = [
+        (name, [("-", 0) if np.isnan(v) else (f"{100 * v:.0f}", round(90 * v**2)) for v in row])
+        for name, row in zip(panel.names, panel.agreement, strict=True)
+    ]
+    label = "Estimated accuracy by number of voters"
+    svg = rendering.figure(label, _draw_best, panel.n_best, panel.accuracies)
+    return {"rates": {"rates": rates, "bars": bars, "panel": panel, "heat": heat, "figure": svg}}
+
+
+def _draw_best(n_best: list[int], accuracies: list[float], *, ax: Any) -> None:
+    ax.plot(n_best, 100 * np.array(accuracies), marker="o", color=BLUE)
+    if n_best[-1] > 10:
+        ax.set_xscale("log")
+    ax.set_xticks(n_best, [f"{k:,}" for k in n_best])
+    ax.minorticks_off()
+    ax.set(xlabel="voters with the largest weights", ylabel="estimated accuracy, %")
+
+
+def _voters(data: ReportData) -> dict[str, Any]:
+    """Return which voters matter, in a figure and a table, and which contradict others."""
+    voters, more = data.model.voters, []
+    order = np.argsort(-voters.contributions, kind="stable")
+    shown = voters.take(order[:MOST_VOTERS])
+    # thousands of points would only make the page slow
+    display = VoterDisplay.of_table(voters.take(order[:MOST_POINTS]))
+    label = f"Weight of each {voters.kind} against its correlation with labels"
+    if shown.targets is not None:
+        more.append(("class", [str(target) for target in shown.targets]))
+    if shown.coverage is not None:
+        more.append(("votes on", [percent(value) for value in shown.coverage]))
+    errors = voters.errors if voters.errors is not None else 0.0
+    against = [voters.names[k] for k in np.flatnonzero(voters.correlations + errors < 0)]
+    return {
+        "figure": rendering.figure(label, lambda ax: display.plot(ax)),
+        "columns": [
+            (shown.kind, [str(name) for name in shown.names]),
+            *more,
+            ("contribution", [percent(value) for value in shown.contributions]),
+            ("weight", [number(value) for value in shown.weights]),
+            ("correlation", [number(value) for value in shown.correlations]),
+            *((name, [number(value) for value in values]) for name, values in shown.more.items()),
+        ],
+        "against_labels": against,
+    }
+
+
+def _calibration(data: ReportData, found: Comparison | None) -> str | None:
+    """Return a figure of the calibration while labels were held out, for two classes."""
+    if found is None or data.classes.size != 2:
+        return None
+    label, y = data.classes[1], data.classes[found.codes]
+    options = {"n_bins": CALIBRATION_BINS, "pos_label": label, "color": BLUE, "name": "this model"}
+    draw, own = CalibrationDisplay.from_predictions, found.probabilities[found.model][:, 1]
+    return rendering.figure("Frequency against predicted probability", draw, y, own, **options)
+
+
+def _settings(data: ReportData) -> list[tuple[str, str]]:
+    """Return the parameters that differ from the default."""
+    default = type(data.estimator)().get_params(deep=False)
+    given = data.estimator.get_params(deep=False)
+    return [(k, repr(value)) for k, value in given.items() if repr(value) != repr(default[k])]

@@ -1,0 +1,470 @@
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+
+import hedgeclipper
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.bounds.intervals import proportion_bounds
+from hedgeclipper.cli import main
+from tests.command_line import cancer, crowd, flowers
+
+
+def few_members(X, n_labels, random_state, *, n_classes=2):
+    from hedgeclipper.panel.panel_views import filler
+    from sklearn.pipeline import make_pipeline
+    from sklearn.tree import DecisionTreeClassifier
+
+    return [
+        ("linear", make_pipeline(filler(), LogisticRegression(max_iter=2000))),
+        ("extra_trees", make_pipeline(filler(), DecisionTreeClassifier(max_depth=2))),
+    ]
+
+
+def test_from_csv_with_strings_dates_and_missing_values_to_predictions(command):
+    flowers().to_csv("rows.csv", index=False)
+    assert command("fit", "rows.csv", "--target", "species", "--model", "m.skops").code == 0
+    assert "rows.csv: 150 rows, 60 labeled and 90 not" in command.out
+    for column, what in {
+        "petal_width": "15 missing, marked in a column of their own",
+        "color": "2 values, a column of 0 and 1 for each",
+        "seen": "day, month and weekday, read as %d/%m/%Y",
+        "note": "text of its own in most rows (150 values)",
+        "planet": "it has the same value everywhere",
+    }.items():
+        line = next(line for line in command.out.splitlines() if line.strip().startswith(column))
+        assert what in line
+    assert command("predict", "m.skops", "rows.csv", "-o", "p.parquet").code == 0
+    written = pd.read_parquet("p.parquet")
+    names = ["setosa", "versicolor", "virginica"]
+    assert list(written) == ["prediction", *(f"probability_{name}" for name in names)]
+    truth = np.repeat(names, 50)
+    assert np.mean(written["prediction"] == truth) > 0.9
+
+
+def test_what_is_done_with_columns_is_kept_in_the_model(command):
+    flowers().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
+    model = hedgeclipper.load("m.skops")
+    assert isinstance(model, Pipeline)
+    assert [asdict(plan) for plan in model["columns"].plans_] == command.result["columns"]
+    assert model["columns"].target == "species"
+    rows = flowers().drop(columns="species")
+    assert set(model.predict(rows)) == {"setosa", "versicolor", "virginica"}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_predictions_are_those_of_the_saved_model(command, suffix):
+    frame = cancer()
+    frame.iloc[3, 2] = np.nan
+    frame.to_csv("rows.csv", index=False)
+    frame.to_parquet("rows.parquet")
+    name = f"rows.{suffix}"
+    command("fit", name, "--target", "benign", "--model", "m.skops", "--json")
+    assert command.code == 0
+    assert command.result["classes"].keys() == {"0", "1"}
+    assert command("predict", "m.skops", name, "-o", "p.parquet").code == 0
+    model = hedgeclipper.load("m.skops")
+    predicted = pd.read_parquet("p.parquet")
+    probabilities = model.predict_proba(frame.drop(columns="benign"))
+    np.testing.assert_allclose(predicted["probability_1"], probabilities[:, 1])
+    assert predicted["prediction"].dtype.kind == "i"
+
+
+def test_voting(command, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few_members)
+    flowers().to_csv("rows.csv", index=False)
+    command(
+        *("fit", "rows.csv", "--target", "species", "--method", "voting", "--jobs", 1),
+        *("--model", "m.skops", "--seed", 3),
+    )
+    assert command.code == 0
+    assert re.search(r"^Error +about \d+\.\d% on the 90 unlabeled rows", command.out, re.MULTILINE)
+    command("predict", "m.skops", "rows.csv", "-o", "p.parquet", "--json")
+    assert command.result["classes"].keys() == {"setosa", "versicolor", "virginica"}
+
+
+def test_the_default_is_a_panel_with_a_forest(command, monkeypatch):
+    def few(X, n_labels, random_state):
+        forest = HedgeClipperClassifier(n_estimators=24, random_state=0)
+        return [("linear", LogisticRegression()), ("hedgeclipper", forest)]
+
+    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few)
+    cancer().to_csv("rows.csv", index=False)
+    words = ["fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--report", "r.html"]
+    assert main([*words, "--jobs", "1"]) == 0
+    out, _ = command.capsys.readouterr()
+    assert isinstance(hedgeclipper.load("m.skops")["model"], hedgeclipper.HedgedVotingClassifier)
+    assert "Error" in out
+    page = Path("r.html").read_text("utf-8")
+    assert "permutation importance" in page
+    assert re.search(r"Unlabeled rows: .* AUC.*, in its forest", page)
+
+
+@pytest.mark.usefixtures("other_sections")
+def test_a_report_tells_which_columns_of_the_file_matter(command):
+    flowers().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "species", "-m", "m.skops", "--report", "r.html", "--jobs", 1)
+    assert command.code == 0
+    page = Path("r.html").read_text("utf-8")
+    bars = re.findall(r'aria-label="(\w+): -?\d\.\d{3}"', page)
+    numbers = {"sepal_length", "sepal_width", "petal_length", "petal_width"}
+    assert set(bars) == numbers | {"color", "seen", "wet"}
+    assert bars[0] not in ("color", "wet")  # which are drawn at random
+
+
+@pytest.mark.parametrize(("words", "weight"), [((), None), (("--balanced",), "balanced")])
+def test_balanced_decisions(command, words, weight):
+    flowers().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--jobs", 1, "--model", "m.skops", *words)
+    assert hedgeclipper.load("m.skops")["model"].class_weight == weight
+
+
+def test_a_class_that_is_never_predicted_is_named(command):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc"))
+    frame["found"] = np.where(np.arange(600) % 20 == 0, "rare", "common")
+    frame.loc[100:, "found"] = None
+    frame.to_csv("rows.csv", index=False)
+    assert (
+        command("fit", "rows.csv", "-t", "found", "-m", "m.skops", "--report", "r.html").code == 0
+    )
+    assert "note: Class 'rare' has 5 labels and is predicted for none of 500" in command.err
+    assert "Never predicted: rare, which 5 labels have." in Path("r.html").read_text()
+
+
+@pytest.mark.parametrize("table", [cancer, flowers])
+def test_the_summary_says_what_to_expect(command, table):
+    frame = table()
+    target = frame.columns[-1]
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", target, "-m", "m.skops")
+    lines = dict(re.findall(r"^(\w+)  +(.*)$", command.out, re.MULTILINE))
+    assert re.match(r"about .*% interval .* to .*; always the most frequent class", lines["Error"])
+    assert "guaranteed" not in command.out
+    command("fit", "rows.csv", "-t", target, "-m", "n.skops", "--confidence", 0.9)
+    assert "guaranteed with 90% confidence" in command.out
+
+
+def test_all_rows_labeled_works_with_a_note(command):
+    cancer().dropna().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
+    assert command.code == 0
+    assert "note: All rows are labeled, so that nothing is learned beyond them" in command.err
+    assert Path("m.skops").exists()
+
+
+def test_all_rows_labeled_and_a_class_that_is_minus_one(command):
+    frame = cancer().dropna()
+    frame["benign"] = frame["benign"].astype(int).replace(0, -1)
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
+    assert command.code == 0
+    assert "note: All rows are labeled, so that nothing is learned beyond them" in command.err
+    assert hedgeclipper.load("m.skops").classes_.tolist() == [-1, 1]
+
+
+def test_a_guarantee(command):
+    cancer(n_labeled=300).to_csv("rows.csv", index=False)
+    words = ("fit", "rows.csv", "-t", "benign", "-m")
+    command(*words, "m.skops", "--confidence", 0.9, "--json")
+    found = command.result["certificate"]
+    assert (found["kind"], found["confidence_level"], found["reason"]) == ("guarantee", 0.9, "")
+    assert found["n_tested"] == 150  # half of 300 labels
+    _, upper = proportion_bounds(found["n_errors"], 150, 269, delta=0.1)
+    assert found["error_upper"] == upper
+    assert found["error"] == found["n_errors"] / 150
+    assert 0 < found["error_lower"] < found["error"] < found["baseline"]
+    command(*words, "n.skops", "--confidence", 0.95)
+    assert re.search(r"^Error +at most .* errors on 150 held-out labels", command.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "strings"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_automatic_labels_of_the_unlabeled_rows_are_a_guarantee(command, kind, suffix):
+    frame = cancer(n_labeled=300)
+    if kind == "strings":
+        frame["color"] = np.random.default_rng(0).choice(["red", "blue"], len(frame))
+    known = frame["benign"].notna()
+    write_table(frame[known], "rows", suffix)
+    write_table(frame[~known].drop(columns="benign"), "more", suffix)
+    words = ("-t", "benign", "--unlabeled", f"more.{suffix}", "-m", "m.skops", "-q")
+    assert command("fit", f"rows.{suffix}", *words, "--confidence", 0.95).code == 0
+    predict = ("predict", "m.skops", f"more.{suffix}", "-o")
+    command(*predict, "all.parquet", "-q")
+    command(*predict, "sure.parquet", "--max-error", 0.1, "--json")
+    found = command.result["automatic_labels"]
+    assert (found["kind"], found["confidence_level"]) == ("guarantee", 0.95)
+    sure, whole = pd.read_parquet("sure.parquet"), pd.read_parquet("all.parquet")
+    is_blank = sure["prediction"].isna()
+    assert 0 < is_blank.sum() == 269 - found["n_sure"] < 269
+    assert sum(command.result["classes"].values()) == found["n_sure"]
+    pd.testing.assert_frame_equal(sure.drop(columns="prediction"), whole.drop(columns="prediction"))
+    assert (sure["prediction"] == whole["prediction"])[~is_blank].all()
+    # the least sure of the labeled rows is surer than the surest of the others
+    surest = sure.filter(like="probability").max(axis=1)
+    assert surest[~is_blank].min() > surest[is_blank].max()
+    command(*predict, "sure.csv", "--max-error", 0.1)
+    assert re.search(r"^ *\(blank\) +\d+", command.out, re.MULTILINE)
+    assert re.search(
+        r"^Automatic +\d+ of 269 rows .*: guaranteed with 95%", command.out, re.MULTILINE
+    )
+    pd.testing.assert_frame_equal(pd.read_csv("sure.csv"), sure, check_dtype=False)
+
+
+def test_automatic_labels_of_other_rows_are_an_estimate(command):
+    cancer(n_labeled=300).to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence", 0.95, "-q")
+    words = ("predict", "m.skops", "rows.csv", "--max-error", 0.1, "--confidence", 0.9)
+    assert command(*words, "-o", "p.csv").code == 0
+    assert re.search(r"^Automatic .*: an estimate at 90% confidence", command.out, re.MULTILINE)
+    assert re.search(r"^No guarantee +these are not the unlabeled", command.out, re.MULTILINE)
+
+
+def test_no_row_is_labeled_where_labels_are_too_few(command):
+    cancer(n_labeled=40).to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "-q")
+    assert command("predict", "m.skops", "rows.csv", "-o", "p.csv", "--max-error", 0.01).code == 0
+    assert re.search(r"no row can be labeled automatically .* labels are needed to", command.out)
+    assert pd.read_csv("p.csv")["prediction"].isna().all()
+
+
+def test_quiet_prints_nothing(command):
+    cancer().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--quiet")
+    assert (command.code, command.out, command.err) == (0, "", "")
+
+
+def test_json_is_all_there_is_on_standard_output(command):
+    cancer().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    assert command.err == ""
+    found = command.result["certificate"]
+    assert (found["kind"], found["confidence_level"]) == ("estimate", 0.95)
+    assert found["error_lower"] < found["error"] < found["error_upper"]
+    assert "labels were used in the fit" in found["reason"]
+    assert command.result["notes"] == []
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    assert command.code == 4
+    assert command.result == {
+        "error": f"{Path('m.skops').resolve()} exists already. Pass --force to replace it.",
+        "exit_code": 4,
+    }
+
+
+def test_columns_the_model_does_not_know_are_noted(command):
+    frame = cancer()
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "-q")
+    frame[frame.columns[::-1]].assign(other="word").to_csv("more.csv", index=False)
+    command("predict", "m.skops", "more.csv", "-o", "more.parquet")
+    assert command.code == 0
+    assert "note: Columns that the model does not know are not used: other." in command.err
+    command("predict", "m.skops", "rows.csv", "-o", "p.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet("more.parquet"), pd.read_parquet("p.parquet"))
+
+
+def test_a_new_string_and_a_bad_date_do_not_stop_predictions(command):
+    frame = flowers()
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "-q")
+    frame["color"], frame["seen"] = "orange", "soon"
+    frame.drop(columns=["species", "note"]).to_csv("more.csv", index=False)
+    assert command("predict", "m.skops", "more.csv", "-o", "p.csv").code == 0
+    assert len(pd.read_csv("p.csv")) == 150
+    assert (
+        "note: Column 'seen' has 1 values that the model does not know, such as 'soon' (150)"
+        in (command.err)
+    )
+
+
+def test_what_may_be_wrong_with_a_column_is_noted(command):
+    frame = flowers().assign(seen="01/02/2020", size=[f"{k},5" for k in range(150)])
+    frame.loc[0, "seen"] = "02/03/2020"
+    frame.loc[1, "petal_length"] = 99
+    frame["petal_length"] = frame["petal_length"].astype(str).replace("99.0", "wide")
+    frame.to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
+    assert command.result["notes"] == [
+        "Column 'petal_length': 'wide' and the like in 1 rows make its numbers strings; write "
+        "numbers as 1234.5, and leave the place of a missing one empty.",
+        "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
+        "first.",
+        "Column 'note' is left out: text that is different in most rows cannot be used.",
+        "Column 'size' is left out: '0,5' and the like in 150 rows make its numbers strings; write "
+        "numbers as 1234.5, and leave the place of a missing one empty.",
+    ]
+
+
+def write_table(frame, name, suffix):
+    path = f"{name}.{suffix}"
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+
+
+@pytest.mark.usefixtures("other_sections")
+def test_a_report_names_files_columns_and_rows(command):
+    flowers().to_csv("rows.csv", index=False)
+    words = ("--target", "species", "--model", "m.skops", "--report", "fit.html", "-q")
+    assert command("fit", "rows.csv", *words).code == 0, command.err
+    page = Path("fit.html").read_text(encoding="utf-8")
+    unlabeled = np.flatnonzero(flowers()["species"].isna()) + 2
+    named = {int(line) for line in re.findall(r"rows\.csv:(\d+)", page)}
+    assert named
+    assert named <= set(unlabeled.tolist())
+    assert "day, month and weekday, read as %d/%m/%Y" in page
+    votes, gold = crowd()
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    assert command("votes", "votes.csv", "--gold", "gold.csv", "--report", "v.html").code == 0
+    page = Path("v.html").read_text(encoding="utf-8")
+    assert "votes.csv" in page
+    assert re.search(r">1(0[4-9]|1[01])\d<", page)
+
+
+def measured():
+    """Return a table of numbers with a target, all rows labeled."""
+    frame = load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, 2, 3, -1]]
+    return frame.rename(columns=lambda name: name.replace(" ", "_"))
+
+
+def described():
+    """Return a table with strings and three classes, all rows labeled."""
+    frame = load_iris(as_frame=True).frame.rename(columns=lambda name: name.replace(" ", "_"))
+    frame["color"] = np.where(frame.iloc[:, 0] > 5.5, "red", "blue")
+    frame["target"] = np.array(["setosa", "versicolor", "virginica"])[frame["target"]]
+    return frame
+
+
+@pytest.mark.parametrize("table", [measured, described])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_evaluate_is_the_method_of_the_model(command, table, suffix):
+    frame = table().sample(frac=1, random_state=0)
+    train, test = frame[:60], frame[60:]
+    train.to_csv("train.csv", index=False)
+    name = f"test.{suffix}"
+    test.to_csv(name, index=False) if suffix == "csv" else test.to_parquet(name, index=False)
+    command("fit", "train.csv", "-t", "target", "-m", "m.skops", "-q")
+    assert command("evaluate", "m.skops", name, "--target", "target", "--json").code == 0
+    model = hedgeclipper.load("m.skops")
+    rows = model["columns"].transform(test.drop(columns="target"))
+    ours, theirs = command.result, model["model"].evaluate(rows, test["target"])
+    assert ours["accuracy"] == pytest.approx(theirs.accuracy)
+    assert ours["auc_interval"] == pytest.approx(list(theirs.auc_interval))
+    assert ours["confusion"] == theirs.confusion.tolist()
+    assert ours["classes"] == theirs.classes.tolist()
+    command("evaluate", "m.skops", name)
+    for text in ("Accuracy", "AUC", "Log loss", "Calibration", "always", "Recall", "% interval"):
+        assert text in command.out
+
+
+def test_evaluate_with_another_target_and_unlabeled_rows(command):
+    frame = measured().sample(frac=1, random_state=0)
+    frame[:60].to_csv("train.csv", index=False)
+    test = frame[60:].rename(columns={"target": "truth"}).astype({"truth": object})
+    test.iloc[:9, -1] = None
+    test.iloc[9:12, -1] = "other"
+    test.to_csv("test.csv", index=False)
+    command("fit", "train.csv", "-t", "target", "-m", "m.skops", "-q")
+    command("evaluate", "m.skops", "test.csv", "-t", "truth", "--json")
+    assert command.result["n_samples"] == len(test) - 9
+    assert command.result["classes"] == [0, 1, "other"]
+    model, known = hedgeclipper.load("m.skops"), test[9:]
+    predicted = model.predict(known.drop(columns="truth"))
+    assert command.result["accuracy"] == pytest.approx(np.mean(predicted == known["truth"]))
+    assert command.result["notes"] == [
+        "9 rows without a label are not used.",
+        "Classes that the model does not know count as errors: ['other'].",
+    ]
+    words = ("-t", "truth", "--unlabeled-value", "other", "--json")
+    assert command("evaluate", "m.skops", "test.csv", *words).result["n_samples"] == len(test) - 12
+    assert command("evaluate", "m.skops", "test.csv").code == 3
+    assert "has no column 'target' for --target" in command.err
+    assert command("evaluate", "m.skops", "test.csv", "-t", "mean_area").code == 3
+    assert "'mean_area' has no class of the model" in command.err
+
+
+def test_missing_columns_are_named_with_what_to_do(command):
+    cancer().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "-q")
+    renamed = {"mean_area": "Mean_Area", "mean_texture": "roughness"}
+    cancer().rename(columns=renamed).to_csv("more.csv", index=False)
+    assert command("predict", "m.skops", "more.csv", "-o", "p.csv").code == 3
+    assert "more.csv has no columns 'mean_texture', 'mean_area' for the model" in command.err
+    assert "Add what is missing, empty where it is not known" in command.err
+    assert not Path("p.csv").exists()
+
+
+def test_new_categories_are_noted(command):
+    flowers().to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "species", "-m", "m.skops", "-q")
+    frame = flowers()
+    frame.loc[:8, "color"] = "orange"
+    frame.to_csv("more.csv", index=False)
+    command("predict", "m.skops", "more.csv", "-o", "p.csv", "--json")
+    assert command.result["notes"] == [
+        "Column 'color' has 1 values that the model does not know, such as 'orange' (9): in these "
+        "rows it relies on the other columns."
+    ]
+
+
+def test_codes_stay_strings_when_a_file_has_no_leading_zero(command):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"zip": rng.choice(["01067", "10115", "20095"], 90), "x": rng.random(90)})
+    frame["y"] = np.where(frame["zip"] == "01067", "east", "north")
+    frame.to_csv("rows.csv", index=False)
+    assert command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "--json").code == 0
+    assert [c["kind"] for c in command.result["columns"]] == ["categories", "numbers"]
+    frame[frame["zip"] != "01067"].to_csv("more.csv", index=False)
+    command("predict", "m.skops", "more.csv", "-o", "p.csv", "--json")
+    assert command.result["notes"] == []
+    assert set(pd.read_csv("p.csv")["prediction"]) == {"north"}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_rows_of_a_report_are_named_by_file_and_line_or_by_key(command, monkeypatch, suffix):
+    given = {}
+    monkeypatch.setattr(
+        "hedgeclipper.report.page.write_report", lambda *_, **said: given.update(said)
+    )
+    frame = cancer()[:300].assign(number=np.arange(300.0), patient=[f"0{k}" for k in range(300)])
+    write_table(frame[:150], "a", suffix)
+    write_table(frame[150:200], "b", suffix)
+    write_table(frame[200:].drop(columns="benign"), "more", suffix)
+    words = ("-t", "benign", "--unlabeled", f"more.{suffix}", "--report", "r.html", "-q", "-f")
+    words = ("fit", f"[ab].{suffix}", *words, "--keep", "number", "-m", "m.skops")
+    assert command(*words).code == 0, command.err
+    assert given["about"]["file"] == f"a.{suffix} and 1 more"
+    assert given["X"].shape[0] == given["y"].size
+    unlabeled = np.flatnonzero(frame["benign"].isna() | (frame.index >= 200))
+    assert given["X_unlabeled"]["number"].tolist() == unlabeled.tolist()
+    first = 2 if suffix == "csv" else 1
+    for number, name in zip(unlabeled, given["row_names"], strict=True):
+        file, start = ("a", 0) if number < 150 else ("b", 150) if number < 200 else ("more", 200)
+        assert name == f"{file}.{suffix}:{number - start + first}"
+    assert command(*words, "--id", "patient").code == 0
+    assert given["row_names"] == [f"0{k}" for k in unlabeled]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_key_is_in_predictions(command, suffix):
+    frame = flowers()
+    frame.insert(1, "patient", [f"0{k}" for k in range(len(frame))])
+    write_table(frame, "rows", suffix)
+    name = f"rows.{suffix}"
+    assert command("fit", name, "-t", "species", "-m", "m.skops", "--id", "patient").code == 0
+    assert "patient" not in hedgeclipper.load("m.skops")["columns"].used_names
+    assert command("predict", "m.skops", name, "-o", "p.parquet", "-q").code == 0
+    written = pd.read_parquet("p.parquet")
+    assert list(written.columns[:2]) == ["patient", "prediction"]
+    assert written["patient"].tolist() == frame["patient"].tolist()
+    frame.rename(columns={"patient": "case"}).to_csv("others.csv", index=False)
+    assert command("predict", "m.skops", "others.csv", "-o", "o.csv", "--id", "case").code == 0
+    assert list(pd.read_csv("o.csv").columns[:2]) == ["case", "prediction"]
+    assert command("predict", "m.skops", "others.csv", "-o", "q.csv", "--id", "cas").code == 3
+    assert "Did you mean 'case'?" in command.err

@@ -1,0 +1,389 @@
+"""Files as people have them: found by name, read as tables, labels made classes, ids left out."""
+
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hedgeclipper
+from hedgeclipper.cli.output import CommandError, Output
+from hedgeclipper.cli.tables import (
+    Files,
+    as_classes,
+    check_classes,
+    find_id_columns,
+    names_of_rows,
+)
+from tests.command_line import cancer, flowers
+
+N_ROWS = 40
+SHUFFLED = np.random.default_rng(0).permutation(N_ROWS)
+
+
+def find(*where):
+    return Files.find([str(path) for path in where], Output(quiet=True))
+
+
+def written(folder, **tables):
+    for name, columns in tables.items():
+        pd.DataFrame(columns).to_csv(folder / f"{name}.csv", index=False)
+    return find(folder)
+
+
+def test_unlabeled_files_in_several_places(command):
+    frame = cancer()
+    known = frame["benign"].notna()
+    frame[known].to_parquet("labeled.parquet")
+    Path("more").mkdir()
+    for number, part in enumerate(np.array_split(np.flatnonzero(~known), 3)):
+        frame.iloc[part, :6].to_parquet(f"more/{number}.parquet")
+    words = ("fit", "labeled.parquet", "--target", "benign", "--model", "m.skops", "--json", "-f")
+    for where in (["more"], ["more/*.parquet"], ["more/0.parquet", "more/1.parquet"]):
+        command(*words, *(word for path in where for word in ("--unlabeled", path)))
+        assert command.code == 0
+        assert command.result["n_unlabeled"] == (469 if len(where) == 1 else 313)
+
+
+def test_files_with_the_same_columns_are_one_table(tmp_path):
+    files = written(tmp_path, a={"x": [1, 2], "y": ["p", "?"]}, b={"y": ["q"], "x": [3]})
+    assert files.names == ["x", "y"]
+    assert files.place == f"{tmp_path / 'a.csv'} and 1 more"
+    frame = files.frame()
+    assert frame["x"].tolist() == [1, 2, 3]
+    assert frame["y"].isna().tolist() == [False, True, False]
+    names = [f"{tmp_path / 'a.csv'}:2", f"{tmp_path / 'a.csv'}:3", f"{tmp_path / 'b.csv'}:2"]
+    assert names_of_rows([files], frame, None) == names
+    assert names_of_rows([files], frame[1:], "x") == ["2", "3"]
+
+
+def write_sheet(frame, path):
+    """Write a workbook of OpenDocument, which needs no library."""
+    cells = [list(frame.columns), *frame.astype(object).to_numpy().tolist()]
+    kinds = {str: "string", float: "float", int: "float"}
+
+    def cell(value):
+        if pd.isna(value):
+            return "<table:table-cell/>"
+        kind = kinds[type(value)]
+        shown = f'office:value="{value}"' if kind == "float" else ""
+        text = f"<text:p>{value}</text:p>"
+        return f'<table:table-cell office:value-type="{kind}" {shown}>{text}</table:table-cell>'
+
+    rows = "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in cells)
+    space = "urn:oasis:names:tc:opendocument:xmlns:"
+    with ZipFile(path, "w") as file:
+        file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        file.writestr(
+            "content.xml",
+            f'<?xml version="1.0"?><office:document-content xmlns:office="{space}office:1.0" '
+            f'xmlns:table="{space}table:1.0" xmlns:text="{space}text:1.0"><office:body>'
+            f'<office:spreadsheet><table:table table:name="Rows">{rows}</table:table>'
+            "</office:spreadsheet></office:body></office:document-content>",
+        )
+
+
+@pytest.mark.parametrize("table", [cancer, flowers])
+def test_a_workbook_is_a_table_like_csv(command, table):
+    pytest.importorskip("python_calamine")
+    frame = table()
+    target = frame.columns[-1]
+    frame["wet"] = np.where(frame.index % 2, "yes", "no")
+    frame["mixed"] = [k if k % 2 else f"c{k}" for k in frame.index % 5]
+    write_sheet(frame, "rows.ods")
+    frame.to_csv("rows.csv", index=False)
+    for name in ("rows.csv", "rows.ods"):
+        assert command("fit", name, "-t", target, "-m", "m.skops", "--json", "-f").code == 0
+        columns = command.result["columns"]
+        assert command("predict", "m.skops", name, "-o", f"{name}.parquet", "-q").code == 0
+        if name == "rows.csv":
+            expected = columns
+    assert columns == expected
+    ours, theirs = pd.read_parquet("rows.ods.parquet"), pd.read_parquet("rows.csv.parquet")
+    pd.testing.assert_frame_equal(ours, theirs)
+
+
+def test_a_workbook_without_the_extra(command, monkeypatch):
+    Path("rows.xlsx").write_bytes(b"some")
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    assert command("fit", "rows.xlsx", "-t", "y", "-m", "m.skops").code == 2
+    assert "An Excel file needs python_calamine" in command.err
+    assert "pip install 'hedgeclipper[excel]'" in command.err
+
+
+def test_a_column_that_is_not_there(tmp_path):
+    files = written(tmp_path, a={"income": [1], "age": [2]})
+    files.require(["age"], "--target")
+    for typed in ("incone", "INCOME"):
+        with pytest.raises(CommandError, match=rf"no column '{typed}' .*mean 'income'\?"):
+            files.require([typed], "--target")
+
+
+def test_tables_that_are_none(tmp_path):
+    with pytest.raises(CommandError, match=r"b\.csv has other columns than .*a\.csv: 'x', 'z'"):
+        written(tmp_path, a={"x": [1]}, b={"z": [1]})
+    (tmp_path / "b.csv").write_text("x,x\n1,2\n")
+    with pytest.raises(CommandError, match=r"b\.csv has more than one column with the name 'x'"):
+        find(tmp_path / "b.csv")
+    (tmp_path / "b.csv").write_text("")
+    with pytest.raises(CommandError, match=r"b\.csv is empty"):
+        find(tmp_path)
+    with pytest.raises(CommandError, match=r"a\.csv and 1 more has no rows"):
+        written(tmp_path, a={"x": []}, b={"x": []}).frame()
+
+
+def people(n_rows=60):
+    """Return a table with umlauts, decimals and two classes, some rows unlabeled."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"größe": rng.normal(1.7, 0.1, n_rows).round(3)})
+    frame["stadt"] = rng.choice(["Köln", "Bern"], n_rows)
+    frame["y"] = np.where(frame["größe"] > 1.7, "groß", "klein")
+    frame.loc[40:, "y"] = None
+    return frame
+
+
+WRITTEN = {
+    "semicolons": ("rows.csv", {"sep": ";"}, "utf-8", "semicolons between values", ()),
+    "decimal commas": (
+        "rows.csv",
+        {"sep": ";", "decimal": ","},
+        "utf-8",
+        "semicolons between values, commas in numbers",
+        (),
+    ),
+    "tabs": ("rows.txt", {"sep": "\t"}, "utf-8", "tabs between values", ()),
+    "UTF-8 with a mark": ("rows.csv", {}, "utf-8-sig", "", ()),
+    "all three": (
+        "rows.csv",
+        {"sep": "^", "decimal": ","},
+        "cp1252",
+        "",
+        ("--sep", "^", "--decimal", ",", "--encoding", "cp1252"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "encoding", "noted", "words"), WRITTEN.values(), ids=WRITTEN.keys()
+)
+def test_a_table_is_the_same_however_it_is_written(command, name, options, encoding, noted, words):
+    Path(name).write_bytes(people().to_csv(index=False, **options).encode(encoding))
+    fitted = command("fit", name, "-t", "y", "-m", "m.skops", "--json", *words)
+    assert fitted.code == 0, command.err
+    assert len(command.result["notes"]) == bool(noted)
+    assert noted in "".join(command.result["notes"])
+    encoder = hedgeclipper.load("m.skops")["columns"]
+    assert encoder.names_out_ == ["größe", "stadt_Bern", "stadt_Köln"]
+    assert command("predict", "m.skops", name, "-o", "p.csv", "-q", *words).code == 0
+    assert set(pd.read_csv("p.csv")["prediction"]) == {"groß", "klein"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--sep", ";;"), "must be one character, such as ';', or tab. Got ';;'."),
+        (("--decimal", "x"), "'x' is not one of '.', ','"),
+        (("--encoding", "klingon"), "such as latin-1 or utf-16. Got 'klingon'."),
+        (("--report", "r.pdf"), "End it in .html or .htm."),
+        (("--unlabeled", "./rows.csv"), "is passed twice, as DATA and as --unlabeled"),
+    ],
+)
+def test_options_that_cannot_be_meant(command, words, said):
+    flowers().to_csv("rows.csv", index=False)
+    assert command("fit", "rows.csv", "-t", "species", "-m", "m.skops", *words).code == 2
+    assert said in command.err
+
+
+def test_strings_in_unlabeled_rows_count_too(command):
+    frame = flowers()
+    known = frame["species"].notna()
+    frame.loc[~known, "color"] = "violet"
+    frame[known].to_csv("rows.csv", index=False)
+    frame[~known].drop(columns="species").to_csv("more.csv", index=False)
+    words = ("--unlabeled", "more.csv", "--model", "m.skops", "--drop", "note", "--drop", "planet")
+    assert command("fit", "rows.csv", "--target", "species", *words).code == 0
+    columns = hedgeclipper.load("m.skops")["columns"]
+    assert "color_violet" in columns.get_feature_names_out()
+    assert "note" not in [plan.name for plan in columns.plans_]
+
+
+def test_codes_stay_strings_when_a_file_has_no_leading_zero(command):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"zip": rng.choice(["01067", "10115", "20095"], 90), "x": rng.random(90)})
+    frame["y"] = np.where(frame["zip"] == "01067", "east", "north")
+    frame.to_csv("rows.csv", index=False)
+    assert command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "--json").code == 0
+    assert [c["kind"] for c in command.result["columns"]] == ["categories", "numbers"]
+    frame[frame["zip"] != "01067"].to_csv("more.csv", index=False)
+    command("predict", "m.skops", "more.csv", "-o", "p.csv", "--json")
+    assert command.result["notes"] == []
+    assert set(pd.read_csv("p.csv")["prediction"]) == {"north"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (["yes", "no"], "str"),
+        ([7, -1], "i"),
+        ([True, False], "b"),
+        ([0.5, 1.5], "str"),
+        (["007", "01"], "str"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_target_may_be_anything(command, labels, kind, suffix):
+    frame = cancer()
+    known = frame["benign"].notna()
+    target = frame["benign"].map({0: labels[0], 1: labels[1]}).astype(object)
+    frame["benign"] = target.where(known, None).convert_dtypes()
+    name = f"rows.{suffix}"
+    frame.to_csv(name, index=False) if suffix == "csv" else frame.to_parquet(name)
+    command("fit", name, "--target", "benign", "--model", "m.skops", "-q")
+    assert command.code == 0, command.err
+    command("predict", "m.skops", name, "-o", "p.parquet", "-q")
+    predicted = pd.read_parquet("p.parquet")["prediction"]
+    assert (
+        pd.api.types.is_string_dtype(predicted) if kind == "str" else predicted.dtype.kind == kind
+    )
+    assert set(predicted) == ({str(label) for label in labels} if kind == "str" else set(labels))
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["TRUE", "false"], [True, False]),
+        ([1.0, "2"], [1, 2]),
+        ([0.5, 1.0], ["0.5", "1"]),
+        ([1, "one"], ["1", "one"]),
+        (["yes", "true"], ["yes", "true"]),
+    ],
+)
+def test_labels_become_classes_that_classifiers_take(labels, classes):
+    assert as_classes(np.array(labels, dtype=object)).tolist() == classes
+
+
+def test_classes_are_counted():
+    assert check_classes(np.array(["b", "a", "b"]), 10, "y") == {"a": 1, "b": 2}
+    with pytest.raises(CommandError, match="All 2 labeled rows are of one class, 'a'"):
+        check_classes(np.array(["a", "a"]), 10, "y")
+
+
+def fit_to(command, labels, *words, suffix="csv"):
+    """Fit to labels and two columns of numbers, and return the result."""
+    rng = np.random.default_rng(0)
+    labels = pd.Series(labels, dtype=object)
+    frame = pd.DataFrame({"a": rng.random(len(labels)), "b": rng.random(len(labels)), "y": labels})
+    name = f"rows.{suffix}"
+    frame.to_csv(name, index=False) if suffix == "csv" else frame.to_parquet(name, index=False)
+    command("fit", name, "-t", "y", "-m", "m.skops", "--json", "--force", *words)
+    return command.result
+
+
+def test_blanks_around_labels_and_marks_of_missing_ones_are_left_out(command):
+    labels = ["yes", "no "] * 20 + ["NA", "?", " ", None] * 5
+    found = fit_to(command, labels)
+    assert found["classes"] == {"no": 20, "yes": 20}
+    assert found["n_unlabeled"] == 20
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_spellings_of_a_class_are_merged_with_a_note(command, suffix):
+    labels = ["Yes"] * 20 + ["yes"] * 3 + [" YES"] * 2 + ["No"] * 20 + ["no"] + [None] * 9
+    found = fit_to(command, labels, suffix=suffix)
+    assert found["classes"] == {"No": 21, "Yes": 25}
+    assert found["notes"] == [
+        "Read as one class 'Yes' of 'y': 'Yes' (20), 'yes' (3), ' YES' (2).",
+        "Read as one class 'No' of 'y': 'No' (20), 'no' (1).",
+    ]
+
+
+def test_single_letters_are_not_merged(command):
+    found = fit_to(command, ["A"] * 20 + ["a"] * 20 + [None] * 9)
+    assert found["classes"] == {"A": 20, "a": 20}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize(("mark", "classes"), [("unknown", ["good", "bad"]), (-1, [0, 1])])
+def test_marks_of_unlabeled_rows_are_suggested_and_taken(command, mark, classes, suffix):
+    labels = classes * 15 + [mark] * 20
+    found = fit_to(command, labels, suffix=suffix)
+    assert len(found["classes"]) == 3
+    assert found["notes"][0] == (
+        f"'{mark}' is a class of 'y'. If it marks unlabeled rows, pass --unlabeled-value {mark}."
+    )
+    found = fit_to(command, labels, "--unlabeled-value", mark, suffix=suffix)
+    assert (found["n_labeled"], found["n_unlabeled"], found["notes"]) == (30, 20, [])
+    found = fit_to(command, labels, "--unlabeled-value", "nothing", suffix=suffix)
+    assert "No row has 'nothing' in 'y', which --unlabeled-value names." in found["notes"]
+
+
+def test_minus_one_beside_one_class_is_a_class(command):
+    assert fit_to(command, [-1, 1] * 15 + [None] * 9)["notes"] == []
+
+
+@pytest.mark.parametrize("values", [np.arange(17, 90), np.arange(100) / 10])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_number_with_many_values_is_no_class(command, values, suffix):
+    labels = np.random.default_rng(0).choice(values, 900).tolist()
+    found = fit_to(command, labels, suffix=suffix)
+    assert found["exit_code"] == 3
+    assert "different values on 900 labeled rows, such as" in found["error"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("Unnamed: 0", SHUFFLED),
+        ("rownames", SHUFFLED * 2),
+        ("anything", np.arange(N_ROWS)),
+        ("anything", np.arange(N_ROWS) + 1),
+        ("anything", np.arange(N_ROWS, dtype=np.uint8)[::-1]),
+        ("anything", np.arange(float(N_ROWS))),
+        *((name, 7 * SHUFFLED) for name in ("id", "ID", "customer_id", "PassengerId", "uuid")),
+        ("customer_id", 7.0 * SHUFFLED),
+        ("tweet_id", 2**60 + 1000 * SHUFFLED),
+    ],
+)
+def test_columns_that_tell_rows_apart(name, values):
+    assert list(find_id_columns(pd.DataFrame({name: values, "x": SHUFFLED / 7}))) == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("year", np.arange(N_ROWS) + 1980),
+        ("counts_by_two", 2 * np.arange(N_ROWS)),
+        ("up_and_down", np.abs(np.arange(N_ROWS) - 7)),
+        ("store_id", SHUFFLED // 2),
+        ("id", SHUFFLED / 7),
+        ("id", np.append(SHUFFLED[1:] * 7.0, np.inf)),
+        ("few", np.append(np.arange(N_ROWS - 1.0), np.nan)),
+        *((name, SHUFFLED) for name in ("price", "paid", "humid", "monkey", "grid")),
+        ("measured", np.arange(N_ROWS) + 0.5),
+    ],
+)
+def test_honest_columns_are_kept(name, values):
+    assert find_id_columns(pd.DataFrame({name: values})) == {}
+
+
+def test_few_rows_may_be_numbered_by_accident():
+    assert find_id_columns(pd.DataFrame({"n": np.arange(19)})) == {}
+
+
+def test_an_index_is_left_out_with_a_note_or_kept(command):
+    frame = cancer()
+    frame.to_csv("rows.csv")  # with its index
+    words = ("fit", "rows.csv", "-t", "benign", "--json", "-m")
+    assert command(*words, "m.skops").code == 0, command.err
+    note = "Column '' is left out: it is the index of the rows. Pass --keep '' to use it."
+    assert command.result["notes"] == [note]
+    assert "" not in hedgeclipper.load("m.skops")["columns"].used_names
+    frame.to_csv("rows.csv", index=False)  # which the model does not miss
+    assert command("predict", "m.skops", "rows.csv", "-o", "p.csv", "--json").code == 0
+    assert command.result["notes"] == []
+    frame.assign(number=np.arange(len(frame))).to_csv("rows.csv", index=False)
+    command(*words, "kept.skops", "--keep", "number")
+    assert command.result["notes"] == []
+    assert "number" in hedgeclipper.load("kept.skops")["columns"].used_names

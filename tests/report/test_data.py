@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.report import data
+from hedgeclipper.report.data import read_data
+from tests.report.conftest import VOTES, X, Y
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel"])
+def test_predictions_are_those_of_the_estimator(models, kind):
+    found = read_data(models[kind], {"X": X[:200], "y": Y[:200], "X_unlabeled": X[200:]})
+    np.testing.assert_allclose(found.probabilities, models[kind].predict_proba(X[200:]))
+    np.testing.assert_array_equal(found.y, Y[:200])
+    assert found.row_names == [str(k) for k in range(400)]
+
+
+def test_rows_that_were_drawn_keep_their_names(models, monkeypatch):
+    monkeypatch.setitem(data.MOST_ROWS, "panel", 50)
+    found = read_data(models["panel"], {"X_unlabeled": X[200:]}, [f"row {k}" for k in range(400)])
+    numbers = [int(name.removeprefix("row ")) for name in found.row_names]
+    assert (len(numbers), found.n_passed) == (50, 400)
+    np.testing.assert_array_equal(found.unlabeled, X[200:][numbers])
+
+
+def test_marked_rows_are_counted_among_all(models):
+    marked = np.arange(600) % 3 > 0
+    found = read_data(models["forest"], {"X": X, "y": np.where(marked, -1, Y)})
+    assert found.row_names == [str(k) for k in np.flatnonzero(marked)]
+
+
+def test_without_unlabeled_rows_there_are_no_predictions(models):
+    found = read_data(models["forest"], {"X": X[:200], "y": Y[:200]})
+    assert (found.unlabeled, found.probabilities, found.n_passed) == (None, None, 0)
+
+
+def test_votes_are_by_default_those_of_the_fit(models):
+    found = read_data(models["votes"], {})
+    assert (found.n_passed, found.y.size) == (540, 60)
+    np.testing.assert_allclose(found.probabilities, models["votes"].predict_proba(VOTES[60:]))
+
+
+def test_rows_go_through_the_steps_of_a_pipeline():
+    model = make_pipeline(
+        StandardScaler(), HedgeClipperClassifier(n_estimators=20, random_state=0)
+    ).fit(X, np.where(np.arange(600) < 200, Y, -1))
+    found = read_data(model, {"X_unlabeled": X[200:]})
+    np.testing.assert_allclose(found.probabilities, model.predict_proba(X[200:]))

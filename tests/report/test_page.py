@@ -1,0 +1,475 @@
+import pickle
+import re
+import sys
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hedgeclipper import (
+    ContradictionWarning,
+    HedgeClipperClassifier,
+    HedgedVotingClassifier,
+    NeverPredictedWarning,
+    SemiSupervisedSplit,
+    VoteAggregator,
+    write_report,
+)
+from hedgeclipper.report import data
+from hedgeclipper.report.comparison import compare
+from hedgeclipper.report.data import read_data
+
+X, Y = make_classification(500, n_informative=4, flip_y=0.1, random_state=0)
+THREE_X, THREE_Y = make_classification(
+    500, n_informative=5, n_classes=3, flip_y=0.05, random_state=1
+)
+SECTIONS = ["classes", "next", "auto_labels"]
+DETAILS = ["comparison", "voters", "calibration", "settings"]
+MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+HOSTILE = '<script>alert("1")</script>'
+
+
+class Text(HTMLParser):
+    """Collects the text of a page, its ids and its tags."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.words, self.ids, self.tags = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.ids += [value for name, value in attrs if name == "id"]
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+def forest(**parameters):
+    model = HedgeClipperClassifier(n_estimators=40, random_state=0, **parameters)
+    return model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
+
+
+def panel(**parameters):
+    model = HedgedVotingClassifier(MEMBERS, random_state=0, **parameters)
+    return model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
+
+
+def some_votes(n_classes=2, names=None, n_rows=300):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, n_classes, n_rows)
+    votes = np.where(
+        rng.random((n_rows, 5)) < 0.7, truth[:, None], (truth[:, None] + 1) % n_classes
+    )
+    votes[rng.random(votes.shape) < 0.4] = -1
+    gold = np.where(np.arange(n_rows) < 60, truth, -1)
+    return votes if names is None else pd.DataFrame(votes, columns=names), gold
+
+
+def sure_votes(n_labels=400):
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 2_000)
+    votes = np.where(rng.random((2_000, 7)) < 0.8, truth[:, None], 1 - truth[:, None])
+    return votes, np.where(np.arange(2_000) < n_labels, truth, -1)
+
+
+def part_of(page, section):
+    return re.search(rf'<(section|details) id="{section}">.*?</\1>', page, re.DOTALL).group(0)
+
+
+ROWS = {"X": X[:100], "y": Y[:100], "X_unlabeled": X[100:]}
+
+
+def page_of(model, tmp_path, **options):
+    path = write_report(model, tmp_path / "report.html", **options)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def whole_page():
+    """Pages with their comparison and pictures, which others are made without."""
+
+
+@pytest.fixture(autouse=True)
+def _parts_of_pages(request):
+    if "whole_page" not in request.fixturenames:
+        request.getfixturevalue("other_sections")
+
+
+@pytest.fixture(scope="module")
+def fitted_forest():
+    return forest()
+
+
+@pytest.fixture(scope="module")
+def fitted_panel():
+    return panel()
+
+
+@pytest.fixture(scope="module")
+def fitted_votes():
+    return VoteAggregator(random_state=0).fit(*some_votes())
+
+
+@pytest.fixture(scope="module")
+def pages(fitted_forest, fitted_panel, fitted_votes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "a").mkdir()
+    (folder / "b").mkdir()
+    return {
+        "forest": page_of(fitted_forest, folder, **ROWS),
+        "panel": page_of(fitted_panel, folder / "a", **ROWS),
+        "votes": page_of(fitted_votes, folder / "b"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_every_section_is_there_and_has_text(pages, kind):
+    ids = Text(pages[kind]).ids
+    assert [name for name in ids if name in SECTIONS + DETAILS] == SECTIONS + DETAILS
+    for section in SECTIONS + DETAILS:
+        assert len(Text(part_of(pages[kind], section)).text) > 40
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_nothing_comes_from_elsewhere(pages, kind):
+    page = pages[kind]
+    assert "default-src 'none'" in page
+    assert not re.search(r'(?:src|href)="(?!#|data:)', page.replace("xlink:", ""))
+    assert "url(http" not in page
+    assert "@import" not in page
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_ids_occur_once_and_pictures_have_names(pages, kind):
+    ids = Text(pages[kind]).ids
+    assert len(ids) == len(set(ids))
+    assert pages[kind].count("<svg ") == pages[kind].count('<svg role="img" aria-label="')
+
+
+def test_data_and_settings_are_listed(pages):
+    words = Text(pages["forest"]).text
+    assert "forest of 40 trees, its groups weighed" in words
+    assert "labeled rows 100" in words
+    assert "unlabeled rows 400" in words
+    assert "n_estimators 40" in words
+
+
+def test_proportions_are_those_of_the_predictions(fitted_forest, pages):
+    proportion_of_one = np.mean(fitted_forest.predict(X[100:]) == 1)
+    assert f"{100 * proportion_of_one:.1f}%" in pages["forest"]
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_it_begins_with_error_interval_and_baseline(request, pages, kind):
+    model, words = request.getfixturevalue(f"fitted_{kind}"), Text(pages[kind]).text
+    bound = model.certificate_
+    low, high = (f"{100 * end:.1f}%" for end in (bound.error_lower, bound.error_upper))
+    error, baseline = f"{100 * bound.error:.1f}%", f"{100 * bound.baseline:.1f}%"
+    lead = rf"About {error} of the predictions .* to be wrong \(95% interval: {low} to {high}\)"
+    assert re.search(f"{lead}.*majority class errs on {baseline}: the model is", words)
+    text = bound.describe()
+    assert f"Estimate. E{text[1:]}. It is not a guarantee: its labels were used in the fit" in words
+
+
+@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
+def test_recall_and_confusion_are_those_of_predictions_without_the_label(request, pages, kind):
+    model = request.getfixturevalue(f"fitted_{kind}")
+    given = {} if kind == "votes" else ROWS
+    found = compare(read_data(model, given))
+    predicted = found.probabilities[found.model].argmax(axis=1)
+    part = part_of(pages[kind], "classes")
+    for k in (0, 1):
+        of_class = predicted[found.codes == k]
+        recall = f"{100 * np.mean(of_class == k):.1f}%"
+        assert re.search(rf'aria-label="{k}: {recall}, interval', part)
+        row = re.search(rf'<th scope="row">{k}</th>(.*?)</tr>', part)[1]
+        numbers = [int(number) for number in re.findall(r">(\d+)</td>", row)]
+        order = np.argsort(-np.bincount(found.codes), kind="stable")
+        assert numbers == [of_class.size, *(np.sum(of_class == other) for other in order)]
+
+
+def test_classes_that_are_never_predicted_are_named(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(600, 3))
+    y = np.array(["often"] * 190 + ["rare"] * 10)
+    model = HedgedVotingClassifier([("linear", LogisticRegression(C=1e-6))], random_state=0)
+    given = {"X": rows[:200], "y": y, "X_unlabeled": rows[200:]}
+    with pytest.warns(NeverPredictedWarning):
+        model.fit(**given)
+    words = Text(page_of(model, tmp_path, **given)).text
+    assert "Never predicted: rare, which 10 labels have." in words
+
+
+def test_a_guarantee_is_stated_with_its_confidence(tmp_path):
+    model = panel(confidence_level=0.9)
+    assert model.certificate_.is_guarantee
+    words = Text(page_of(model, tmp_path, X_unlabeled=X[100:])).text
+    assert "guaranteed with 90% confidence" in words
+    assert words.count(model.certificate_.describe()[1:]) == 1
+    highest = f"{100 * model.certificate_.error_upper:.1f}%"
+    assert f"At most {highest} of the predictions for the 400 unlabeled rows are wrong" in words
+    assert "There is no guarantee" not in words
+    assert "It is not a guarantee" not in words
+
+
+def test_rows_to_label_automatically_are_those_of_auto_label(tmp_path):
+    votes, gold = sure_votes()
+    model = VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold)
+    page = page_of(model, tmp_path)
+    words = Text(part_of(page, "auto_labels")).text
+    for allowed in (0.05, 0.1):
+        found = model.auto_label(max_error=allowed)
+        assert found.coverage > 0
+        cells = f"{100 * found.coverage:.1f}% {found.n_tested} {found.n_errors}"
+        assert f"{100 * allowed:.1f}% {cells}" in words
+    needed = model.auto_label(max_error=0.01).n_needed
+    assert f"1.0% 0.0% 200 0 at least {needed}" in words
+    assert "Guaranteed with 95% confidence" in words
+    assert "<svg" in part_of(page, "auto_labels")
+
+
+def test_if_no_row_can_be_labeled_automatically_it_says_why(pages, fitted_forest, tmp_path):
+    found = fitted_forest.auto_label(max_error=0.1)
+    words = Text(part_of(pages["forest"], "auto_labels")).text
+    assert "No row can be labeled automatically with at most 10% errors" in words
+    assert f"{found.n_errors} of the {found.n_tested} surest predictions" in words
+    assert "An estimate at 95% confidence, not a guarantee: its labels were used" in words
+    votes, gold = sure_votes(n_labels=40)
+    page = page_of(VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold), tmp_path)
+    assert "at least 37 labels are needed to test it, there are 20." in Text(page).text
+
+
+def test_the_comparison_describes_its_folds_and_baselines(pages):
+    assert "3 stratified folds of 100 labeled rows" in pages["forest"]
+    assert "its random forest alone" in pages["forest"]
+    assert "5 stratified folds of 100 labeled rows" in pages["panel"]
+    assert "mean of all members" in pages["panel"]
+    assert "majority vote" in pages["votes"]
+
+
+@pytest.mark.usefixtures("whole_page")
+def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
+    few = np.r_[np.flatnonzero(Y == 0)[:8], np.flatnonzero(Y == 1)[:4]]
+    model = HedgeClipperClassifier(n_estimators=40, random_state=0)
+    model.fit(X[few], Y[few], X_unlabeled=X[100:])
+    words = Text(page_of(model, tmp_path, X=X[few], y=Y[few], X_unlabeled=X[100:])).text
+    assert "Class 1 has 4 labeled rows" in words
+    assert "Label more rows. The rarest class has 4 labels" in words
+
+
+@pytest.mark.usefixtures("whole_page")
+def test_without_rows_sections_say_what_is_missing(fitted_forest, tmp_path):
+    found = Text(page_of(fitted_forest, tmp_path))
+    assert set(SECTIONS + DETAILS) <= set(found.ids)
+    assert "pass X and y to it" in found.text
+    assert "pass X_unlabeled" in found.text
+
+
+def test_of_many_rows_some_are_drawn(fitted_panel, monkeypatch, tmp_path):
+    monkeypatch.setitem(data.MOST_ROWS, "panel", 50)
+    words = Text(page_of(fitted_panel, tmp_path, **ROWS)).text
+    assert "50 unlabeled rows drawn at random from 400" in words
+
+
+def first_column(page, section):
+    """Return the first cell of each row of the table in a section."""
+    cells = re.findall(r"<tr>(<td.*?</td>)", part_of(page, section))
+    return [Text(cell).text for cell in cells]
+
+
+def most_uncertain(model, rows):
+    return np.argsort(np.abs(model.predict_proba(rows)[:, 1] - 0.5), kind="stable")[:15]
+
+
+def test_rows_have_the_names_they_are_given(fitted_forest, pages, tmp_path):
+    names = [f"more.csv, line {k + 2}" for k in range(400)]
+    page = page_of(fitted_forest, tmp_path, **ROWS, row_names=names)
+    numbers = [int(row) for row in first_column(pages["forest"], "next")]
+    assert set(numbers) == set(most_uncertain(fitted_forest, X[100:]).tolist())
+    assert first_column(page, "next") == [names[number] for number in numbers]
+
+
+def test_votes_are_called_by_their_keys(tmp_path):
+    votes, gold = some_votes(names=list("abcde"))
+    votes.index = [f"key-{k}" for k in range(len(votes))]
+    model = VoteAggregator(random_state=0).fit(votes, gold)
+    page = page_of(model, tmp_path)
+    unlabeled = votes.index[gold < 0]
+    assert set(first_column(page, "next")) <= set(unlabeled)
+    again = page_of(model, tmp_path, votes=votes, gold=gold, force=True)
+    assert first_column(again, "next") == first_column(page, "next")
+
+
+def test_wrong_names_and_rows_elsewhere_say_what_to_pass(fitted_forest, fitted_votes, tmp_path):
+    path = tmp_path / "report.html"
+    with pytest.raises(ValueError, match=r"each of the 400 unlabeled rows.*Got 2 names"):
+        write_report(fitted_forest, path, **ROWS, row_names=["a", "b"])
+    with pytest.raises(ValueError, match=r"each of the 240 unlabeled rows.*Got 1 names"):
+        write_report(fitted_votes, path, row_names=["a"])
+    with pytest.raises(ValueError, match="X_unlabeled must be in memory for a report"):
+        write_report(fitted_forest, path, X_unlabeled=[X[100:]])
+
+
+def test_more_about_the_data_can_be_listed(fitted_forest, tmp_path):
+    about = {"file": "rows.csv", "target": f"income {HOSTILE}"}
+    page = page_of(fitted_forest, tmp_path, **ROWS, about=about)
+    words = Text(page).text
+    assert "file rows.csv target income" in words
+    assert HOSTILE not in page
+
+
+@pytest.mark.usefixtures("whole_page")
+@pytest.mark.parametrize("kind", ["forest", "panel"])
+def test_more_than_two_classes(kind, tmp_path):
+    model = (
+        HedgeClipperClassifier(n_estimators=32, random_state=0)
+        if kind == "forest"
+        else HedgedVotingClassifier(MEMBERS, random_state=0)
+    )
+    rows = {"X": THREE_X[:120], "y": THREE_Y[:120], "X_unlabeled": THREE_X[120:]}
+    model.fit(**rows)
+    words = Text(page_of(model, tmp_path, **rows)).text
+    assert model.certificate_.describe()[1:] in words
+
+
+def test_other_votes_may_be_reported_on(fitted_votes, tmp_path):
+    votes, gold = some_votes(n_rows=200)
+    words = Text(page_of(fitted_votes, tmp_path, votes=votes, gold=gold)).text
+    assert "Proportions of the 140 unlabeled rows" in words
+
+
+def test_contradicting_voters_are_named(tmp_path):
+    votes = np.column_stack([np.zeros(400, int), np.ones(400, int)])
+    gold = np.full(400, -1)
+    gold[:100] = 0
+    votes[:100, 1] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.warns(ContradictionWarning):
+            model = VoteAggregator().fit(votes, gold)
+        words = Text(page_of(model, tmp_path)).text
+    assert "had to be relaxed" in words
+
+
+def test_a_pipeline_and_a_search_are_opened(tmp_path):
+    marked = np.where(np.arange(Y.size) < 100, Y, -1)
+    inner = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    whole = make_pipeline(StandardScaler(), inner)
+    search = GridSearchCV(
+        whole,
+        {"hedgeclipperclassifier__loss": ["square"]},
+        cv=SemiSupervisedSplit(2, random_state=0),
+    ).fit(X, marked)
+    page = page_of(search, tmp_path, X=X, y=marked)
+    proportion_of_one = np.mean(search.predict(X[100:]) == 1)
+    assert f"{100 * proportion_of_one:.1f}%" in page
+
+
+def named(**parameters):
+    """A forest on rows whose columns have names, and the rows."""
+    rows = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
+    given = {"X": rows[:100], "y": Y[:100], "X_unlabeled": rows[100:]}
+    model = HedgeClipperClassifier(n_estimators=20, random_state=0, **parameters)
+    return model.fit(**given), given
+
+
+def test_importances_gain_and_reasons_are_told_in_the_names_of_columns(tmp_path):
+    model, given = named()
+    page = page_of(model, tmp_path, **given)
+    gain = model.unlabeled_gain_.describe()
+    assert gain[0].upper() + gain[1:] in Text(page).text
+    most = int(np.argmax(model.feature_importances_))
+    assert f'aria-label="column {most}: {model.feature_importances_[most]:.3f}"' in page
+    assert re.search(r"for: column \d+ = ", Text(part_of(page, "next")).text)
+
+
+def test_without_the_rows_of_the_fit_importances_are_not_told(tmp_path):
+    model, given = named()
+    page = page_of(pickle.loads(pickle.dumps(model)), tmp_path, **given)
+    assert "Which columns matter was not measured" in Text(part_of(page, "columns")).text
+
+
+@pytest.mark.usefixtures("whole_page")
+def test_what_comes_from_data_is_escaped(tmp_path):
+    labels = np.array([HOSTILE, "no"])[Y]
+    rows = pd.DataFrame(X, columns=[f"{HOSTILE}{k}" for k in range(X.shape[1])])
+    model = HedgedVotingClassifier([(f"<b>{HOSTILE}", GaussianNB())], random_state=0)
+    given = {"X": rows[:100], "y": labels[:100], "X_unlabeled": rows[100:]}
+    page = page_of(model.fit(**given), tmp_path, title=f"<i>{HOSTILE}", **given)
+    assert HOSTILE not in page
+    assert "<script" not in page
+    assert "<i>" not in page
+    assert "<b>" not in page
+    assert "&lt;script&gt;" in page
+
+
+@pytest.mark.usefixtures("whole_page")
+def test_names_of_voters_and_dollar_signs_are_taken_as_they_are(tmp_path):
+    votes, gold = some_votes(names=[HOSTILE, "$x^$", "c & d", "${title}", "$"])
+    page = page_of(VoteAggregator().fit(votes, gold), tmp_path)
+    assert "<script" not in page
+    assert "$x^$" in page
+    assert "${title}" in page
+
+
+def test_a_file_that_exists_stays(fitted_votes, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("mine")
+    with pytest.raises(FileExistsError, match=r"exists already. Pass force=True"):
+        write_report(fitted_votes, path)
+    assert path.read_text() == "mine"
+    assert write_report(fitted_votes, path, force=True) == path
+    assert path.read_text() != "mine"
+
+
+def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path):
+    path = tmp_path / "report.html"
+    with pytest.raises(ValueError, match=r"VoteAggregator takes votes and gold. Got X, y"):
+        write_report(fitted_votes, path, X=X, y=Y)
+    with pytest.raises(ValueError, match=r"takes X, y and X_unlabeled. Got votes"):
+        write_report(fitted_forest, path, votes=X)
+    with pytest.raises(ValueError, match="X and y belong together"):
+        write_report(fitted_forest, path, X=X)
+    with pytest.raises(ValueError, match="Got gold alone"):
+        write_report(fitted_votes, path, gold=Y)
+    votes, gold = some_votes()
+    with pytest.raises(ValueError, match="gold has the class 9, which is none of the classes"):
+        write_report(fitted_votes, path, votes=votes, gold=np.where(gold == 1, 9, gold))
+    with pytest.raises(ValueError, match=r"labels among \[0, 1\].*Got \[2\]"):
+        write_report(fitted_forest, path, X=X, y=Y + 1, X_unlabeled=X)
+    with pytest.raises(TypeError, match=r"HedgeClipperClassifier.*Got LogisticRegression"):
+        write_report(LogisticRegression(), path)
+    with pytest.raises(ValueError, match="not fitted"):
+        write_report(HedgeClipperClassifier(), path)
+    assert not path.exists()
+
+
+@pytest.mark.usefixtures("whole_page")
+def test_reports_are_the_same_from_run_to_run(tmp_path):
+    model = VoteAggregator().fit(*some_votes())
+    first = page_of(model, tmp_path)
+    assert page_of(model, tmp_path, force=True) == first
+
+
+@pytest.mark.usefixtures("whole_page")
+@pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
+def test_without_a_library_the_message_says_what_to_install(
+    fitted_votes, tmp_path, monkeypatch, module
+):
+    monkeypatch.setitem(sys.modules, module, None)
+    message = rf"write_report needs {module}.*pip install 'hedgeclipper\[report\]'"
+    with pytest.raises(ImportError, match=message):
+        write_report(fitted_votes, tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
