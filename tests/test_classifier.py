@@ -315,7 +315,7 @@ def test_sparse_rows_give_what_dense_ones_give():
 
 
 def test_frames_of_numbers_give_what_arrays_give():
-    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame = pd.DataFrame(X.astype(float), columns=list("abcdef"))
     for kind in ("trees", "own"):
         model = new(kind).fit(frame[L], Y[L], X_unlabeled=frame[U])
         assert model.feature_names_in_.tolist() == list("abcdef")
@@ -347,8 +347,6 @@ def test_columns_of_strings_dates_and_holes_are_encoded_for_the_defaults():
     numbers = model._predictor.prepare(frame)
     plain = new("default").fit(numbers[L], Y[L], X_unlabeled=numbers[U])
     np.testing.assert_allclose(model.decision_function(frame), plain.decision_function(numbers))
-    with pytest.raises(ValueError, match=r"Column 'span' must have numbers, .* Got timedelta64"):
-        model.fit(frame.assign(span=pd.Timedelta(1, "D"))[L], Y[L])
 
 
 MIXED = pd.DataFrame(X, columns=list("abcdef")).assign(sign=np.where(X[:, 0] > 0, "plus", "minus"))
@@ -466,4 +464,4 @@ def test_progress_is_shown_if_asked_for(capsys):
     fitted("own")
     assert capsys.readouterr().err == ""
     fitted("own", verbose=1)
-    assert "18 of 18, done" in capsys.readouterr().err
+    assert "fitting voters  18 fits" in capsys.readouterr().err

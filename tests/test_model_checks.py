@@ -5,9 +5,6 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
-from hedgeclipper.forest.groups import GroupScorer
-from hedgeclipper.forest.trees import PackedTrees
-from hedgeclipper.forest.views import Components, ViewedTrees
 from scipy import sparse
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -24,17 +21,19 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import (
     HedgeClipperClassifier,
-    HedgedVotingClassifier,
     ModelFileError,
     VoteAggregator,
     load,
     save,
 )
-from hedgeclipper.base.predictions import Calibration, PanelGame, ProbabilityScale, VoteScale
 from hedgeclipper.model_checks import check_model, parts_of
+from hedgeclipper.voters.tree_groups import TreeGroup
+from hedgeclipper.voters.trees import PackedTrees
+from hedgeclipper.voters.views import Components
 from hedgeclipper.votes.initial_model import InitialModel
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_kernel import VoteKernel
+from hedgeclipper.weighing import Calibration, RankScale, TreeScale, WeightedVote
 
 
 def rows():
@@ -56,14 +55,14 @@ def fixture_of_copies(fit):
 
 
 @fixture_of_copies
-def forest():
-    return HedgeClipperClassifier(n_estimators=16, random_state=0).fit(*some_labels())
+def trees():
+    return HedgeClipperClassifier("trees", n_estimators=16, random_state=0).fit(*some_labels())
 
 
 @fixture_of_copies
-def panel():
-    members = [("linear", LogisticRegression()), ("tree", DecisionTreeClassifier(max_depth=2))]
-    return HedgedVotingClassifier(members, random_state=0).fit(*some_labels())
+def own():
+    voters = [("linear", LogisticRegression()), ("tree", DecisionTreeClassifier(max_depth=2))]
+    return HedgeClipperClassifier(voters, random_state=0).fit(*some_labels())
 
 
 @fixture_of_copies
@@ -107,7 +106,7 @@ def overflowing(n_leaves):
 
 
 CHANGES = {
-    "forest": [
+    "trees": [
         (PackedTrees, "left", entry(0, 10_000)),
         (PackedTrees, "left", entry(0, 0)),  # a path without an end
         (PackedTrees, "right", entry(0, -7)),
@@ -137,10 +136,6 @@ CHANGES = {
         (PackedTrees, "n_leaves", overflowing),
         (PackedTrees, "n_leaves", shorter),
         (PackedTrees, "n_leaves", lambda n_leaves: None),
-        (ViewedTrees, "parts", shorter),
-        (ViewedTrees, "parts", lambda parts: [0, *parts[1:]]),
-        (ViewedTrees, "n_leaves", lambda n_leaves: n_leaves + 1),
-        (ViewedTrees, "n_leaves", shorter),
         (Components, "directions_", shorter),
         (Components, "directions_", lambda directions: directions[:, :-1]),
         (Components, "directions_", as_type(int)),
@@ -148,30 +143,26 @@ CHANGES = {
         (Components, "fill_", lambda fill: fill[:1]),
         (Components, "lowest_", lambda lowest: lowest[:, None]),
         (Components, "n_features_in_", lambda n_columns: n_columns + 1),
-        (GroupScorer, "finder", lambda finder: finder.views[0]),
-        (GroupScorer, "leaf_values", lambda values: values[:, :-1]),
-        (GroupScorer, "leaf_values", lambda values: values[0]),
-        (GroupScorer, "leaf_values", lambda values: values[:0]),
-        (GroupScorer, "leaf_values", entry(0, np.nan)),
-        (GroupScorer, "leaf_values", as_type(object)),
-        (GroupScorer, "groups", shorter),
-        (GroupScorer, "groups", lambda groups: groups[::-1].copy()),
-        (GroupScorer, "groups", lambda groups: groups + 1),
-        (GroupScorer, "groups", lambda groups: 2 * groups),
-        (GroupScorer, "groups", as_type(float)),
-        (PanelGame, "weights", entry(0, np.nan)),
-        (PanelGame, "weights", shorter),
-        (PanelGame, "scales", shorter),
+        (TreeGroup, "trees", lambda trees: None),
+        (TreeGroup, "view", lambda view: "rows"),
+        (TreeGroup, "leaf_values", lambda values: values[:, :-1]),
+        (TreeGroup, "leaf_values", lambda values: values[0]),
+        (TreeGroup, "leaf_values", lambda values: values[:0]),
+        (TreeGroup, "leaf_values", entry(0, np.nan)),
+        (TreeGroup, "leaf_values", as_type(object)),
+        (WeightedVote, "weights", entry(0, np.nan)),
+        (WeightedVote, "weights", shorter),
+        (WeightedVote, "scales", shorter),
         (Calibration, "slope", lambda slope: np.nan),
         (Calibration, "slope", lambda slope: None),
-        (ProbabilityScale, "center", lambda center: np.inf),
+        (TreeScale, "center", lambda center: np.inf),
         (HedgeClipperClassifier, "classes_", shorter),
         (HedgeClipperClassifier, "classes_", lambda classes: classes[:, None]),
     ],
-    "panel": [
-        (VoteScale, "ranks", entry(0, np.nan)),
-        (VoteScale, "values", shorter),
-        (HedgedVotingClassifier, "classes_", lambda classes: np.append(classes, 2)),
+    "own": [
+        (RankScale, "ranks", entry(0, np.nan)),
+        (RankScale, "values", shorter),
+        (HedgeClipperClassifier, "classes_", lambda classes: np.append(classes, 2)),
     ],
     "votes": [
         (Votes, "matrix", lambda matrix: wider(matrix, 10**8)),
@@ -215,11 +206,11 @@ def test_a_changed_field_is_refused_on_loading(name, number, request, tmp_path):
         load(path)
 
 
-def test_a_function_in_the_place_of_a_method(forest, tmp_path):
+def test_a_function_in_the_place_of_a_method(trees, tmp_path):
     """It would be called instead, and could return leaves that do not exist."""
-    forest._predictor.scorer.finder.find = np.add
+    trees._predictor.scorer.trees.groups[0].trees.apply = np.add
     with pytest.raises(ModelFileError, match="its methods do not fit together"):
-        load(save(forest, tmp_path / "model.skops"))
+        load(save(trees, tmp_path / "model.skops"))
 
 
 def test_votes_of_another_type_reach_no_kernel(votes):
@@ -227,16 +218,6 @@ def test_votes_of_another_type_reach_no_kernel(votes):
     vars(fake).update(matrix=votes._gold.labeled.matrix, n_rows=10**6, n_voters=1, n_classes=1)
     with pytest.raises(TypeError, match="A VoteKernel needs Votes"):
         VoteKernel(fake)
-
-
-def test_views_of_others_are_not_tried(tmp_path):
-    """They may refuse made-up rows, which is no sign of damage."""
-    X, y = some_labels()
-    view = FunctionTransformer(np.sqrt)
-    model = HedgeClipperClassifier(n_estimators=16, views=[view], random_state=0)
-    model.fit(np.abs(X) + 1.0, y)
-    again = load(save(model, tmp_path / "model.skops"))
-    np.testing.assert_array_equal(again.predict(np.abs(X) + 1), model.predict(np.abs(X) + 1))
 
 
 def test_every_part_comes_once():

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
-from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -20,14 +19,11 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import StandardScaler
 
 import hedgeclipper
 from hedgeclipper import (
     HedgeClipperClassifier,
-    HedgedVotingClassifier,
     ModelFileError,
-    SemiSupervisedSplit,
     VoteAggregator,
     load,
     save,
@@ -39,7 +35,6 @@ from hedgeclipper.persistence import (
     TRUSTED,
     archive_of,
 )
-from tests.few_trees import panel_of_few_trees
 
 VOTES = [[0, 0, 1], [1, 1, 1], [0, -1, 0], [1, 0, 1], [0, 0, -1], [-1, 1, 1]]
 GOLD = [0, 1, -1, -1, -1, -1]
@@ -54,7 +49,7 @@ def rows_of_blobs(n_classes=2, n_rows=90):
 
 @pytest.fixture(scope="module")
 def forest():
-    return HedgeClipperClassifier(n_estimators=40, random_state=0).fit(*rows_of_blobs())
+    return HedgeClipperClassifier("trees", n_estimators=40, random_state=0).fit(*rows_of_blobs())
 
 
 def reloaded(model, tmp_path):
@@ -68,25 +63,22 @@ def assert_same(model, again, X):
     assert again.get_params().keys() == model.get_params().keys()
 
 
-FORESTS = {
-    "two classes": {},
+TABLES = {
+    "default": {"estimators": "default"},
     "random state": {"random_state": np.random.RandomState(0)},
-    "log loss": {"loss": "log"},
-    "zero-one loss": {"loss": "zero_one"},
-    "no view": {"views": None},
-    "other views": {"views": [PCA(2), StandardScaler()]},
-    "no shrinkage": {"shrinkage": None},
-    "another forest": {"estimator": RandomForestClassifier(5, bootstrap=True)},
-    "fitted": {"estimator": FrozenEstimator(RandomForestClassifier(5))},
+    "guarantee": {"confidence_level": 0.9},
+    "class weight": {"class_weight": {1: 3.0}},
+    "fitted": {"estimators": [("a", FrozenEstimator(RandomForestClassifier(5)))]},
 }
 
 
-@pytest.mark.parametrize("options", FORESTS.values(), ids=FORESTS.keys())
-def test_forests_predict_the_same(tmp_path, options):
+@pytest.mark.parametrize("options", TABLES.values(), ids=TABLES.keys())
+def test_tables_predict_the_same(tmp_path, options):
     X, y = rows_of_blobs()
-    if isinstance(options.get("estimator"), FrozenEstimator):
-        options["estimator"].estimator.fit(X[y >= 0], y[y >= 0])
-    model = HedgeClipperClassifier(**{"n_estimators": 20, "random_state": 0, **options})
+    options = {"estimators": "trees", "n_estimators": 20, "random_state": 0, **options}
+    if isinstance(options["estimators"], list):
+        options["estimators"][0][1].estimator.fit(X[y >= 0], y[y >= 0])
+    model = HedgeClipperClassifier(**options)
     assert_same(model.fit(X, y), reloaded(model, tmp_path), X)
 
 
@@ -94,7 +86,7 @@ def test_many_classes_with_names_and_frames(tmp_path):
     X, codes = rows_of_blobs(3)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     y = np.array(["no", "perhaps", "yes"])[codes[codes >= 0]]
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     model.fit(frame[codes >= 0], y, X_unlabeled=frame[codes < 0])
     again = reloaded(model, tmp_path)
     assert_same(model, again, frame)
@@ -103,7 +95,7 @@ def test_many_classes_with_names_and_frames(tmp_path):
 
 def test_what_was_measured_is_saved_and_what_was_not_is_not_known(tmp_path):
     X, y = rows_of_blobs()
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0).fit(X, y)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0).fit(X, y)
     gain = model.unlabeled_gain_
     again = reloaded(model, tmp_path)
     assert again.unlabeled_gain_ == gain
@@ -111,38 +103,32 @@ def test_what_was_measured_is_saved_and_what_was_not_is_not_known(tmp_path):
         again.feature_importances_
 
 
-@pytest.mark.slow
-def test_the_default_panel_predicts_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", panel_of_few_trees)
+def test_default_voters_on_columns_of_strings_predict_the_same(tmp_path):
     X, y = rows_of_blobs(n_rows=60)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     frame["word"] = np.where(X[:, 0] > 0, "yes", "no")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = HedgedVotingClassifier(random_state=0).fit(frame, y)
+    model = HedgeClipperClassifier(n_estimators=12, random_state=0).fit(frame, y)
     again = reloaded(model, tmp_path)
     assert_same(model, again, frame)
-    pd.testing.assert_frame_equal(again.member_summary(), model.member_summary())
+    pd.testing.assert_frame_equal(again.voter_summary(), model.voter_summary())
 
 
-def test_a_panel_on_sparse_rows_and_with_named_members(tmp_path):
+def test_classifiers_on_sparse_rows_predict_the_same(tmp_path):
     X, y = load_adult(return_X_y=True)
-    members = [
+    voters = [
         ("near", KNeighborsClassifier(3)),
         ("linear", LogisticRegression()),
         ("dropped", "drop"),
     ]
-    model = HedgedVotingClassifier(members, cv=SemiSupervisedSplit(3))
+    model = HedgeClipperClassifier(voters, random_state=0)
     model.fit(X[:60], y[:60], X_unlabeled=X[60:200])
     assert_same(model, reloaded(model, tmp_path), X[200:260])
 
 
-def test_a_panel_with_boosted_histograms(tmp_path):
+def test_boosted_histograms_predict_the_same(tmp_path):
     X, y = rows_of_blobs()
-    members = [
-        ("boosted", HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=2)),
-    ]
-    model = HedgedVotingClassifier(members, random_state=0).fit(X, y)
+    voters = [("boosted", HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=2))]
+    model = HedgeClipperClassifier(voters, random_state=0).fit(X, y)
     assert_same(model, reloaded(model, tmp_path), X)
 
 

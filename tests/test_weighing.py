@@ -12,9 +12,9 @@ from hedgeclipper.weighing import (
     LEAST_SCORE,
     MOST_RANKS,
     Calibration,
-    LabeledVotes,
     RankScale,
     TreeScale,
+    VoterScores,
     WeightedVote,
     balanced_correlations,
     calibrate,
@@ -32,7 +32,7 @@ NO_TREES = np.empty(0)
 
 def votes_of(labeled, is_positive, unlabeled=None, weights=None):
     labeled = np.asarray(labeled, dtype=float)
-    return LabeledVotes(
+    return VoterScores(
         labeled,
         np.asarray(is_positive, dtype=bool),
         np.ones(len(labeled)) if weights is None else np.asarray(weights, dtype=float),

@@ -274,12 +274,13 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
     ) -> tuple[SemiSupervisedRows, SemiSupervisedRows, HeldOutRows | None, Any]:
         """Return rows as given, rows to fit to, rows to test by, and what prepares new rows.
 
-        Rows are encoded if some voter is a default one; your own classifiers get frames as they
-        are.
+        Rows are encoded if some voter is a default one; your own classifiers alone get frames as
+        they are, and arrays in float64.
         """
         X, y = split_target(X, y)
         has_defaults = any(isinstance(one, str) for _, one in plan)
         self._keeps_frames = needs_encoding(X) if has_defaults else is_frame(X)
+        self._dtype = "float32" if has_defaults else "float64"
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows = given.drop_zero_weight()
         prepare: Any = None

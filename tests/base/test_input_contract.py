@@ -1,4 +1,4 @@
-"""One contract for what goes in: three estimators, four containers, labels and columns alike.
+"""One contract for what goes in: both estimators, four containers, labels and columns alike.
 
 What each case must equal is the plain form: an array of numbers, and -1 for unlabeled rows.
 """
@@ -10,17 +10,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from hedgeclipper import (
     HedgeClipperClassifier,
-    HedgedVotingClassifier,
     NoUnlabeledRowsWarning,
     SemiSupervisedSplit,
     VoteAggregator,
@@ -37,16 +33,16 @@ KNOWN = np.arange(N) < N_LABELED
 PLAIN = np.where(KNOWN, TRUTH, -1)
 
 
-def forest(**options):
-    return HedgeClipperClassifier(n_estimators=12, random_state=0, **options)
+def trees(**options):
+    return HedgeClipperClassifier("trees", n_estimators=12, random_state=0, **options)
 
 
-def panel():
-    members = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
-    return HedgedVotingClassifier(members, cv=2, random_state=0)
+def own():
+    voters = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
+    return HedgeClipperClassifier(voters, random_state=0)
 
 
-ESTIMATORS = {"forest": (forest, X), "panel": (panel, X), "votes": (VoteAggregator, VOTES)}
+ESTIMATORS = {"trees": (trees, X), "own": (own, X), "votes": (VoteAggregator, VOTES)}
 CONTAINERS = {
     "numpy": lambda rows: rows,
     "pandas": lambda rows: pd.DataFrame(rows, columns=[f"x{k}" for k in range(rows.shape[1])]),
@@ -96,9 +92,9 @@ def plain():
 
 
 def forms():
-    """All forms for each estimator; a forest, which reads rows as a panel does, slowly."""
+    """All forms for each estimator; of trees, which read rows as others do, slowly."""
     for name, container, kind, mark in product(ESTIMATORS, CONTAINERS, CLASSES, MARKS):
-        is_slow = name == "forest" and (kind, mark) != ("strings", "None")
+        is_slow = name == "trees" and (kind, mark) != ("strings", "None")
         marks = pytest.mark.slow if is_slow else ()
         yield pytest.param(name, container, kind, mark, marks=marks)
 
@@ -144,7 +140,7 @@ def test_rows_of_their_own_and_missing_labels_are_unlabeled_together(name):
     np.testing.assert_array_equal(mixed.transduction_, apart.transduction_)
 
 
-@pytest.mark.parametrize("make", [forest, panel])
+@pytest.mark.parametrize("make", [trees, own])
 def test_no_unlabeled_rows_and_a_class_that_is_minus_one(make):
     with pytest.warns(NoUnlabeledRowsWarning):
         model = make().fit(X, np.where(TRUTH == 1, 1, -1), X_unlabeled=X[:0])
@@ -156,11 +152,11 @@ def test_no_unlabeled_rows_and_a_class_that_is_minus_one(make):
 
 def test_what_cannot_be_a_label():
     with pytest.raises(TypeError, match=r"y must hold either all numbers, .* Got int, str"):
-        forest().fit(X, [0, "yes"] * (N // 2))
+        trees().fit(X, [0, "yes"] * (N // 2))
     with pytest.raises(ValueError, match="y has no class once -1 and missing labels"):
-        forest().fit(X, [None] * N)
+        trees().fit(X, [None] * N)
     with pytest.raises(ValueError, match=r"90 missing labels, and X_unlabeled is not in memory"):
-        forest().fit(X, np.where(KNOWN, TRUTH, np.nan), X_unlabeled=[X, X])
+        trees().fit(X, np.where(KNOWN, TRUTH, np.nan), X_unlabeled=[X, X])
 
 
 # Columns that are not numbers.
@@ -204,37 +200,19 @@ def of_polars_categories(columns):
     return pl.DataFrame(columns).with_columns(pl.col("strings", "gaps").cast(pl.Categorical))
 
 
-def default_panel():
-    return HedgedVotingClassifier(cv=2, random_state=0)
+def defaults():
+    return HedgeClipperClassifier(n_estimators=12, random_state=0)
 
 
 CASES = [
-    *(
-        (forest, frame)
-        for frame in (of_pandas, of_nullable_pandas, of_polars, of_polars_categories)
-    ),
-    *((default_panel, frame) for frame in (of_nullable_pandas, of_polars)),
+    *((trees, frame) for frame in (of_pandas, of_nullable_pandas, of_polars, of_polars_categories)),
+    *((defaults, frame) for frame in (of_nullable_pandas, of_polars)),
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _few_members():
-    """Two members in place of the default ones, for speed."""
-
-    def members(*_, **__):
-        return [
-            ("extra_trees", RandomForestClassifier(10, random_state=0)),
-            ("linear", make_pipeline(SimpleImputer(), LogisticRegression(max_iter=1000))),
-        ]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hedgeclipper.panel.members.default_panel", members)
-        yield
 
 
 @pytest.fixture(scope="module")
 def coded():
-    return {make: make().fit(CODES, PLAIN).predict_proba(CODES) for make in (forest, default_panel)}
+    return {make: make().fit(CODES, PLAIN).predict_proba(CODES) for make in (trees, defaults)}
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
@@ -252,7 +230,7 @@ def test_columns_of_every_kind_give_what_their_codes_give(make, frame_of, coded,
 
 
 def test_a_model_of_one_library_predicts_frames_of_another():
-    model = forest().fit(of_pandas(COLUMNS), PLAIN)
+    model = trees().fit(of_pandas(COLUMNS), PLAIN)
     expected = model.predict_proba(of_pandas(COLUMNS))
     np.testing.assert_allclose(model.predict_proba(of_polars(COLUMNS)), expected)
     new = of_polars(COLUMNS).with_columns(gaps=pl.lit("a new town"))
@@ -260,10 +238,10 @@ def test_a_model_of_one_library_predicts_frames_of_another():
 
 
 @pytest.mark.parametrize("frame_of", [of_pandas, of_polars])
-@pytest.mark.parametrize("make", [forest, panel])
+@pytest.mark.parametrize("make", [trees, own])
 def test_columns_of_unlabeled_rows_are_matched_by_name(make, frame_of):
     numbers = {f"x{k}": X[:, k] for k in range(3)}
-    whole = frame_of(numbers if make is panel else COLUMNS)
+    whole = frame_of(numbers if make is own else COLUMNS)
     names = list(whole.columns)
     other = whole[[*names[::-1]]]
     model = make().fit(whole[:N_LABELED], TRUTH[:N_LABELED], X_unlabeled=whole[N_LABELED:])
@@ -276,13 +254,13 @@ def test_columns_of_unlabeled_rows_are_matched_by_name(make, frame_of):
 
 
 @pytest.mark.parametrize("frame_of", [of_pandas, of_polars])
-def test_named_members_get_the_frames(frame_of):
-    """What members see has the names and the library of what was passed."""
+def test_classifiers_get_the_frames(frame_of):
+    """What they see has the names and the library of what was passed."""
     rows = frame_of(COLUMNS)
-    model = HedgedVotingClassifier([("town", Towns()), ("sign", Signs())], cv=2, random_state=0)
+    model = HedgeClipperClassifier([("town", Towns()), ("sign", Signs())], random_state=0)
     model.fit(rows, PLAIN)
     assert np.isfinite(model.predict_proba(rows)).all()
-    assert [type(member.seen_) for member in model.members_.values()] == [type(rows)] * 2
+    assert [type(one.seen_) for one in model.estimators_.values()] == [type(rows)] * 2
 
 
 class Towns(LogisticRegression):
@@ -328,14 +306,14 @@ def test_cross_validation_scores_labeled_rows_with_any_marks():
     order = np.random.default_rng(1).permutation(N)
     rows, y = X[order], PLAIN[order]
     for score, (train, test) in zip(
-        cross_val_score(forest(), rows, y, cv=3), StratifiedKFold(3).split(rows, y), strict=True
+        cross_val_score(trees(), rows, y, cv=3), StratifiedKFold(3).split(rows, y), strict=True
     ):
-        predicted = forest().fit(rows[train], y[train]).predict(rows[test])
+        predicted = trees().fit(rows[train], y[train]).predict(rows[test])
         assert score == np.mean((predicted == y[test])[y[test] != -1])
     words = [None if label < 0 else "ny"[label] for label in y]
     split = SemiSupervisedSplit(3, random_state=0)
     found = [
-        cross_val_score(forest(), rows, labels, cv=split, scoring=scoring)
+        cross_val_score(trees(), rows, labels, cv=split, scoring=scoring)
         for scoring in ("accuracy", "roc_auc")
         for labels in (y, words)
     ]

@@ -52,10 +52,10 @@ def test_minus_one_among_strings_marks_unlabeled_rows_too():
 
 def test_rows_without_weight_are_dropped():
     rows = split_rows(X, [0, 1, 1, 1, 0, 1], X, np.array([1.0, 0, 1, 0, 1, 1]))
-    kept = rows.without_weightless()
+    kept = rows.drop_zero_weight()
     assert kept.y_labeled.tolist() == [0, 1, 0, 1]
     assert kept.X_labeled.tolist() == X[[0, 2, 4, 5]].tolist()
-    assert kept.without_weightless() is kept
+    assert kept.drop_zero_weight() is kept
 
 
 def test_split_tests_labeled_rows_only_and_trains_on_all_unlabeled():
@@ -87,14 +87,14 @@ def test_grid_search_with_unlabeled_rows():
     rows = rng.normal(size=(200, 3))
     y = np.where(np.arange(200) < 60, (rows[:, 0] > 0).astype(int), -1)
     search = GridSearchCV(
-        HedgeClipperClassifier(n_estimators=20, random_state=0),
-        {"shrinkage": [1.0, 100.0]},
+        HedgeClipperClassifier("trees", n_estimators=20, random_state=0),
+        {"n_estimators": [12, 20]},
         cv=SemiSupervisedSplit(3, random_state=0),
         scoring="roc_auc",
     ).fit(rows, y)
     assert search.best_score_ > 0.8
     scores = cross_val_score(
-        HedgeClipperClassifier(n_estimators=20, random_state=0),
+        HedgeClipperClassifier("trees", n_estimators=20, random_state=0),
         rows,
         y,
         cv=SemiSupervisedSplit(3, random_state=0),
@@ -102,7 +102,9 @@ def test_grid_search_with_unlabeled_rows():
     assert scores.min() > 0.6
 
 
-@pytest.mark.parametrize("model", [HedgeClipperClassifier(n_estimators=20), VoteAggregator()])
+@pytest.mark.parametrize(
+    "model", [HedgeClipperClassifier("trees", n_estimators=20), VoteAggregator()]
+)
 def test_a_warning_names_the_line_that_called_fit(model):
     y = np.arange(40) % 2
     with pytest.warns(NoUnlabeledRowsWarning) as caught:

@@ -25,7 +25,8 @@ RNG = np.random.default_rng(0)
 N_LABELED, N_ROWS = 300, 9_300
 X = RNG.normal(size=(N_ROWS, 5)).astype(np.float32)
 Y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * RNG.normal(size=N_ROWS) > 0).astype(int)
-FRAME = pd.DataFrame(X, columns=NAMES)
+# numbers of float32, as files are read, in float64
+FRAME = pd.DataFrame(X.astype(float), columns=NAMES)
 LABELED, UNLABELED = FRAME[:N_LABELED], FRAME[N_LABELED:].reset_index(drop=True)
 METHODS = ("predict", "predict_proba", "decision_function")
 

@@ -5,12 +5,13 @@ import pytest
 from joblib import cpu_count
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from hedgeclipper import HedgedVotingClassifier
+from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
 
 RNG = np.random.default_rng(0)
@@ -84,21 +85,22 @@ def test_jobs_have_one_thread_each_in_order(options):
     assert widest_pool() == 2
 
 
-@pytest.mark.parametrize("cv", [2, "prefit"])
-def test_members_of_a_panel_take_one_thread_each(cv):
-    members = [("a", Counts(n_jobs=5)), ("b", Counts(n_jobs=5))]
-    if cv == "prefit":
-        members = [(name, model.fit(X, Y)) for name, model in members]
-    panel = HedgedVotingClassifier(members, cv=cv, n_jobs=2).fit(X, Y, X_unlabeled=X)
-    panel.predict(X)
+@pytest.mark.parametrize("is_fitted", [False, True])
+def test_voters_take_one_thread_each(is_fitted):
+    voters = [("a", Counts(n_jobs=5)), ("b", Counts(n_jobs=5))]
+    if is_fitted:
+        voters = [(name, FrozenEstimator(model.fit(X, Y))) for name, model in voters]
+    model = HedgeClipperClassifier(voters, n_jobs=2).fit(X, Y, X_unlabeled=X)
+    model.predict(X)
     own = 1 if n_workers(2) > 1 else 5
-    for model in panel.members_.values():
-        assert model.at_scoring_ == (1, own)
-        assert cv == "prefit" or model.at_fit_ == (1, own)
-        assert model.n_jobs == 5
+    for one in model.estimators_.values():
+        one = one.estimator if is_fitted else one
+        assert one.at_scoring_ == (1, own)
+        assert is_fitted or one.at_fit_ == (1, own)
+        assert one.n_jobs == 5
 
 
-def test_without_jobs_members_keep_their_own():
-    panel = HedgedVotingClassifier([("a", Counts(n_jobs=5))], cv=2)
-    panel.fit(X, Y, X_unlabeled=X).predict(X)
-    assert panel.members_["a"].at_fit_ == panel.members_["a"].at_scoring_ == (1, 5)
+def test_without_jobs_voters_keep_their_own():
+    model = HedgeClipperClassifier([("a", Counts(n_jobs=5))])
+    model.fit(X, Y, X_unlabeled=X).predict(X)
+    assert model.estimators_["a"].at_fit_ == model.estimators_["a"].at_scoring_ == (1, 5)

@@ -188,7 +188,7 @@ def test_voters_that_learn_from_all_rows_know_the_held_out_ones():
 @cache
 def fitted_to_frames(kind):
     X, y = problem(kind)
-    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame = pd.DataFrame(X.astype(float), columns=list("abcdef"))
     model = estimator(kind, confidence_level=0.9)
     return model.fit(frame[:N_LABELED], y[:N_LABELED], frame[N_LABELED:])
 
@@ -198,7 +198,7 @@ def fitted_to_frames(kind):
 def test_rows_elsewhere_give_what_memory_gives(kind, form, tmp_path):
     X, y = problem(kind)
     names = list("abcdef")
-    frame = pd.DataFrame(X, columns=names)
+    frame = pd.DataFrame(X.astype(float), columns=names)
     labeled, rest = frame[:N_LABELED], frame[N_LABELED:]
     model, theirs = estimator(kind, confidence_level=0.9), fitted_to_frames(kind)
     path = tmp_path / "rows.parquet"

@@ -30,7 +30,8 @@ LABELED, UNLABELED = X[:300], X[300:]
 
 
 def fitted(rows, **parameters):
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0, **parameters)
+    options = {"estimators": "trees", "n_estimators": 20, "random_state": 0, **parameters}
+    model = HedgeClipperClassifier(**options)
     return model.fit(LABELED, Y[:300], X_unlabeled=rows)
 
 
@@ -73,7 +74,7 @@ def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler, pool):
 def test_frames_are_matched_by_name(in_memory):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
     rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     with dask.config.set(scheduler="threads"):
         model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=rows)
     assert model.slack_ == pytest.approx(in_memory.slack_, rel=1e-6)
@@ -96,7 +97,7 @@ def test_labeled_rows_must_be_in_memory():
 
 def test_a_missing_column_is_named():
     rows = dd.from_pandas(pd.DataFrame(UNLABELED[:, :3], columns=NAMES[:3]), npartitions=2)
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     frame = pd.DataFrame(LABELED, columns=NAMES)
     with dask.config.set(scheduler="threads"):
         with pytest.raises(ValueError, match="X_unlabeled has no column 'd'"):
@@ -119,7 +120,7 @@ def test_predictions_of_arrays_are_lazy_arrays(in_memory, method):
 
 def test_predictions_of_frames_are_lazy_series_and_frames():
     frame = pd.DataFrame(UNLABELED, columns=NAMES, index=np.arange(len(UNLABELED))[::-1] + 7)
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
     rows = dd.from_pandas(frame, npartitions=3, sort=False)
     labels, shares = model.predict(rows), model.predict_proba(rows)
@@ -141,9 +142,9 @@ def test_other_numbers_of_columns_are_refused(in_memory):
 
 @pytest.mark.parametrize("cut", [np.asarray, lambda rows: [rows], da.from_array])
 def test_missing_numbers_are_refused_wherever_the_rows_are(cut):
-    """Gradient boosting takes none, though the default forest does."""
+    """Gradient boosting takes none, though the default voters do."""
     booster = GradientBoostingClassifier(n_estimators=5, random_state=0)
-    model = fitted(UNLABELED[:1_000], estimator=booster)
+    model = fitted(UNLABELED[:1_000], estimators=[("boosting", booster)])
     rows = UNLABELED[:100].copy()
     rows[3, 0] = np.nan
     with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="contains NaN"):
@@ -171,7 +172,7 @@ def test_empty_blocks_have_no_predictions(in_memory):
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # in Dask, with pandas 3.1
 def test_predictions_of_frames_can_be_written(tmp_path):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
     rows = dd.from_pandas(frame[NAMES[::-1]].assign(id=1), npartitions=3)
     with dask.config.set(scheduler="threads"):
@@ -239,7 +240,7 @@ def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypat
 
 def test_the_game_of_many_rows_is_that_of_memory(monkeypatch):
     """Its sample is the same, and a confidence_level holds rows out in the same way."""
-    monkeypatch.setattr("hedgeclipper.forest.unlabeled.ROWS_IN_GAME", 2_000)
+    monkeypatch.setattr("hedgeclipper.voters.unlabeled.ROWS_IN_GAME", 2_000)
     ours, theirs = (
         fitted(rows, confidence_level=0.95)
         for rows in (da.from_array(UNLABELED, chunks=(3_500, 4)), UNLABELED)
@@ -266,20 +267,16 @@ def test_draws_are_those_of_the_same_rows_in_batches(knows_sizes):
 
 
 @pytest.mark.parametrize("confidence_level", [None, 0.9])
-def test_forest_learns_its_views_from_the_same_rows_wherever_these_are(
-    confidence_level, monkeypatch
+@pytest.mark.parametrize("voters", ["trees", "default"])
+def test_views_are_learned_from_the_same_rows_wherever_these_are(
+    voters, confidence_level, monkeypatch
 ):
     """Of more rows than it takes for views the same ones are drawn, and the same trees grown."""
-    monkeypatch.setattr("hedgeclipper.forest.growing.ROWS_FOR_VIEWS", 500)
-    options = {"confidence_level": confidence_level}
-    model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)), **options)
-    here = fitted(UNLABELED, **options)
-    for ours, theirs in zip(
-        model._predictor.finder.views, here._predictor.finder.views, strict=True
-    ):
-        if ours is not None:
-            np.testing.assert_array_equal(ours.directions_, theirs.directions_)
-    assert_same(model, here)
+    monkeypatch.setattr("hedgeclipper.classifier.ROWS_FOR_VIEWS", 500)
+    options = {"estimators": voters, "confidence_level": confidence_level}
+    with dask.config.set(scheduler="threads"):
+        model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)), **options)
+    assert_same(model, fitted(UNLABELED, **options))
 
 
 def test_draws_of_frames_have_the_named_columns():

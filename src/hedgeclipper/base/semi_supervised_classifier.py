@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -61,7 +61,7 @@ NO_UNLABELED_ROWS = (
 class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
-    _dtype: ClassVar[type] = np.float32
+    _dtype = "float32"
     _keeps_frames = False
     _labels: np.ndarray | None
     confidence_level: float | None

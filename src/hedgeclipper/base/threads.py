@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from joblib import cpu_count, effective_n_jobs
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
@@ -44,6 +45,7 @@ def _run(work: Callable[..., Any], arguments: tuple, shares_cores: bool) -> Any:
 @contextmanager
 def own_jobs(model: Any, shares_cores: bool) -> Iterator[None]:
     """Set a model's own parameters for jobs and threads to 1, and back, if it shares the cores."""
+    model = model.estimator if isinstance(model, FrozenEstimator) else model
     parameters = model.get_params() if shares_cores and hasattr(model, "get_params") else {}
     asked = {}
     for name, n_jobs in parameters.items():
