@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +84,12 @@ def _one_hot(symbols: np.ndarray) -> sparse.csr_array:
     return _as_csr(OneHotEncoder(categories=categories, dtype=np.float32).fit_transform(symbols))
 
 
-def _read_w1a(train: Path, test: Path) -> Contents:
-    """Return the rows of LibSVM text, the training file first."""
-    X, y, X_test, y_test = load_svmlight_files(
-        [str(train), str(test)], n_features=300, zero_based=False
-    )
-    return Contents(_stacked([X, X_test]), _as_classes(np.append(y, y_test)), y.size)
+def _read_libsvm(*paths: Path, n_columns: int, is_dense: bool = False) -> Contents:
+    """Return the rows of LibSVM text, packed or not, the training file first."""
+    files = [lzma.open(p) if p.suffix == ".xz" else str(p) for p in paths]  # noqa: SIM115
+    found = load_svmlight_files(files, n_features=n_columns, dtype=np.float32, zero_based=False)
+    data, target = _stacked(list(found[::2])), _as_classes(np.concatenate(found[1::2]))
+    return Contents(data.toarray() if is_dense else data, target, found[1].size)
 
 
 def _read_covtype(path: Path) -> Contents:
@@ -95,6 +97,13 @@ def _read_covtype(path: Path) -> Contents:
     rows = pd.read_csv(path, header=None, dtype=np.float32).to_numpy()
     target = (rows[:, -1] == LODGEPOLE_PINE).astype(np.int64)
     return Contents(rows[:, :-1], target, target.size)
+
+
+def _read_label_first(path: Path, n_test: int) -> Contents:
+    """Return the rows of CSV text without a heading; the first column has the class."""
+    rows = pd.read_csv(path, header=None, dtype=np.float32).to_numpy()
+    target = _as_classes(rows[:, 0])
+    return Contents(rows[:, 1:], target, target.size - n_test)
 
 
 def _read_kaggle(train: Path, test: Path, label: str) -> Contents:
@@ -113,9 +122,13 @@ def _read_ssl_text(path: Path) -> Contents:
 
 
 READERS: dict[str, Callable[..., Contents]] = {
-    "w1a": _read_w1a,
+    "w1a": partial(_read_libsvm, n_columns=300),
     "covtype": _read_covtype,
     "kagg-cred": lambda *paths: _read_kaggle(*paths, label="SeriousDlqin2yrs"),
     "kagg-prot": lambda *paths: _read_kaggle(*paths, label="Activity"),
     "ssl-text": _read_ssl_text,
+    "SUSY": partial(_read_label_first, n_test=500_000),
+    "HIGGS": partial(_read_label_first, n_test=500_000),
+    "epsilon": partial(_read_libsvm, n_columns=2000, is_dense=True),
+    "webspam-uni": partial(_read_libsvm, n_columns=254),
 }
