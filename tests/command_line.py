@@ -16,15 +16,15 @@ FEW_TREES = (
     "import sys; from hedgeclipper import cli; "
     "from hedgeclipper import HedgeClipperClassifier as C; words = sys.argv[1:]; "
     "C.__init__.__kwdefaults__['n_estimators'] = 20; "
-    "words[1:1] = ['--method', 'forest'] if words[0] == 'fit' and '--method' not in words else []; "
+    "words[1:1] = ['--estimators', 'trees'] if words[0] == 'fit' and '--estimators' not in words else []; "
     "sys.exit(cli.main(words))"
 )
 
 
 def fast(words):
     """Return the words of a command; a fit without a method is that of a forest, for speed."""
-    if words[:1] == ["fit"] and "--method" not in words:
-        return ["fit", "--method", "forest", *words[1:]]
+    if words[:1] == ["fit"] and "--estimators" not in words:
+        return ["fit", "--estimators", "trees", *words[1:]]
     return words
 
 

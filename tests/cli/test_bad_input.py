@@ -139,7 +139,7 @@ def test_a_file_one_may_not_read(command):
         (["--target", "benign", "--model", "m", "--drop", "benign"], USAGE, "out of --drop"),
         (["--target", "benign", "--model", "m", "--jobs", "0"], USAGE, "-1 for all cores. Got 0"),
         (["--target", "benign", "--model", "m", "--metod", "x"], USAGE, "No such option"),
-        (["--target", "benign", "--model", "m", "--method", "tree"], USAGE, "tree"),
+        (["--target", "benign", "--model", "m", "--estimators", "tree"], USAGE, "tree"),
         (["--target", "benign", "--model", "m", "--drop", "nine"], DATA, "for --drop"),
         (["--target", "benign", "--model", "m", "--unlabeled", "no.csv"], DATA, "does not exist"),
         (["--target", "benign", "--model", "old.skops"], OUTPUT, "Pass --force to replace it."),

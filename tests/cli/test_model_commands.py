@@ -6,25 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 import hedgeclipper
-from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.cli import main
 from tests.command_line import cancer, crowd, flowers
-
-
-def few_members(X, n_labels, random_state, *, n_classes=2):
-    from hedgeclipper.panel.panel_views import filler
-    from sklearn.pipeline import make_pipeline
-    from sklearn.tree import DecisionTreeClassifier
-
-    return [
-        ("linear", make_pipeline(filler(), LogisticRegression(max_iter=2000))),
-        ("extra_trees", make_pipeline(filler(), DecisionTreeClassifier(max_depth=2))),
-    ]
 
 
 def test_from_csv_with_strings_dates_and_missing_values_to_predictions(command):
@@ -77,34 +64,17 @@ def test_predictions_are_those_of_the_saved_model(command, suffix):
     assert predicted["prediction"].dtype.kind == "i"
 
 
-def test_voting(command, monkeypatch):
-    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few_members)
+def test_the_default_has_trees_and_other_voters(command):
     flowers().to_csv("rows.csv", index=False)
-    command(
-        *("fit", "rows.csv", "--target", "species", "--method", "voting", "--jobs", 1),
-        *("--model", "m.skops", "--seed", 3),
-    )
-    assert command.code == 0
-    assert re.search(r"^Error +about \d+\.\d% on the 90 unlabeled rows", command.out, re.MULTILINE)
-    command("predict", "m.skops", "rows.csv", "-o", "p.parquet", "--json")
-    assert command.result["classes"].keys() == {"setosa", "versicolor", "virginica"}
-
-
-def test_the_default_is_a_panel_with_a_forest(command, monkeypatch):
-    def few(X, n_labels, random_state):
-        forest = HedgeClipperClassifier(n_estimators=24, random_state=0)
-        return [("linear", LogisticRegression()), ("hedgeclipper", forest)]
-
-    monkeypatch.setattr("hedgeclipper.panel.members.default_panel", few)
-    cancer().to_csv("rows.csv", index=False)
-    words = ["fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--report", "r.html"]
-    assert main([*words, "--jobs", "1"]) == 0
+    words = ["fit", "rows.csv", "-t", "species", "-m", "m.skops", "--report", "r.html"]
+    assert main([*words, "--jobs", "1", "--seed", "3"]) == 0
     out, _ = command.capsys.readouterr()
-    assert isinstance(hedgeclipper.load("m.skops")["model"], hedgeclipper.HedgedVotingClassifier)
-    assert "Error" in out
+    assert re.search(r"^Error +about \d+\.\d% on the 90 unlabeled rows", out, re.MULTILINE)
+    names = list(hedgeclipper.load("m.skops")["model"].voter_names_)
+    assert {"random forest", "linear", "boosting"} <= set(names)
     page = Path("r.html").read_text("utf-8")
     assert "permutation importance" in page
-    assert re.search(r"Unlabeled rows: .* AUC.*, in its forest", page)
+    assert re.search(r"Unlabeled rows: .*, in its trees", page)
 
 
 @pytest.mark.usefixtures("other_sections")

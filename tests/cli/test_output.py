@@ -32,7 +32,16 @@ def test_a_command_that_is_stopped_leaves_nothing(tmp_path):
     frame = pd.DataFrame(rng.normal(size=(20_000, 30)), columns=[f"x{k}" for k in range(30)])
     frame["y"] = np.where(np.arange(20_000) < 5_000, frame["x0"] > 0, None)
     frame.to_parquet(tmp_path / "rows.parquet")
-    words = ["fit", "rows.parquet", "--target", "y", "--method", "voting", "--model", "m.skops"]
+    words = [
+        "fit",
+        "rows.parquet",
+        "--target",
+        "y",
+        "--estimators",
+        "default",
+        "--model",
+        "m.skops",
+    ]
     process = subprocess.Popen(
         [*COMMAND, *words, "--jobs", "1"],
         cwd=tmp_path,

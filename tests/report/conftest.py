@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier, VoteAggregator
+from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 
 X, Y = make_classification(600, n_informative=4, flip_y=0.1, random_state=0)
 THREE = np.arange(Y.size) % 3
@@ -18,8 +18,8 @@ VOTES[RNG.random((600, 5)) < 0.3] = -1
 
 @pytest.fixture(scope="session")
 def models():
-    forest = HedgeClipperClassifier(n_estimators=40, random_state=0)
-    panel = HedgedVotingClassifier(MEMBERS, random_state=0)
+    forest = HedgeClipperClassifier("trees", n_estimators=40, random_state=0)
+    panel = HedgeClipperClassifier(MEMBERS, random_state=0)
     votes = VoteAggregator()
     return {
         "forest": forest.fit(X[:200], Y[:200], X_unlabeled=X[200:]),
@@ -30,7 +30,7 @@ def models():
 
 @pytest.fixture(scope="session")
 def of_three():
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     return model.fit(X[:200], THREE[:200], X_unlabeled=X[200:])
 
 

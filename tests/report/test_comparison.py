@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier
+from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.report.comparison import Comparison, compare
 from hedgeclipper.report.data import read_data
 from tests.report.conftest import MEMBERS, X, Y
@@ -10,7 +10,7 @@ from tests.report.conftest import MEMBERS, X, Y
 def test_held_out_labels_are_not_learned_from():
     rng = np.random.default_rng(0)
     noise = rng.integers(0, 2, 120)
-    model = HedgeClipperClassifier(n_estimators=40, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=40, random_state=0)
     model.fit(X[:120], noise, X_unlabeled=X[120:])
     rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:]}
     found = compare(read_data(model, rows))
@@ -20,7 +20,7 @@ def test_held_out_labels_are_not_learned_from():
 
 def test_held_out_labels_do_not_weigh_the_members_of_a_panel():
     noise = np.random.default_rng(1).integers(0, 2, 120)
-    model = HedgedVotingClassifier(MEMBERS, random_state=0)
+    model = HedgeClipperClassifier(MEMBERS, random_state=0)
     model.fit(X[:120], noise, X_unlabeled=X[120:])
     rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:]}
     found = compare(read_data(model, rows))

@@ -44,7 +44,7 @@ def test_votes_are_by_default_those_of_the_fit(models):
 
 def test_rows_go_through_the_steps_of_a_pipeline():
     model = make_pipeline(
-        StandardScaler(), HedgeClipperClassifier(n_estimators=20, random_state=0)
+        StandardScaler(), HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     ).fit(X, np.where(np.arange(600) < 200, Y, -1))
     found = read_data(model, {"X_unlabeled": X[200:]})
     np.testing.assert_allclose(found.probabilities, model.predict_proba(X[200:]))

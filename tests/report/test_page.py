@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from hedgeclipper import (
     ContradictionWarning,
     HedgeClipperClassifier,
-    HedgedVotingClassifier,
     NeverPredictedWarning,
     SemiSupervisedSplit,
     VoteAggregator,
@@ -58,12 +57,12 @@ class Text(HTMLParser):
 
 
 def forest(**parameters):
-    model = HedgeClipperClassifier(n_estimators=40, random_state=0, **parameters)
+    model = HedgeClipperClassifier("trees", n_estimators=40, random_state=0, **parameters)
     return model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
 
 
 def panel(**parameters):
-    model = HedgedVotingClassifier(MEMBERS, random_state=0, **parameters)
+    model = HedgeClipperClassifier(MEMBERS, random_state=0, **parameters)
     return model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
 
 
@@ -204,7 +203,7 @@ def test_recall_and_confusion_are_those_of_predictions_without_the_label(request
 def test_classes_that_are_never_predicted_are_named(tmp_path):
     rows = np.random.default_rng(0).normal(size=(600, 3))
     y = np.array(["often"] * 190 + ["rare"] * 10)
-    model = HedgedVotingClassifier([("linear", LogisticRegression(C=1e-6))], random_state=0)
+    model = HedgeClipperClassifier([("linear", LogisticRegression(C=1e-6))], random_state=0)
     given = {"X": rows[:200], "y": y, "X_unlabeled": rows[200:]}
     with pytest.warns(NeverPredictedWarning):
         model.fit(**given)
@@ -262,7 +261,7 @@ def test_the_comparison_describes_its_folds_and_baselines(pages):
 @pytest.mark.usefixtures("whole_page")
 def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
     few = np.r_[np.flatnonzero(Y == 0)[:8], np.flatnonzero(Y == 1)[:4]]
-    model = HedgeClipperClassifier(n_estimators=40, random_state=0)
+    model = HedgeClipperClassifier("trees", n_estimators=40, random_state=0)
     model.fit(X[few], Y[few], X_unlabeled=X[100:])
     words = Text(page_of(model, tmp_path, X=X[few], y=Y[few], X_unlabeled=X[100:])).text
     assert "Class 1 has 4 labeled rows" in words
@@ -334,9 +333,9 @@ def test_more_about_the_data_can_be_listed(fitted_forest, tmp_path):
 @pytest.mark.parametrize("kind", ["forest", "panel"])
 def test_more_than_two_classes(kind, tmp_path):
     model = (
-        HedgeClipperClassifier(n_estimators=32, random_state=0)
+        HedgeClipperClassifier("trees", n_estimators=32, random_state=0)
         if kind == "forest"
-        else HedgedVotingClassifier(MEMBERS, random_state=0)
+        else HedgeClipperClassifier(MEMBERS, random_state=0)
     )
     rows = {"X": THREE_X[:120], "y": THREE_Y[:120], "X_unlabeled": THREE_X[120:]}
     model.fit(**rows)
@@ -365,7 +364,7 @@ def test_contradicting_voters_are_named(tmp_path):
 
 def test_a_pipeline_and_a_search_are_opened(tmp_path):
     marked = np.where(np.arange(Y.size) < 100, Y, -1)
-    inner = HedgeClipperClassifier(n_estimators=20, random_state=0)
+    inner = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     whole = make_pipeline(StandardScaler(), inner)
     search = GridSearchCV(
         whole,
@@ -381,7 +380,7 @@ def named(**parameters):
     """A forest on rows whose columns have names, and the rows."""
     rows = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
     given = {"X": rows[:100], "y": Y[:100], "X_unlabeled": rows[100:]}
-    model = HedgeClipperClassifier(n_estimators=20, random_state=0, **parameters)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0, **parameters)
     return model.fit(**given), given
 
 
@@ -405,7 +404,7 @@ def test_without_the_rows_of_the_fit_importances_are_not_told(tmp_path):
 def test_what_comes_from_data_is_escaped(tmp_path):
     labels = np.array([HOSTILE, "no"])[Y]
     rows = pd.DataFrame(X, columns=[f"{HOSTILE}{k}" for k in range(X.shape[1])])
-    model = HedgedVotingClassifier([(f"<b>{HOSTILE}", GaussianNB())], random_state=0)
+    model = HedgeClipperClassifier([(f"<b>{HOSTILE}", GaussianNB())], random_state=0)
     given = {"X": rows[:100], "y": labels[:100], "X_unlabeled": rows[100:]}
     page = page_of(model.fit(**given), tmp_path, title=f"<i>{HOSTILE}", **given)
     assert HOSTILE not in page

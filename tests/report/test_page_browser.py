@@ -12,7 +12,6 @@ from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper import (
     HedgeClipperClassifier,
-    HedgedVotingClassifier,
     VoteAggregator,
     write_report,
 )
@@ -36,9 +35,9 @@ def reports(tmp_path_factory):
     X, y = make_classification(500, n_informative=4, random_state=0)
     rows = pd.DataFrame(X, columns=[f"a_rather_long_name_of_a_column_{k}" for k in range(20)])
     given = {"X": rows[:100], "y": y[:100], "X_unlabeled": rows[100:]}
-    model = HedgeClipperClassifier(n_estimators=40, random_state=0).fit(**given)
+    model = HedgeClipperClassifier("trees", n_estimators=40, random_state=0).fit(**given)
     members = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
-    panel = HedgedVotingClassifier(members, random_state=0).fit(**given)
+    panel = HedgeClipperClassifier(members, random_state=0).fit(**given)
     names = [f"a_rather_long_name_of_a_file.csv, line {k}" for k in range(102, 502)]
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 200)

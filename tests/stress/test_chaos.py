@@ -110,7 +110,7 @@ def test_rows_that_change_between_passes_are_told_or_do_no_harm():
     told = (ValueError, OSError)
 
     def fit(rows):
-        model = HedgeClipperClassifier(n_estimators=12, random_state=0)
+        model = HedgeClipperClassifier("trees", n_estimators=12, random_state=0)
         return model.fit(X[:60], y, X_unlabeled=rows).predict_proba(X)
 
     with Tally("rows that change between passes") as tally:
@@ -149,7 +149,7 @@ def test_fits_outlive_dask_workers():
     y = X[:200, 0] > 0
 
     def fit(rows):
-        model = HedgeClipperClassifier(n_estimators=20, random_state=0)
+        model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
         return model.fit(X[:200], y, X_unlabeled=rows).predict_proba(X[:500])
 
     expected = fit(X)

@@ -16,7 +16,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import (
     HedgeClipperClassifier,
-    HedgedVotingClassifier,
     ModelFileError,
     VoteAggregator,
     load,
@@ -136,13 +135,16 @@ def models(tmp_path_factory):
     gold = np.where(rng.random(60) < 0.5, cast[:, 0], -1)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     found = {
-        "forest": (HedgeClipperClassifier(n_estimators=8, random_state=0).fit(X, y), X),
+        "forest": (HedgeClipperClassifier("trees", n_estimators=8, random_state=0).fit(X, y), X),
         "panel": (
-            HedgedVotingClassifier([("linear", LogisticRegression())], random_state=0).fit(X, y),
+            HedgeClipperClassifier([("linear", LogisticRegression())], random_state=0).fit(X, y),
             X,
         ),
-        "members": (HedgedVotingClassifier(MEMBERS, random_state=0).fit(X, y), X),
-        "named": (HedgeClipperClassifier(n_estimators=8, random_state=0).fit(frame, y), frame),
+        "members": (HedgeClipperClassifier(MEMBERS, random_state=0).fit(X, y), X),
+        "named": (
+            HedgeClipperClassifier("trees", n_estimators=8, random_state=0).fit(frame, y),
+            frame,
+        ),
         "votes": (VoteAggregator(random_state=0).fit(cast, gold), cast),
     }
     return {

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgeclipper import HedgeClipperClassifier, HedgedVotingClassifier, VoteAggregator
+from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.cli import main
 from tests.report.test_page_browser import BROWSER, Visit, browser  # noqa: F401
 from tests.stress.tally import Tally, tries
@@ -52,8 +52,10 @@ def test_nothing_in_a_name_runs_in_a_report(browser, tmp_path):  # noqa: F811
             frame = pd.DataFrame(votes, columns=[name, other, "plain"])
             gold = pd.Series(np.where(np.arange(150) < 50, y, None), dtype=object)
             models = {
-                "forest": HedgeClipperClassifier(n_estimators=8, random_state=0).fit(**given),
-                "panel": HedgedVotingClassifier(members, random_state=0).fit(**given),
+                "forest": HedgeClipperClassifier("trees", n_estimators=8, random_state=0).fit(
+                    **given
+                ),
+                "panel": HedgeClipperClassifier(members, random_state=0).fit(**given),
                 "votes": VoteAggregator(random_state=0).fit(frame, gold),
             }
             for kind, model in models.items():

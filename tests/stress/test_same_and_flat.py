@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression
 
 from hedgeclipper import (
     HedgeClipperClassifier,
-    HedgedVotingClassifier,
     VoteAggregator,
 )
 from tests.stress.tally import Tally, tries
@@ -26,11 +25,13 @@ ROUNDING = 1e-6  # of float32 beside float64, and of sums in another order
 
 
 def forest(**options):
-    return HedgeClipperClassifier(**{"n_estimators": 20, "random_state": 0, **options})
+    return HedgeClipperClassifier(
+        **{"estimators": "trees", "n_estimators": 20, "random_state": 0, **options}
+    )
 
 
 def panel(**options):
-    return HedgedVotingClassifier([("linear", LogisticRegression())], random_state=0, **options)
+    return HedgeClipperClassifier([("linear", LogisticRegression())], random_state=0, **options)
 
 
 MODELS = {
