@@ -16,7 +16,8 @@ FEW_TREES = (
     "import sys; from hedgeclipper import cli; "
     "from hedgeclipper import HedgeClipperClassifier as C; words = sys.argv[1:]; "
     "C.__init__.__kwdefaults__['n_estimators'] = 20; "
-    "words[1:1] = ['--estimators', 'trees'] if words[0] == 'fit' and '--estimators' not in words else []; "
+    "is_short = words[0] == 'fit' and '--estimators' not in words; "
+    "words[1:1] = ['--estimators', 'trees'] if is_short else []; "
     "sys.exit(cli.main(words))"
 )
 

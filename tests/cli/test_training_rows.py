@@ -51,7 +51,7 @@ def test_numbers_are_read_in_batches_with_the_results_of_memory(command, suffix,
     assert (command.result["n_labeled"], command.result["n_unlabeled"]) == (100, 469)
     assert command.result["columns"][2]["what"] == "as they are; 1 missing stay so"
     X = frame.drop(columns=["benign", "patient"]).astype(np.float32)
-    model = HedgeClipperClassifier(random_state=0)
+    model = HedgeClipperClassifier("trees", random_state=0)
     model.fit(X[known], frame["benign"][known].astype(int), X_unlabeled=X[~known])
     expected = model.predict_proba(X[~known])[:, 1]
     for to, read in {"p.parquet": pd.read_parquet, "p.csv": pd.read_csv}.items():

@@ -18,7 +18,7 @@ def test_predictions_are_those_of_the_estimator(models, kind):
 
 
 def test_rows_that_were_drawn_keep_their_names(models, monkeypatch):
-    monkeypatch.setitem(data.MOST_ROWS, "panel", 50)
+    monkeypatch.setattr(data, "MOST_ROWS", 50)
     found = read_data(models["panel"], {"X_unlabeled": X[200:]}, [f"row {k}" for k in range(400)])
     numbers = [int(name.removeprefix("row ")) for name in found.row_names]
     assert (len(numbers), found.n_passed) == (50, 400)

@@ -41,7 +41,7 @@ def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
 
 def test_members_are_drawn_as_their_summary_has_them(models):
     display = VoterDisplay.from_estimator(models["panel"], ax=new_ax())
-    summary = models["panel"].member_summary().set_index("member").loc[display.voters]
+    summary = models["panel"].voter_summary().set_index("voter").loc[display.voters]
     np.testing.assert_allclose(display.weights, summary["weight"])
     np.testing.assert_allclose(display.correlations, summary["correlation"])
     np.testing.assert_allclose(display.errors, summary["standard_error"])

@@ -160,7 +160,7 @@ def test_ids_occur_once_and_pictures_have_names(pages, kind):
 
 def test_data_and_settings_are_listed(pages):
     words = Text(pages["forest"]).text
-    assert "forest of 40 trees, its groups weighed" in words
+    assert "vote of 3 voters" in words
     assert "labeled rows 100" in words
     assert "unlabeled rows 400" in words
     assert "n_estimators 40" in words
@@ -251,10 +251,9 @@ def test_if_no_row_can_be_labeled_automatically_it_says_why(pages, fitted_forest
 
 
 def test_the_comparison_describes_its_folds_and_baselines(pages):
-    assert "3 stratified folds of 100 labeled rows" in pages["forest"]
-    assert "its random forest alone" in pages["forest"]
-    assert "5 stratified folds of 100 labeled rows" in pages["panel"]
-    assert "mean of all members" in pages["panel"]
+    for kind in ("forest", "panel"):
+        assert "5 stratified folds of 100 labeled rows" in pages[kind]
+        assert "mean of all voters" in pages[kind]
     assert "majority vote" in pages["votes"]
 
 
@@ -270,14 +269,14 @@ def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
 
 @pytest.mark.usefixtures("whole_page")
 def test_without_rows_sections_say_what_is_missing(fitted_forest, tmp_path):
-    found = Text(page_of(fitted_forest, tmp_path))
+    found = Text(page_of(pickle.loads(pickle.dumps(fitted_forest)), tmp_path))
     assert set(SECTIONS + DETAILS) <= set(found.ids)
     assert "pass X and y to it" in found.text
     assert "pass X_unlabeled" in found.text
 
 
 def test_of_many_rows_some_are_drawn(fitted_panel, monkeypatch, tmp_path):
-    monkeypatch.setitem(data.MOST_ROWS, "panel", 50)
+    monkeypatch.setattr(data, "MOST_ROWS", 50)
     words = Text(page_of(fitted_panel, tmp_path, **ROWS)).text
     assert "50 unlabeled rows drawn at random from 400" in words
 
@@ -368,7 +367,7 @@ def test_a_pipeline_and_a_search_are_opened(tmp_path):
     whole = make_pipeline(StandardScaler(), inner)
     search = GridSearchCV(
         whole,
-        {"hedgeclipperclassifier__loss": ["square"]},
+        {"hedgeclipperclassifier__n_estimators": [12]},
         cv=SemiSupervisedSplit(2, random_state=0),
     ).fit(X, marked)
     page = page_of(search, tmp_path, X=X, y=marked)
@@ -384,14 +383,13 @@ def named(**parameters):
     return model.fit(**given), given
 
 
-def test_importances_gain_and_reasons_are_told_in_the_names_of_columns(tmp_path):
+def test_importances_and_gain_are_told_in_the_names_of_columns(tmp_path):
     model, given = named()
     page = page_of(model, tmp_path, **given)
     gain = model.unlabeled_gain_.describe()
     assert gain[0].upper() + gain[1:] in Text(page).text
     most = int(np.argmax(model.feature_importances_))
     assert f'aria-label="column {most}: {model.feature_importances_[most]:.3f}"' in page
-    assert re.search(r"for: column \d+ = ", Text(part_of(page, "next")).text)
 
 
 def test_without_the_rows_of_the_fit_importances_are_not_told(tmp_path):
