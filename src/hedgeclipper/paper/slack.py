@@ -20,10 +20,8 @@ stopping early keeps the weights of SGD finite. Nothing else does, unless a ``ca
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -171,7 +169,6 @@ class LeafVoters:
     specialists: Specialists
     rows: LeafRows
     n_samples: int
-    in_memory = False
 
     @property
     def n_voters(self) -> int:
@@ -186,13 +183,6 @@ class LeafVoters:
     def blocks(self) -> Iterator[LeafBlock]:
         """Yield the rows in blocks."""
         return (LeafBlock(self.specialists, leaves) for leaves in self.rows.blocks())
-
-    def sum_blocks(self, work: Callable[[Any], Any]) -> Any:
-        """Return the sum of the results of the work on each block."""
-        return reduce(operator.iadd, map(work, self.blocks()))
-
-    def thinned(self, stride: int) -> None:
-        """Return None: rows that are left out would have to be read all the same."""
 
 
 @dataclass(frozen=True, eq=False)
