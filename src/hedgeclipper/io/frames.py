@@ -56,8 +56,8 @@ def frame_columns(frame: Any) -> list[tuple[Any, nw.Series[Any]]]:
     if _is_arrow(frame):
         hidden = index_names(frame.schema)
         frame = pyarrow().table([decoded(column) for column in frame.columns], names=names)
-    columns = nw.from_native(frame, eager_only=True).iter_columns()
-    return [(column.name, column) for column in columns if column.name not in hidden]
+    table = nw.from_native(frame, eager_only=True)
+    return [(name, table.get_column(name)) for name in table.columns if name not in hidden]
 
 
 def frame_arrays(frame: Any, names: Sequence[Any] | None = None) -> dict[Any, np.ndarray]:
