@@ -11,8 +11,8 @@ voter ranks. It is not a statement about the rows, and never enters a bound.
 
 **Anchor.** The game starts from weights that need no labels, and is pulled to them: one half for
 the trees, by their numbers, and the other half for the other voters, each times exp(z / 2) if its b
-is z standard errors from that of the trees. With few labels z counts less. (Chosen on three draws
-of 34 rows of the benchmarks and two of 48 with rare classes: docs/ablations.md.)
+is z standard errors from that of the trees. With few labels z counts less. (Chosen among some sixty
+variants on two draws of 34 rows of the benchmarks and of 48 with rare classes.)
 
 **Game.** How voters agree is seen on the unlabeled rows, and on the labeled ones, where b comes
 from, so that some of the noise in b cancels (`_sampling_correction`). The slack is minimized with a
