@@ -25,7 +25,7 @@ from benchmarks.draws import whole
 from benchmarks.results_file import FOLDER, Key, read_results, today, versions, write_results
 from benchmarks.votes.data import SETS, vote_set
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
-from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 
 RESULTS = FOLDER / "bounds.csv"
 ROWS = ("adult", "covtype", "weather", "a1a")
@@ -128,9 +128,9 @@ def measure(method: str, name: str, n_labels: int, seed: int) -> BoundResult | N
     start = perf_counter()
     held = fit_quietly(method, seed, LEVEL, drawn)
     seconds = perf_counter() - start
-    rule, certificate = held._checked, held.certificate_
+    rule, certificate = held._tested, held.certificate_
     wrong = held.transduction_ != drawn.y_unlabeled
-    pool = np.append(rule.wrong, wrong), np.append(rule.doubts, rule.unlabeled_doubts)
+    pool = np.append(rule.wrong, wrong), np.append(rule.uncertainties, rule.unlabeled_uncertainties)
     plain = fit_quietly(method, seed, None, drawn)
     estimate = plain.certificate_
     return BoundResult(
@@ -155,33 +155,38 @@ def measure(method: str, name: str, n_labels: int, seed: int) -> BoundResult | N
 
 
 def splits(
-    wrong: np.ndarray, doubts: np.ndarray, n_held: int, seed: int
-) -> Iterator[tuple[CheckedRule, np.ndarray]]:
+    wrong: np.ndarray, uncertainties: np.ndarray, n_held: int, seed: int
+) -> Iterator[tuple[TestedPredictions, np.ndarray]]:
     """Yield rules tested by other rows of the pool, and what is wrong on the rest."""
     rng = np.random.default_rng([seed, n_held])
     for _ in range(N_SPLITS):
         rows = rng.permutation(wrong.size)
         held, rest = rows[:n_held], rows[n_held:]
-        yield CheckedRule(wrong[held], doubts[held], doubts[rest], rest.size, 0.0), wrong[rest]
+        yield (
+            TestedPredictions(
+                wrong[held], uncertainties[held], uncertainties[rest], rest.size, 0.0
+            ),
+            wrong[rest],
+        )
 
 
-def resplit(wrong: np.ndarray, doubts: np.ndarray, n_held: int, seed: int) -> tuple[float]:
+def resplit(wrong: np.ndarray, uncertainties: np.ndarray, n_held: int, seed: int) -> tuple[float]:
     """Return the share of the splits in which the guarantee holds."""
-    pairs = splits(wrong, doubts, n_held, seed)
+    pairs = splits(wrong, uncertainties, n_held, seed)
     return (float(np.mean([r.certificate(LEVEL).error_upper >= w.mean() for r, w in pairs])),)
 
 
 def automatic_labels(
-    wrong: np.ndarray, doubts: np.ndarray, n_held: int, seed: int
+    wrong: np.ndarray, uncertainties: np.ndarray, n_held: int, seed: int
 ) -> dict[str, float]:
     """Return how often automatic labels have too many errors, and how many rows they cover."""
     found = {}
     for most in MAX_ERRORS:
         broken, labeled = np.zeros((2, N_SPLITS)), np.zeros((2, N_SPLITS))
-        for number, (rule, rest) in enumerate(splits(wrong, doubts, n_held, seed)):
+        for number, (rule, rest) in enumerate(splits(wrong, uncertainties, n_held, seed)):
             thresholds = rule.surest(most, LEVEL).threshold, tuned_threshold(rule, most)
             for kind, threshold in enumerate(thresholds):
-                sure = rule.unlabeled_doubts <= threshold
+                sure = rule.unlabeled_uncertainties <= threshold
                 labeled[kind, number] = sure.mean()
                 broken[kind, number] = sure.any() and rest[sure].mean() > most
         percent = f"{100 * most:g}"
@@ -191,12 +196,12 @@ def automatic_labels(
     return found
 
 
-def tuned_threshold(rule: CheckedRule, most: float) -> float:
-    """Return the largest doubt up to which the held-out labels have as few errors."""
-    order = np.argsort(rule.doubts)
+def tuned_threshold(rule: TestedPredictions, most: float) -> float:
+    """Return the largest uncertainty up to which the held-out labels have as few errors."""
+    order = np.argsort(rule.uncertainties)
     shares = np.cumsum(rule.wrong[order]) / np.arange(1, order.size + 1)
     fits = np.flatnonzero(shares <= most)
-    return float(rule.doubts[order[fits[-1]]]) if fits.size else -np.inf
+    return float(rule.uncertainties[order[fits[-1]]]) if fits.size else -np.inf
 
 
 def measure_simple(method: str, name: str, n_labels: int, seed: int) -> BoundResult | None:
@@ -215,7 +220,7 @@ def measure_simple(method: str, name: str, n_labels: int, seed: int) -> BoundRes
         predict, tested = forest.fit(drawn.X[half:], drawn.y[half:]).predict, slice(half)
     held, rest = predict(drawn.X[tested]) != drawn.y[tested], predict(drawn.X_unlabeled)
     rest = rest != drawn.y_unlabeled
-    rule = CheckedRule(held, np.zeros(held.size), np.zeros(rest.size), rest.size, 0.0)
+    rule = TestedPredictions(held, np.zeros(held.size), np.zeros(rest.size), rest.size, 0.0)
     bound = rule.certificate(LEVEL).error_upper
     pool, nothing = np.append(held, rest), float("nan")
     covered = resplit(pool, np.zeros(pool.size), held.size, seed)

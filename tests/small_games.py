@@ -44,7 +44,7 @@ class SmallGame:
         game = set_up_game(self.votes, self.b, **options)
         if widths is None:
             return game
-        own, p = np.arange(self.b.size), game.terms.edge.size
+        own, p = np.arange(self.b.size), game.terms.linear_term.size
         width, lower = np.zeros(p), np.full(p, -game.terms.upper[0])
         width[own] = self.coverage * widths
         width[self.b.size :] = game.terms.width[self.b.size :]
@@ -101,7 +101,7 @@ class Spelled:
     """The game of weights plus - minus >= 0, with the class balance as a column."""
 
     columns: np.ndarray
-    edge: np.ndarray
+    linear_term: np.ndarray
     width: np.ndarray
     curvature: np.ndarray
     anchor: np.ndarray
@@ -116,7 +116,7 @@ def spell_out(game: SmallGame) -> Spelled:
     widths = options.get("widths")
     spelled = Spelled(
         columns=game.awake,
-        edge=c * game.b,
+        linear_term=c * game.b,
         width=c * (np.zeros(p) if widths is None else widths),
         curvature=options.get("ridge", 0.0) * c,
         anchor=np.broadcast_to(options.get("anchor", 0.0), (p,)),
@@ -128,7 +128,7 @@ def spell_out(game: SmallGame) -> Spelled:
         positive, width = options["class_balance"]
         spelled.columns = np.column_stack([spelled.columns, np.ones(len(game.awake))])
         for name, value in {
-            "edge": 2 * positive - 1,
+            "linear_term": 2 * positive - 1,
             "width": 2 * width,
             "curvature": options.get("ridge", 0.0),
             "anchor": 0.0,
@@ -143,7 +143,9 @@ def objective(game: SmallGame, theta: np.ndarray) -> float:
     """The game's objective, 0 at theta = 0 but for the anchor."""
     s = spell_out(game)
     rows = potential(game.loss, s.columns @ theta) - potential(game.loss, np.zeros(1))
-    own = -s.edge @ theta + s.width @ np.abs(theta) + s.curvature @ (theta - s.anchor) ** 2 / 2
+    own = (
+        -s.linear_term @ theta + s.width @ np.abs(theta) + s.curvature @ (theta - s.anchor) ** 2 / 2
+    )
     return float(own + s.alpha * rows.mean())
 
 
@@ -161,7 +163,9 @@ def _linear_program(game: SmallGame, s: Spelled) -> float:
     for slope, intercept in PIECES[game.loss]:
         rows.append(np.hstack([slope * s.columns, -slope * s.columns, -np.eye(n)]))
         limits.append(np.full(n, -float(intercept)))
-    cost = np.concatenate([s.width - s.edge, s.width + s.edge, np.full(n, s.alpha / n)])
+    cost = np.concatenate(
+        [s.width - s.linear_term, s.width + s.linear_term, np.full(n, s.alpha / n)]
+    )
     bounds = [*_bounds(s), *[(None, None)] * n]
     result = linprog(cost, np.vstack(rows), np.concatenate(limits), bounds=bounds)
     assert result.status == 0, result.message
@@ -176,7 +180,7 @@ def _nonlinear_program(game: SmallGame, s: Spelled) -> float:
 
     def value(x):
         theta = x[:p] - x[p : 2 * p]
-        own = -s.edge @ theta + s.width @ (x[:p] + x[p : 2 * p])
+        own = -s.linear_term @ theta + s.width @ (x[:p] + x[p : 2 * p])
         own += s.curvature @ (theta - s.anchor) ** 2 / 2
         rows = x[2 * p :] if pieces else potential(game.loss, s.columns @ theta)
         return own + s.alpha * (rows.mean() - at_zero)

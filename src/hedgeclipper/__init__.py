@@ -20,9 +20,9 @@ if TYPE_CHECKING:
         ShiftWarning,
     )
     from hedgeclipper.bounds.certificate import Certificate
-    from hedgeclipper.bounds.checked_rule import AutoLabels
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
+    from hedgeclipper.bounds.tested_predictions import AutoLabels
     from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
@@ -49,7 +49,7 @@ _HOME = {
     "lower_bounds": "bounds.intervals",
     "UnboundedGameWarning": "game.solve",
     "solve_game": "game.solve",
-    "AutoLabels": "bounds.checked_rule",
+    "AutoLabels": "bounds.tested_predictions",
     "Certificate": "bounds.certificate",
     "Contradiction": "game.solution",
     "GameSolution": "game.solution",

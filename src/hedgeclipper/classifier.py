@@ -22,7 +22,7 @@ from hedgeclipper.base.semi_supervised_classifier import (
     NamedColumns,
     SemiSupervisedClassifier,
 )
-from hedgeclipper.bounds.checked_rule import USED_LABELS, why_no_guarantee
+from hedgeclipper.bounds.tested_predictions import USED_LABELS, why_no_guarantee
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.progress import row_reporter

@@ -10,8 +10,8 @@ from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
 from hedgeclipper.base.semi_supervised_classifier import NamedColumns
 from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.bounds.checked_rule import CheckedRule
 from hedgeclipper.bounds.class_rates import RateEvidence
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.game.losses import (
     LogLoss,

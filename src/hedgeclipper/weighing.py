@@ -333,8 +333,8 @@ def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> Game
     setting = Game(voters, terms, resolve_loss("square"))
 
     def solve(correlations: np.ndarray) -> GameSolution:
-        edge = voters.coverage * np.clip(correlations, -1.0, 1.0)
-        game = replace(setting, terms=replace(terms, edge=edge))
+        linear_term = voters.coverage * np.clip(correlations, -1.0, 1.0)
+        game = replace(setting, terms=replace(terms, linear_term=linear_term))
         return play(game, Progress(TOL, MAX_ITER), "batch")
 
     solution = solve(b)

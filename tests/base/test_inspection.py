@@ -131,7 +131,7 @@ def test_an_inspection_has_what_the_estimator_has(kind, n_classes):
     read = found.read_rows(*given).X_unlabeled
     probabilities = model.predict_proba(rows)
     np.testing.assert_allclose(found.predict_rows(read), probabilities)
-    np.testing.assert_allclose(found.doubts_of(rows), 1.0 - probabilities.max(axis=1))
+    np.testing.assert_allclose(found.uncertainties_of(rows), 1.0 - probabilities.max(axis=1))
     found_again = found.checked.certificate(model.confidence_level)
     assert found_again.describe() == model.certificate_.describe()
 

@@ -119,7 +119,7 @@ def test_errors_and_uncertainties_are_those_of_the_decisions(kind):
         assert np.unique(predicted).size == 1
         counts.append(model.certificate_.n_errors)
         p = model.predict_proba(X[U])[np.arange(750), predicted]
-        np.testing.assert_allclose(model._inspect().doubts_of(X[U]), 1.0 - p)
+        np.testing.assert_allclose(model._inspect().uncertainties_of(X[U]), 1.0 - p)
         np.testing.assert_array_equal(model.auto_label().labels, predicted)
     assert sum(counts) == model.certificate_.n_tested
 

@@ -5,7 +5,7 @@ from benchmarks.bounds_table import RESULTS, BoundResult, resplit, tuned_thresho
 from benchmarks.pages import with_section
 from benchmarks.render_bounds import PAGE, root_mean_square, sections
 from benchmarks.results_file import read_results
-from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 
 
 def test_the_committed_page_is_what_the_committed_results_say():
@@ -20,8 +20,8 @@ def test_splits_of_a_rule_that_is_never_wrong_all_hold():
 
 @pytest.mark.parametrize(("most", "threshold"), [(0.0, 0.2), (0.25, 0.4), (0.01, 0.2)])
 def test_a_tuned_threshold_has_as_few_errors_among_its_own_labels(most, threshold):
-    wrong, doubts = np.array([False, False, True, False]), np.array([0.1, 0.2, 0.3, 0.4])
-    rule = CheckedRule(wrong, doubts, np.zeros(9), 9, 0.5)
+    wrong, uncertainties = np.array([False, False, True, False]), np.array([0.1, 0.2, 0.3, 0.4])
+    rule = TestedPredictions(wrong, uncertainties, np.zeros(9), 9, 0.5)
     assert tuned_threshold(rule, most) == threshold
 
 

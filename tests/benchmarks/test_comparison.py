@@ -33,7 +33,7 @@ def test_for_losses_the_smallest_is_best():
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-def test_a_constant_difference_has_no_doubt(alternative):
+def test_a_constant_difference_has_no_spread(alternative):
     assert paired_p_value(DRAWS + 0.25, DRAWS, alternative) == pytest.approx(0.0, abs=1e-12)
 
 

@@ -25,8 +25,8 @@ from hedgeclipper import (
     save,
 )
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, hold_out_rows
-from hedgeclipper.bounds.checked_rule import draw_held_out
 from hedgeclipper.bounds.intervals import proportion_bounds
+from hedgeclipper.bounds.tested_predictions import draw_held_out
 
 N_LABELED, N_ROWS = 120, 600
 TABLES = ["trees", "own"]
@@ -395,9 +395,9 @@ def test_a_sample_of_rows_in_files_is_of_unlabeled_and_not_of_held_out_ones(tmp_
     model = estimator("trees", confidence_level=0.9)
     model.fit(frame[:N_LABELED], y[:N_LABELED], X_unlabeled=str(tmp_path / "rows.parquet"))
     found = model._inspect().checked
-    doubts = 1.0 - model.predict_proba(frame[N_LABELED:]).max(axis=1)
-    assert found.unlabeled_doubts.size < 100 < found.n_unlabeled == N_ROWS - N_LABELED
-    np.testing.assert_allclose(found.unlabeled_doubts, doubts[found.positions])
+    uncertainties = 1.0 - model.predict_proba(frame[N_LABELED:]).max(axis=1)
+    assert found.unlabeled_uncertainties.size < 100 < found.n_unlabeled == N_ROWS - N_LABELED
+    np.testing.assert_allclose(found.unlabeled_uncertainties, uncertainties[found.positions])
     assert model.auto_label(tmp_path / "rows.parquet", max_error=0.4).kind == "guarantee"
 
 
@@ -414,15 +414,15 @@ def test_sure_rows_are_those_of_the_exact_test(kind, n_classes):
     assert (found.kind, found.reason, found.confidence_level) == ("guarantee", "", 0.8)
     X, y = problem(kind, n_classes)
     np.testing.assert_array_equal(found.labels, model.predict(X[N_LABELED:]))
-    doubts = 1 - model.predict_proba(X).max(axis=1)
+    uncertainties = 1 - model.predict_proba(X).max(axis=1)
     assert found.is_sure.any()
-    limit = doubts[N_LABELED:][found.is_sure].max()
-    first_unsure = doubts[N_LABELED:][~found.is_sure].min(initial=1.0)
+    limit = uncertainties[N_LABELED:][found.is_sure].max()
+    first_unsure = uncertainties[N_LABELED:][~found.is_sure].min(initial=1.0)
     assert limit < first_unsure
-    # the threshold lies between these, and may be the doubt of a held-out row
-    tested = HELD[np.argsort(doubts[HELD])][: found.n_tested]
-    assert np.sum(doubts[HELD] <= limit - 1e-12) <= found.n_tested
-    assert doubts[tested].max() < first_unsure
+    # the threshold lies between these, and may be the uncertainty of a held-out row
+    tested = HELD[np.argsort(uncertainties[HELD])][: found.n_tested]
+    assert np.sum(uncertainties[HELD] <= limit - 1e-12) <= found.n_tested
+    assert uncertainties[tested].max() < first_unsure
     k = np.sum(model.predict(X[tested]) != y[tested])
     assert found.n_errors == k
     _, upper = proportion_bounds(k, tested.size, found.is_sure.sum(), 0.2)

@@ -59,7 +59,7 @@ def terms_of_one_voter(draw):
     number = st.floats(-1, 1)
     cap = draw(st.floats(0.2, 3))
     return WeightTerms(
-        edge=np.array([draw(number)]),
+        linear_term=np.array([draw(number)]),
         width=np.array([draw(st.floats(0, 0.5))]),
         curvature=np.array([draw(st.sampled_from([0.0, 0.1, 2.0]))]),
         anchor=np.array([draw(number)]),

@@ -52,7 +52,7 @@ def random_game(seed, loss, ridge=0.1, n_rows=15, n_classes=3, n_voters=4):
     rng = np.random.default_rng(seed)
     votes = rng.normal(size=(n_rows, n_classes, n_voters))
     terms = WeightTerms(
-        edge=rng.normal(size=n_voters) / 3,
+        linear_term=rng.normal(size=n_voters) / 3,
         width=rng.uniform(0, 0.2, n_voters),
         curvature=np.full(n_voters, ridge),
         anchor=np.zeros(n_voters),
@@ -129,13 +129,13 @@ def test_with_an_offset_both_sides_meet_too(name):
 
 
 def test_log_loss_of_scores_m_and_0_is_the_game_of_two_classes():
-    """Psi(m) = 2 ln(1 + e^m) - m, so that all terms are half as large, and edges gain mean m."""
+    """Psi(m) = 2 ln(1 + e^m) - m, so all terms are half as large, and linear ones gain mean m."""
     rng = np.random.default_rng(0)
     votes = rng.uniform(-1, 1, (40, 3))
     two = set_up_game(votes, [0.3, 0.2, 0.1], loss="log", cap=4.0, ridge=0.1)
     halved = replace(
         two.terms,
-        edge=(two.terms.edge + votes.mean(axis=0)) / 2,
+        linear_term=(two.terms.linear_term + votes.mean(axis=0)) / 2,
         width=two.terms.width / 2,
         curvature=two.terms.curvature / 2,
     )

@@ -156,13 +156,13 @@ def largest_violation(game) -> float:
     """The smallest r for which labels z exist, by a linear program over (z, r)."""
     s = spell_out(game)
     n = len(s.columns)
-    c = np.append(game.coverage, np.ones(s.edge.size - game.b.size))
+    c = np.append(game.coverage, np.ones(s.linear_term.size - game.b.size))
     means = s.columns.T / n
     rows = [np.column_stack([-means, -c])]
-    limits = [s.width - s.edge]
+    limits = [s.width - s.linear_term]
     free = s.most_minus > 0
     rows.append(np.column_stack([means, -c])[free])
-    limits.append((s.width + s.edge)[free])
+    limits.append((s.width + s.linear_term)[free])
     result = linprog(
         np.append(np.zeros(n), 1.0),
         np.vstack(rows),

@@ -19,7 +19,7 @@ from hedgeclipper import (
     VoteAggregator,
     Votes,
 )
-from hedgeclipper.bounds.checked_rule import SHIFTED_LABELS
+from hedgeclipper.bounds.tested_predictions import SHIFTED_LABELS
 from hedgeclipper.votes.vote_kernel import VoteKernel
 
 LOSSES = ["log", "square", "zero_one"]
@@ -500,7 +500,7 @@ def test_a_pickle_holds_the_votes_once():
     votes, y, _ = some(20_000, 100, accuracy=np.full(40, 0.7), coverage=0.5)
     matrix = Votes.of(votes).matrix
     n_bytes = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
-    # labels, who is uncovered, the rows of the game, and how doubtful predictions are
+    # labels, who is uncovered, the rows of the game, and how uncertain predictions are
     rows = 20_000 * (8 + 1 + 8 + 8)
     assert len(pickle.dumps(fitted(votes, y))) < n_bytes + rows + 200_000
 

@@ -13,15 +13,15 @@ def test_without_held_out_labels_a_row_is_predicted_without_its_own():
     """Where one label is flipped, the prediction of its row stays, and is wrong or right."""
     votes, y, _ = some(300, 40)
     model = VoteAggregator(random_state=0).fit(votes, y)
-    checked = model._checked
-    assert checked.wrong.shape == checked.doubts.shape == (40,)
-    assert checked.unlabeled_doubts.shape == (260,)
+    checked = model._tested
+    assert checked.wrong.shape == checked.uncertainties.shape == (40,)
+    assert checked.unlabeled_uncertainties.shape == (260,)
     np.testing.assert_allclose(
-        checked.unlabeled_doubts, 1 - model.predict_proba(votes[40:]).max(axis=1)
+        checked.unlabeled_uncertainties, 1 - model.predict_proba(votes[40:]).max(axis=1)
     )
     flipped = y.copy()
     flipped[7] = 1 - flipped[7]
-    other = VoteAggregator(random_state=0).fit(votes, flipped)._checked
+    other = VoteAggregator(random_state=0).fit(votes, flipped)._tested
     assert other.wrong[7] != checked.wrong[7]
     assert checked.baseline == pytest.approx(1 - np.bincount(y[:40]).max() / 40)
 
@@ -31,8 +31,8 @@ def test_held_out_rows_are_predicted_by_the_final_model(loss):
     model = VoteAggregator(loss=loss, confidence_level=0.9, random_state=0).fit(L, Y)
     held = np.sort(np.random.RandomState(0).choice(60, 30, replace=False))
     probabilities = model.predict_proba(L[held])
-    np.testing.assert_allclose(model._checked.doubts, 1 - probabilities.max(axis=1))
-    np.testing.assert_array_equal(model._checked.wrong, model.predict(L[held]) != Y[held])
+    np.testing.assert_allclose(model._tested.uncertainties, 1 - probabilities.max(axis=1))
+    np.testing.assert_array_equal(model._tested.wrong, model.predict(L[held]) != Y[held])
 
 
 def test_an_abstention_counts_as_its_most_probable_class():
@@ -50,8 +50,8 @@ def test_labels_that_were_chosen_guarantee_nothing():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=2000)
     votes = np.where(rng.random((2000, 7)) < 0.75, y[:, None], 1 - y[:, None])
-    doubt = np.abs(votes.mean(axis=1) - 0.5)
-    chosen = np.argsort(doubt + 0.05 * rng.random(2000))[:120]
+    uncertainty = np.abs(votes.mean(axis=1) - 0.5)
+    chosen = np.argsort(uncertainty + 0.05 * rng.random(2000))[:120]
     drawn = rng.permutation(2000)[:120]
     kinds = []
     for labeled in (drawn, chosen):

@@ -18,8 +18,8 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.semi_supervised import NOTHING_TO_SCORE, is_unlabeled, label_values
-from hedgeclipper.bounds.checked_rule import AutoLabels, CheckedRule
 from hedgeclipper.bounds.intervals import check_level, proportion_bounds
+from hedgeclipper.bounds.tested_predictions import AutoLabels, TestedPredictions
 from hedgeclipper.io import as_classes, split_target
 
 N_BINS = 10
@@ -314,11 +314,12 @@ class LabeledScoreMixin(ClassifierMixin):
 class AutoLabelMixin:
     """Adds ``auto_label`` to an estimator.
 
-    It has a `CheckedRule` ``_checked``, ``_sure_predictions(X)``, which returns labels and doubts
-    of rows, and ``_unlabeled_predictions()``, which returns those of the unlabeled rows of the fit.
+    It has a `TestedPredictions` ``_tested``, ``_sure_predictions(X)``, which returns labels and
+    uncertainties of rows, and ``_unlabeled_predictions()``, which returns those of the unlabeled
+    rows of the fit.
     """
 
-    _checked: CheckedRule
+    _tested: TestedPredictions
 
     def auto_label(self, X=None, max_error=0.05, confidence_level=0.95):
         """Return predictions, and which rows are so sure that few of these labels are wrong.
@@ -348,12 +349,14 @@ class AutoLabelMixin:
         if not (isinstance(max_error, (int, float, np.number)) and 0.0 < max_error < 1.0):
             raise ValueError(f"max_error must lie strictly between 0 and 1. Got {max_error!r}.")
         check_level(confidence_level)
-        labels, doubts = self._unlabeled_predictions() if X is None else self._sure_predictions(X)
-        rule, reason = self._checked.about(None if X is None else doubts)
+        labels, uncertainties = (
+            self._unlabeled_predictions() if X is None else self._sure_predictions(X)
+        )
+        rule, reason = self._tested.about(None if X is None else uncertainties)
         found = rule.surest(float(max_error), float(confidence_level))
         return AutoLabels(
             labels=labels,
-            is_sure=doubts <= found.threshold,
+            is_sure=uncertainties <= found.threshold,
             max_error=float(max_error),
             confidence_level=float(confidence_level),
             kind="estimate" if reason else "guarantee",

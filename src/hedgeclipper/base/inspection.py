@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.bounds.checked_rule import CheckedRule
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.game.solution import Solution
 from hedgeclipper.sklearn_private import _is_fitted
 
@@ -99,8 +99,8 @@ class Inspection:
     certificate: Certificate
     # what labels tell of the predictions, and from rows, as ``predict`` takes them, to the
     # probabilities that their predictions are wrong
-    checked: CheckedRule
-    doubts_of: Callable[[Any], np.ndarray]
+    checked: TestedPredictions
+    uncertainties_of: Callable[[Any], np.ndarray]
     # why each game stopped: there is one, or one for each class against the rest
     stop_reasons: list[str]
     # passes over the rows in all games
@@ -158,8 +158,8 @@ def inspection(estimator: Any, **own: Any) -> Inspection:
         n_labeled=estimator.n_labeled_,
         n_unlabeled=estimator.n_unlabeled_,
         certificate=estimator.certificate_,
-        checked=estimator._checked,
-        doubts_of=lambda X: estimator._sure_predictions(X)[1],
+        checked=estimator._tested,
+        uncertainties_of=lambda X: estimator._sure_predictions(X)[1],
         n_iter=int(np.sum(estimator.n_iter_)),
         stop_reasons=[str(reason) for reason in estimator.stop_reason_],
         **own,

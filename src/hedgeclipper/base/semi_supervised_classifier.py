@@ -31,7 +31,7 @@ from hedgeclipper.base.semi_supervised import (
     hold_out_rows,
     is_dask,
 )
-from hedgeclipper.bounds.checked_rule import CheckedRule, draw_held_out
+from hedgeclipper.bounds.tested_predictions import TestedPredictions, draw_held_out
 from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.progress import row_reporter
@@ -282,13 +282,16 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
         """Store what labels tell of the predictions, given raw ones of tested and unlabeled rows.
 
         ``labels`` are all there are, ``y_tested`` those of the tested rows, and ``known`` fields of
-        `CheckedRule`. ``scaled`` are predictions of tested rows on the scale of unlabeled ones.
+        `TestedPredictions`. ``scaled`` are predictions of tested rows on the scale of unlabeled
+        ones.
         """
-        wrong, doubts = self._classes_of(tested) != y_tested, self._predictor.uncertainties
+        wrong, uncertainties = self._classes_of(tested) != y_tested, self._predictor.uncertainties
         if scaled is not None:
-            known["own_doubts"], tested = doubts(tested), scaled
-        self._checked = CheckedRule.of(wrong, doubts(tested), doubts(unlabeled), labels, **known)
-        self.certificate_ = self._checked.certificate(self.confidence_level)
+            known["own_uncertainties"], tested = uncertainties(tested), scaled
+        self._tested = TestedPredictions.of(
+            wrong, uncertainties(tested), uncertainties(unlabeled), labels, **known
+        )
+        self.certificate_ = self._tested.certificate(self.confidence_level)
         n_labels = {label: int(np.sum(labels == label)) for label in self.classes_.tolist()}
         self.never_predicted_ = warn_of_never_predicted(self._predictor, unlabeled, n_labels)
 
@@ -420,13 +423,13 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
     def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
         labels = self.transduction_
         labels = labels if self._marked is None else labels[self._marked]
-        doubts = self._checked.unlabeled_doubts
-        if labels.size != doubts.size:
+        uncertainties = self._tested.unlabeled_uncertainties
+        if labels.size != uncertainties.size:
             raise ValueError(
-                f"{doubts.size:,} of the {labels.size:,} unlabeled rows of the fit were drawn for "
-                "the game, and the labels tell of these alone. Pass rows as X, for an estimate."
+                f"{uncertainties.size:,} of the {labels.size:,} unlabeled rows of the fit were drawn "
+                "for the game, and the labels tell of these alone. Pass rows as X, for an estimate."
             )
-        return labels, doubts
+        return labels, uncertainties
 
     def _classes_of(self, raw: np.ndarray) -> np.ndarray:
         return self.classes_[self._predictor.classes(raw)]

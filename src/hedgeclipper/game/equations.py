@@ -40,12 +40,12 @@ N_SCALARS = 5
 class WeightTerms:
     """Coefficients of the terms of the weights, arrays of length n_voters.
 
-    ``edge`` is c_i b_i, ``width`` c_i eps_i (0 where b is a one-sided bound), ``curvature`` ridge
-    times c_i, the strength of the ``anchor``; ``lower`` and ``upper`` are the box, infinite where
-    there is none.
+    ``linear_term`` is c_i b_i, ``width`` c_i eps_i (0 where b is a one-sided bound), ``curvature``
+    ridge times c_i, the strength of the ``anchor``; ``lower`` and ``upper`` are the box, infinite
+    where there is none.
     """
 
-    edge: np.ndarray
+    linear_term: np.ndarray
     width: np.ndarray
     curvature: np.ndarray
     anchor: np.ndarray
@@ -73,8 +73,8 @@ class WeightTerms:
         return cls(coverage * b, *own)
 
     def slack(self, theta: np.ndarray) -> float:
-        """Return -sum edge theta + sum width abs(theta), the labels' part of the slack."""
-        return float(self.width @ np.abs(theta) - self.edge @ theta)
+        """Return -sum linear_term theta + sum width abs(theta), the labels' part of the slack."""
+        return float(self.width @ np.abs(theta) - self.linear_term @ theta)
 
     def ridge_penalty(self, theta: np.ndarray) -> float:
         """Return the anchor's term."""
@@ -86,14 +86,14 @@ class WeightTerms:
 
     def slope(self, theta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Return the gradient of ``value(theta) + gradient @ theta`` without the width's term."""
-        return gradient - self.edge + self.curvature * (theta - self.anchor)
+        return gradient - self.linear_term + self.curvature * (theta - self.anchor)
 
     def minimizer(self, gradient: np.ndarray) -> np.ndarray:
         """Return the theta that minimizes ``value(theta) + gradient @ theta`` in the box.
 
         Entries are infinite where there is no minimum.
         """
-        gain = self.edge - gradient
+        gain = self.linear_term - gradient
         reduced = np.sign(gain) * np.maximum(np.abs(gain) - self.width, 0.0)
         at_bound = np.where(reduced > 0, self.upper, np.where(reduced < 0, self.lower, 0.0))
         curved = self.curvature > 0

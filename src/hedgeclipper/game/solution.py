@@ -105,7 +105,7 @@ class Contradiction:
 
 
 def find_contradiction(game: Game, theta: np.ndarray, mean_size: float) -> Contradiction | None:
-    """Return the contradiction that theta proves, if it does: edge > mean abs(m).
+    """Return the contradiction that theta proves, if it does: linear_term > mean abs(m).
 
     ``mean_size`` is the mean of abs(m) at theta. The test is scale-free: any multiple of theta
     proves the same; loss, alpha, box and anchor of the game have no part in it. An excess below a
@@ -273,14 +273,14 @@ def solution_fields(game: Game, progress: Progress, stop_reason: str) -> dict[st
 def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
     """Return the solution where the solver stopped, with its worst cases at alpha = 1."""
     best = progress.best
-    theta, edge = best.theta, -game.terms.slack(best.theta)
-    correlation = max(edge - best.mean_excess, -1.0)
+    theta, linear_term = best.theta, -game.terms.slack(best.theta)
+    correlation = max(linear_term - best.mean_excess, -1.0)
     return GameSolution(
         **solution_fields(game, progress, stop_reason),
         balance_weight=float(theta[-1]) if game.has_balance else 0.0,
         worst_case_correlation=correlation,
         worst_case_error=max((1.0 - correlation) / 2.0, 0.0),
-        worst_case_loss=max((best.mean_potential - edge) / 2.0, 0.0),
+        worst_case_loss=max((best.mean_potential - linear_term) / 2.0, 0.0),
         contradiction=find_contradiction(game, theta, best.mean_size),
         loss=game.loss,
     )

@@ -53,7 +53,7 @@ def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
 
 
 def runs_away(game: Game, evaluation: Evaluation) -> bool:
-    """Return whether the slack falls without end along theta: edge > alpha * mean abs(m)."""
+    """Return whether the slack falls without end along theta: linear_term > alpha * mean abs(m)."""
     if np.any(game.terms.curvature > 0):
         return False
     cost = game.unlabeled_weight * evaluation.mean_size
@@ -135,7 +135,7 @@ def _stage(
     terms = game.terms
     scale = np.sqrt(game.specialists.coverage * progress.curvature)
     split = SplitWeights(terms.lower, terms.upper, scale)
-    memory = MEMORY if terms.edge.size <= MANY_VOTERS else MEMORY_OF_MANY
+    memory = MEMORY if terms.linear_term.size <= MANY_VOTERS else MEMORY_OF_MANY
     seen: list[Evaluation] = []
 
     def smoothed_slack(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -147,7 +147,7 @@ def _stage(
         if progress.is_over or mostly_smoothing or len(seen) >= patience:
             raise _StageOver
         slope = terms.slope(weights, result.vote_gradient)
-        labels_part = terms.width @ size - terms.edge @ weights
+        labels_part = terms.width @ size - terms.linear_term @ weights
         value = result.smoothed + terms.ridge_penalty(weights) + labels_part
         return value, split.gradient(slope, terms.width)
 
@@ -191,7 +191,9 @@ def solve_exact(game: Game, progress: Progress) -> str:
     columns, excess = sparse.hstack([votes, -votes[:, split.is_free]]), -sparse.eye_array(n)
     try:
         result = linprog(
-            np.concatenate([n * split.gradient(-terms.edge, terms.width), np.full(n, alpha)]),
+            np.concatenate(
+                [n * split.gradient(-terms.linear_term, terms.width), np.full(n, alpha)]
+            ),
             A_ub=sparse.block_array([[columns, excess], [-columns, excess]], format="csr"),
             b_ub=np.ones(2 * n),
             bounds=[*split.bounds, *[(0.0, None)] * n],

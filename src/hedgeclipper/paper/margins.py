@@ -131,7 +131,7 @@ class MarginDisplay:
         bins : int, default=50
             Number of bins.
         limits : tuple of two floats, optional
-            First and last edge. By default half a percent of the rows lies beyond either.
+            First and last linear_term. By default half a percent of the rows lies beyond either.
         name : str, optional
             Title of the legend.
         ax : matplotlib Axes, optional

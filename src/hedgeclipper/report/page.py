@@ -17,7 +17,7 @@ from sklearn.calibration import CalibrationDisplay
 import hedgeclipper
 from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.base.predictions import cheapest
-from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL
+from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL
 from hedgeclipper.io.atomic import atomic_path, check_output
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.report import rendering

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
-from hedgeclipper.bounds.checked_rule import ESTIMATE_LEVEL, draw_held_out
 from hedgeclipper.bounds.class_rates import ClassRates
+from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, draw_held_out
 from hedgeclipper.game.losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
@@ -211,10 +211,10 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         predictor = VotePredictor(initial, game.weights, loss)
         probabilities = predictor.probabilities(evidence.unlabeled)
         is_shifted = is_shifted or (held is not None and certainty_differs(evidence))
-        self._checked, self._rates = check_rule(
+        self._tested, self._rates = check_rule(
             gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
         )
-        self.certificate_ = self._checked.certificate(self.confidence_level)
+        self.certificate_ = self._tested.certificate(self.confidence_level)
         store_games(self, [game])
         self._constraints, self._predictor = constraints, predictor
         self._store(gold, evidence, probabilities)

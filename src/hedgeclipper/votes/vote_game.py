@@ -30,14 +30,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.bounds.checked_rule import (
+from hedgeclipper.bounds.class_rates import RateEvidence
+from hedgeclipper.bounds.intervals import mean_bounds
+from hedgeclipper.bounds.tested_predictions import (
     ONLY_HELD_OUT,
     SHIFTED_LABELS,
     USED_LABELS,
-    CheckedRule,
+    TestedPredictions,
 )
-from hedgeclipper.bounds.class_rates import RateEvidence
-from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import LargestScore, MulticlassLoss, row_maxima
 from hedgeclipper.game.solution import Progress, Solution, solution_fields
@@ -290,7 +290,7 @@ def check_rule(
     on_labeled: np.ndarray,
     probabilities: np.ndarray,
     is_shifted: bool,
-) -> tuple[CheckedRule, RateEvidence]:
+) -> tuple[TestedPredictions, RateEvidence]:
     """Return the errors on labeled rows, and the uncertainty on these and on the unlabeled ones.
 
     With them comes what labels and predictions tell of how often each class occurs. Without
@@ -326,5 +326,5 @@ def check_rule(
         is_guarantee=held is not None and not is_shifted,
     )
     uncertainty, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
-    checked = CheckedRule.of(wrong, uncertainty, others, gold.codes, caveat=caveat)
+    checked = TestedPredictions.of(wrong, uncertainty, others, gold.codes, caveat=caveat)
     return checked, rates

@@ -6,13 +6,13 @@ rows picked without a look at the labels, such as those the rule is surest of. S
 draws labels that nothing is fitted to or weighed by from all labels, not by class, and their rows
 join the unlabeled ones.
 
-**Automatic labels.** Rows are ordered by the rule's own doubt. Up to any threshold that was fixed
-without a look at the labels, the exact bound on the proportion of errors holds. Thresholds are
-ranks among the doubts of labeled and unlabeled rows together. They are tested one after the other,
-from the first at which the labels could prove the bound to ever larger ones, and the last before
-the first failure is taken: so many tests in a row need no correction, since one that fails ends
-them. (That is proved for labeled and unlabeled rows together, and for the unlabeled ones shown by
-simulation.)
+**Automatic labels.** Rows are ordered by the rule's own uncertainty. Up to any threshold that was
+fixed without a look at the labels, the exact bound on the proportion of errors holds. Thresholds
+are ranks among the uncertainties of labeled and unlabeled rows together. They are tested one after
+the other, from the first at which the labels could prove the bound to ever larger ones, and the
+last before the first failure is taken: so many tests in a row need no correction, since one that
+fails ends them. (That is proved for labeled and unlabeled rows together, and for the unlabeled ones
+shown by simulation.)
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def why_no_guarantee(is_weighted: bool, is_shifted: bool) -> str:
 
 @dataclass(frozen=True)
 class SureRows:
-    """Up to which doubt predictions can be taken as they are, and what the labels say of these."""
+    """Up to which uncertainty predictions are taken as they are, and what labels say of these."""
 
     threshold: float
     coverage: float
@@ -160,9 +160,9 @@ class AutoLabels:
 
 
 def _thresholds(pool: np.ndarray, first: float, least: float) -> np.ndarray:
-    """Return the doubts at ranks from a ``first`` part of the sorted pool to all of it.
+    """Return the uncertainties at ranks from a ``first`` part of the sorted pool to all of it.
 
-    Where many rows are as doubtful as the first, those before these come first, unless they are
+    Where many rows are as uncertain as the first, those before these come first, unless they are
     less than the ``least`` part.
     """
     ranks = np.ceil(np.linspace(first, 1.0, N_THRESHOLDS) * pool.size).astype(int) - 1
@@ -173,38 +173,38 @@ def _thresholds(pool: np.ndarray, first: float, least: float) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class CheckedRule:
+class TestedPredictions:
     """Predictions of a rule on labeled rows that had no part in it, and on the unlabeled rows.
 
     Parameters
     ----------
     wrong : ndarray of bool of shape (n_tested,)
         Which predictions on the labeled rows are wrong.
-    doubts : ndarray of shape (n_tested,)
+    uncertainties : ndarray of shape (n_tested,)
         The rule's own probability that they are.
-    unlabeled_doubts : ndarray
+    unlabeled_uncertainties : ndarray
         The same for the unlabeled rows, or for some of them drawn at random.
     n_unlabeled : int
         Number of unlabeled rows; 0 if there are none, and the rule is for new rows.
     baseline : float
         Proportion of the labels that are not of the most frequent class.
-    own_doubts : ndarray or None
-        Doubts of the models that predicted the labeled rows, where ``doubts`` are what these would
-        be on the scale of the rule itself.
+    own_uncertainties : ndarray or None
+        Uncertainties of the models that predicted the labeled rows, where ``uncertainties`` are
+        what these would be on the scale of the rule itself.
     caveat : str
         Why what these labels show is no guarantee; "" if it is one.
     positions : ndarray or None
-        Positions among all unlabeled rows, where ``unlabeled_doubts`` are those of some of them.
+        Positions among all unlabeled rows, where ``unlabeled_uncertainties`` are those of some.
     is_drawn : bool
         Whether the unlabeled rows that count are some of more, drawn at random.
     """
 
     wrong: np.ndarray
-    doubts: np.ndarray
-    unlabeled_doubts: np.ndarray
+    uncertainties: np.ndarray
+    unlabeled_uncertainties: np.ndarray
     n_unlabeled: int
     baseline: float
-    own_doubts: np.ndarray | None = None
+    own_uncertainties: np.ndarray | None = None
     caveat: str = ""
     positions: np.ndarray | None = None
     is_drawn: bool = False
@@ -213,16 +213,16 @@ class CheckedRule:
     def of(
         cls,
         wrong: np.ndarray,
-        doubts: np.ndarray,
-        unlabeled_doubts: np.ndarray,
+        uncertainties: np.ndarray,
+        unlabeled_uncertainties: np.ndarray,
         labels: np.ndarray,
         **known: Any,
-    ) -> CheckedRule:
+    ) -> TestedPredictions:
         """Return the rule, given all labels there are, for the baseline; other fields by name."""
-        known.setdefault("n_unlabeled", unlabeled_doubts.size)
+        known.setdefault("n_unlabeled", unlabeled_uncertainties.size)
         counts = np.unique(labels, return_counts=True)[1]
         baseline = 1.0 - float(counts.max() / counts.sum())
-        return cls(wrong, doubts, unlabeled_doubts, baseline=baseline, **known)
+        return cls(wrong, uncertainties, unlabeled_uncertainties, baseline=baseline, **known)
 
     def certificate(self, confidence_level: float | None) -> Certificate:
         """Return what is known of the error on the unlabeled rows: a guarantee, or an estimate."""
@@ -254,42 +254,47 @@ class CheckedRule:
         )
 
     def _estimate(self, n_rows: float, delta: float) -> tuple[float, float, float]:
-        """Return the error on so many rows, as doubts make it more precise, and its bounds."""
-        q = self.doubts if self.own_doubts is None else self.own_doubts
-        center = float(np.mean(self.unlabeled_doubts if self.n_unlabeled else q))
+        """Return the error on so many rows, made more precise by uncertainties, and its bounds."""
+        q = self.uncertainties if self.own_uncertainties is None else self.own_uncertainties
+        center = float(np.mean(self.unlabeled_uncertainties if self.n_unlabeled else q))
         error, spread = prediction_powered(self.wrong.astype(float), q, center)
         size = 1.0 / ((1.0 / self.wrong.size + 1.0 / n_rows) * max(spread, 1e-3))
         mean, n_labels = np.array([1.0 - 2.0 * error]), np.array([size / EXTRA_SPREAD**2])
         upper, lower = ((1.0 - float(m[0])) / 2.0 for m in wilson_bounds(mean, n_labels, delta))
         return error, lower, upper
 
-    def about(self, doubts: np.ndarray | None) -> tuple[CheckedRule, str]:
-        """Return the rule for rows with these doubts, and why it guarantees nothing of them.
+    def about(self, uncertainties: np.ndarray | None) -> tuple[TestedPredictions, str]:
+        """Return the rule for rows with these uncertainties, and why it guarantees nothing of them.
 
         None are the unlabeled rows of the fit. The reason is "" for a guarantee: of these rows, if
-        all their doubts are known, or of new rows, if the fit had none.
+        all their uncertainties are known, or of new rows, if the fit had none.
         """
-        if doubts is None:
-            is_sample = self.unlabeled_doubts.size < self.n_unlabeled
+        if uncertainties is None:
+            is_sample = self.unlabeled_uncertainties.size < self.n_unlabeled
             return self, self.caveat or (SAMPLED_ROWS if is_sample else "")
-        if self.n_unlabeled and not self._is_about(doubts):
+        if self.n_unlabeled and not self._is_about(uncertainties):
             return self, self.caveat or OTHER_ROWS
-        rule = replace(self, unlabeled_doubts=doubts, n_unlabeled=doubts.size, positions=None)
+        rule = replace(
+            self,
+            unlabeled_uncertainties=uncertainties,
+            n_unlabeled=uncertainties.size,
+            positions=None,
+        )
         return rule, self.caveat
 
-    def _is_about(self, doubts: np.ndarray) -> bool:
-        """Return whether these are the doubts of the unlabeled rows: as many, the same mean.
+    def _is_about(self, uncertainties: np.ndarray) -> bool:
+        """Return whether these are the uncertainties of the unlabeled rows: as many, the same mean.
 
         Where only those of some rows are known, in the order of the fit, these are compared.
         """
-        if doubts.size != self.n_unlabeled:
+        if uncertainties.size != self.n_unlabeled:
             return False
-        known = doubts if self.positions is None else doubts[self.positions]
-        means = np.mean(known), np.mean(self.unlabeled_doubts)
+        known = uncertainties if self.positions is None else uncertainties[self.positions]
+        means = np.mean(known), np.mean(self.unlabeled_uncertainties)
         return bool(np.isclose(*means, rtol=1e-6, atol=1e-12))
 
     def surest(self, max_error: float, confidence_level: float) -> SureRows:
-        """Return up to which doubt at most this proportion of the unlabeled rows is wrong.
+        """Return up to which uncertainty at most this proportion of the unlabeled rows is wrong.
 
         That is the last threshold before the first at which the bound cannot be proved.
         """
@@ -301,13 +306,13 @@ class CheckedRule:
         first = max(n_needed, min(MARGIN * n_faultless, n_tested / 2)) / max(n_tested, 1)
         if n_tested == 0 or first > 1.0:
             return SureRows(-np.inf, 0.0, 1.0, 0, n_tested, n_needed=int(np.ceil(n_needed)))
-        pool = np.sort(np.concatenate([self.doubts, self.unlabeled_doubts]))
+        pool = np.sort(np.concatenate([self.uncertainties, self.unlabeled_uncertainties]))
         thresholds = _thresholds(pool, first, n_needed / n_tested)
-        below = self.doubts <= thresholds[:, None]
+        below = self.uncertainties <= thresholds[:, None]
         tested, errors = below.sum(axis=1), (below & self.wrong).sum(axis=1)
         coverage, rows = tested / n_tested, np.full(thresholds.size, np.inf)
         if self.n_unlabeled:
-            coverage = np.mean(self.unlabeled_doubts <= thresholds[:, None], axis=1)
+            coverage = np.mean(self.unlabeled_uncertainties <= thresholds[:, None], axis=1)
             rows = np.rint(coverage * self.n_unlabeled)
         _, upper = proportion_bounds(errors, tested, rows, delta)
         n_passed = int(np.cumprod(upper <= max_error).sum())
