@@ -12,19 +12,38 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import needs_encoding
-from hedgeclipper.base.inspection import store_games
-from hedgeclipper.base.predictions import TablePredictor
-from hedgeclipper.base.semi_supervised import BatchCheck, HeldOutRows, RowSlices, SemiSupervisedRows
-from hedgeclipper.base.semi_supervised_classifier import (
-    NO_UNLABELED_ROWS,
-    NamedColumns,
-    SemiSupervisedClassifier,
+from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
+from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection, store_games
+from hedgeclipper.base.predictions import (
+    RowPredictor,
+    TablePredictor,
+    decision_costs,
+    warn_of_never_predicted,
 )
-from hedgeclipper.bounds.tested_predictions import USED_LABELS, why_no_guarantee
-from hedgeclipper.io import is_frame, is_in_memory, split_target
+from hedgeclipper.base.row_reader import NamedColumns, RowReader
+from hedgeclipper.base.semi_supervised import (
+    BatchCheck,
+    HeldOutRows,
+    RowBatches,
+    RowSlices,
+    SemiSupervisedRows,
+    hold_out_rows,
+    is_dask,
+)
+from hedgeclipper.bounds.certificate import USED_LABELS
+from hedgeclipper.bounds.tested_predictions import (
+    SHIFTED_LABELS,
+    WEIGHTED_LABELS,
+    TestedPredictions,
+    differ_in_rank,
+    draw_held_out,
+)
+from hedgeclipper.io import is_frame, is_in_memory, parquet_writer, split_target
 from hedgeclipper.io.arrays import MAX_SEED
+from hedgeclipper.io.digests import MODULUS, digest_rows
 from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
 from hedgeclipper.table_inspection import TableInspectionMixin, describe_voters
@@ -32,13 +51,26 @@ from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.voters.unlabeled import UnlabeledScores, score_unlabeled
 from hedgeclipper.voters.voters import FittedVoters, fit_voters
-from hedgeclipper.weighing import WeighedVoters, scores_by_game, weigh
+from hedgeclipper.weighing import (
+    VoterScores,
+    WeighedVoters,
+    scores_by_game,
+    weigh,
+    weigh_by_folds,
+)
 
 # unlabeled rows that teach views
 ROWS_FOR_VIEWS = 20_000
 
 
-class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervisedClassifier):
+class HedgeClipperClassifier(
+    TableInspectionMixin,
+    SummaryMixin,
+    AutoLabelMixin,
+    LabeledScoreMixin,
+    _BaseComposition,
+    RowReader,
+):
     """Semi-supervised vote of different classifiers, most of which learn from all rows.
 
     The voters are three groups of trees (a random forest, extra trees on components of all rows,
@@ -242,10 +274,110 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
         scores = scores_by_game(
             voters.labeled, sample.astype(float), codes, rows.weight_labeled, self._games()
         )
-        found = [weigh(own, voters.scorer.tree_sizes) for own in scores]
-        self._store(voters, found, prepare)
-        self._store_tested(given, held, codes, unlabeled)
+        weighed = [weigh(own, voters.scorer.tree_sizes) for own in scores]
+        self._store(voters, weighed, prepare)
+        raw = self._store_labels(given, held, unlabeled)
+        if held is None:
+            self._tested = self._test_by_folds(scores, codes, raw, given)
+        else:
+            self._tested = self._test_by_held_out(held, raw, given, unlabeled.digest)
+        self.certificate_ = self._tested.certificate(self.confidence_level)
+        n_labels = {label: int(np.sum(given.y_labeled == label)) for label in self.classes_}
+        self.never_predicted_ = warn_of_never_predicted(self._predictor, raw, n_labels)
         return self
+
+    def decision_function(self, X):
+        """Return the score of each row: positive means the second class of two is predicted.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For more than two classes, the log-odds of each class against the rest; with a
+            ``class_weight`` minus the expected cost of predicting it.
+        """
+        return self._predict(X, "decision_function")
+
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of ``decision_function``.
+        """
+        return self._predict(X, "predict_proba")
+
+    def predict(self, X):
+        """Return the most probable class of each row, with a ``class_weight`` the cheapest one.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        return self._predict(X, "predict")
+
+    def predict_to(self, path, X):
+        """Write predictions to a Parquet file, batch by batch, in the order of the rows.
+
+        The file appears, or replaces an older one, when all is written.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write: columns ``prediction`` and, for each class, ``probability_<class>``.
+        X : array-like, frame, sparse matrix, batches or files
+            Rows; batches may come from an iterator.
+
+        Returns
+        -------
+        int
+            Number of rows written.
+        """
+        check_is_fitted(self)
+        predictor = self._predictor
+        instead = "call predict_proba(X), which is lazy, and let Dask write that"
+        batches = self._batches(X, "X", instead)
+        n_rows = 0
+        reporter = row_reporter(self.verbose, "writing predictions", batches.n_rows)
+        with reporter as report, parquet_writer(path) as out:
+            for batch in batches:
+                out.write(self._columns(predictor.raw_predictions(batch, self.n_jobs)))
+                n_rows += batch.shape[0]
+                report(n_rows)
+            if n_rows == 0:
+                out.write(self._columns(np.empty((0, predictor.n_games))))
+        return n_rows
+
+    @property
+    def transduction_(self) -> np.ndarray:
+        """Labels of all rows passed to ``fit``, given or predicted, where these are in memory."""
+        check_is_fitted(self)
+        if self._labels is None:
+            raise AttributeError(
+                "Labels of the unlabeled rows are kept only where fit had these in memory. Use "
+                "predict, or predict_to."
+            )
+        return self._labels
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether a fit, the last one, came to its end."""
+        return hasattr(self, "_predictor")
 
     def __sklearn_tags__(self):
         """Return scikit-learn's tags."""
@@ -308,7 +440,10 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
         X = RowSlices(rows.X_unlabeled) if is_in_memory(rows.X_unlabeled) else rows.X_unlabeled
         some = self._draw_rows(X, ROWS_FOR_VIEWS, deepcopy(random_state))
         if some.shape[0] == 0:
-            raise ValueError(NO_UNLABELED_ROWS)
+            raise ValueError(
+                "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
+                "X_unlabeled out."
+            )
         return some if name_columns is None else name_columns(some)
 
     @staticmethod
@@ -331,52 +466,91 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
         self.label_correlations_ = np.array([one.label_correlations for one in found])
         store_games(self, [one.game for one in found])
 
-    def _store_tested(
-        self,
-        given: SemiSupervisedRows,
-        held: HeldOutRows | None,
-        codes: np.ndarray,
-        unlabeled: UnlabeledScores,
-    ) -> None:
-        """Store labels of all rows where these are in memory, and what labels tell of them.
+    def _store_labels(
+        self, given: SemiSupervisedRows, held: HeldOutRows | None, unlabeled: UnlabeledScores
+    ) -> np.ndarray:
+        """Store labels of all rows where these are in memory; return raw predictions.
 
-        ``codes`` are the classes of the rows that voters were fitted to; the rows of ``held`` are
-        among the unlabeled ones.
+        These are of the unlabeled rows, or of a sample of them, without the held-out ones.
         """
-        predictor, n_held = self._predictor, 0 if held is None else held.y.size
-        is_pooled = held is not None and given.has_unlabeled
-        self.n_labeled_ = codes.size + n_held
-        self.n_unlabeled_ = unlabeled.n_rows - (n_held if is_pooled else 0)
-        keep = np.ones(unlabeled.n_rows, bool)
-        if is_pooled:
-            assert held is not None
-            keep[held.positions_in(unlabeled.n_rows)] = False
-        if unlabeled.of_all is not None:
-            raw, positions = predictor.raw_of(unlabeled.of_all[keep]), None
-        else:
-            own = keep[unlabeled.positions]
-            raw = predictor.raw_of(unlabeled.sample[own])
-            positions = np.cumsum(keep)[unlabeled.positions[own]] - 1
-        self._labels = None
-        if positions is None:
-            self._labels = self._all_labels(given, self._classes_of(raw))
-        raw = raw if given.has_unlabeled else raw[:0]
-        known: dict[str, Any] = {"n_unlabeled": self.n_unlabeled_ if given.has_unlabeled else 0}
-        if held is None:
-            tested_rows = self._rows_without_their_labels(codes)
-            tested = predictor.raw_of(self._voters.labeled[tested_rows])
-            labels, known["caveat"] = self.classes_[codes[tested_rows]], USED_LABELS
-            if raw.size and tested.size:
-                # fewer trees and labels predict on another scale: take the values of the same ranks
-                ranks = (rankdata(tested, axis=0) - 0.5) / tested_rows.size
-                pairs = zip(raw.T, ranks.T, strict=True)
-                known["scaled"] = np.column_stack([np.quantile(own, rank) for own, rank in pairs])
-        else:
-            labels = held.y
-            tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
-            is_weighted = given.weight_labeled is not None
-            known["caveat"] = why_no_guarantee(is_weighted, self.shift_score_ > SHIFT_THRESHOLD)
-        self._store_check(given.y_labeled, labels, tested, raw, positions=positions, **known)
+        is_unlabeled = np.ones(unlabeled.n_rows, dtype=bool)
+        if held is not None and given.has_unlabeled:
+            is_unlabeled[held.positions_in(unlabeled.n_rows)] = False
+        self.n_labeled_ = given.drop_zero_weight().y_labeled.size
+        self.n_unlabeled_ = int(is_unlabeled.sum())
+        if unlabeled.of_all is None:
+            self._labels = None
+            return self._predictor.raw_of(unlabeled.sample[is_unlabeled[unlabeled.positions]])
+        raw = self._predictor.raw_of(unlabeled.of_all[is_unlabeled])
+        self._labels = self._all_labels(given, self._classes_of(raw))
+        return raw if given.has_unlabeled else raw[:0]
+
+    def _test_by_held_out(
+        self, held: HeldOutRows, raw: np.ndarray, given: SemiSupervisedRows, digest: int
+    ) -> TestedPredictions:
+        """Return what held-out labels tell, given raw predictions of the unlabeled rows.
+
+        ``digest`` is that of unlabeled and held-out rows together.
+        """
+        predictor = self._predictor
+        tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
+        own, others = predictor.uncertainties(tested), predictor.uncertainties(raw)
+        caveat = ""
+        if given.weight_labeled is not None:
+            caveat = WEIGHTED_LABELS
+        elif (
+            self.shift_score_ > SHIFT_THRESHOLD
+            or differ_in_rank(tested, raw)
+            or differ_in_rank(own, others)
+        ):
+            caveat = SHIFTED_LABELS
+        return TestedPredictions.of(
+            self._classes_of(tested) != held.y,
+            own,
+            others,
+            given.y_labeled,
+            n_unlabeled=self.n_unlabeled_ if given.has_unlabeled else 0,
+            caveat=caveat,
+            digest=(digest - digest_rows(held.X)) % MODULUS,
+        )
+
+    def _test_by_folds(
+        self,
+        scores: list[VoterScores],
+        codes: np.ndarray,
+        raw: np.ndarray,
+        given: SemiSupervisedRows,
+    ) -> TestedPredictions:
+        """Return what labels tell that were used in the fit, too: folds are weighed without them.
+
+        ``codes`` are the classes of the labeled rows, and ``raw`` predictions of unlabeled ones.
+        """
+        predictor, sizes = self._predictor, self._voters.scorer.tree_sizes
+        rows = self._rows_without_their_labels(codes)
+        tested, centers = np.empty((rows.size, predictor.n_games)), []
+        folds = weigh_by_folds(scores, codes[rows], sizes) if rows.size else ()
+        for test, votes, unlabeled in folds:
+            fold = replace(predictor, votes=votes)
+            tested[test] = fold.raw_of(self._voters.labeled[rows[test]])
+            centers.append(float(np.mean(fold.uncertainties(fold.raw_of(unlabeled)))))
+        self._labeled_raw = rows, tested
+        own = scaled = predictor.uncertainties(tested)
+        if raw.size and tested.size:
+            # fewer trees and labels predict on another scale: take the values of the same ranks
+            ranks = (rankdata(tested, axis=0) - 0.5) / rows.size
+            pairs = zip(raw.T, ranks.T, strict=True)
+            same = np.column_stack([np.quantile(column, rank) for column, rank in pairs])
+            scaled = predictor.uncertainties(same)
+        return TestedPredictions.of(
+            self._classes_of(tested) != self.classes_[codes[rows]],
+            scaled,
+            predictor.uncertainties(raw),
+            given.y_labeled,
+            n_unlabeled=self.n_unlabeled_ if given.has_unlabeled else 0,
+            own_uncertainties=own,
+            center=float(np.mean(centers)) if centers and given.has_unlabeled else None,
+            caveat=USED_LABELS,
+        )
 
     def _rows_without_their_labels(self, codes: np.ndarray) -> np.ndarray:
         """Return numbers of labeled rows that all voters have scored without their labels."""
@@ -384,3 +558,125 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
         if np.unique(codes[rows]).size < self.classes_.size:
             return rows[:0]  # errors on some of the classes would tell nothing of all rows
         return rows
+
+    def _store_classes(self, y: np.ndarray) -> np.ndarray:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                "y must have at least two classes among the labeled rows. Got one class or none, "
+                f"{self.classes_.tolist()}."
+            )
+        self._costs = decision_costs(self.class_weight, self.classes_, codes)
+        return codes
+
+    def _games(self) -> list[int]:
+        """Return the classes that have a game: the second one of two, or all of more."""
+        n_classes = self.classes_.size
+        return [1] if n_classes == 2 else list(range(n_classes))
+
+    def _hold_out_labels(
+        self, rows: SemiSupervisedRows, random_state: np.random.RandomState
+    ) -> tuple[SemiSupervisedRows, HeldOutRows | None]:
+        """Return the rows to fit to, and those to test by: None without a confidence_level."""
+        held = draw_held_out(rows.y_labeled.size, self.confidence_level, self.holdout, random_state)
+        return (rows, None) if held is None else hold_out_rows(rows, held, self._column_names)
+
+    def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
+        """Return labels of all rows passed to ``fit``, given those of the unlabeled ones."""
+        self._marked = rows.marked
+        if rows.marked is None:
+            return predicted
+        kind = np.result_type(self.classes_.dtype, rows.y_labeled.dtype)  # some may be held out
+        whole = np.empty(rows.marked.size, dtype=kind)
+        whole[~rows.marked] = rows.y_labeled
+        if rows.marked.any():
+            whole[rows.marked] = predicted
+        return whole
+
+    def _predict(self, X: Any, method: str) -> Any:
+        """Return the predictions of this method for rows; lazy for Dask."""
+        check_is_fitted(self)
+        check = BatchCheck("X", self.n_features_in_, self._row_checks)
+        predict = RowPredictor(
+            method, self._predictor, self.classes_, _as_it_is if self._keeps_frames else check
+        )
+        rows = self._check_more(X, "X", once=True)
+        if not is_dask(rows):
+            return predict.of_raw(self._raw_predictions(rows))
+        from hedgeclipper.io.distributed import map_partitions
+
+        columns: str | list[str] = method
+        if predict.nothing.ndim == 2:
+            prefix = "probability" if method == "predict_proba" else method
+            columns = [f"{prefix}_{label}" for label in self.classes_]
+        return map_partitions(predict, predict.nothing, rows, self._column_names, columns)
+
+    def _raw_predictions(self, X: Any) -> np.ndarray:
+        """Return raw predictions of rows that were checked, in batches or not."""
+        batches = X if isinstance(X, RowBatches) else [X]
+        parts = [self._predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
+        return np.concatenate([np.empty((0, self._predictor.n_games)), *parts])
+
+    def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return labels of rows, their uncertainties, and the digest of the rows."""
+        predictor = replace(self._predictor, prepare=None)
+        raw, digest = [np.empty((0, predictor.n_games))], 0
+        for batch in self._batches(X, "X", "pass X.compute()"):
+            rows = batch if self._predictor.prepare is None else self._predictor.prepare(batch)
+            raw.append(predictor.raw_predictions(rows, self.n_jobs))
+            digest = (digest + digest_rows(rows)) % MODULUS
+        found = np.concatenate(raw)
+        return self._classes_of(found), predictor.uncertainties(found), digest
+
+    def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
+        labels = self.transduction_
+        labels = labels if self._marked is None else labels[self._marked]
+        uncertainties = self._tested.unlabeled_uncertainties
+        if labels.size != uncertainties.size:
+            raise ValueError(
+                f"{uncertainties.size:,} of the {labels.size:,} unlabeled rows of the fit were "
+                "drawn for the game, and the labels tell of these alone. Pass rows as X, for an "
+                "estimate."
+            )
+        return labels, uncertainties
+
+    def _classes_of(self, raw: np.ndarray) -> np.ndarray:
+        return self.classes_[self._predictor.classes(raw)]
+
+    def _columns(self, raw: np.ndarray) -> dict[str, np.ndarray]:
+        """Return what is written for rows with these raw predictions, by the column's name."""
+        names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
+        probabilities = self._predictor.probabilities(raw)
+        return dict(zip(names, [self._classes_of(raw), *probabilities.T], strict=True))
+
+    def _batches(self, X: Any, name: str, instead: str) -> Any:
+        """Return rows as batches that are read once, for a method that is not for Dask."""
+        if is_dask(X):
+            raise TypeError(
+                f"{name} must be rows that can be read here. Got a Dask collection: {instead}, or "
+                "pass its files."
+            )
+        rows = self._check_more(X, name, once=True)
+        return rows if isinstance(rows, RowBatches) else RowSlices(rows)
+
+    def _inspection(self, **own: Any) -> Inspection:
+        """Return what the classifier shows of itself, given what is its own."""
+        options = {"read_rows": self._read_again, "predict_rows": self._predict_checked}
+        own |= {"draw_rows": self._draw_rows, "remarks": self._remarks(), "costs": self._costs}
+        return inspection(self, **options, **own)
+
+    def _remarks(self) -> list[tuple[str, str]]:
+        """Return what a user should know of the fit, as pairs of name and text."""
+        return [
+            ("never predicted", f"{label}, which {count:,} label{'s' * (count != 1)} have")
+            for label, count in self.never_predicted_.items()
+        ]
+
+    def _predict_checked(self, rows: Any) -> np.ndarray:
+        """Return probabilities for rows that were checked before."""
+        return self._predictor.probabilities(self._predictor.raw_predictions(rows, self.n_jobs))
+
+
+def _as_it_is(rows: Any) -> Any:
+    """Return rows of a frame as they are: the predictor encodes and checks them."""
+    return rows

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.tree import BaseDecisionTree
 
 from hedgeclipper.base.predictions import TablePredictor
-from hedgeclipper.base.semi_supervised_classifier import SemiSupervisedClassifier
+from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.arrays import is_array
 from hedgeclipper.sklearn_private import Tree
 from hedgeclipper.votes.aggregator import VoteAggregator
@@ -54,7 +54,7 @@ def check_model(model: Any) -> None:
     for part in parts:
         _check_part(part)
     for part in parts:
-        if isinstance(part, SemiSupervisedClassifier | VoteAggregator):
+        if isinstance(part, HedgeClipperClassifier | VoteAggregator):
             _try_predictions(part)
 
 

@@ -25,7 +25,7 @@ unlabeled rows is added to them as if it were some twenty labels more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,6 +52,8 @@ PRIOR_ROWS = 3.0
 PRIOR_LABELS, ROWS_FOR_CALIBRATION, WEAK = 20.0, 2_000, 1e6
 TOL, MAX_ITER = 1e-3, 200
 TINY = 1e-12
+# folds of the labels whose errors are counted, and unlabeled rows that play in these
+N_WEIGHT_FOLDS, ROWS_IN_FOLD = 10, 5_000
 
 
 class NoHeldOutRowsWarning(UserWarning):
@@ -175,6 +177,11 @@ class VoterScores:
     weights: np.ndarray
     unlabeled: np.ndarray
 
+    def take(self, labeled: np.ndarray, unlabeled: np.ndarray) -> VoterScores:
+        """Return the scores of some labeled and some unlabeled rows, given their numbers."""
+        known = self.labeled[labeled], self.is_positive[labeled], self.weights[labeled]
+        return VoterScores(*known, self.unlabeled[unlabeled])
+
     @property
     def n_rare(self) -> int:
         """Number of labels of the rarer class."""
@@ -263,6 +270,30 @@ def weigh(scores: VoterScores, tree_sizes: np.ndarray) -> WeighedVoters:
     )
     vote = WeightedVote(scales, weights, calibration)
     return WeighedVoters(vote, b, errors, anchor, game, votes)
+
+
+def weigh_by_folds(
+    scores: Sequence[VoterScores], codes: np.ndarray, tree_sizes: np.ndarray
+) -> Iterator[tuple[np.ndarray, list[WeightedVote], np.ndarray]]:
+    """Yield weighted votes that were found without the labels of a fold, fold by fold.
+
+    With the numbers of the fold's rows and the vote of each game come scores of some unlabeled
+    rows, shape (n_rows, n_voters, n_games), which took their part. ``codes`` are the classes of the
+    labeled rows of ``scores``, which has an entry for each game.
+    """
+    rng = np.random.default_rng(0)
+    n_unlabeled = len(scores[0].unlabeled)
+    some = rng.permutation(n_unlabeled)[:ROWS_IN_FOLD]
+    n_folds = min(N_WEIGHT_FOLDS, codes.size)
+    # rows of a class are dealt out in turn, so that folds have them alike
+    fold = np.empty(codes.size, dtype=int)
+    order = rng.permutation(codes.size)
+    fold[order[np.argsort(codes[order], kind="stable")]] = np.arange(codes.size) % n_folds
+    unlabeled = np.stack([own.unlabeled[some] for own in scores], axis=2)
+    for number in range(n_folds):
+        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        votes = [weigh(own.take(train, some), tree_sizes).vote for own in scores]
+        yield test, votes, unlabeled
 
 
 def choose_anchor(votes: VoterScores, tree_sizes: np.ndarray) -> np.ndarray:

@@ -40,6 +40,16 @@ def test_what_is_said_of_the_sure_rows_is_the_exact_test_of_them():
     assert found.coverage == n_sure / 3000
 
 
+@pytest.mark.parametrize("n_unlabeled", [1, 5, 30])
+def test_a_few_rows_are_all_labeled_if_no_label_is_wrong(n_unlabeled):
+    """Thresholds below all of the few rows used to fail, and to end the sequence."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        own = rng.random(1000), rng.random(n_unlabeled)
+        rule = TestedPredictions(np.zeros(1000, bool), *own, n_unlabeled, 0.5)
+        assert rule.surest(0.05, 0.95).coverage == 1.0
+
+
 def test_too_few_labels_say_how_many_are_needed():
     rule, _ = make_rule(np.random.default_rng(0), n_tested=50)
     found = rule.surest(0.01, 0.95)

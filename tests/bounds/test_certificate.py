@@ -14,6 +14,8 @@ def test_it_is_described_in_one_sentence():
         guess.describe()
         == "error about 20.0% on new rows, an estimate (90% interval 4.0% to 31.0%)"
     )
+    demoted = replace(guess, reason="rows differ").describe()
+    assert demoted.endswith("(90% interval 4.0% to 31.0%; no guarantee, since rows differ)")
     void = Certificate(None, 1.0, 0.0, "void", None, 10, reason="no label tests it")
     assert void.describe() == "no bound on the error: no label tests it"
     assert repr(bound) == f"<Certificate (guarantee): {bound}>"

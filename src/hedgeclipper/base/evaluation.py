@@ -314,9 +314,9 @@ class LabeledScoreMixin(ClassifierMixin):
 class AutoLabelMixin:
     """Adds ``auto_label`` to an estimator.
 
-    It has a `TestedPredictions` ``_tested``, ``_sure_predictions(X)``, which returns labels and
-    uncertainties of rows, and ``_unlabeled_predictions()``, which returns those of the unlabeled
-    rows of the fit.
+    It has a `TestedPredictions` ``_tested``, ``_sure_predictions(X)``, which returns labels,
+    uncertainties and the digest of rows, and ``_unlabeled_predictions()``, which returns labels and
+    uncertainties of the unlabeled rows of the fit.
     """
 
     _tested: TestedPredictions
@@ -349,10 +349,12 @@ class AutoLabelMixin:
         if not (isinstance(max_error, (int, float, np.number)) and 0.0 < max_error < 1.0):
             raise ValueError(f"max_error must lie strictly between 0 and 1. Got {max_error!r}.")
         check_level(confidence_level)
-        labels, uncertainties = (
-            self._unlabeled_predictions() if X is None else self._sure_predictions(X)
-        )
-        rule, reason = self._tested.about(None if X is None else uncertainties)
+        if X is None:
+            labels, uncertainties = self._unlabeled_predictions()
+            rule, reason = self._tested.about(None)
+        else:
+            labels, uncertainties, digest = self._sure_predictions(X)
+            rule, reason = self._tested.about(uncertainties, digest)
         found = rule.surest(float(max_error), float(confidence_level))
         return AutoLabels(
             labels=labels,
@@ -367,7 +369,7 @@ class AutoLabelMixin:
             n_needed=found.n_needed,
         )
 
-    def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:
         raise NotImplementedError
 
     def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# the usual reason why an error is an estimate, which needs no mention
+USED_LABELS = "its labels were used in the fit, too; a confidence_level holds some out"
+
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
@@ -32,8 +35,6 @@ class Certificate:
         Error of always predicting the most frequent class, by the labels.
     reason : str
         Why it is not a guarantee, where it is not.
-    is_drawn : bool
-        Whether the rows are some of the unlabeled ones, drawn at random.
     """
 
     error: float | None
@@ -46,7 +47,6 @@ class Certificate:
     n_tested: int = 0
     baseline: float | None = None
     reason: str = ""
-    is_drawn: bool = False
 
     @property
     def is_guarantee(self) -> bool:
@@ -65,8 +65,7 @@ class Certificate:
         """
         if self.kind == "void":
             return f"no bound on the error: {self.reason}"
-        which = "unlabeled rows that were drawn" if self.is_drawn else "unlabeled rows"
-        rows = f"the {self.n_unlabeled:,} {which}" if self.n_unlabeled else "new rows"
+        rows = f"the {self.n_unlabeled:,} unlabeled rows" if self.n_unlabeled else "new rows"
         low, high = f"{self.error_lower:.1%}", f"{self.error_upper:.1%}"
         level = f"{100 * (self.confidence_level or 0):g}%"
         if self.is_guarantee:
@@ -75,6 +74,8 @@ class Certificate:
         else:
             text = f"error about {self.error:.1%} on {rows}, an estimate"
             notes = [f"{level} interval {low} to {high}"]
+            if self.reason not in ("", USED_LABELS):
+                notes.append(f"no guarantee, since {self.reason}")
         if self.baseline is not None:
             notes.append(f"always the most frequent class: {self.baseline:.1%}")
         return f"{text} ({'; '.join(notes)})"

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import mannwhitneyu
 from sklearn.utils import check_random_state
 
 from hedgeclipper.bounds.certificate import Certificate, count_errors
@@ -37,10 +38,12 @@ EXTRA_SPREAD = 1.2
 LEAST_HELD_OUT = 5
 MOST_HELD_OUT = 2000
 # why there is no guarantee, or none for some rows
-USED_LABELS = "its labels were used in the fit, too; a confidence_level holds some out"
 WEIGHTED_LABELS = "sample weights do not go with a guarantee"
 ONLY_HELD_OUT = "a class that nobody votes for has all its labels among the held-out ones"
 SHIFTED_LABELS = "labeled and unlabeled rows differ, so that labels are no random sample of both"
+# each rank test of held-out against unlabeled rows: together they cost random samples one in a
+# thousand of their guarantees, and labels of the first or the easiest rows of a file have 1e-9
+SHIFT_LEVEL = 5e-4
 OTHER_ROWS = "these are not the unlabeled rows of the fit"
 SAMPLED_ROWS = "only a sample of the unlabeled rows of the fit is known; pass them as X"
 
@@ -74,9 +77,23 @@ def draw_held_out(
     return np.sort(check_random_state(random_state).choice(n_labels, n_held, replace=False))
 
 
-def why_no_guarantee(is_weighted: bool, is_shifted: bool) -> str:
-    """Return why held-out labels make no guarantee; "" if they do."""
-    return WEIGHTED_LABELS if is_weighted else SHIFTED_LABELS if is_shifted else ""
+def differ_in_rank(tested: np.ndarray, unlabeled: np.ndarray) -> bool:
+    """Return whether scores of tested and unlabeled rows differ more than random samples do.
+
+    Scores have the shape (n_rows,), or (n_rows, n_scores): the columns share the level of one test,
+    the rank test of Mann and Whitney. If it rejects, the labels are no random sample. That it does
+    not is no proof, and no bound becomes wrong by it.
+
+    Examples
+    --------
+    >>> rows = np.arange(1000.0)
+    >>> differ_in_rank(rows[::20], rows), differ_in_rank(rows[:50], rows)
+    (False, True)
+    """
+    if tested.shape[0] == 0 or unlabeled.shape[0] == 0:
+        return False
+    found = mannwhitneyu(tested, unlabeled, axis=0, method="asymptotic").pvalue
+    return bool(np.any(np.atleast_1d(found) < SHIFT_LEVEL / np.size(found)))
 
 
 @dataclass(frozen=True)
@@ -191,12 +208,13 @@ class TestedPredictions:
     own_uncertainties : ndarray or None
         Uncertainties of the models that predicted the labeled rows, where ``uncertainties`` are
         what these would be on the scale of the rule itself.
+    center : float or None
+        Mean uncertainty on the unlabeled rows of the models that predicted the labeled rows; None
+        if these are the rule itself.
     caveat : str
         Why what these labels show is no guarantee; "" if it is one.
-    positions : ndarray or None
-        Positions among all unlabeled rows, where ``unlabeled_uncertainties`` are those of some.
-    is_drawn : bool
-        Whether the unlabeled rows that count are some of more, drawn at random.
+    digest : int or None
+        By which the unlabeled rows are recognized (`digests.digest_rows`); None if unknown.
     """
 
     wrong: np.ndarray
@@ -205,9 +223,9 @@ class TestedPredictions:
     n_unlabeled: int
     baseline: float
     own_uncertainties: np.ndarray | None = None
+    center: float | None = None
     caveat: str = ""
-    positions: np.ndarray | None = None
-    is_drawn: bool = False
+    digest: int | None = None
 
     @classmethod
     def of(
@@ -250,48 +268,41 @@ class TestedPredictions:
             n_tested=n_tested,
             baseline=self.baseline,
             reason=self.caveat,
-            is_drawn=self.is_drawn,
         )
 
     def _estimate(self, n_rows: float, delta: float) -> tuple[float, float, float]:
         """Return the error on so many rows, made more precise by uncertainties, and its bounds."""
         q = self.uncertainties if self.own_uncertainties is None else self.own_uncertainties
-        center = float(np.mean(self.unlabeled_uncertainties if self.n_unlabeled else q))
+        center = self.center
+        if center is None:
+            center = float(np.mean(self.unlabeled_uncertainties if self.n_unlabeled else q))
         error, spread = prediction_powered(self.wrong.astype(float), q, center)
         size = 1.0 / ((1.0 / self.wrong.size + 1.0 / n_rows) * max(spread, 1e-3))
         mean, n_labels = np.array([1.0 - 2.0 * error]), np.array([size / EXTRA_SPREAD**2])
         upper, lower = ((1.0 - float(m[0])) / 2.0 for m in wilson_bounds(mean, n_labels, delta))
         return error, lower, upper
 
-    def about(self, uncertainties: np.ndarray | None) -> tuple[TestedPredictions, str]:
+    def about(
+        self, uncertainties: np.ndarray | None, digest: int | None = None
+    ) -> tuple[TestedPredictions, str]:
         """Return the rule for rows with these uncertainties, and why it guarantees nothing of them.
 
-        None are the unlabeled rows of the fit. The reason is "" for a guarantee: of these rows, if
-        all their uncertainties are known, or of new rows, if the fit had none.
+        Without any they are the unlabeled rows of the fit. Others are these if they have the same
+        ``digest``. The reason is "" for a guarantee: of these rows, if all their uncertainties are
+        known, or of new rows, if the fit had none.
         """
         if uncertainties is None:
             is_sample = self.unlabeled_uncertainties.size < self.n_unlabeled
             return self, self.caveat or (SAMPLED_ROWS if is_sample else "")
-        if self.n_unlabeled and not self._is_about(uncertainties):
+        is_known = uncertainties.size == self.n_unlabeled and digest == self.digest is not None
+        if self.n_unlabeled and not is_known:
             return self, self.caveat or OTHER_ROWS
         rule = replace(
             self,
             unlabeled_uncertainties=uncertainties,
             n_unlabeled=uncertainties.size,
-            positions=None,
         )
         return rule, self.caveat
-
-    def _is_about(self, uncertainties: np.ndarray) -> bool:
-        """Return whether these are the uncertainties of the unlabeled rows: as many, the same mean.
-
-        Where only those of some rows are known, in the order of the fit, these are compared.
-        """
-        if uncertainties.size != self.n_unlabeled:
-            return False
-        known = uncertainties if self.positions is None else uncertainties[self.positions]
-        means = np.mean(known), np.mean(self.unlabeled_uncertainties)
-        return bool(np.isclose(*means, rtol=1e-6, atol=1e-12))
 
     def surest(self, max_error: float, confidence_level: float) -> SureRows:
         """Return up to which uncertainty at most this proportion of the unlabeled rows is wrong.
@@ -315,9 +326,11 @@ class TestedPredictions:
             coverage = np.mean(self.unlabeled_uncertainties <= thresholds[:, None], axis=1)
             rows = np.rint(coverage * self.n_unlabeled)
         _, upper = proportion_bounds(errors, tested, rows, delta)
-        n_passed = int(np.cumprod(upper <= max_error).sum())
-        if n_passed == 0:
-            return SureRows(-np.inf, 0.0, 1.0, int(errors[0]), int(tested[0]))
+        # of no rows none is wrong: thresholds below all unlabeled rows need no proof
+        n_passed = int(np.cumprod((upper <= max_error) | (rows == 0)).sum())
         at = n_passed - 1
+        if n_passed == 0 or rows[at] == 0:
+            first = min(n_passed, rows.size - 1)
+            return SureRows(-np.inf, 0.0, 1.0, int(errors[first]), int(tested[first]))
         found = float(thresholds[at]), float(coverage[at]), float(upper[at])
         return SureRows(*found, int(errors[at]), int(tested[at]))

@@ -16,6 +16,7 @@ import numpy as np
 from dask.delayed import Delayed
 
 from hedgeclipper.io.arrays import MAX_SEED, Draw, merge_draws, tag_rows
+from hedgeclipper.io.digests import MODULUS
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import positions_of
 
@@ -45,19 +46,21 @@ def draw_from(
 
 
 def score_and_draw(
-    X: Any, names: Any, score: Callable[[Any], np.ndarray], n_rows: int, seed: int
-) -> tuple[int, Draw]:
-    """Return the number of rows of a Dask collection, and scores of some that are drawn at random.
+    X: Any, names: Any, score: Callable[[Any], tuple[int, np.ndarray]], n_rows: int, seed: int
+) -> tuple[int, int, Draw]:
+    """Return number and digest of the rows of a Dask collection, and scores of some, drawn here.
 
-    ``score`` returns the scores of a partition's rows, or raises. They stay with the workers until
-    the rows of all partitions are counted.
+    ``score`` returns digest and scores of a partition's rows, or raises. They stay with the workers
+    until the rows of all partitions are counted.
     """
     sent = _sent(score)
     parts = parts_of(select_columns(X, names, "X_unlabeled"))
     with dask.config.set(LARGE_GRAPHS):
-        scores = dask.persist(*[dask.delayed(_call)(part, sent) for part in parts])
+        scored = dask.persist(*[dask.delayed(_call)(part, sent) for part in parts])
+        scores = [one[1] for one in scored]
+        digests = dask.compute(*[one[0] for one in scored])
         sizes = dask.compute(*[dask.delayed(_n_rows)(part) for part in scores])
-        return sum(sizes), _draw(scores, sizes, n_rows, seed)
+        return sum(sizes), sum(digests) % MODULUS, _draw(scores, sizes, n_rows, seed)
 
 
 def _draw(parts: Sequence[Any], sizes: Sequence[int], n_rows: int, seed: int) -> Draw:

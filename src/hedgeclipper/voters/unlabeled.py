@@ -15,6 +15,7 @@ import numpy as np
 
 from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, RowSlices, is_dask
 from hedgeclipper.io.arrays import Draw, merge_draws, tag_rows
+from hedgeclipper.io.digests import MODULUS, digest_rows
 from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.voters.voters import VoterScorer
 
@@ -28,6 +29,7 @@ class UnlabeledScores:
     n_rows: int
     positions: np.ndarray  # (n_sampled,): of the sampled rows among all, in ascending order
     sample: np.ndarray  # (n_sampled, n_voters, n_games)
+    digest: int  # of all rows (`digests.digest_rows`)
     of_all: np.ndarray | None = None  # (n_rows, n_voters, n_games)
 
 
@@ -52,26 +54,28 @@ def score_unlabeled(
         from hedgeclipper.io.distributed import score_and_draw
 
         score = partial(_score_part, check, prepare, scorer)
-        n_rows, (_, positions, sample) = score_and_draw(X, names, score, ROWS_IN_GAME, seed)
-        return UnlabeledScores(n_rows, positions, sample)
+        n_rows, digest, (_, positions, sample) = score_and_draw(X, names, score, ROWS_IN_GAME, seed)
+        return UnlabeledScores(n_rows, positions, sample, digest)
     rows = X if isinstance(X, RowBatches) else RowSlices(X)
-    n_rows, parts = 0, []
+    n_rows, digest, parts = 0, 0, []
     drawn: Draw | None = None
     with row_reporter(verbose, "scoring rows", rows.n_rows) as report:
         for batch in rows:
             scores = scorer.score(batch if prepare is None else prepare(batch), n_jobs)
             drawn = merge_draws(drawn, tag_rows(seed, n_rows, scores), ROWS_IN_GAME)
             n_rows += scores.shape[0]
+            digest = (digest + digest_rows(batch)) % MODULUS
             if rows is not X:
                 parts.append(scores)
             report(n_rows)
     assert drawn is not None
     _, positions, sample = drawn
-    return UnlabeledScores(n_rows, positions, sample, np.concatenate(parts) if parts else None)
+    of_all = np.concatenate(parts) if parts else None
+    return UnlabeledScores(n_rows, positions, sample, digest, of_all)
 
 
 def _score_part(
     check: BatchCheck, prepare: Callable[[Any], Any] | None, scorer: VoterScorer, part: Any
-) -> np.ndarray:
+) -> tuple[int, np.ndarray]:
     rows = check(part)
-    return scorer.score(rows if prepare is None else prepare(rows))
+    return digest_rows(rows), scorer.score(rows if prepare is None else prepare(rows))

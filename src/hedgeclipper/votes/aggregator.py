@@ -15,6 +15,7 @@ from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
 from hedgeclipper.bounds.class_rates import ClassRates
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, draw_held_out
 from hedgeclipper.game.losses import MULTICLASS_LOSSES, row_maxima
+from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
 from hedgeclipper.votes.initial_model import (
@@ -393,12 +394,14 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         codes = most_probable(probabilities, self.class_balance_)
         return self.classes_[codes], 1.0 - row_maxima(probabilities)
 
-    def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        return self._sure_labels(self.predict_proba(X))
+    def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:
+        votes = self._gold.aligned(self._read(X))
+        labels, uncertainties = self._sure_labels(self.predict_proba(votes))
+        return labels, uncertainties, digest_rows(votes.matrix)
 
     def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
         n_rows = self.n_unlabeled_ if self._gold.has_unlabeled else 0
-        return self._sure_predictions(self._gold.unlabeled.take(slice(n_rows)))
+        return self._sure_predictions(self._gold.unlabeled.take(slice(n_rows)))[:2]
 
     def _inspect(self) -> Inspection:
         """Return what summaries, displays and the report need."""

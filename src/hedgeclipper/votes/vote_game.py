@@ -30,12 +30,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from hedgeclipper.bounds.certificate import USED_LABELS
 from hedgeclipper.bounds.class_rates import RateEvidence
 from hedgeclipper.bounds.intervals import mean_bounds
 from hedgeclipper.bounds.tested_predictions import (
     ONLY_HELD_OUT,
     SHIFTED_LABELS,
-    USED_LABELS,
     TestedPredictions,
 )
 from hedgeclipper.game.equations import Game, WeightTerms
@@ -43,6 +43,7 @@ from hedgeclipper.game.losses import LargestScore, MulticlassLoss, row_maxima
 from hedgeclipper.game.solution import Progress, Solution, solution_fields
 from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.io import listed
+from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.votes.initial_model import VotePredictor, most_probable
 from hedgeclipper.votes.labeled_votes import Evidence, LabeledVotes
@@ -326,5 +327,7 @@ def check_rule(
         is_guarantee=held is not None and not is_shifted,
     )
     uncertainty, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
-    checked = TestedPredictions.of(wrong, uncertainty, others, gold.codes, caveat=caveat)
+    digest = digest_rows(gold.unlabeled.matrix)
+    own = wrong, uncertainty, others, gold.codes
+    checked = TestedPredictions.of(*own, caveat=caveat, digest=digest)
     return checked, rates

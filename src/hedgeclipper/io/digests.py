@@ -1,0 +1,67 @@
+"""A number by which rows are recognized: the same rows have the same digest, others do not.
+
+Each row is hashed to 64 bits, and the hashes are added up modulo 2**64. So the digest depends
+neither on the order of the rows nor on how they are cut into batches, and that of some of the rows
+can be subtracted. A hash is a sum over the columns whose value is not 0, so that dense and sparse
+rows agree. It protects from mistakes, not from somebody who looks for a collision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from scipy import sparse
+
+from hedgeclipper.io.frames import frame_arrays, is_frame
+
+MODULUS = 1 << 64
+
+
+def digest_rows(X: Any) -> int:
+    """Return the digest of rows: an array, a CSR matrix or a frame.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [0.0, 3.0], [4.0, 5.0]])
+    >>> digest_rows(X) == digest_rows(X[::-1]) == digest_rows(sparse.csr_array(X))
+    True
+    >>> (digest_rows(X) - digest_rows(X[:1])) % MODULUS == digest_rows(X[1:])
+    True
+    >>> digest_rows(X) == digest_rows(X[[0, 1, 1]])
+    False
+    """
+    if is_frame(X):
+        X = np.column_stack([_numbers(values) for values in frame_arrays(X).values()])
+    # odd numbers, one for each column: as many as there are, the same ones in every process
+    odd = np.random.PCG64(0).random_raw(X.shape[1]) | np.uint64(1)
+    if sparse.issparse(X):
+        products = sparse.csr_array((_bits(X.data) * odd[X.indices], X.indices, X.indptr), X.shape)
+        hashes = np.asarray(products.sum(axis=1, dtype=np.uint64)).ravel()
+    else:
+        hashes = (_bits(X) * odd).sum(axis=1, dtype=np.uint64)
+    return int(_mixed(hashes).sum(dtype=np.uint64))
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    """Return the bits of numbers; those of 0 are 0, and all missing values have the same."""
+    values = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0, in a copy
+    values[np.isnan(values)] = np.nan
+    return values.view(np.uint64)
+
+
+def _mixed(hashes: np.ndarray) -> np.ndarray:
+    """Return hashes with their bits mixed, as in SplitMix64, so that sums of rows tell them."""
+    hashes = (hashes + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(31))
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    """Return a column as numbers: those of strings and other values are made of their text."""
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    known = {value: float(crc32(str(value).encode())) for value in set(values.tolist())}
+    return np.array([known[value] for value in values.tolist()])
