@@ -7,8 +7,8 @@ else, `persistence.FORMAT` is raised.
 # ruff: noqa: F401
 from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
 from hedgeclipper.base.predictions import TablePredictor
-from hedgeclipper.base.row_reader import NamedColumns
 from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
+from hedgeclipper.base.table_classifier import NamedColumns
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.class_rates import RateEvidence
 from hedgeclipper.bounds.tested_predictions import TestedPredictions

@@ -1,7 +1,8 @@
-"""How classifiers for tables read rows: checked as those of the fit, in whatever form they come.
+"""The base of classifiers for tables: how they read rows in any form, and predict for them.
 
-What is learned of the columns stays with the classifier: their number and names, as in
-scikit-learn, and how rows are checked.
+A classifier that derives from this checks its rows with `_check_rows`, and once it is fitted has a
+``_predictor``, such as a `TablePredictor`. What is learned of the columns stays with it: their
+number and names, as in scikit-learn, and how rows are checked.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
 from hedgeclipper.base.columns import ColumnEncoder
+from hedgeclipper.base.evaluation import LabeledScoreMixin
+from hedgeclipper.base.predictions import RowPredictor, decision_costs
 from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
 from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.progress import row_reporter
 
 
 @dataclass(frozen=True)
@@ -41,13 +45,106 @@ class NamedColumns:
         return import_extra("pandas", "io", "A frame").DataFrame(X, columns=self.names)
 
 
-class RowReader(BaseEstimator):
-    """Base of classifiers that read labeled and unlabeled rows in any form."""
+class TableClassifier(LabeledScoreMixin, BaseEstimator):
+    """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
     _dtype = "float32"
     _keeps_frames = False
+    _labels: np.ndarray | None
+    class_weight: Any = None
 
-    _knows_minus_one: Any
+    def decision_function(self, X):
+        """Return the score of each row: positive means the second class of two is predicted.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For more than two classes, the log-odds of each class against the rest; with a
+            ``class_weight`` minus the expected cost of predicting it.
+        """
+        return self._predict(X, "decision_function")
+
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of ``decision_function``.
+        """
+        return self._predict(X, "predict_proba")
+
+    def predict(self, X):
+        """Return the most probable class of each row, with a ``class_weight`` the cheapest one.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        return self._predict(X, "predict")
+
+    def predict_to(self, path, X):
+        """Write predictions to a Parquet file, batch by batch, in the order of the rows.
+
+        The file appears, or replaces an older one, when all is written.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write: columns ``prediction`` and, for each class, ``probability_<class>``.
+        X : array-like, frame, sparse matrix, batches or files
+            Rows; batches may come from an iterator.
+
+        Returns
+        -------
+        int
+            Number of rows written.
+        """
+        check_is_fitted(self)
+        predictor = self._predictor
+        instead = "call predict_proba(X), which is lazy, and let Dask write that"
+        batches = self._batches(X, "X", instead)
+        n_rows = 0
+        reporter = row_reporter(self.verbose, "writing predictions", batches.n_rows)
+        with reporter as report, io.parquet_writer(path) as out:
+            for batch in batches:
+                out.write(self._columns(predictor.raw_predictions(batch, self.n_jobs)))
+                n_rows += batch.shape[0]
+                report(n_rows)
+            if n_rows == 0:
+                out.write(self._columns(np.empty((0, predictor.n_games))))
+        return n_rows
+
+    @property
+    def transduction_(self) -> np.ndarray:
+        """Labels of all rows passed to ``fit``, given or predicted, where these are in memory."""
+        check_is_fitted(self)
+        if self._labels is None:
+            raise AttributeError(
+                "Labels of the unlabeled rows are kept only where fit had these in memory. Use "
+                "predict, or predict_to."
+            )
+        return self._labels
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether a fit, the last one, came to its end."""
+        return hasattr(self, "_predictor")
 
     def _check_rows(
         self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, reset: bool = True
@@ -188,3 +285,70 @@ class RowReader(BaseEstimator):
 
         check = BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks)
         return draw_from(X, n_rows, self._column_names, check, random_state)
+
+    def _store_classes(self, y: np.ndarray) -> np.ndarray:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                "y must have at least two classes among the labeled rows. Got one class or none, "
+                f"{self.classes_.tolist()}."
+            )
+        self._costs = decision_costs(self.class_weight, self.classes_, codes)
+        return codes
+
+    def _games(self) -> list[int]:
+        """Return the classes that have a game: the second one of two, or all of more."""
+        n_classes = self.classes_.size
+        return [1] if n_classes == 2 else list(range(n_classes))
+
+    def _batches(self, X: Any, name: str, instead: str) -> Any:
+        """Return rows as batches that are read once, for a method that is not for Dask."""
+        if is_dask(X):
+            raise TypeError(
+                f"{name} must be rows that can be read here. Got a Dask collection: {instead}, or "
+                "pass its files."
+            )
+        rows = self._check_more(X, name, once=True)
+        return rows if isinstance(rows, RowBatches) else semi_supervised.RowSlices(rows)
+
+    def _predict(self, X: Any, method: str) -> Any:
+        """Return the predictions of this method for rows; lazy for Dask."""
+        check_is_fitted(self)
+        check = BatchCheck("X", self.n_features_in_, self._row_checks)
+        predict = RowPredictor(
+            method, self._predictor, self.classes_, _as_it_is if self._keeps_frames else check
+        )
+        rows = self._check_more(X, "X", once=True)
+        if not is_dask(rows):
+            return predict.of_raw(self._raw_predictions(rows))
+        from hedgeclipper.io.distributed import map_partitions
+
+        columns: str | list[str] = method
+        if predict.nothing.ndim == 2:
+            prefix = "probability" if method == "predict_proba" else method
+            columns = [f"{prefix}_{label}" for label in self.classes_]
+        return map_partitions(predict, predict.nothing, rows, self._column_names, columns)
+
+    def _raw_predictions(self, X: Any) -> np.ndarray:
+        """Return raw predictions of rows that were checked, in batches or not."""
+        batches = X if isinstance(X, RowBatches) else [X]
+        parts = [self._predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
+        return np.concatenate([np.empty((0, self._predictor.n_games)), *parts])
+
+    def _predict_checked(self, rows: Any) -> np.ndarray:
+        """Return probabilities for rows that were checked before."""
+        return self._predictor.probabilities(self._predictor.raw_predictions(rows, self.n_jobs))
+
+    def _classes_of(self, raw: np.ndarray) -> np.ndarray:
+        return self.classes_[self._predictor.classes(raw)]
+
+    def _columns(self, raw: np.ndarray) -> dict[str, np.ndarray]:
+        """Return what is written for rows with these raw predictions, by the column's name."""
+        names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
+        probabilities = self._predictor.probabilities(raw)
+        return dict(zip(names, [self._classes_of(raw), *probabilities.T], strict=True))
+
+
+def _as_it_is(rows: Any) -> Any:
+    """Return rows of a frame as they are: the predictor encodes and checks them."""
+    return rows
