@@ -276,7 +276,8 @@ class HedgeClipperClassifier(
         else:
             self._tested = self._test_by_held_out(held, raw, given, unlabeled.digest)
         self.certificate_ = self._tested.certificate(self.confidence_level)
-        n_labels = {label: int(np.sum(given.y_labeled == label)) for label in self.classes_}
+        known = self.classes_.tolist()
+        n_labels = {label: int(np.sum(given.y_labeled == label)) for label in known}
         self.never_predicted_ = warn_of_never_predicted(self._predictor, raw, n_labels)
         return self
 
