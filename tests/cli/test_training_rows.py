@@ -31,7 +31,7 @@ def no_column_as_a_whole(monkeypatch):
         return read(self, strings, names)
 
     monkeypatch.setattr(Files, "frame", frame)
-    monkeypatch.setattr("hedgeclipper.io.sources._MOST_ROWS", 50)
+    monkeypatch.setattr("hedgeclipper.io.arrays.MOST_ROWS_PER_BATCH", 50)
 
 
 @pytest.mark.usefixtures("no_column_as_a_whole", "other_sections")
