@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from zlib import error as ZlibError
 
 import numpy as np
@@ -68,6 +68,15 @@ def naming_damaged_file(place: str, *errors: type[Exception]) -> Iterator[None]:
         ) from error
 
 
+class Wanted(NamedTuple):
+    """What batches shall hold; as in `TableFile.batches`, but names are those of all columns."""
+
+    names: list[str]
+    label: str | None
+    size: int
+    strings: bool
+
+
 @dataclass(frozen=True)
 class TableFile:
     """A file with named columns, read with pyarrow; each format is a class of its own."""
@@ -88,8 +97,8 @@ class TableFile:
     def check_heading(self) -> None:
         """Raise if names of columns cannot be read; only CSV may have none."""
 
-    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
-        """Yield record batches of the columns of these names, of at most so many rows."""
+    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+        """Yield record batches of the wanted columns."""
         raise NotImplementedError
 
     def batches(
@@ -104,13 +113,15 @@ class TableFile:
 
         ``strings``: whether columns may hold strings, which only CSV has to know.
         """
-        wanted = names if label is None else [*names, label]
-        positions = positions_of(wanted, self.head()[0].names, self.place)
+        size = size or rows_per_batch(len(names))
+        wanted = Wanted(names if label is None else [*names, label], label, size, strings)
+        schema, _ = self.head()
+        positions_of(wanted.names, schema.names, self.place)
         with self._naming_damage():
-            for batch in self._read(wanted, positions, size or rows_per_batch(len(names))):
+            for batch in self._read(schema, wanted):
                 # or a damaged string would be read from wherever its offset points to
                 batch.validate(full=True)
-                yield batch
+                yield from (batch.slice(k, size) for k in range(0, batch.num_rows, size))
 
     def table(self, names: list[str], strings: Sequence[str] = ()) -> Any:
         """Return all rows in one table; columns of CSV in ``strings`` are read as strings."""
@@ -133,9 +144,9 @@ class ParquetFile(TableFile):
         with self._naming_damage(), self._open() as file:
             return file.schema_arrow, file.metadata.num_rows
 
-    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
+    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
         with self._open() as file:
-            yield from file.iter_batches(size, columns=names)
+            yield from file.iter_batches(wanted.size, columns=wanted.names)
 
     def _open(self) -> Any:
         return pyarrow("pyarrow.parquet").ParquetFile(
@@ -153,12 +164,12 @@ class ArrowFile(TableFile):
         with self._naming_damage(), self._open() as reader:
             return reader.schema, None
 
-    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
-        with self._open(positions) as reader:
-            is_file = hasattr(reader, "get_batch")
-            numbers = range(reader.num_record_batches if is_file else 0)
-            for batch in map(reader.get_batch, numbers) if is_file else reader:
-                yield from _slices(batch, size)
+    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+        with self._open([schema.get_field_index(name) for name in wanted.names]) as reader:
+            if hasattr(reader, "get_batch"):
+                yield from map(reader.get_batch, range(reader.num_record_batches))
+            else:
+                yield from reader
 
     @contextmanager
     def _open(self, fields: list[int] | None = None) -> Iterator[Any]:
@@ -169,10 +180,6 @@ class ArrowFile(TableFile):
             file.seek(0)
             with (ipc.open_file if is_file else ipc.open_stream)(file, options=options) as reader:
                 yield reader
-
-
-def _slices(batch: Any, size: int) -> Iterator[Any]:
-    return (batch.slice(start, size) for start in range(0, batch.num_rows, size))
 
 
 @dataclass(frozen=True)
@@ -291,36 +298,25 @@ class CsvFile(TableFile):
                 "names."
             )
 
-    def batches(
-        self,
-        names: list[str],
-        label: str | None = None,
-        size: int | None = None,
-        *,
-        strings: bool = False,
-    ) -> Iterator[Any]:
-        """Yield record batches of these columns and the label, of at most so many rows."""
-        schema, _ = self.head()
-        wanted = names if label is None else [*names, label]
-        positions_of(wanted, schema.names, self.place)
-        types = {name: schema.field(name).type for name in names}
+    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+        names, label, label_type = wanted.names, wanted.label, None
+        types = {name: schema.field(name).type for name in names if name != label}
         # the first lines of a column of strings may be empty, or look like numbers
-        has_strings = strings and any(map(holds_strings, types.values()))
+        has_strings = wanted.strings and any(map(holds_strings, types.values()))
         for name, kind in types.items():
             if str(kind) != "bool" and holds_numbers(kind):
                 types[name] = pyarrow().string() if has_strings else pyarrow().float64()
         if label is not None:
             types[label] = pyarrow().string()
-        label_type = None
-        with self._open(wanted, types, schema.names) as reader:
+        with self._open(names, types, schema.names) as reader:
             for batch in reader:
                 if label is not None:
                     labels = batch.column(label)
                     if label_type is None and (known := labels.drop_null()):
                         label_type = "float64" if is_float(known[0].as_py()) else "string"
                     labels = labels.cast(label_type or "float64")
-                    batch = batch.set_column(len(names), label, labels)
-                yield from _slices(batch, size or rows_per_batch(len(names)))
+                    batch = batch.set_column(len(names) - 1, label, labels)
+                yield batch
 
     def table(self, names: list[str], strings: Sequence[str] = ()) -> Any:
         """Return all rows in one table; types of columns suit all rows. A ? is missing, too."""
@@ -415,8 +411,8 @@ class ExcelFile(TableFile):
         """Return schema and number of rows."""
         return self._sheet.schema, self._sheet.num_rows
 
-    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
-        yield from self._sheet.select(names).to_batches(max_chunksize=size)
+    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+        yield from self._sheet.select(wanted.names).to_batches()
 
 
 @dataclass(frozen=True)
