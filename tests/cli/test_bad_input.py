@@ -343,7 +343,10 @@ def test_a_file_is_replaced_if_forced(command, models):
 VOTES = {
     "no gold": (["--gold", "none.csv"], "none.csv does not exist"),
     "gold of three columns": (["--gold", "votes.csv"], "must have two columns"),
-    "other keys": (["--gold", "strangers.csv"], "No row of the votes has a key of strangers.csv"),
+    "other keys": (
+        ["--gold", "strangers.csv"],
+        "No item of strangers.csv is in votes.csv: the first are 'x' and '1000'",
+    ),
     "two truths": (["--gold", "twice.csv"], "has different labels for the item '1000'"),
     "empty gold": (["--gold", "unknown.csv"], "has no gold label"),
     "abstaining is a class": (["--gold", "gold.csv", "--abstain", "cat"], "cannot mean no vote"),
@@ -366,7 +369,7 @@ def test_votes_on_the_same_key_twice(command):
     pd.concat([votes, votes[:1]]).to_csv("votes.csv", index=False)
     gold[:40].to_csv("gold.csv", index=False)
     words = ("votes", "votes.csv", "--gold", "gold.csv")
-    fails(command, words, DATA, "more than one row with the key '1000'")
+    fails(command, words, DATA, "more than one row with the item '1000'")
 
 
 def test_votes_and_a_worker_who_is_not_sure(command):

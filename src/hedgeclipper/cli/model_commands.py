@@ -58,7 +58,7 @@ from hedgeclipper.persistence import load, save
 from hedgeclipper.report import page
 
 ROWS_IN_REPORT = 50_000
-MOST_LISTED = 12
+LINES_OF_COLUMNS = 12
 
 
 def fit(options: Fit, output: Output) -> None:
@@ -296,10 +296,10 @@ def _write_report(
     if rows.n_unlabeled > ROWS_IN_REPORT:
         about["unlabeled rows"] = f"{ROWS_IN_REPORT:,} drawn at random of {rows.n_unlabeled:,}"
     changed = [plan for plan in encoder.plans_ if plan.what != "as they are"]
-    for plan in changed[:MOST_LISTED]:
+    for plan in changed[:LINES_OF_COLUMNS]:
         about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
-    if len(changed) > MOST_LISTED:
-        about["more columns"] = f"{len(changed) - MOST_LISTED:,}, encoded or left out"
+    if len(changed) > LINES_OF_COLUMNS:
+        about["more columns"] = f"{len(changed) - LINES_OF_COLUMNS:,}, encoded or left out"
     given |= {"about": about, "title": f"Predictions of {encoder.target} in {places[0]}"}
     page.write_report(model, path, X=rows.X, y=rows.y, force=force, **given)
     output.wrote("report", path)
@@ -347,12 +347,12 @@ def _print_rows(rows: TrainingRows, output: Output) -> None:
             left_out = " is left out" if plan.kind == "left out" else ""
             output.note(f"Column {plan.name!r}{left_out}: {plan.note}.")
     columns = [(plan.name, plan.kind, plan.what) for plan in plans]
-    output.table(("Column", "Kind", "Encoding"), columns, MOST_LISTED)
+    output.table(("Column", "Kind", "Encoding"), columns, LINES_OF_COLUMNS)
 
 
 def _print_classes(found: Evaluation, output: Output) -> None:
     """Print recall of each class and the confusion matrix, as long as there are few classes."""
-    counts, predicted = found.confusion.sum(axis=1), found.classes[:MOST_LISTED]
+    counts, predicted = found.confusion.sum(axis=1), found.classes[:LINES_OF_COLUMNS]
     output.table(
         ("Class", "Rows", "Recall", "Interval", *(f"as {label}" for label in predicted)),
         [
@@ -365,5 +365,5 @@ def _print_classes(found: Evaluation, output: Output) -> None:
             )
             for k, label in enumerate(found.classes)
         ],
-        MOST_LISTED,
+        LINES_OF_COLUMNS,
     )

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from enum import IntEnum
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -236,21 +235,9 @@ def check_outputs(*paths: Path | None, inputs: Iterable[Any], force: bool) -> No
             )
         taken[path.resolve()] = "is another output of this command"
         try:
-            whole = check_output(path, force=force)
+            check_output(path, force=force)
         except OSError as error:
             raise CommandError(one_line(error), "", ExitCode.OUTPUT) from error
-        if whole.exists() and not whole.is_file():  # a device would be replaced by a file
-            raise CommandError(
-                f"{path} is not a regular file.", "Name another one.", ExitCode.OUTPUT
-            )
-        try:
-            TemporaryFile(dir=whole.parent).close()
-        except OSError as error:
-            raise CommandError(
-                f"No file can be written in {whole.parent} ({error.strerror}).",
-                "Name a file in another folder.",
-                ExitCode.OUTPUT,
-            ) from error
 
 
 def check_suffix(path: Path | None, *suffixes: str) -> None:

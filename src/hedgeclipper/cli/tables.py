@@ -27,6 +27,7 @@ from hedgeclipper.io import as_source, as_text, listed
 from hedgeclipper.io.atomic import naming_output
 from hedgeclipper.io.formats import (
     CODES,
+    SAY_ENCODING,
     UNKNOWN_DIALECT,
     CsvDialect,
     CsvFile,
@@ -194,7 +195,7 @@ def _as_frame(table: Any, file: TableFile) -> pd.DataFrame:
         if pa.types.is_binary(column.type):
             raise CommandError(
                 f"Column {column.name!r} of {file.place} is not text in UTF-8.",
-                "Write the file in UTF-8, or name its encoding, as in --encoding latin-1.",
+                SAY_ENCODING,
             )
         if pa.types.is_decimal(column.type):
             table = table.set_column(position, column.name, table.column(position).cast("float64"))
@@ -251,25 +252,41 @@ def labels_by_key(table: pd.DataFrame, key: str, target: str, place: str) -> pd.
 def matched_labels(data: Files, labels: Files, key: str, target: str, output: Output) -> pd.Series:
     """Return the label of each row that a table of labels has for the same key."""
     known = labels_by_key(labels.frame([key, target], [key, target]), key, target, labels.place)
-    keys = pd.Index(texts_of(data.column(key)))
+    advice = "Name a column with --key that is different in each row."
+    keys = unique_keys(data.column(key), key, data.place, advice)
+    advice = "Name the column that both have with --key."
+    return match_labels(known, keys, key, (labels.place, data.place), advice, output)
+
+
+def unique_keys(column: pd.Series, key: str, place: str, advice: str) -> pd.Index:
+    """Return the keys of rows as text; one that is there twice is an error."""
+    keys = pd.Index(texts_of(column))
     if keys.has_duplicates:
-        raise CommandError(
-            f"{data.place} has more than one row with the {key} {keys[keys.duplicated()][0]!r}.",
-            "Name a column with --key that is different in each row.",
-        )
-    lost = known.index.difference(keys).tolist()
+        twice = keys[keys.duplicated()][0]
+        raise CommandError(f"{place} has more than one row with the {key} {twice!r}.", advice)
+    return keys
+
+
+def match_labels(
+    known: pd.Series, keys: pd.Index, key: str, places: Sequence[str], advice: str, output: Output
+) -> pd.Series:
+    """Return the label of each row by its key, None where there is none; note labels of no row.
+
+    ``places`` are what to call labels and rows in messages.
+    """
+    lost, (labels, rows) = known.index.difference(keys).tolist(), places
     if len(lost) == len(known):
         raise CommandError(
-            f"No row of {data.place} has a {key} of {labels.place}: the first are {keys[0]!r} and "
-            f"{listed(lost, 1)}.",
-            "Name the column that both have with --key.",
+            f"No {key or 'key'} of {labels} is in {rows}: the first are {listed(lost, 1)} and "
+            f"{keys[0]!r}.",
+            advice,
         )
     if lost:
         output.note(
-            f"{len(lost):,} labels of {labels.place} belong to no row of {data.place}, such as "
-            f"that of {key} {lost[0]!r}."
+            f"{len(lost):,} labels of {labels} belong to no row of {rows}, such as that of {key} "
+            f"{lost[0]!r}."
         )
-    return known.reindex(keys)
+    return known.reindex(keys, fill_value=None)
 
 
 def clean_labels(column: pd.Series, marks: Sequence[str], output: Output) -> np.ndarray:

@@ -22,8 +22,10 @@ from hedgeclipper.cli.tables import (
     TABLE_SUFFIXES,
     Files,
     labels_by_key,
+    match_labels,
     parse_classes,
     texts_of,
+    unique_keys,
     write_table,
 )
 from hedgeclipper.io import listed, missing_labels
@@ -48,7 +50,9 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     drop = options.drop or ()
     table.require(drop, "--drop")
     cast, key = read_votes(table, drop, gold_key, abstain_label)
-    y = match_gold(cast, gold_labels, options.gold, output)
+    keys, places = pd.Index(np.asarray(cast.rows).astype(str)), (gold_table.place, table.place)
+    advice = "Give the column of keys the same name in both."
+    y = match_labels(gold_labels, keys, key, places, advice, output).to_numpy(dtype=object)
     known = ~missing_labels(y)
     _print_votes(table, cast, gold_labels, known, output)
     aggregator = VoteAggregator(
@@ -75,7 +79,7 @@ def aggregate(options: LabelVotes, output: Output) -> None:
         save(aggregator, model, force=force)
         output.wrote("model", model)
     if report is not None:
-        unlabeled = np.asarray(cast.rows)[~known].astype(str).tolist()
+        unlabeled = keys[~known].tolist()
         about = {"votes": table.place, "gold labels": gold_table.place, "key": key}
         page.write_report(
             aggregator, report, votes=cast, gold=y, row_names=unlabeled, about=about, force=force
@@ -114,13 +118,8 @@ def read_votes(table: Files, drop: Sequence[str], gold_key: str, abstain: Any) -
     if gold_key not in frame:
         frame.index = pd.Index(texts_of(range(len(frame))))
         return Votes.of(frame, abstain_label=abstain), "row"
-    frame.index = pd.Index(texts_of(frame.pop(gold_key)))
-    if frame.index.has_duplicates:
-        twice = frame.index[frame.index.duplicated()][0]
-        raise CommandError(
-            f"{table.place} has more than one row with the key {twice!r}.",
-            f"Give each row its own, or call the columns of a long table {listed(LONG)}.",
-        )
+    advice = f"Give each row its own, or call the columns of a long table {listed(LONG)}."
+    frame.index = unique_keys(frame.pop(gold_key), gold_key or "key", table.place, advice)
     return Votes.of(frame, abstain_label=abstain), gold_key or "row"
 
 
@@ -135,22 +134,6 @@ def _abstain_label(abstain: str, gold: pd.Series, output: Output) -> Any:
             f"{abstain!r} is a gold label and cannot mean no vote.", "Pass another --abstain."
         )
     return int(abstain) if abstain.lstrip("-").isdigit() else abstain
-
-
-def match_gold(votes: Votes, gold: pd.Series, place: str, output: Output) -> np.ndarray:
-    """Return the gold label of each row of votes, None where there is none."""
-    keys = np.asarray(votes.rows).tolist()
-    y = np.array([gold.get(str(key)) for key in keys], dtype=object)
-    n_found = int((~missing_labels(y)).sum())
-    if n_found == 0:
-        raise CommandError(
-            f"No row of the votes has a key of {place}, such as {gold.index[0]!r}; the first row "
-            f"is {keys[0]!r}.",
-            "Give the column of keys the same name in both.",
-        )
-    if n_found < len(gold):
-        output.note(f"{len(gold) - n_found:,} gold labels belong to no row of the votes.")
-    return y
 
 
 def _result(model: VoteAggregator, votes: Votes, known: np.ndarray) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Files of rows: which files a path means, and what is read of each format in batches.
 
 `open_files` opens any of them; a format is a class with its suffixes.
+
 Parquet is read with `pyarrow.parquet.ParquetFile.iter_batches` and not with `pyarrow.dataset`,
 which decodes whole row groups: memory would grow with their size.
 """
@@ -42,7 +43,7 @@ _LEADING_ZERO = r"^\s*[-+]?0\d"
 _NUMERAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
+SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
 
 
 def _packed(suffixes: Sequence[str], packs: Sequence[str]) -> tuple[str, ...]:
@@ -282,13 +283,13 @@ class CsvFile(TableFile):
         Arrow would blame some line further down, or take a row of numbers for names.
         """
         if b"\0" in self._start and "16" not in str(self.dialect.encoding):
-            raise ValueError(f"{self.path} is not text in UTF-8; it may be UTF-16. {_SAY_ENCODING}")
+            raise ValueError(f"{self.path} is not text in UTF-8; it may be UTF-16. {SAY_ENCODING}")
         try:
             names = self.head()[0].names
         except UnicodeDecodeError as error:
             encoding = str(self.dialect.encoding).replace("utf8", "UTF-8")
             raise ValueError(
-                f"The heading of {self.path} is not text in {encoding}. {_SAY_ENCODING}"
+                f"The heading of {self.path} is not text in {encoding}. {SAY_ENCODING}"
             ) from error
         is_numbered = names == [str(number) for number in range(len(names))]
         if not is_numbered and all(map(_NUMERAL.fullmatch, names)):
