@@ -29,9 +29,6 @@ from hedgeclipper.model_checks import TYPES_OF_OTHERS, check_model, parts_of
 FORMAT = 9
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
-_FAST = 1
-_CHUNK = 1 << 20
-_MOST_IN_HEADER = 1 << 16
 _CHECKSUM_BYTES = 64
 # what a file may unpack to: models that we saved take 3 to 12 times the size of their files
 _FREE_BYTES, _MOST_TIMES = 16 * 2**20, 32
@@ -94,7 +91,7 @@ def archive_of(parts: Mapping[str, bytes]) -> bytes:
     """Return a file with the parts of a model by name, compressed if they may be."""
     for method in (ZIP_DEFLATED, ZIP_STORED):
         buffer = BytesIO()
-        with ZipFile(buffer, "w", method, compresslevel=_FAST) as archive:
+        with ZipFile(buffer, "w", method, compresslevel=1) as archive:
             for name, part in parts.items():
                 archive.writestr(name, part)
             archive.comment = bytes(_CHECKSUM_BYTES)
@@ -143,7 +140,8 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     content = path.read_bytes()
     _check_header(path, content)
     try:
-        _check_whole(content)
+        if _checksum(memoryview(content)[:-_CHECKSUM_BYTES]) != content[-_CHECKSUM_BYTES:]:
+            raise ValueError("its checksum is not that of its content")
         _check_sizes(content, _room(len(content)))
         refused = sorted({*skops.get_untrusted_types(data=content)} - {*TRUSTED, *trusted})
         if not refused:
@@ -165,7 +163,7 @@ def _check_header(path: Path, content: bytes) -> None:
     """Raise if the file is not ours, or of another format."""
     try:
         with ZipFile(BytesIO(content)) as archive, archive.open(HEADER) as file:
-            header = json.loads(file.read(_MOST_IN_HEADER))
+            header = json.loads(file.read(1 << 16))
             its_format, version = int(header["format"]), str(header["hedgeclipper"])
     except Exception as error:
         raise ModelFileError(
@@ -184,12 +182,6 @@ def _check_header(path: Path, content: bytes) -> None:
 
 def _checksum(content: bytes | memoryview) -> bytes:
     return hashlib.sha256(content).hexdigest().encode()
-
-
-def _check_whole(content: bytes) -> None:
-    """Raise unless the last bytes are the checksum of the others."""
-    if _checksum(memoryview(content)[:-_CHECKSUM_BYTES]) != content[-_CHECKSUM_BYTES:]:
-        raise ValueError("its checksum is not that of its content")
 
 
 def _room(n_bytes: int) -> int:
@@ -211,7 +203,7 @@ def _check_sizes(content: bytes, room: int) -> int:
             part.file_size += 1  # so that one byte more would be read
             with archive.open(part) as file:
                 start = file.read(len(_ZIP_MAGIC))
-                rest = iter(partial(file.read, _CHUNK), b"")
+                rest = iter(partial(file.read, 1 << 20), b"")
                 n_bytes = len(start) + sum(map(len, rest))
             part.file_size -= 1
             if n_bytes != part.file_size:

@@ -80,11 +80,11 @@ def test_tables_from_which_nothing_can_be_learned(command, frame, said):
 
 
 FILES = {
-    "empty": ("rows.csv", b"", "rows.csv is empty. Pass a file with rows."),
+    "empty": ("rows.csv", b"", "rows.csv is empty. Write a heading and rows"),
     "blank": ("rows.csv", b"\n\n\n", "rows.csv is empty"),
     "UTF-16": ("rows.csv", "a,y\n1,0\n2,1\n".encode("utf-16-le"), "it may be UTF-16"),
     "no heading": ("rows.csv", b"1.5,0\n2.5,1\n", "has no header row: its first line is 1.5,0"),
-    "duplicate names": ("rows.csv", b"a,a,y\n1,2,0\n3,4,1\n", "more than one column with the name"),
+    "duplicate names": ("rows.csv", b"a,a,y\n1,2,0\n3,4,1\n", "has 2 columns with the name 'a'"),
     "ragged": ("rows.csv", b"a,y\n1,0\n2,1,3\n", "rows.csv cannot be read"),
     "not UTF-8": ("rows.csv", "a,y\nä,0\nö,1\n".encode("latin-1"), "is not text in UTF-8"),
     "not UTF-8 heading": ("rows.csv", "ä,y\n1,0\n2,1\n".encode("latin-1"), "UTF-8"),
@@ -343,8 +343,11 @@ def test_a_file_is_replaced_if_forced(command, models):
 VOTES = {
     "no gold": (["--gold", "none.csv"], "none.csv does not exist"),
     "gold of three columns": (["--gold", "votes.csv"], "must have two columns"),
-    "other keys": (["--gold", "strangers.csv"], "No row of the votes has a key of strangers.csv"),
-    "two truths": (["--gold", "twice.csv"], "has different labels for the row '1000'"),
+    "other keys": (
+        ["--gold", "strangers.csv"],
+        "No item of strangers.csv is in votes.csv: the first are 'x' and '1000'",
+    ),
+    "two truths": (["--gold", "twice.csv"], "has different labels for the item '1000'"),
     "empty gold": (["--gold", "unknown.csv"], "has no gold label"),
     "abstaining is a class": (["--gold", "gold.csv", "--abstain", "cat"], "cannot mean no vote"),
 }
@@ -366,7 +369,7 @@ def test_votes_on_the_same_key_twice(command):
     pd.concat([votes, votes[:1]]).to_csv("votes.csv", index=False)
     gold[:40].to_csv("gold.csv", index=False)
     words = ("votes", "votes.csv", "--gold", "gold.csv")
-    fails(command, words, DATA, "more than one row with the key '1000'")
+    fails(command, words, DATA, "more than one row with the item '1000'")
 
 
 def test_votes_and_a_worker_who_is_not_sure(command):

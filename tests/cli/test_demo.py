@@ -2,6 +2,7 @@ import pytest
 
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.cli import demo
+from hedgeclipper.cli.app import Demo
 from hedgeclipper.cli.output import Output
 from hedgeclipper.datasets import load_adult
 
@@ -17,7 +18,7 @@ def test_demo_prints_scores_the_error_and_writes_a_report(tmp_path, capsys, monk
     monkeypatch.setattr(demo, "load_adult", lambda return_X_y: (X[:2000], y[:2000]))
     monkeypatch.setattr(demo, "HedgeClipperClassifier", small)
     monkeypatch.setattr(demo, "MANY", 1000)
-    demo.compare_methods(Output(), tmp_path)
+    demo.compare_methods(Demo(), Output(), tmp_path)
     out = capsys.readouterr().out
     for text in ("random forest", "HedgeClipper", "trees alone", "AUC", "an estimate"):
         assert text in out

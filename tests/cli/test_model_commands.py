@@ -383,19 +383,6 @@ def test_new_categories_are_noted(command):
     ]
 
 
-def test_codes_stay_strings_when_a_file_has_no_leading_zero(command):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"zip": rng.choice(["01067", "10115", "20095"], 90), "x": rng.random(90)})
-    frame["y"] = np.where(frame["zip"] == "01067", "east", "north")
-    frame.to_csv("rows.csv", index=False)
-    assert command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "--json").code == 0
-    assert [c["kind"] for c in command.result["columns"]] == ["categories", "numbers"]
-    frame[frame["zip"] != "01067"].to_csv("more.csv", index=False)
-    command("predict", "m.skops", "more.csv", "-o", "p.csv", "--json")
-    assert command.result["notes"] == []
-    assert set(pd.read_csv("p.csv")["prediction"]) == {"north"}
-
-
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_rows_of_a_report_are_named_by_file_and_line_or_by_key(command, monkeypatch, suffix):
     given = {}

@@ -31,7 +31,7 @@ def no_column_as_a_whole(monkeypatch):
         return read(self, strings, names)
 
     monkeypatch.setattr(Files, "frame", frame)
-    monkeypatch.setattr("hedgeclipper.io.sources._MOST_ROWS", 50)
+    monkeypatch.setattr("hedgeclipper.io.arrays.MOST_ROWS_PER_BATCH", 50)
 
 
 @pytest.mark.usefixtures("no_column_as_a_whole", "other_sections")
@@ -136,7 +136,7 @@ def contradicting(labels):
 @pytest.mark.parametrize(
     ("change", "words", "code", "said"),
     [
-        (other_keys, (), 3, "No row of rows.csv has a case of labels.csv: the first are"),
+        (other_keys, (), 3, "No case of labels.csv is in rows.csv: the first are"),
         (contradicting, (), 3, "labels.csv has different labels for the case '5"),
         (None, ("--key", "cases"), 3, "Did you mean 'case'?"),
         (None, ("--key", "case", "--id", "mean_area"), 2, "--key and --id name two columns"),

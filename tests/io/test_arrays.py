@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from hedgeclipper.io import ArraySource, as_source, cut, row_slice
+from hedgeclipper.io import cut, row_slice
 from hedgeclipper.io.arrays import (
     as_rows,
     draw_rows,
@@ -40,12 +40,6 @@ def test_duplicate_entries_are_summed_and_the_input_is_left_alone():
     assert rows.nnz == 1
     assert rows[0, 1] == 0.75
     assert data.nnz == 2
-
-
-def test_every_other_row():
-    source = as_source(np.arange(20.0).reshape(10, 2))
-    assert isinstance(source, ArraySource)
-    assert source.every(4).rows[:, 0].tolist() == [0.0, 8.0, 16.0]
 
 
 def test_masked_entries_become_nan():

@@ -51,6 +51,14 @@ def test_a_place_where_no_file_can_be(tmp_path, name, error):
         pytest.fail("must not come here")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_device_is_not_replaced_by_a_file(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="pipe is not a regular file"), atomic_path(path):
+        pytest.fail("must not come here")
+
+
 def rows_of(path):
     return np.vstack(list(as_source(path))).tolist()
 

@@ -24,16 +24,12 @@ from hedgeclipper.io.frames import is_float
 
 MOST_VALUES = 50
 DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y-%m")
-OWN_TEXT = 0.5  # strings are left out if more than this proportion of the values differ
-MANY_UNIQUE = 20  # or if all are different in so many rows or more
-MOSTLY_NUMBERS = 0.9  # if more strings than this are numbers, all were probably meant as such
 # digits in groups of three or without commas, with a currency before or after, or a percent sign
 _AMOUNT = re.compile(
     r"[-+]?[$€£¥]?\s?[-+]?(?=\.?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?", re.I
 )
 # with a decimal comma, and points between thousands: it stays a string, with a note
 _COMMA_NUMBER = re.compile(r"[-+]?[$€£¥]?\s?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?\s?[$€£¥%]?")
-_EPOCH_WEEKDAY = 3  # 1970 began on a Thursday
 
 
 @dataclass(frozen=True)
@@ -301,8 +297,9 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
             note = f"{texts[0]} may begin with the day or the month, and is read with the day first"
         return ColumnPlan(name, "dates", what, date_format, note)
     note = _note_on_categories(texts)
-    is_unique = n_values == len(values) >= MANY_UNIQUE
-    if is_unique or (n_values > MOST_VALUES and n_values > OWN_TEXT * len(present)):
+    # all different in 20 rows or more, or more than half of many values
+    is_unique = n_values == len(values) >= 20
+    if is_unique or (n_values > MOST_VALUES and n_values > 0.5 * len(present)):
         what = f"text of its own in most rows ({n_values:,} values)"
         note = note or "text that is different in most rows cannot be used"
         return ColumnPlan(name, "left out", what, note=note)
@@ -360,7 +357,7 @@ def date_numbers(dates: np.ndarray) -> list[np.ndarray]:
     days, missing = dates.astype("datetime64[D]").astype(np.int64), np.isnat(dates)
     months = dates.astype("datetime64[M]").astype(np.int64) % 12 + 1
     exact = (dates - np.datetime64(0, "us")) / np.timedelta64(1, "D")
-    found = (exact, months, (days + _EPOCH_WEEKDAY) % 7)
+    found = (exact, months, (days + 3) % 7)  # 1970 began on a Thursday
     return [np.where(missing, np.nan, numbers) for numbers in found]
 
 
@@ -394,7 +391,7 @@ def _note_on_categories(texts: list[str]) -> str | None:
     """Return why strings are not read as numbers, if nearly all of them are."""
     strange = [text for text in texts if not (is_float(text) or _AMOUNT.fullmatch(text.strip()))]
     others = [text for text in strange if not _COMMA_NUMBER.fullmatch(text.strip())]
-    if not strange or len(texts) - len(others) <= MOSTLY_NUMBERS * len(texts):
+    if not strange or len(texts) - len(others) <= 0.9 * len(texts):
         return None
     wrong = others or strange
     return (

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-LIBRARIES = ("typer", "rich", "skops", "pandas", "pyarrow")
+# what the extra installs
+LIBRARIES = ("typer", "rich", "skops", "pandas", "pyarrow", "jinja2", "matplotlib")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,12 +1,14 @@
-"""The commands and their options; each calls one function of another module, imported only then."""
+"""The commands: each is a class of its options, and names the function that takes them.
 
-from __future__ import annotations
+That function is imported only when its command is run, so that help has not to wait for it.
+"""
 
 from codecs import lookup
 from collections.abc import Sequence
-from importlib import import_module
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from pkgutil import resolve_name
+from typing import Annotated, Any, ClassVar, Literal
 
 import typer
 
@@ -78,33 +80,28 @@ def _reading(metavar: str, text: str, **more: Any) -> Any:
     return _option(metavar, text, rich_help_panel="Reading CSV", **more)
 
 
-Quiet = Annotated[bool, _flag("Print nothing but errors.", "--quiet", "-q")]
-Json = Annotated[bool, _flag("Print the result as one JSON object.", "--json")]
-Debug = Annotated[bool, _flag("Print the traceback of an error.", "--debug")]
-Force = Annotated[bool, _flag("Replace files that exist.", "--force", "-f")]
-Seed = Annotated[int, _option("NUMBER", "Random seed.")]
 Drop = Annotated[list[str] | None, _option("COLUMN", "Leave out a column; repeat for more.")]
+Labels = Annotated[
+    str | None, _option("FILE", "Labels of the rows, in a file of their own; see --key.")
+]
+LabelKey = Annotated[
+    str | None,
+    _option("COLUMN", "With --labels: the column, in both files, by which they are matched."),
+]
+SavedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit has saved.")]
+Unlabeled = Annotated[
+    list[str] | None, _option("FILES", "Files of unlabeled rows; repeat for more.")
+]
+UnlabeledValue = Annotated[
+    list[str] | None,
+    _option("VALUE", "Value of the target that means unlabeled; repeat for more."),
+]
 RowId = Annotated[
     str | None,
     _option("COLUMN", "Column that names the rows in predictions and reports.", "--id"),
 ]
-Separator = Annotated[
-    str | None,
-    _reading(
-        "SIGN",
-        "Sign between values, such as ';' or tab. Default: found in the first lines.",
-        callback=_check_separator,
-    ),
-]
-Decimal = Annotated[
-    Literal[".", ","] | None,
-    _reading(".|,", "Decimal point or comma. Default: found in the first lines."),
-]
-Encoding = Annotated[
-    str | None,
-    _reading("NAME", "Such as latin-1 or utf-16. Default: UTF-8.", callback=_check_encoding),
-]
 Report = Annotated[Path | None, _option("PAGE.html", "Write a report to open in a browser.")]
+Seed = Annotated[int, _option("NUMBER", "Random seed.")]
 Confidence = Annotated[
     float | None,
     _proportion(
@@ -123,21 +120,6 @@ MaxError = Annotated[
         "such as 0.05; leave others blank. A guarantee only for a model fitted with --confidence.",
     ),
 ]
-Unlabeled = Annotated[
-    list[str] | None, _option("FILES", "Files of unlabeled rows; repeat for more.")
-]
-Labels = Annotated[
-    str | None, _option("FILE", "Labels of the rows, in a file of their own; see --key.")
-]
-LabelKey = Annotated[
-    str | None,
-    _option("COLUMN", "With --labels: the column, in both files, by which they are matched."),
-]
-UnlabeledValue = Annotated[
-    list[str] | None,
-    _option("VALUE", "Value of the target that means unlabeled; repeat for more."),
-]
-SavedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit has saved.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -151,102 +133,141 @@ def _main(
         print(context.get_help())
 
 
+@dataclass(kw_only=True)
+class Command:
+    """Options of every command; ``calls`` is its function in this package."""
+
+    calls: ClassVar[str]
+    quiet = json = False
+    debug: Annotated[bool, _flag("Print the traceback of an error.", "--debug")] = False
+
+
+@dataclass(kw_only=True)
+class Printing(Command):
+    """Options of commands that print a result."""
+
+    quiet: Annotated[bool, _flag("Print nothing but errors.", "--quiet", "-q")] = False
+    json: Annotated[bool, _flag("Print the result as one JSON object.", "--json")] = False
+
+
+@dataclass(kw_only=True)
+class Writing:
+    """Options of commands that write files."""
+
+    force: Annotated[bool, _flag("Replace files that exist.", "--force", "-f")] = False
+
+
+@dataclass(kw_only=True)
+class Reading:
+    """Options of commands that read CSV."""
+
+    sep: Annotated[
+        str | None,
+        _reading(
+            "SIGN",
+            "Sign between values, such as ';' or tab. Default: found in the first lines.",
+            callback=_check_separator,
+        ),
+    ] = None
+    decimal: Annotated[
+        Literal[".", ","] | None,
+        _reading(".|,", "Decimal point or comma. Default: found in the first lines."),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        _reading("NAME", "Such as latin-1 or utf-16. Default: UTF-8.", callback=_check_encoding),
+    ] = None
+
+    @property
+    def dialect(self) -> Any:
+        """How CSV files are written, as far as the user says so."""
+        dialect = resolve_name("hedgeclipper.io.formats:CsvDialect")
+        return dialect(self.sep, self.decimal, self.encoding)
+
+
 @app.command(epilog=f"Example: {_EXAMPLE}")
-def fit(
+@dataclass(kw_only=True)
+class Fit(Printing, Writing, Reading):
+    """Fit a model to labeled and unlabeled rows.
+
+    Numbers stay as they are, strings become columns of 0 and 1, dates become day, month and
+    weekday; how each column is encoded is printed, and kept in the model.
+    """
+
+    calls = "model_commands:fit"
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="Rows; those with a target are labeled.")
-    ],
-    target: Annotated[str, _option("COLUMN", "Column to predict.", "--target", "-t")],
-    model: Annotated[Path, _option("OUT.skops", "Where to save the model.", "--model", "-m")],
-    unlabeled: Unlabeled = None,
-    labels: Labels = None,
-    key: LabelKey = None,
-    unlabeled_value: UnlabeledValue = None,
+    ]
+    target: Annotated[str, _option("COLUMN", "Column to predict.", "--target", "-t")]
+    model: Annotated[Path, _option("OUT.skops", "Where to save the model.", "--model", "-m")]
+    unlabeled: Unlabeled = None
+    labels: Labels = None
+    key: LabelKey = None
+    unlabeled_value: UnlabeledValue = None
     estimators: Annotated[
         Literal["default", "trees"],
         _option(
             "default|trees",
             "default: trees and other classifiers, the most accurate. trees: those alone, faster.",
         ),
-    ] = "default",
+    ] = "default"
     balanced: Annotated[
         bool, _option("", "Weigh errors on a class by its rarity.", "--balanced")
-    ] = False,
-    report: Report = None,
-    drop: Drop = None,
+    ] = False
+    report: Report = None
+    drop: Drop = None
     keep: Annotated[
         list[str] | None,
         _option("COLUMN", "Use a column of numbers that seem to be ids; repeat for more."),
-    ] = None,
-    row_id: RowId = None,
-    confidence_level: Confidence = None,
-    seed: Seed = 0,
-    jobs: Annotated[int, _option("NUMBER", "Threads; -1 is all cores.", callback=_check_jobs)] = -1,
-    sep: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """Fit a model to labeled and unlabeled rows.
-
-    Numbers stay as they are, strings become columns of 0 and 1, dates become day, month and
-    weekday; how each column is encoded is printed, and kept in the model.
-    """
-    return _run("model_commands", "fit", **locals())
+    ] = None
+    row_id: RowId = None
+    confidence_level: Confidence = None
+    seed: Seed = 0
+    jobs: Annotated[int, _option("NUMBER", "Threads; -1 is all cores.", callback=_check_jobs)] = -1
 
 
 @app.command()
-def predict(
-    model: SavedModel,
-    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Rows to predict for.")],
+@dataclass(kw_only=True)
+class Predict(Printing, Writing, Reading):
+    """Write predictions and probabilities for the rows of files, in their order."""
+
+    calls = "model_commands:predict"
+    model: SavedModel
+    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Rows to predict for.")]
     to: Annotated[
         Path, _option("OUT", "Where to write: a .parquet or .csv file.", "--output", "-o")
-    ],
-    max_error: MaxError = None,
+    ]
+    max_error: MaxError = None
     confidence_level: Annotated[
         float, _proportion("LEVEL", "Probability that --max-error holds.", "--confidence")
-    ] = 0.95,
-    row_id: RowId = None,
-    sep: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """Write predictions and probabilities for the rows of files, in their order."""
-    return _run("model_commands", "predict", **locals())
+    ] = 0.95
+    row_id: RowId = None
 
 
 @app.command()
-def evaluate(
-    model: SavedModel,
-    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Rows with the target.")],
+@dataclass(kw_only=True)
+class Evaluate(Printing, Reading):
+    """Measure a model on labeled rows that it has not seen: accuracy, AUC, errors by class."""
+
+    calls = "model_commands:evaluate"
+    model: SavedModel
+    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Rows with the target.")]
     target: Annotated[
         str | None,
         _option("COLUMN", "Column of true labels. Default: that of the fit.", "--target", "-t"),
-    ] = None,
-    unlabeled_value: UnlabeledValue = None,
+    ] = None
+    unlabeled_value: UnlabeledValue = None
     confidence_level: Annotated[
         float, _proportion("LEVEL", "Level of the intervals, each by itself.", "--confidence")
-    ] = 0.95,
-    sep: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    quiet: Quiet = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """Measure a model on labeled rows that it has not seen: accuracy, AUC, errors by class."""
-    return _run("model_commands", "evaluate", **locals())
+    ] = 0.95
 
 
-@app.command()
-def votes(
+@app.command("votes")
+@dataclass(kw_only=True)
+class LabelVotes(Printing, Writing):
+    """Label rows from votes of labeling functions, crowds or models, and a few gold labels."""
+
+    calls = "vote_commands:aggregate"
     votes: Annotated[
         list[str],
         typer.Argument(
@@ -254,7 +275,7 @@ def votes(
             help="A column for each voter, or long: one vote in each line, with the columns "
             "task, worker and label.",
         ),
-    ],
+    ]
     gold: Annotated[
         str,
         _option(
@@ -262,78 +283,57 @@ def votes(
             "Table of two columns: the key of a row, and its true label. VOTES has the key in a "
             "column of the same name; without one its rows are numbered from 0.",
         ),
-    ],
+    ]
     to: Annotated[
         Path | None,
         _option("OUT", "Write labels and probabilities: .parquet or .csv.", "--output", "-o"),
-    ] = None,
-    model: Annotated[Path | None, _option("OUT.skops", "Save the model.", "--model", "-m")] = None,
-    report: Report = None,
-    drop: Drop = None,
+    ] = None
+    model: Annotated[Path | None, _option("OUT.skops", "Save the model.", "--model", "-m")] = None
+    report: Report = None
+    drop: Drop = None
     abstain: Annotated[
         str, _option("LABEL", "Value that means abstain; so does a missing vote.")
-    ] = "-1",
-    confidence_level: Confidence = None,
-    max_error: MaxError = None,
-    seed: Seed = 0,
-    force: Force = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> int:
-    """Label rows from votes of labeling functions, crowds or models, and a few gold labels."""
-    return _run("vote_commands", "aggregate", **locals())
+    ] = "-1"
+    confidence_level: Confidence = None
+    max_error: MaxError = None
+    seed: Seed = 0
 
 
-@app.command()
-def report(
-    model: SavedModel,
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Rows with the target, as for fit.")],
-    to: Annotated[Path, _option("PAGE.html", "The page to write.", "--output", "-o")],
-    unlabeled: Unlabeled = None,
-    labels: Labels = None,
-    key: LabelKey = None,
-    unlabeled_value: UnlabeledValue = None,
-    sep: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> int:
+@app.command("report")
+@dataclass(kw_only=True)
+class WriteReport(Printing, Writing, Reading):
     """Write a report on a model and the rows it was fitted to: one page, to open in a browser."""
-    return _run("model_commands", "report", **locals())
+
+    calls = "model_commands:report"
+    model: SavedModel
+    data: Annotated[str, typer.Argument(metavar="DATA", help="Rows with the target, as for fit.")]
+    to: Annotated[Path, _option("PAGE.html", "The page to write.", "--output", "-o")]
+    unlabeled: Unlabeled = None
+    labels: Labels = None
+    key: LabelKey = None
+    unlabeled_value: UnlabeledValue = None
 
 
 @app.command()
-def demo(debug: Debug = False) -> int:
+@dataclass(kw_only=True)
+class Demo(Command):
     """Compare methods on real data that comes with the package. Takes a minute."""
-    return _run("demo", "compare_methods", quiet=False, json=False, debug=debug)
 
-
-def _run(
-    module: str, function: str, *, quiet: bool, json: bool, debug: bool, **options: Any
-) -> int:
-    """Call a function of this package with the options of a command, and return the exit code."""
-    with reporting(Output(quiet=quiet, as_json=json, debug=debug)) as output:
-        if "sep" in options:
-            dialect = import_module("hedgeclipper.io.formats").CsvDialect
-            written = [options.pop(name) for name in ("sep", "decimal", "encoding")]
-            options["dialect"] = dialect(*written)
-        command = getattr(import_module(f"hedgeclipper.cli.{module}"), function)
-        command(**options, output=output)
-    return output.code
+    calls = "demo:compare_methods"
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; wrong usage is one line too."""
     group: Any = typer.main.get_command(app)
     try:
-        code = group(list(arguments), prog_name="hedgeclipper", standalone_mode=False)
+        command = group(list(arguments), prog_name="hedgeclipper", standalone_mode=False)
     except _UsageError as error:
         output = Output(as_json="--json" in arguments)
-        command = getattr(error.ctx, "command_path", "hedgeclipper")
-        output.fail(f"{error.format_message()} See {command} --help.", ExitCode.USAGE)
+        path = getattr(error.ctx, "command_path", "hedgeclipper")
+        output.fail(f"{error.format_message()} See {path} --help.", ExitCode.USAGE)
         return output.code
-    return int(code or 0)
+    if not isinstance(command, Command):  # help, or the version
+        return 0
+    with reporting(Output(command.quiet, command.json, command.debug)) as output:
+        resolve_name(f"hedgeclipper.cli.{command.calls}")(command, output)
+    return output.code

@@ -8,7 +8,6 @@ a guarantee, and the rows that can be labeled automatically.
 from __future__ import annotations
 
 import time
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +16,25 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.cli.app import Demo
 from hedgeclipper.cli.output import Output
 from hedgeclipper.datasets import load_adult
+from hedgeclipper.report.page import write_report
 
 FEW, MANY = 300, 3000
-REPORT = "hedgeclipper-demo.html"
 
 
-def compare_methods(output: Output, folder: Path = Path()) -> None:
+def compare_methods(options: Demo, output: Output, folder: Path = Path()) -> None:
     """Fit the classifiers, print what comes out and write a report into a folder."""
     X, y = load_adult(return_X_y=True)
     order = np.random.default_rng(0).permutation(y.size)
     X, y = X[order], y[order]
     output.say(f"Who earns more than $50,000? Of {y.size:,} people {FEW} have a label.\n")
-    options: dict[str, Any] = {"n_jobs": -1, "random_state": 0}
+    common: dict[str, Any] = {"n_jobs": -1, "random_state": 0}
     models: dict[str, Any] = {
-        "random forest": RandomForestClassifier(**options),
-        "HedgeClipper, trees alone": HedgeClipperClassifier("trees", **options),
-        "HedgeClipper": HedgeClipperClassifier(**options),
+        "random forest": RandomForestClassifier(**common),
+        "HedgeClipper, trees alone": HedgeClipperClassifier("trees", **common),
+        "HedgeClipper": HedgeClipperClassifier(**common),
     }
     lines = []
     for name, model in models.items():
@@ -47,15 +47,15 @@ def compare_methods(output: Output, folder: Path = Path()) -> None:
     output.table(["on the unlabeled rows", "AUC", "error", "seconds"], lines)
     model = models["HedgeClipper"]
     output.say(f"HedgeClipper with {FEW} labels: {model.certificate_.describe()}.\n")
-    tested = HedgeClipperClassifier(confidence_level=0.95, **options)
+    tested = HedgeClipperClassifier(confidence_level=0.95, **common)
     tested.fit(X[:MANY], y[:MANY], X_unlabeled=X[MANY:])
     output.say(
         f"HedgeClipper with {MANY:,} labels, half of them held out for a guarantee: "
         f"{tested.certificate_.describe()}.\n{tested.auto_label(max_error=0.05).describe()}.\n"
     )
-    path = import_module("hedgeclipper.report.page").write_report(
+    path = write_report(
         model,
-        folder / REPORT,
+        folder / "hedgeclipper-demo.html",
         X=X[:FEW],
         y=y[:FEW],
         X_unlabeled=X[FEW:],

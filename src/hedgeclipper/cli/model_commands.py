@@ -6,9 +6,8 @@ A model is saved as a pipeline of a `ColumnEncoder` and an estimator.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,8 +20,10 @@ import pyarrow.parquet
 from rich.filesize import decimal
 from sklearn.pipeline import Pipeline
 
+from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.evaluation import Evaluation, evaluate_predictions
+from hedgeclipper.cli.app import Evaluate, Fit, Predict, WriteReport
 from hedgeclipper.cli.output import (
     CommandError,
     ExitCode,
@@ -33,13 +34,12 @@ from hedgeclipper.cli.output import (
     error_facts,
 )
 from hedgeclipper.cli.tables import (
-    CSV,
-    PARQUET,
+    TABLE_SUFFIXES,
     Files,
-    as_classes,
     check_classes,
     clean_labels,
     key_of_labels,
+    parse_classes,
     write_table,
 )
 from hedgeclipper.cli.training_rows import (
@@ -50,59 +50,38 @@ from hedgeclipper.cli.training_rows import (
     digest_of,
     encode,
     find_tables,
-    paths_of,
     read_training_rows,
 )
 from hedgeclipper.io import missing_labels
 from hedgeclipper.io.atomic import atomic_path
-from hedgeclipper.io.extras import import_extra
-from hedgeclipper.io.formats import CsvDialect
 from hedgeclipper.persistence import load, save
+from hedgeclipper.report import page
 
-COLUMNS_TO_LIST = CLASSES_TO_LIST = 12
 ROWS_IN_REPORT = 50_000
+LINES_OF_COLUMNS = 12
 
 
-def fit(
-    *,
-    data: str,
-    target: str,
-    unlabeled: Sequence[str] | None,
-    labels: str | None,
-    key: str | None,
-    unlabeled_value: Sequence[str] | None,
-    estimators: str,
-    balanced: bool,
-    model: Path,
-    report: Path | None,
-    drop: Sequence[str] | None,
-    keep: Sequence[str] | None,
-    row_id: str | None,
-    confidence_level: float | None,
-    seed: int,
-    jobs: int,
-    dialect: CsvDialect,
-    force: bool,
-    output: Output,
-) -> None:
+def fit(options: Fit, output: Output) -> None:
     """Fit a model to the rows of files, save it, and print what came out."""
-    tables, labeled_by = find_tables(data, unlabeled, labels, key, dialect, output)
-    check_outputs(model, report, inputs=paths_of(tables, labeled_by), force=force)
-    write_report = report_writer(report)
+    target, key, row_id = options.target, options.key, options.row_id
+    tables, labels = find_tables(options, output)
+    outputs = options.model, options.report
+    check_outputs(*outputs, inputs=[*tables, labels], force=options.force)
+    check_suffix(options.report, ".html", ".htm")
     if None not in (key, row_id) and key != row_id:
         raise CommandError("--key and --id name two columns.", "Pass one.", ExitCode.USAGE)
-    if labeled_by is not None:
-        row_id = key_of_labels(tables[0], labeled_by, key or row_id, target)
-    roles = Roles(target, row_id, labeled_by, unlabeled_value or (), drop or (), keep or ())
-    rows = read_training_rows(tables, roles, output)
+    if labels is not None:
+        row_id = key_of_labels(tables[0], labels, key or row_id, target)
+    marks, drop, keep = options.unlabeled_value or (), options.drop or (), options.keep or ()
+    rows = read_training_rows(tables, Roles(target, row_id, labels, marks, drop, keep), output)
     classes = check_classes(rows.y, rows.y.size + rows.n_unlabeled, target)
     _print_rows(rows, output)
-    estimator = make_estimator(
-        estimators,
-        confidence_level=confidence_level,
-        class_weight="balanced" if balanced else None,
-        n_jobs=jobs,
-        random_state=seed,
+    estimator = HedgeClipperClassifier(
+        options.estimators,
+        confidence_level=options.confidence_level,
+        class_weight="balanced" if options.balanced else None,
+        n_jobs=options.jobs,
+        random_state=options.seed,
         verbose=output.verbose,
     )
     X = encode(rows.encoder, rows.X)
@@ -110,11 +89,11 @@ def fit(
     # no rows, if there are none, say that -1 is a class
     estimator.fit(X, rows.y, X_unlabeled=rows.encoded_unlabeled() if rows.n_unlabeled else X[:0])
     pipeline = Pipeline([("columns", rows.encoder), ("model", estimator.set_params(verbose=0))])
-    save(pipeline, model, force=force)
-    output.wrote("model", model)
+    save(pipeline, options.model, force=options.force)
+    output.wrote("model", options.model)
     output.result |= {
         "command": "fit",
-        "estimators": estimators,
+        "estimators": options.estimators,
         "target": target,
         "n_labeled": rows.y.size,
         "n_unlabeled": rows.n_unlabeled,
@@ -123,45 +102,30 @@ def fit(
         "columns": [asdict(plan) for plan in rows.encoder.plans_],
     }
     known = error_facts(estimator, output)
-    if report is not None:
-        _write_report(write_report, pipeline, rows, report, force, output)
+    if options.report is not None:
+        _write_report(pipeline, rows, options.report, options.force, output)
     output.result["seconds"] = round(output.seconds, 3)
     output.facts(
         [
             ("Labels", ", ".join(f"{label} ({count:,})" for label, count in classes.items())),
             *known,
-            ("Model", f"{model}, {decimal(model.stat().st_size)}"),
-            *([] if report is None else [("Report", report)]),
+            ("Model", f"{options.model}, {decimal(options.model.stat().st_size)}"),
+            *([] if options.report is None else [("Report", options.report)]),
             ("Time", f"{output.seconds:.1f} s"),
         ]
     )
-    if confidence_level is None:
+    if options.confidence_level is None:
         output.say("An estimate is no guarantee; --confidence 0.95 holds labels out for one.")
-    output.say(f"Next: hedgeclipper predict {model} FILES -o predictions.parquet")
+    output.say(f"Next: hedgeclipper predict {options.model} FILES -o predictions.parquet")
 
 
-def make_estimator(estimators: str, **options: Any) -> Any:
-    """Return the classifier, imported here, since other commands do not need it."""
-    return import_module("hedgeclipper").HedgeClipperClassifier(estimators, **options)
-
-
-def predict(
-    *,
-    model: Path,
-    files: Sequence[str],
-    to: Path,
-    max_error: float | None,
-    confidence_level: float,
-    row_id: str | None,
-    dialect: CsvDialect,
-    force: bool,
-    output: Output,
-) -> None:
+def predict(options: Predict, output: Output) -> None:
     """Write a model's predictions for the rows of files, in their order."""
-    check_suffix(to, PARQUET, CSV)
-    table = Files.find(files, output, dialect)
-    check_outputs(to, inputs=[model, *table.paths], force=force)
-    encoder, estimator = load_model(model)
+    to, row_id = options.to, options.row_id
+    check_suffix(to, *TABLE_SUFFIXES)
+    table = Files.find(options.files, output, options.dialect)
+    check_outputs(to, inputs=[options.model, table], force=options.force)
+    encoder, estimator = load_model(options.model)
     table.require([] if row_id is None else [row_id], "--id")
     key = row_id or (encoder.key if encoder.key in table.names else None)
     check_columns(table, encoder, key, output)
@@ -172,16 +136,16 @@ def predict(
     def rows() -> Any:
         return map(check_finite, table.batches(names)) if in_batches else X
 
-    keys = None if key is None else table.frame([key], [key])[key]
+    keys = None if key is None else table.column(key)
     facts, is_blank, counts = [], None, Counter[Any]()
     with (
-        atomic_path(to, force=force) as draft,
+        atomic_path(to, force=options.force) as draft,
         TemporaryDirectory(prefix=".", dir=draft.parent) as folder,
     ):
         raw = Path(folder, "predictions.parquet")
         n_rows = estimator.set_params(verbose=output.verbose).predict_to(raw, rows())
-        if max_error is not None:
-            sure = estimator.auto_label(rows(), max_error, confidence_level)
+        if options.max_error is not None:
+            sure = estimator.auto_label(rows(), options.max_error, options.confidence_level)
             facts, is_blank = auto_label_facts(sure, output), ~sure.is_sure
         write_table(_finished(raw, keys, is_blank, counts), draft, to)
     common = counts.most_common()
@@ -198,31 +162,22 @@ def predict(
     output.facts([*facts, ("Predictions", f"{to}, {n_rows:,} rows")])
 
 
-def evaluate(
-    *,
-    model: Path,
-    files: Sequence[str],
-    target: str | None,
-    unlabeled_value: Sequence[str] | None,
-    confidence_level: float,
-    dialect: CsvDialect,
-    output: Output,
-) -> None:
+def evaluate(options: Evaluate, output: Output) -> None:
     """Print how good a model's predictions are for labeled rows of files."""
-    table = Files.find(files, output, dialect)
-    encoder, estimator = load_model(model)
-    target = target or str(encoder.target)
+    table = Files.find(options.files, output, options.dialect)
+    encoder, estimator = load_model(options.model)
+    target = options.target or str(encoder.target)
     table.require([target], "--target", "Pass labeled rows, or name their column.")
     check_columns(table, encoder, target, output)
     X = read_new_rows(table, encoder, output)
-    labels = clean_labels(table.frame([target], [target])[target], unlabeled_value or (), output)
+    labels = clean_labels(table.column(target), options.unlabeled_value or (), output)
     known = ~missing_labels(labels)
     if not known.any():
         raise CommandError(f"None of the {len(X):,} rows has a label.", "Pass labeled rows.")
     if not known.all():
         output.note(f"{(~known).sum():,} rows without a label are not used.")
     by_text = {str(label): label for label in estimator.classes_.tolist()}
-    y = np.array([by_text.get(str(x), x) for x in as_classes(labels[known]).tolist()], object)
+    y = np.array([by_text.get(str(x), x) for x in parse_classes(labels[known]).tolist()], object)
     found = {str(label) for label in y}
     unknown = sorted(found - {*by_text})
     if len(unknown) == len(found):
@@ -234,43 +189,31 @@ def evaluate(
     if unknown:
         output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
     predicted = estimator.predict(X[known]), estimator.predict_proba(X[known])
-    scores = evaluate_predictions(y, *predicted, estimator.classes_, confidence_level)
-    output.result |= {"command": "evaluate", "model": str(model), **scores.to_dict()}
+    scores = evaluate_predictions(y, *predicted, estimator.classes_, options.confidence_level)
+    output.result |= {"command": "evaluate", "model": str(options.model), **scores.to_dict()}
     output.facts(scores.facts())
     _print_classes(scores, output)
 
 
-def report(
-    *,
-    model: Path,
-    data: str,
-    unlabeled: Sequence[str] | None,
-    labels: str | None,
-    key: str | None,
-    unlabeled_value: Sequence[str] | None,
-    to: Path,
-    dialect: CsvDialect,
-    force: bool,
-    output: Output,
-) -> None:
+def report(options: WriteReport, output: Output) -> None:
     """Write a report on a saved model and the rows that it was fitted to."""
-    tables, labeled_by = find_tables(data, unlabeled, labels, key, dialect, output)
-    check_outputs(to, inputs=[model, *paths_of(tables, labeled_by)], force=force)
-    write_report = report_writer(to)
-    encoder, estimator = load_model(model)
+    tables, labels = find_tables(options, output)
+    check_outputs(options.to, inputs=[options.model, *tables, labels], force=options.force)
+    check_suffix(options.to, ".html", ".htm")
+    encoder, estimator = load_model(options.model)
     target, row_id = encoder.target, encoder.key if encoder.key in tables[0].names else None
-    if labeled_by is None:
+    if labels is None:
         advice = "Pass the rows of the fit, and --labels if their labels are in another file."
         tables[0].require([target], "the model", advice)
     else:
-        row_id = key_of_labels(tables[0], labeled_by, key or row_id, target)
-    roles = Roles(target, row_id, labeled_by, unlabeled_value or ())
+        row_id = key_of_labels(tables[0], labels, options.key or row_id, target)
+    roles = Roles(target, row_id, labels, options.unlabeled_value or ())
     rows = read_training_rows(tables, roles, output, encoder)
     _check_rows_of_fit(estimator, rows, output)
     pipeline = Pipeline([("columns", encoder), ("model", estimator)])
-    output.result |= {"command": "report", "model": str(model)}
-    _write_report(write_report, pipeline, rows, to, force, output)
-    output.facts([("Report", to)])
+    output.result |= {"command": "report", "model": str(options.model)}
+    _write_report(pipeline, rows, options.to, options.force, output)
+    output.facts([("Report", options.to)])
 
 
 def _check_rows_of_fit(estimator: Any, rows: TrainingRows, output: Output) -> None:
@@ -310,7 +253,7 @@ def check_columns(files: Files, encoder: ColumnEncoder, extra: str | None, outpu
 
 def read_new_rows(files: Files, encoder: ColumnEncoder, output: Output) -> pd.DataFrame:
     """Return the rows of files, encoded; note values that the model does not know."""
-    frame = files.frame(encoder.string_names, encoder.used_names)
+    frame = files.frame(encoder.used_names, encoder.string_names)
     for name, values in encoder.unknown_values(frame).items():
         if values:
             (value, count), *_ = values.most_common()
@@ -340,23 +283,8 @@ def load_model(path: Path) -> tuple[ColumnEncoder, Any]:
     return steps["columns"], steps["model"]
 
 
-def report_writer(page: Path | None) -> Any:
-    """Return the function that writes a page, before anything long is done; None without one."""
-    if page is None:
-        return None
-    check_suffix(page, ".html", ".htm")
-    for module in ("jinja2", "matplotlib"):
-        import_extra(module, "report", "A report")
-    return import_module("hedgeclipper.report.page").write_report
-
-
 def _write_report(
-    write_report: Any,
-    model: Pipeline,
-    rows: TrainingRows,
-    page: Path,
-    force: bool,
-    output: Output,
+    model: Pipeline, rows: TrainingRows, path: Path, force: bool, output: Output
 ) -> None:
     output.say("Writing the report ...")
     encoder, given = rows.encoder, {}
@@ -368,13 +296,13 @@ def _write_report(
     if rows.n_unlabeled > ROWS_IN_REPORT:
         about["unlabeled rows"] = f"{ROWS_IN_REPORT:,} drawn at random of {rows.n_unlabeled:,}"
     changed = [plan for plan in encoder.plans_ if plan.what != "as they are"]
-    for plan in changed[:COLUMNS_TO_LIST]:
+    for plan in changed[:LINES_OF_COLUMNS]:
         about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
-    if len(changed) > COLUMNS_TO_LIST:
-        about["more columns"] = f"{len(changed) - COLUMNS_TO_LIST:,}, encoded or left out"
-    title = f"Predictions of {encoder.target} in {places[0]}"
-    write_report(model, page, X=rows.X, y=rows.y, about=about, title=title, force=force, **given)
-    output.wrote("report", page)
+    if len(changed) > LINES_OF_COLUMNS:
+        about["more columns"] = f"{len(changed) - LINES_OF_COLUMNS:,}, encoded or left out"
+    given |= {"about": about, "title": f"Predictions of {encoder.target} in {places[0]}"}
+    page.write_report(model, path, X=rows.X, y=rows.y, force=force, **given)
+    output.wrote("report", path)
 
 
 def _finished(
@@ -418,28 +346,24 @@ def _print_rows(rows: TrainingRows, output: Output) -> None:
         if plan.note is not None:
             left_out = " is left out" if plan.kind == "left out" else ""
             output.note(f"Column {plan.name!r}{left_out}: {plan.note}.")
-    output.table(
-        ("Column", "Kind", "Encoding"), [(p.name, p.kind, p.what) for p in plans[:COLUMNS_TO_LIST]]
-    )
-    if len(plans) > COLUMNS_TO_LIST:
-        output.say(f"... and {len(plans) - COLUMNS_TO_LIST:,} more; --json lists all")
+    columns = [(plan.name, plan.kind, plan.what) for plan in plans]
+    output.table(("Column", "Kind", "Encoding"), columns, LINES_OF_COLUMNS)
 
 
 def _print_classes(found: Evaluation, output: Output) -> None:
     """Print recall of each class and the confusion matrix, as long as there are few classes."""
-    counts, shown = found.confusion.sum(axis=1), range(min(CLASSES_TO_LIST, len(found.classes)))
+    counts, predicted = found.confusion.sum(axis=1), found.classes[:LINES_OF_COLUMNS]
     output.table(
-        ("Class", "Rows", "Recall", "Interval", *(f"as {found.classes[k]}" for k in shown)),
+        ("Class", "Rows", "Recall", "Interval", *(f"as {label}" for label in predicted)),
         [
             (
-                found.classes[k],
+                label,
                 f"{counts[k]:,}",
                 f"{found.recall[k]:.1%}" if counts[k] else "-",
                 "{:.1%} to {:.1%}".format(*found.recall_intervals[k]),
-                *(f"{n:,}" for n in found.confusion[k, : len(shown)]),
+                *(f"{n:,}" for n in found.confusion[k, : len(predicted)]),
             )
-            for k in shown
+            for k, label in enumerate(found.classes)
         ],
+        LINES_OF_COLUMNS,
     )
-    if len(found.classes) > len(shown):
-        output.say(f"... and {len(found.classes) - len(shown):,} more classes; --json lists all")

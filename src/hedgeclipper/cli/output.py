@@ -15,16 +15,12 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from enum import IntEnum
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-
-# lines of a log stay whole; those of a terminal break at words
-_WIDTH_OF_LOGS = 10_000
 
 
 class ExitCode(IntEnum):
@@ -50,7 +46,7 @@ class CommandError(Exception):
 class Output:
     """Where a command prints what it does, and what ``--json`` will print at its end."""
 
-    def __init__(self, *, quiet: bool = False, as_json: bool = False, debug: bool = False):
+    def __init__(self, quiet: bool = False, as_json: bool = False, debug: bool = False):
         self.as_json, self.debug = as_json, debug
         self.is_quiet = quiet or as_json
         self._out, self._err = _PatientConsole(), _PatientConsole(stderr=True)
@@ -82,12 +78,14 @@ class Output:
         if not self.is_quiet:
             self._err.print(Text.assemble(("note: ", "yellow"), text))
 
-    def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Print a table."""
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]], most: int = 25) -> None:
+        """Print a table, of its rows only the first ones if there are more than ``most``."""
         table = Table(*header, box=SIMPLE_HEAD, pad_edge=False)
-        for row in rows:
+        for row in rows[:most]:
             table.add_row(*(Text(str(cell)) for cell in row))
         self.say(table)
+        if len(rows) > most:
+            self.say(f"... and {len(rows) - most:,} more; --json lists all")
 
     def facts(self, facts: Sequence[tuple[str, Any]]) -> None:
         """Print names and values below each other."""
@@ -135,7 +133,7 @@ class _PatientConsole(Console):
     def __init__(self, *, stderr: bool = False):
         super().__init__(stderr=stderr, highlight=False)
         if not self.is_terminal:
-            self.width = _WIDTH_OF_LOGS
+            self.width = 10_000  # lines of a log stay whole; those of a terminal break at words
 
     def on_broken_pipe(self) -> None:
         """Drop all that is printed from now on."""
@@ -215,15 +213,17 @@ def one_line(error: BaseException) -> str:
     return message
 
 
-def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> None:
+def check_outputs(*paths: Path | None, inputs: Iterable[Any], force: bool) -> None:
     """Raise unless all files can be written, so that this is known before the work and not after.
 
-    What the command reads is never replaced, and other files that exist only with ``force``.
+    What the command reads, paths or tables of files, is never replaced, and other files that exist
+    only with ``force``.
     """
     # imported here, since help should not have to wait for it
     from hedgeclipper.io.atomic import check_output
 
-    taken = {path.resolve(): "is read by this command" for path in inputs}
+    read = [path for one in inputs if one for path in getattr(one, "paths", [one])]
+    taken = {path.resolve(): "is read by this command" for path in read}
     for path in paths:
         if path is None:
             continue
@@ -235,21 +235,9 @@ def check_outputs(*paths: Path | None, inputs: Iterable[Path], force: bool) -> N
             )
         taken[path.resolve()] = "is another output of this command"
         try:
-            whole = check_output(path, force=force)
+            check_output(path, force=force)
         except OSError as error:
             raise CommandError(one_line(error), "", ExitCode.OUTPUT) from error
-        if whole.exists() and not whole.is_file():  # a device would be replaced by a file
-            raise CommandError(
-                f"{path} is not a regular file.", "Name another one.", ExitCode.OUTPUT
-            )
-        try:
-            TemporaryFile(dir=whole.parent).close()
-        except OSError as error:
-            raise CommandError(
-                f"No file can be written in {whole.parent} ({error.strerror}).",
-                "Name a file in another folder.",
-                ExitCode.OUTPUT,
-            ) from error
 
 
 def check_suffix(path: Path | None, *suffixes: str) -> None:

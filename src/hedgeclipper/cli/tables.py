@@ -1,14 +1,13 @@
 """Tables of files: found by name, checked, read into frames, and written.
 
 `Files` are the files of one table. `matched_labels` are those of another table, `clean_labels` and
-`as_classes` make classes of labels, and `find_id_columns` finds columns that only number or name
+`parse_classes` make classes of labels, and `find_id_columns` finds columns that only number or name
 the rows.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -28,23 +27,17 @@ from hedgeclipper.io import as_source, as_text, listed
 from hedgeclipper.io.atomic import naming_output
 from hedgeclipper.io.formats import (
     CODES,
-    FORMATS,
+    SAY_ENCODING,
     UNKNOWN_DIALECT,
     CsvDialect,
     CsvFile,
-    find_files,
+    ExcelFile,
+    TableFile,
+    open_files,
 )
-from hedgeclipper.io.frames import holds_numbers, index_names
+from hedgeclipper.io.frames import holds_numbers, index_names, positions_of
 
-PARQUET, CSV = ".parquet", ".csv"
-MISSING_STRINGS = [*pa.csv.ConvertOptions().null_values, "?"]
-MANY_CLASSES = 20
-# more different numbers than this are measured, counted, or codes of too many classes
-MANY_NUMBERS = 50
-# fewer rows may be numbered by accident
-LEAST_ROWS = 20
-# of a file tell which columns may be ids, so that others need not be read for that
-_FIRST_ROWS = 1000
+TABLE_SUFFIXES = ".parquet", ".csv"
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9]\d{0,14}")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _LIKELY_MARKS = {"-1", "-", "none", "unknown", "unlabeled", "unlabelled"}
@@ -56,11 +49,9 @@ _ID = re.compile(r"(^|[\W_])(?i:id|uid|uuid|guid|key)$|[a-z\d](Id|ID|Key)$|^(?i:
 
 @dataclass(frozen=True)
 class Files:
-    """Files of one kind (Parquet, Arrow, CSV or Excel), with the same columns."""
+    """Files of one format that have the same columns: one table."""
 
-    kind: str
-    paths: list[Path]
-    dialect: CsvDialect = UNKNOWN_DIALECT
+    files: list[TableFile]
 
     @classmethod
     def find(
@@ -70,37 +61,34 @@ class Files:
 
         The dialect is what is known of how CSV files are written; what is found out is noted.
         """
-        files = cls(*find_files(list(where)), dialect)
-        if files.kind not in FORMATS:
+        found = cls(open_files(list(where), dialect, keep_zeros=True))
+        first = found.files[0]
+        if not isinstance(first, TableFile):
             raise CommandError(
-                f"{files.place} is {files.kind}, which has no names of columns.",
-                f"Pass {', '.join(FORMATS)}, or fit to it from Python.",
+                f"{found.place} is {first.kind}, which has no names of columns.",
+                "Pass CSV, Parquet, Arrow or Excel, or fit to it from Python.",
             )
-        for path in files.paths:
-            if path.stat().st_size == 0:
-                raise CommandError(f"{path} is empty.", "Pass a file with rows.")
-        files._check_columns()
-        if files.kind == "CSV" and dialect == UNKNOWN_DIALECT:
-            found = files._tables[0].dialect.describe()
-            if found and ".tsv" not in files.paths[0].name.lower():
-                output.note(f"{files.place} is read with {found}.")
-        return files
+        found._check_columns()
+        if isinstance(first, CsvFile) and dialect == UNKNOWN_DIALECT:
+            unusual = first.dialect.describe()
+            if unusual and ".tsv" not in first.path.name.lower():
+                output.note(f"{found.place} is read with {unusual}.")
+        return found
+
+    @property
+    def paths(self) -> list[Path]:
+        """Whole paths of the files."""
+        return [file.path.resolve() for file in self.files]
 
     @property
     def place(self) -> str:
         """What to call them in messages."""
-        more = len(self.paths) - 1
-        return f"{self.paths[0]} and {more} more" if more else str(self.paths[0])
-
-    @cached_property
-    def _tables(self) -> list[Any]:
-        if self.kind == "CSV":
-            return [CsvFile(p, given=self.dialect, keep_zeros=True) for p in self.paths]
-        return [FORMATS[self.kind](path) for path in self.paths]
+        more = len(self.files) - 1
+        return f"{self.files[0].path} and {more} more" if more else str(self.files[0].path)
 
     @cached_property
     def _schemas(self) -> list[Any]:
-        return [table.head()[0] for table in self._tables]
+        return [file.head()[0] for file in self.files]
 
     @property
     def names(self) -> list[str]:
@@ -115,18 +103,14 @@ class Files:
 
     def _check_columns(self) -> None:
         """Raise unless all files have the same columns, each once."""
-        for table in self._tables if self.kind == "CSV" else ():
-            table.check_heading()
-        for path, schema in zip(self.paths, self._schemas, strict=True):
-            twice = [name for name, count in Counter(schema.names).items() if count > 1]
-            if twice:
-                raise CommandError(
-                    f"{path} has more than one column with the name {twice[0]!r}.",
-                    "Give each its own name.",
-                )
+        for file in self.files:
+            file.check_heading()
+        for file, schema in zip(self.files, self._schemas, strict=True):
+            positions_of(schema.names, schema.names, file.place)
             if odd := set(schema.names) ^ set(self._schemas[0].names):
                 raise CommandError(
-                    f"{path} has other columns than {self.paths[0]}: {listed(sorted(odd), 5)}.",
+                    f"{file.place} has other columns than {self.files[0].place}: "
+                    f"{listed(sorted(odd), 5)}.",
                     "Pass files with the same columns.",
                 )
 
@@ -145,65 +129,73 @@ class Files:
 
     def hold_numbers(self, names: Sequence[str]) -> bool:
         """Return whether these columns hold numbers, as far as the first lines of CSV tell."""
-        types = [schema.field(name).type for schema in self._schemas for name in names]
-        return all(map(holds_numbers, types))
+        return all(holds_numbers(one.field(name).type) for one in self._schemas for name in names)
 
     def frame(
-        self, strings: Sequence[str] = (), names: Sequence[str] | None = None
+        self, names: Sequence[str] | None = None, strings: Sequence[str] = ()
     ) -> pd.DataFrame:
         """Return all rows, named by file and line.
 
         ``names`` are the columns to read, by default all; of CSV ``strings`` are read as strings.
         """
         names, frames = self.names if names is None else list(names), []
-        types = {name: pa.string() for name in strings if name in names}
-        more = {"types": types} if self.kind == "CSV" else {}
-        for path, file in zip(self.paths, self._tables, strict=True):
-            frame = _as_frame(file.table(names, MISSING_STRINGS, **more), path)
-            frames.append(frame.set_index(self._places(path, 0, len(frame))))
-        if not any(map(len, frames)):
-            raise self._no_rows
-        return pd.concat(frames)
+        for file in self.files:
+            frame = _as_frame(file.table(names, [name for name in strings if name in names]), file)
+            frames.append(frame.set_index(_lines(file, 0, len(frame))))
+        return pd.concat(self._not_empty(frames))
+
+    def column(self, name: str) -> pd.Series:
+        """Return a column of labels or keys, as strings if it is from CSV."""
+        return self.frame([name], [name])[name]
 
     def batches(self, names: list[str]) -> Iterator[pd.DataFrame]:
         """Yield columns of numbers as float32 in batches, their rows named as in `frame`."""
-        n_read = 0
-        for path, file in zip(self.paths, self._tables, strict=True):
-            start = 0
-            for rows in as_source([file], columns=names, dtype=np.float32):
-                yield pd.DataFrame(rows, self._places(path, start, len(rows)), names)
-                start += len(rows)
-            n_read += start
-        if n_read == 0:
-            raise self._no_rows
+        return self._not_empty(
+            pd.DataFrame(rows, _lines(file, start, len(rows)), names)
+            for file in self.files
+            for start, rows in _numbered(as_source([file], columns=names, dtype=np.float32))
+        )
+
+    def _not_empty(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        n_rows = 0
+        for frame in frames:
+            n_rows += len(frame)
+            yield frame
+        if n_rows == 0:
+            raise CommandError(f"{self.place} has no rows.", "Pass a file with rows.")
 
     def id_columns(self, names: list[str]) -> dict[str, str]:
         """Return which columns only tell rows apart, and why; as `find_id_columns`.
 
-        Only those that the first rows do not rule out are read to the end.
+        The first 1,000 rows of each file rule out most columns, which need not be read to the end.
         """
-        heads = [next(file.batches(names, None, _FIRST_ROWS), None) for file in self._tables]
+        heads = [next(file.batches(names, size=1000), None) for file in self.files]
         first = pd.concat([head.to_pandas() for head in heads if head])
         likely = [n for n in names if _INDEX.fullmatch(n) or _are_different_whole_numbers(first[n])]
-        return find_id_columns(self.frame(names=likely)) if likely else {}
-
-    def _places(self, path: Path, start: int, n_rows: int) -> pd.MultiIndex:
-        # lines are counted from 1, the heading of CSV and Excel included
-        first = start + (2 if self.kind in ("CSV", "Excel") else 1)
-        return pd.MultiIndex.from_product([[str(path)], range(first, first + n_rows)])
-
-    @property
-    def _no_rows(self) -> CommandError:
-        return CommandError(f"{self.place} has no rows.", "Pass a file with rows.")
+        return find_id_columns(self.frame(likely)) if likely else {}
 
 
-def _as_frame(table: Any, path: Path) -> pd.DataFrame:
+def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield batches, each after the number of rows before it."""
+    start = 0
+    for rows in batches:
+        yield start, rows
+        start += len(rows)
+
+
+def _lines(file: TableFile, start: int, n_rows: int) -> pd.MultiIndex:
+    """Return names of rows: their file and line, counted from 1, a heading included."""
+    first = start + (2 if isinstance(file, CsvFile | ExcelFile) else 1)
+    return pd.MultiIndex.from_product([[str(file.path)], range(first, first + n_rows)])
+
+
+def _as_frame(table: Any, file: TableFile) -> pd.DataFrame:
     """Return a table as a frame: decimals are floats, dates are dates."""
     for position, column in enumerate(table.schema):
         if pa.types.is_binary(column.type):
             raise CommandError(
-                f"Column {column.name!r} of {path} is not text in UTF-8.",
-                "Write the file in UTF-8, or name its encoding, as in --encoding latin-1.",
+                f"Column {column.name!r} of {file.place} is not text in UTF-8.",
+                SAY_ENCODING,
             )
         if pa.types.is_decimal(column.type):
             table = table.set_column(position, column.name, table.column(position).cast("float64"))
@@ -214,7 +206,7 @@ def names_of_rows(tables: Sequence[Files], frame: pd.DataFrame, key: str | None)
     """Return names of some rows of tables: their keys if all have such, or like ``rows.csv:97``."""
     if key is None or any(key not in files.names for files in tables):
         return [f"{path}:{line}" for path, line in frame.index]
-    keys = pd.concat([files.frame([key], [key])[key] for files in tables])
+    keys = pd.concat([files.column(key) for files in tables])
     return texts_of(keys.reindex(frame.index))
 
 
@@ -245,36 +237,56 @@ def key_of_labels(data: Files, labels: Files, key: str | None, target: str) -> s
     return key
 
 
-def matched_labels(data: Files, labels: Files, key: str, target: str, output: Output) -> pd.Series:
-    """Return the label of each row that a table of labels has for the same key."""
-    table = labels.frame([key, target], [key, target])
+def labels_by_key(table: pd.DataFrame, key: str, target: str, place: str) -> pd.Series:
+    """Return the label of each key that has one."""
     known = pd.Series(table[target].to_numpy(object), texts_of(table[key]), name=target).dropna()
     per_key = known.groupby(level=0).nunique()
     if (per_key > 1).any():
         raise CommandError(
-            f"{labels.place} has different labels for the {key} {per_key.idxmax()!r}.",
+            f"{place} has different labels for the {key or 'row'} {per_key.idxmax()!r}.",
             "Keep one of them.",
         )
-    known = known[~known.index.duplicated()]
-    keys = pd.Index(texts_of(data.frame([key], [key])[key]))
+    return known[~known.index.duplicated()]
+
+
+def matched_labels(data: Files, labels: Files, key: str, target: str, output: Output) -> pd.Series:
+    """Return the label of each row that a table of labels has for the same key."""
+    known = labels_by_key(labels.frame([key, target], [key, target]), key, target, labels.place)
+    advice = "Name a column with --key that is different in each row."
+    keys = unique_keys(data.column(key), key, data.place, advice)
+    advice = "Name the column that both have with --key."
+    return match_labels(known, keys, key, (labels.place, data.place), advice, output)
+
+
+def unique_keys(column: pd.Series, key: str, place: str, advice: str) -> pd.Index:
+    """Return the keys of rows as text; one that is there twice is an error."""
+    keys = pd.Index(texts_of(column))
     if keys.has_duplicates:
-        raise CommandError(
-            f"{data.place} has more than one row with the {key} {keys[keys.duplicated()][0]!r}.",
-            "Name a column with --key that is different in each row.",
-        )
-    lost = known.index.difference(keys).tolist()
+        twice = keys[keys.duplicated()][0]
+        raise CommandError(f"{place} has more than one row with the {key} {twice!r}.", advice)
+    return keys
+
+
+def match_labels(
+    known: pd.Series, keys: pd.Index, key: str, places: Sequence[str], advice: str, output: Output
+) -> pd.Series:
+    """Return the label of each row by its key, None where there is none; note labels of no row.
+
+    ``places`` are what to call labels and rows in messages.
+    """
+    lost, (labels, rows) = known.index.difference(keys).tolist(), places
     if len(lost) == len(known):
         raise CommandError(
-            f"No row of {data.place} has a {key} of {labels.place}: the first are {keys[0]!r} and "
-            f"{listed(lost, 1)}.",
-            "Name the column that both have with --key.",
+            f"No {key or 'key'} of {labels} is in {rows}: the first are {listed(lost, 1)} and "
+            f"{keys[0]!r}.",
+            advice,
         )
     if lost:
         output.note(
-            f"{len(lost):,} labels of {labels.place} belong to no row of {data.place}, such as "
-            f"that of {key} {lost[0]!r}."
+            f"{len(lost):,} labels of {labels} belong to no row of {rows}, such as that of {key} "
+            f"{lost[0]!r}."
         )
-    return known.reindex(keys)
+    return known.reindex(keys, fill_value=None)
 
 
 def clean_labels(column: pd.Series, marks: Sequence[str], output: Output) -> np.ndarray:
@@ -311,7 +323,7 @@ def clean_labels(column: pd.Series, marks: Sequence[str], output: Output) -> np.
     return labels[codes]
 
 
-def as_classes(labels: np.ndarray) -> np.ndarray:
+def parse_classes(labels: np.ndarray) -> np.ndarray:
     """Return labels of which none is missing as whole numbers, booleans or strings.
 
     1 and 1.0 are one class, and 007 and 7 are two.
@@ -341,8 +353,9 @@ def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
     texts = [str(label) for label in classes.tolist()]
     are_numbers = all(map(_NUMBER.fullmatch, texts))
     are_fractions = are_numbers and any(float(text) % 1 for text in texts)
-    n_usual = 2 if are_fractions else MANY_CLASSES
-    is_measured = are_numbers and classes.size > min(MANY_NUMBERS, max(n_usual, y.size / 10))
+    n_usual = 2 if are_fractions else 20
+    # more than 50 different numbers are measured, counted, or codes of too many classes
+    is_measured = are_numbers and classes.size > min(50, max(n_usual, y.size / 10))
     if is_measured or classes.size > max(n_usual, y.size / 3):
         raise CommandError(
             f"{target!r} has {classes.size:,} different values on {y.size:,} labeled rows, such "
@@ -373,7 +386,8 @@ def find_id_columns(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _are_different_whole_numbers(column: pd.Series) -> bool:
-    if column.dtype.kind not in "iuf" or len(column) < LEAST_ROWS or not column.is_unique:
+    # fewer than 20 rows may be numbered by accident
+    if column.dtype.kind not in "iuf" or len(column) < 20 or not column.is_unique:
         return False
     numbers = column.to_numpy()
     return numbers.dtype.kind != "f" or bool(
@@ -388,7 +402,7 @@ def write_table(parts: Iterable[Any], draft: Path, path: Path) -> None:
     """
     parts = iter(parts)
     first = next(parts)
-    is_parquet = path.suffix.lower() == PARQUET
+    is_parquet = path.suffix.lower() == ".parquet"
     open_writer = pa.parquet.ParquetWriter if is_parquet else pa.csv.CSVWriter
     with naming_output(path), open_writer(draft, first.schema) as writer:
         for part in chain([first], parts):

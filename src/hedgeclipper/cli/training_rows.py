@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,46 +16,37 @@ import pandas as pd
 from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.base.columns import ColumnEncoder
+from hedgeclipper.cli.app import Fit, WriteReport
 from hedgeclipper.cli.output import CommandError, ExitCode, Output
 from hedgeclipper.cli.tables import (
     Files,
-    as_classes,
     clean_labels,
     matched_labels,
     names_of_rows,
+    parse_classes,
 )
 from hedgeclipper.io import as_text, missing_labels
-from hedgeclipper.io.formats import CsvDialect
+from hedgeclipper.io.formats import CsvFile
 
 ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 
 
-def find_tables(
-    data: str,
-    unlabeled: Sequence[str] | None,
-    labels: str | None,
-    key: str | None,
-    dialect: CsvDialect,
-    output: Output,
-) -> tuple[list[Files], Files | None]:
+def find_tables(options: Fit | WriteReport, output: Output) -> tuple[list[Files], Files | None]:
     """Return the files of rows, and of unlabeled rows if any, and those of labels, or None."""
-    if key is not None and labels is None:
+    if options.key is not None and options.labels is None:
         raise CommandError("--key is given without --labels.", "Pass both.", ExitCode.USAGE)
-    tables = [Files.find(where, output, dialect) for where in ([data], unlabeled) if where]
-    paths = paths_of(tables, None)
+    where = [options.data], options.unlabeled
+    tables = [Files.find(paths, output, options.dialect) for paths in where if paths]
+    paths = [path for files in tables for path in files.paths]
     if len(set(paths)) < len(paths):
         raise CommandError(
             f"{tables[-1].place} is passed twice, as DATA and as --unlabeled.",
             "Leave out --unlabeled: rows of DATA without a target are unlabeled already.",
             ExitCode.USAGE,
         )
-    return tables, None if labels is None else Files.find([labels], output, dialect)
-
-
-def paths_of(tables: list[Files], labels: Files | None) -> list[Path]:
-    """Return the paths of all files."""
-    found = tables if labels is None else [*tables, labels]
-    return [path.resolve() for files in found for path in files.paths]
+    if options.labels is None:
+        return tables, None
+    return tables, Files.find([options.labels], output, options.dialect)
 
 
 @dataclass(frozen=True)
@@ -93,7 +83,7 @@ class Roles:
     def read_labels(self, files: Files, output: Output) -> np.ndarray:
         """Return the label of each row, None where there is none."""
         if self.labels is None:
-            column = files.frame([self.target], [self.target])[self.target]
+            column = files.column(self.target)
         else:
             column = matched_labels(files, self.labels, str(self.key), self.target, output)
         return clean_labels(column, self.marks, output)
@@ -151,17 +141,17 @@ def read_training_rows(
     for files in others:
         files.require(names, "the unlabeled rows", ADD_COLUMNS)
     known = ~missing_labels(labels)
-    y = as_classes(labels[known])
+    y = parse_classes(labels[known])
     if getattr(encoder, "is_plain_", True) and all(t.hold_numbers(names) for t in tables):
         try:
             return _in_batches(tables, names, known, y, encoder)
         except ValueError:
             # strings further down in a column of CSV that begins with numbers
-            if all(files.kind != "CSV" for files in tables):
+            if not any(isinstance(files.files[0], CsvFile) for files in tables):
                 raise
     is_new = not hasattr(encoder, "plans_")
     strings = [name for t in tables for name in t.codes] if is_new else encoder.string_names
-    frame, *more = [files.frame(strings, names) for files in tables]
+    frame, *more = [files.frame(names, strings) for files in tables]
     if is_new:
         encoder.fit(frame, X_unlabeled=more[0] if more else None)
     X = pd.concat([frame[~known], *more])

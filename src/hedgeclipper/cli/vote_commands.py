@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from hedgeclipper.cli.model_commands import report_writer
+from hedgeclipper.cli.app import LabelVotes
 from hedgeclipper.cli.output import (
     CommandError,
     Output,
@@ -19,57 +18,56 @@ from hedgeclipper.cli.output import (
     check_suffix,
     error_facts,
 )
-from hedgeclipper.cli.tables import CSV, PARQUET, Files, as_classes, texts_of, write_table
+from hedgeclipper.cli.tables import (
+    TABLE_SUFFIXES,
+    Files,
+    labels_by_key,
+    match_labels,
+    parse_classes,
+    texts_of,
+    unique_keys,
+    write_table,
+)
 from hedgeclipper.io import listed, missing_labels
 from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.persistence import save
+from hedgeclipper.report import page
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
 
-ABSTAIN = "-1"
-LEVEL = 0.95
-VOTERS_TO_LIST = 25
 LONG = ("task", "worker", "label")
 
 
-def aggregate(
-    *,
-    votes: Sequence[str],
-    gold: str,
-    to: Path | None,
-    model: Path | None,
-    report: Path | None,
-    drop: Sequence[str] | None,
-    abstain: str,
-    confidence_level: float | None,
-    max_error: float | None,
-    seed: int,
-    force: bool,
-    output: Output,
-) -> None:
+def aggregate(options: LabelVotes, output: Output) -> None:
     """Weight voters by gold labels and agreement, label all rows, and print what came out."""
-    if to is not None:
-        check_suffix(to, PARQUET, CSV)
-    table, gold_table = Files.find(votes, output), Files.find([gold], output)
-    check_outputs(to, model, report, inputs=table.paths + gold_table.paths, force=force)
-    write_report = report_writer(report)
+    to, model, report, force = options.to, options.model, options.report, options.force
+    check_suffix(to, *TABLE_SUFFIXES)
+    table, gold_table = Files.find(options.votes, output), Files.find([options.gold], output)
+    check_outputs(to, model, report, inputs=[table, gold_table], force=force)
+    check_suffix(report, ".html", ".htm")
     gold_key, gold_labels = read_gold(gold_table)
-    abstain_label = _abstain_label(abstain, gold_labels, output)
-    table.require(drop or (), "--drop")
-    cast, key = read_votes(table, drop or (), gold_key, abstain_label)
-    y = match_gold(cast, gold_labels, gold, output)
+    abstain_label = _abstain_label(options.abstain, gold_labels, output)
+    drop = options.drop or ()
+    table.require(drop, "--drop")
+    cast, key = read_votes(table, drop, gold_key, abstain_label)
+    keys, places = pd.Index(np.asarray(cast.rows).astype(str)), (gold_table.place, table.place)
+    advice = "Give the column of keys the same name in both."
+    y = match_labels(gold_labels, keys, key, places, advice, output).to_numpy(dtype=object)
     known = ~missing_labels(y)
     _print_votes(table, cast, gold_labels, known, output)
     aggregator = VoteAggregator(
-        abstain_label=abstain_label, confidence_level=confidence_level, random_state=seed
+        abstain_label=abstain_label,
+        confidence_level=options.confidence_level,
+        random_state=options.seed,
     )
-    aggregator.fit(cast.take(known), as_classes(y[known]), L_unlabeled=cast.take(~known))
+    aggregator.fit(cast.take(known), parse_classes(y[known]), L_unlabeled=cast.take(~known))
     rates = aggregator.class_rates()
     output.result |= {**_result(aggregator, cast, known), "class_rates": vars(rates)}
     facts = [*error_facts(aggregator, output), ("Rates", rates.describe())]
     is_blank = np.zeros(known.size, bool)
-    if max_error is not None and not known.all():
-        sure = aggregator.auto_label(cast.take(~known), max_error, confidence_level or LEVEL)
+    if options.max_error is not None and not known.all():
+        level = options.confidence_level or 0.95
+        sure = aggregator.auto_label(cast.take(~known), options.max_error, level)
         facts += auto_label_facts(sure, output)
         is_blank[~known] = ~sure.is_sure
     if to is not None:
@@ -81,9 +79,9 @@ def aggregate(
         save(aggregator, model, force=force)
         output.wrote("model", model)
     if report is not None:
-        unlabeled = np.asarray(cast.rows)[~known].astype(str).tolist()
+        unlabeled = keys[~known].tolist()
         about = {"votes": table.place, "gold labels": gold_table.place, "key": key}
-        write_report(
+        page.write_report(
             aggregator, report, votes=cast, gold=y, row_names=unlabeled, about=about, force=force
         )
         output.wrote("report", report)
@@ -101,18 +99,10 @@ def read_gold(table: Files) -> tuple[str, pd.Series]:
             "Leave the others out.",
         )
     key, label = table.names
-    frame = table.frame().dropna(subset=[label])
-    if frame.empty:
+    gold = labels_by_key(table.frame(), key, label, table.place)
+    if gold.empty:
         raise CommandError(f"{table.place} has no gold label.", "Label some rows of each class.")
-    classes = as_classes(frame[label].to_numpy(dtype=object)).tolist()
-    gold = pd.Series(classes, index=texts_of(frame[key]), dtype=object)
-    per_key = gold.groupby(level=0).nunique()
-    if (per_key > 1).any():
-        raise CommandError(
-            f"{table.place} has different labels for the row {per_key.idxmax()!r}.",
-            "Keep one of them.",
-        )
-    return key, gold[~gold.index.duplicated()]
+    return key, pd.Series(parse_classes(gold.to_numpy()).tolist(), gold.index, dtype=object)
 
 
 def read_votes(table: Files, drop: Sequence[str], gold_key: str, abstain: Any) -> tuple[Votes, str]:
@@ -128,20 +118,15 @@ def read_votes(table: Files, drop: Sequence[str], gold_key: str, abstain: Any) -
     if gold_key not in frame:
         frame.index = pd.Index(texts_of(range(len(frame))))
         return Votes.of(frame, abstain_label=abstain), "row"
-    frame.index = pd.Index(texts_of(frame.pop(gold_key)))
-    if frame.index.has_duplicates:
-        twice = frame.index[frame.index.duplicated()][0]
-        raise CommandError(
-            f"{table.place} has more than one row with the key {twice!r}.",
-            f"Give each row its own, or call the columns of a long table {listed(LONG)}.",
-        )
+    advice = f"Give each row its own, or call the columns of a long table {listed(LONG)}."
+    frame.index = unique_keys(frame.pop(gold_key), gold_key or "key", table.place, advice)
     return Votes.of(frame, abstain_label=abstain), gold_key or "row"
 
 
 def _abstain_label(abstain: str, gold: pd.Series, output: Output) -> Any:
     """Return the label that means no vote, as votes have it."""
     values = {str(label) for label in gold}
-    if abstain == ABSTAIN and ABSTAIN in values:
+    if abstain == "-1" and abstain in values:
         output.note("-1 is a gold label, so that only missing votes abstain.")
         return None
     if abstain in values:
@@ -149,22 +134,6 @@ def _abstain_label(abstain: str, gold: pd.Series, output: Output) -> Any:
             f"{abstain!r} is a gold label and cannot mean no vote.", "Pass another --abstain."
         )
     return int(abstain) if abstain.lstrip("-").isdigit() else abstain
-
-
-def match_gold(votes: Votes, gold: pd.Series, place: str, output: Output) -> np.ndarray:
-    """Return the gold label of each row of votes, None where there is none."""
-    keys = np.asarray(votes.rows).tolist()
-    y = np.array([gold.get(str(key)) for key in keys], dtype=object)
-    n_found = int((~missing_labels(y)).sum())
-    if n_found == 0:
-        raise CommandError(
-            f"No row of the votes has a key of {place}, such as {gold.index[0]!r}; the first row "
-            f"is {keys[0]!r}.",
-            "Give the column of keys the same name in both.",
-        )
-    if n_found < len(gold):
-        output.note(f"{len(gold) - n_found:,} gold labels belong to no row of the votes.")
-    return y
 
 
 def _result(model: VoteAggregator, votes: Votes, known: np.ndarray) -> dict[str, Any]:
@@ -185,7 +154,7 @@ def _label_table(
 ) -> pa.Table:
     """Return a table of all rows: keys, labels, whether these are gold, and probabilities."""
     predicted, is_gold = model.predict(votes), ~missing_labels(gold)
-    predicted[is_gold] = as_classes(gold[is_gold])
+    predicted[is_gold] = parse_classes(gold[is_gold])
     names = [f"probability_{label}" for label in model.classes_]
     probabilities = dict(zip(names, model.predict_proba(votes).T, strict=True))
     labels = pa.array(predicted, mask=is_blank)
@@ -227,7 +196,7 @@ def _print_voters(model: VoteAggregator, output: Output) -> None:
                 f"{row['Lower']:.1%} to {row['Upper']:.1%}",
                 f"{row['Weight']:.2f}",
             )
-            for name, row in summary.head(VOTERS_TO_LIST).iterrows()
+            for name, row in summary.iterrows()
         ],
     )
     turned = [str(name) for name in summary.index[summary["Reversed"]]]
@@ -236,5 +205,3 @@ def _print_voters(model: VoteAggregator, output: Output) -> None:
             "Significantly less often right than a random vote, so that their votes count the "
             f"other way: {listed(turned, 5)}."
         )
-    if len(summary) > VOTERS_TO_LIST:
-        output.say(f"... and {len(summary) - VOTERS_TO_LIST:,} more voters; --json lists all")

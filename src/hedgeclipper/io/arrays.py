@@ -12,8 +12,7 @@ from scipy import sparse
 from hedgeclipper.io.frames import is_frame, is_pandas
 from hedgeclipper.sklearn_private import _safe_indexing
 
-ENTRIES_PER_BATCH = 1 << 18
-ROWS_PER_SPARSE_BATCH = 1 << 14
+MOST_ROWS_PER_BATCH = 1 << 16
 MAX_SEED = np.iinfo(np.int32).max
 # tags (random numbers) of rows, positions, and the rows; those with the smallest tags are drawn
 Draw = tuple[np.ndarray, np.ndarray, Any]
@@ -40,11 +39,20 @@ def as_rows(data: Any, *, name: str = "votes") -> Any:
 
 
 def cut(n_rows: int, batch: Any) -> Iterator[slice]:
-    """Yield slices that cut n_rows into blocks of a handy size for rows like those of a batch."""
-    is_sparse = sparse.issparse(batch)
-    size = ROWS_PER_SPARSE_BATCH if is_sparse else ENTRIES_PER_BATCH // max(1, batch.shape[1]) or 1
+    """Yield slices that cut n_rows into blocks that fit into a cache, for rows like a batch's."""
+    size = 1 << 14 if sparse.issparse(batch) else (1 << 18) // max(1, batch.shape[1]) or 1
     for start in range(0, max(n_rows, 1), size):
         yield slice(start, min(start + size, n_rows))
+
+
+def rows_per_batch(n_columns: int) -> int:
+    """Return the number of rows of a batch that is read from a file or a memory map.
+
+    About 16 MB of float32: much longer to read than to hand over, and little beside the rest. At
+    most 65,536 rows, since leaf numbers and the like take memory per row; at least 256, so that
+    very wide rows still come in blocks.
+    """
+    return min(MOST_ROWS_PER_BATCH, max(256, (1 << 22) // max(1, n_columns)))
 
 
 def is_in_memory(X: Any) -> bool:

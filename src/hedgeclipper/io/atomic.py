@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 from uuid import uuid4
 
@@ -32,8 +33,15 @@ def check_output(path: str | Path, *, force: bool = True) -> Path:
         raise IsADirectoryError(f"{path} is a folder. Pass the path of a file to write.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path.parent} does not exist. Create the folder first.")
+    if path.exists() and not path.is_file():  # a device would be replaced by a file
+        raise OSError(f"{path} is not a regular file. Name another one.")
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists already. Pass force=True to replace it.")
+    try:
+        TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        reason = f"No file can be written in {path.parent} ({error.strerror})"
+        raise NotWrittenError(error.errno, f"{reason}. Write to another place") from error
     return path
 
 
@@ -80,7 +88,7 @@ class TableWriter:
 
     def __init__(self, temporary: Path, path: Path) -> None:
         self._temporary, self._path = temporary, path
-        self._writer: Any = None
+        self.file: Any = None  # that of pyarrow, once there is a schema
 
     def write(self, columns: Mapping[str, Any]) -> None:
         """Write some more rows, as a row group.
@@ -90,27 +98,14 @@ class TableWriter:
         columns : mapping of str to array-like of shape (n_rows,)
             The columns by name. Those of the first call decide names and types of all.
         """
-        schema = None if self._writer is None else self._writer.schema
+        schema = None if self.file is None else self.file.schema
         table = pyarrow().table(dict(columns), schema=schema)
         with naming_output(self._path):
-            if self._writer is None:
-                self._writer = pyarrow("pyarrow.parquet").ParquetWriter(
+            if self.file is None:
+                self.file = pyarrow("pyarrow.parquet").ParquetWriter(
                     self._temporary, table.schema, write_page_checksum=True
                 )
-            self._writer.write_table(table)
-
-    def close(self) -> None:
-        """Write the footer."""
-        if self._writer is None:
-            raise ValueError("Nothing was written. Write columns once at least, if only empty.")
-        with naming_output(self._path):
-            self._writer.close()
-
-    def abandon(self) -> None:
-        """Leave the file as it is."""
-        if self._writer is not None:
-            # or pyarrow would close it, and fail, when it is collected
-            self._writer.is_open = False
+            self.file.write_table(table)
 
 
 @contextmanager
@@ -129,6 +124,11 @@ def parquet_writer(path: str | Path) -> Iterator[TableWriter]:
         writer = TableWriter(temporary, Path(path))
         try:
             yield writer
-            writer.close()
+            if writer.file is None:
+                raise ValueError("Nothing was written. Write columns once at least, if only empty.")
+            with naming_output(Path(path)):
+                writer.file.close()
         finally:
-            writer.abandon()
+            if writer.file is not None:
+                # or pyarrow would close it, and fail, when it is collected
+                writer.file.is_open = False

@@ -1,5 +1,7 @@
 """Files of rows: which files a path means, and what is read of each format in batches.
 
+`open_files` opens any of them; a format is a class with its suffixes.
+
 Parquet is read with `pyarrow.parquet.ParquetFile.iter_batches` and not with `pyarrow.dataset`,
 which decodes whole row groups: memory would grow with their size.
 """
@@ -13,13 +15,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 from zlib import error as ZlibError
 
 import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from hedgeclipper.io.arrays import rows_per_batch
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import (
     as_text,
@@ -31,82 +34,20 @@ from hedgeclipper.io.frames import (
     pyarrow,
 )
 
-SUFFIXES = {
-    "Parquet": (".parquet", ".pq"),
-    "Arrow": (".arrow", ".feather", ".ipc"),
-    "CSV": tuple(s + p for s in (".csv", ".tsv") for p in ("", ".gz", ".bz2", ".zst")),
-    "Excel": (".xlsx", ".xls", ".ods"),
-    "LibSVM": tuple(s + p for s in (".svm", ".libsvm", ".svmlight") for p in ("", ".gz", ".bz2")),
-}
-# taken as CSV if they are named, but not looked for in folders
-_MAYBE_CSV = ("", ".txt", ".data")
-_KNOWN = "Files are recognized by their suffix: {}.".format(
-    "; ".join(f"{kind} {', '.join(ends)}" for kind, ends in SUFFIXES.items())
-)
-_ROWS_PER_BATCH = 1 << 16
 _BUFFER_BYTES = 1 << 16
 CSV_BLOCK_BYTES = 1 << 20
-_ARROW_FILE_MAGIC = b"ARROW1"
 # marks columns of CSV whose digits begin with 0
 CODES = {b"hedgeclipper": b"codes"}
 _LEADING_ZERO = r"^\s*[-+]?0\d"
 # NaN and inf may be names of columns
 _NUMERAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_LINES_TO_LOOK_AT = 20
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
+SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
 
 
-def find_files(where: Any) -> tuple[str, list[Path]]:
-    """Return the kind of the files and their paths: sorted, or as in a list that is passed.
-
-    Files of folders and patterns that are hidden, or begin with ``_`` or ``~``, are left out.
-    """
-    entries = where if isinstance(where, (list, tuple)) else [where]
-    paths = [path for entry in entries for path in _expanded(entry)]
-    kinds: dict[str, Path] = {}
-    for path in paths:
-        kind = _kind(path) or ("CSV" if path.suffix.lower() in _MAYBE_CSV else None)
-        if kind is None:
-            raise ValueError(f"{path} has an unknown suffix. Save it as CSV or Parquet. {_KNOWN}")
-        kinds.setdefault(kind, path)
-    if len(kinds) > 1:
-        (kind, path), (other, other_path), *_ = kinds.items()
-        raise ValueError(
-            f"The files are of different kinds: {path} is {kind}, {other_path} is {other}. Pass "
-            "files of one kind, for instance with a pattern like '*.parquet'."
-        )
-    return next(iter(kinds)), paths
-
-
-def _expanded(entry: Any) -> list[Path]:
-    """Return the files that a path, folder or pattern means, sorted."""
-    path = Path(entry).expanduser()
-    if path.is_dir():
-        found = [file for file in path.iterdir() if _kind(file) is not None]
-        problem = (
-            f"{path} has no data files in it. Files in folders below are not looked for; name "
-            f"them with a pattern like '{path}/**/*.parquet'. {_KNOWN}"
-        )
-    elif path.exists():
-        return [path]
-    elif has_magic(str(path)):
-        found = [Path(name) for name in glob(str(path), recursive=True)]
-        problem = f"No file matches {str(path)!r}. Check the folder and the pattern."
-    else:
-        raise FileNotFoundError(f"{path} does not exist. Pass the path of a file or a folder.")
-    visible = [
-        file for file in found if file.is_file() and not file.name.startswith((".", "_", "~"))
-    ]
-    if not visible:
-        raise FileNotFoundError(problem)
-    return sorted(visible)
-
-
-def _kind(path: Path) -> str | None:
-    name = path.name.lower()
-    return next((kind for kind, ends in SUFFIXES.items() if name.endswith(ends)), None)
+def _packed(suffixes: Sequence[str], packs: Sequence[str]) -> tuple[str, ...]:
+    return tuple(suffix + pack for suffix in suffixes for pack in ("", *packs))
 
 
 @contextmanager
@@ -128,11 +69,22 @@ def naming_damaged_file(place: str, *errors: type[Exception]) -> Iterator[None]:
         ) from error
 
 
+class Wanted(NamedTuple):
+    """What batches shall hold; as in `TableFile.batches`, but names are those of all columns."""
+
+    names: list[str]
+    label: str | None
+    size: int
+    strings: bool
+
+
 @dataclass(frozen=True)
 class TableFile:
     """A file with named columns, read with pyarrow; each format is a class of its own."""
 
     path: Path
+    kind: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
 
     @property
     def place(self) -> str:
@@ -143,30 +95,40 @@ class TableFile:
         """Return the schema, and the number of rows where that is cheap."""
         raise NotImplementedError
 
-    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
-        """Yield record batches of the columns of these names, of at most so many rows."""
+    def check_heading(self) -> None:
+        """Raise if names of columns cannot be read; only CSV may have none."""
+
+    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+        """Yield record batches of the wanted columns."""
         raise NotImplementedError
 
     def batches(
-        self, names: list[str], label: str | None, size: int, *, strings: bool = False
+        self,
+        names: list[str],
+        label: str | None = None,
+        size: int | None = None,
+        *,
+        strings: bool = False,
     ) -> Iterator[Any]:
         """Yield checked record batches of these columns and the label, of at most so many rows.
 
         ``strings``: whether columns may hold strings, which only CSV has to know.
         """
-        wanted = names if label is None else [*names, label]
-        positions = positions_of(wanted, self.head()[0].names, self.place)
+        size = size or rows_per_batch(len(names))
+        wanted = Wanted(names if label is None else [*names, label], label, size, strings)
+        schema, _ = self.head()
+        positions_of(wanted.names, schema.names, self.place)
         with self._naming_damage():
-            for batch in self._read(wanted, positions, size):
+            for batch in self._read(schema, wanted):
                 # or a damaged string would be read from wherever its offset points to
                 batch.validate(full=True)
-                yield batch
+                yield from (batch.slice(k, size) for k in range(0, batch.num_rows, size))
 
-    def table(self, names: list[str], missing: Sequence[str] | None = None) -> Any:
-        """Return all rows in one table; in CSV the strings of ``missing`` mean a missing value."""
+    def table(self, names: list[str], strings: Sequence[str] = ()) -> Any:
+        """Return all rows in one table; columns of CSV in ``strings`` are read as strings."""
         schema, _ = self.head()
         schema = pyarrow().schema([schema.field(name) for name in names])
-        batches = self.batches(names, None, _ROWS_PER_BATCH)
+        batches = self.batches(names)
         return pyarrow().Table.from_batches((batch.select(names) for batch in batches), schema)
 
     def _naming_damage(self) -> Any:
@@ -176,14 +138,16 @@ class TableFile:
 class ParquetFile(TableFile):
     """Rows of a Parquet file."""
 
+    kind, suffixes = "Parquet", (".parquet", ".pq")
+
     def head(self) -> tuple[Any, int | None]:
         """Return schema and number of rows, which the footer has."""
         with self._naming_damage(), self._open() as file:
             return file.schema_arrow, file.metadata.num_rows
 
-    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
+    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
         with self._open() as file:
-            yield from file.iter_batches(size, columns=names)
+            yield from file.iter_batches(wanted.size, columns=wanted.names)
 
     def _open(self) -> Any:
         return pyarrow("pyarrow.parquet").ParquetFile(
@@ -194,31 +158,29 @@ class ParquetFile(TableFile):
 class ArrowFile(TableFile):
     """Rows of an Arrow (Feather) file or stream, which is mapped into memory."""
 
+    kind, suffixes = "Arrow", (".arrow", ".feather", ".ipc")
+
     def head(self) -> tuple[Any, int | None]:
         """Return the schema."""
         with self._naming_damage(), self._open() as reader:
             return reader.schema, None
 
-    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
-        with self._open(positions) as reader:
-            is_file = hasattr(reader, "get_batch")
-            numbers = range(reader.num_record_batches if is_file else 0)
-            for batch in map(reader.get_batch, numbers) if is_file else reader:
-                yield from _slices(batch, size)
+    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+        with self._open([schema.get_field_index(name) for name in wanted.names]) as reader:
+            if hasattr(reader, "get_batch"):
+                yield from map(reader.get_batch, range(reader.num_record_batches))
+            else:
+                yield from reader
 
     @contextmanager
     def _open(self, fields: list[int] | None = None) -> Iterator[Any]:
         ipc = pyarrow("pyarrow.ipc")
         options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
         with pyarrow().memory_map(str(self.path)) as file:
-            is_file = file.read(len(_ARROW_FILE_MAGIC)) == _ARROW_FILE_MAGIC
+            is_file = file.read(6) == b"ARROW1"
             file.seek(0)
             with (ipc.open_file if is_file else ipc.open_stream)(file, options=options) as reader:
                 yield reader
-
-
-def _slices(batch: Any, size: int) -> Iterator[Any]:
-    return (batch.slice(start, size) for start in range(0, batch.num_rows, size))
 
 
 @dataclass(frozen=True)
@@ -234,7 +196,7 @@ class CsvDialect:
         encoding = self.encoding or ("utf-16" if start.startswith(_UTF16_MARKS) else "utf8")
         text = start.decode(encoding, "replace").removeprefix("\ufeff")
         lines = re.sub('"[^"]*"', "", text).splitlines()
-        lines = [line for line in lines if line.strip()][:_LINES_TO_LOOK_AT]
+        lines = [line for line in lines if line.strip()][:20]
         separator = self.separator or ("\t" if is_tsv else _separator(lines))
         return CsvDialect(separator, self.decimal or _decimal(lines, separator), encoding)
 
@@ -285,6 +247,7 @@ class CsvFile(TableFile):
     begin with 0, such as postal codes, are strings. Arrow reads up to 32 blocks of 1 MB ahead.
     """
 
+    kind, suffixes = "CSV", _packed((".csv", ".tsv"), (".gz", ".bz2", ".zst"))
     given: CsvDialect = UNKNOWN_DIALECT
     keep_zeros: bool = False
 
@@ -320,13 +283,13 @@ class CsvFile(TableFile):
         Arrow would blame some line further down, or take a row of numbers for names.
         """
         if b"\0" in self._start and "16" not in str(self.dialect.encoding):
-            raise ValueError(f"{self.path} is not text in UTF-8; it may be UTF-16. {_SAY_ENCODING}")
+            raise ValueError(f"{self.path} is not text in UTF-8; it may be UTF-16. {SAY_ENCODING}")
         try:
             names = self.head()[0].names
         except UnicodeDecodeError as error:
             encoding = str(self.dialect.encoding).replace("utf8", "UTF-8")
             raise ValueError(
-                f"The heading of {self.path} is not text in {encoding}. {_SAY_ENCODING}"
+                f"The heading of {self.path} is not text in {encoding}. {SAY_ENCODING}"
             ) from error
         is_numbered = names == [str(number) for number in range(len(names))]
         if not is_numbered and all(map(_NUMERAL.fullmatch, names)):
@@ -336,46 +299,34 @@ class CsvFile(TableFile):
                 "names."
             )
 
-    def batches(
-        self, names: list[str], label: str | None, size: int, *, strings: bool = False
-    ) -> Iterator[Any]:
-        """Yield record batches of these columns and the label, of at most so many rows."""
-        schema, _ = self.head()
-        wanted = names if label is None else [*names, label]
-        positions_of(wanted, schema.names, self.place)
-        types = {name: schema.field(name).type for name in names}
+    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+        names, label, label_type = wanted.names, wanted.label, None
+        types = {name: schema.field(name).type for name in names if name != label}
         # the first lines of a column of strings may be empty, or look like numbers
-        has_strings = strings and any(map(holds_strings, types.values()))
+        has_strings = wanted.strings and any(map(holds_strings, types.values()))
         for name, kind in types.items():
             if str(kind) != "bool" and holds_numbers(kind):
                 types[name] = pyarrow().string() if has_strings else pyarrow().float64()
         if label is not None:
             types[label] = pyarrow().string()
-        label_type = None
-        with self._open(wanted, types, schema.names) as reader:
+        with self._open(names, types, schema.names) as reader:
             for batch in reader:
                 if label is not None:
                     labels = batch.column(label)
                     if label_type is None and (known := labels.drop_null()):
                         label_type = "float64" if is_float(known[0].as_py()) else "string"
                     labels = labels.cast(label_type or "float64")
-                    batch = batch.set_column(len(names), label, labels)
-                yield from _slices(batch, size)
+                    batch = batch.set_column(len(names) - 1, label, labels)
+                yield batch
 
-    def table(
-        self, names: list[str], missing: Sequence[str] | None = None, types: Any = None
-    ) -> Any:
-        """Return all rows in one table; types of columns that are not given suit all rows."""
-        kept = self.head()[0] if self.keep_zeros else ()
-        types = {f.name: f.type for f in kept if f.metadata == CODES} | dict(types or {})
+    def table(self, names: list[str], strings: Sequence[str] = ()) -> Any:
+        """Return all rows in one table; types of columns suit all rows. A ? is missing, too."""
+        codes = [field.name for field in self.head()[0] if field.metadata == CODES]
+        types = {name: pyarrow().string() for name in {*codes, *strings}}
         read = pyarrow("pyarrow.csv").ReadOptions(encoding=self.dialect.encoding)
-        options = self._options(names, types, null_values=missing)
+        options = self._options(names, types, null_values=missing_strings())
         with self._naming_damage(), self._stream() as stream:
             return pyarrow("pyarrow.csv").read_csv(stream, read, **options)
-
-    def column_of_strings(self, name: str) -> Any:
-        """Return a column as the file has it, with null for empty ones."""
-        return self.table([name], [""], {name: pyarrow().string()}).column(0)
 
     def _stream(self) -> Any:
         return pyarrow().input_stream(str(self.path))  # unpacked, by its suffix
@@ -428,6 +379,11 @@ class CsvFile(TableFile):
             ) from error
 
 
+def missing_strings() -> list[str]:
+    """Return the strings that mean a missing value where a whole table is read."""
+    return [*pyarrow("pyarrow.csv").ConvertOptions().null_values, "?"]
+
+
 class ExcelFile(TableFile):
     """Rows of the first sheet of a workbook, which is read as a whole.
 
@@ -435,12 +391,13 @@ class ExcelFile(TableFile):
     strings.
     """
 
+    kind, suffixes = "Excel", (".xlsx", ".xls", ".ods")
+
     @cached_property
     def _sheet(self) -> Any:
         calamine = import_extra("python_calamine", "excel", "An Excel file")
         pandas = import_extra("pandas", "excel", "An Excel file")
-        missing = [*pyarrow("pyarrow.csv").ConvertOptions().null_values, "?"]
-        options = {"engine": "calamine", "keep_default_na": False, "na_values": missing}
+        options = {"engine": "calamine", "keep_default_na": False, "na_values": missing_strings()}
         with naming_damaged_file(self.place, calamine.CalamineError, ValueError):
             frame = pandas.read_excel(self.path, **options).rename(columns=str)
         for name, column in frame.items():
@@ -455,34 +412,91 @@ class ExcelFile(TableFile):
         """Return schema and number of rows."""
         return self._sheet.schema, self._sheet.num_rows
 
-    def _read(self, names: list[str], positions: list[int], size: int) -> Iterator[Any]:
-        yield from self._sheet.select(names).to_batches(max_chunksize=size)
+    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+        yield from self._sheet.select(wanted.names).to_batches()
 
 
-FORMATS: dict[str, type[TableFile]] = {
-    "Parquet": ParquetFile,
-    "Arrow": ArrowFile,
-    "CSV": CsvFile,
-    "Excel": ExcelFile,
-}
+@dataclass(frozen=True)
+class LibSvmFile:
+    """Rows without names of columns: a label, then ``index:value``, with indices from 1 on."""
+
+    path: Path
+    kind = "LibSVM"
+    suffixes = _packed((".svm", ".libsvm", ".svmlight"), (".gz", ".bz2"))
+
+    def read(self, n_columns: int | None, dtype: Any) -> tuple[sparse.csr_array, np.ndarray]:
+        """Return rows and labels; by default, rows are as wide as they need to be."""
+        with naming_damaged_file(str(self.path), EOFError, ZlibError):
+            try:
+                rows, labels = load_svmlight_file(
+                    str(self.path), n_features=n_columns, dtype=dtype, zero_based=False
+                )
+            except ValueError as error:
+                raise ValueError(
+                    f"{self.path} is not LibSVM text of {n_columns or 'any'} columns ({error}). "
+                    "Write a label and then index:value, with indices from 1 to the number of "
+                    "columns in rising order."
+                ) from error
+        return sparse.csr_array(rows), labels
 
 
-def read_libsvm(
-    path: Path, n_columns: int | None, dtype: Any
-) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return rows and labels of a LibSVM file: a label, then ``index:value``, indices from 1 on.
+FORMATS = (ParquetFile, ArrowFile, CsvFile, ExcelFile, LibSvmFile)
+_KNOWN = "Files are recognized by their suffix: {}.".format(
+    "; ".join(f"{one.kind} {', '.join(one.suffixes)}" for one in FORMATS)
+)
 
-    Without the number of columns, rows are as wide as they need to be.
+
+def open_files(where: Any, dialect: CsvDialect = UNKNOWN_DIALECT, **csv: Any) -> list[Any]:
+    """Return the files that paths, folders and patterns mean, all of one format.
+
+    They are sorted, or as in a list that is passed. Files of folders and patterns that are hidden,
+    or begin with ``_`` or ``~``, are left out. The dialect, and what else `CsvFile` takes, is for
+    files of CSV.
     """
-    with naming_damaged_file(str(path), EOFError, ZlibError):
-        try:
-            rows, labels = load_svmlight_file(
-                str(path), n_features=n_columns, dtype=dtype, zero_based=False
-            )
-        except ValueError as error:
-            raise ValueError(
-                f"{path} is not LibSVM text of {n_columns or 'any'} columns ({error}). Write a "
-                "label and then index:value, with indices from 1 to the number of columns in "
-                "rising order."
-            ) from error
-    return sparse.csr_array(rows), labels
+    entries = where if isinstance(where, (list, tuple)) else [where]
+    paths = [path for entry in entries for path in _expanded(entry)]
+    kinds: dict[Any, Path] = {}
+    for path in paths:
+        # taken as CSV if they are named, but not looked for in folders
+        may_be_csv = path.suffix.lower() in ("", ".txt", ".data")
+        kind = _format_of(path) or (CsvFile if may_be_csv else None)
+        if kind is None:
+            raise ValueError(f"{path} has an unknown suffix. Save it as CSV or Parquet. {_KNOWN}")
+        kinds.setdefault(kind, path)
+    if len(kinds) > 1:
+        (one, path), (other, other_path), *_ = kinds.items()
+        raise ValueError(
+            f"The files are of different kinds: {path} is {one.kind}, {other_path} is "
+            f"{other.kind}. Pass files of one kind, for instance with a pattern like '*.parquet'."
+        )
+    (kind,) = kinds
+    return [kind(path, dialect, **csv) if kind is CsvFile else kind(path) for path in paths]
+
+
+def _expanded(entry: Any) -> list[Path]:
+    """Return the files that a path, folder or pattern means, sorted."""
+    path = Path(entry).expanduser()
+    if path.is_dir():
+        found = [file for file in path.iterdir() if _format_of(file) is not None]
+        problem = (
+            f"{path} has no data files in it. Files in folders below are not looked for; name "
+            f"them with a pattern like '{path}/**/*.parquet'. {_KNOWN}"
+        )
+    elif path.exists():
+        return [path]
+    elif has_magic(str(path)):
+        found = [Path(name) for name in glob(str(path), recursive=True)]
+        problem = f"No file matches {str(path)!r}. Check the folder and the pattern."
+    else:
+        raise FileNotFoundError(f"{path} does not exist. Pass the path of a file or a folder.")
+    visible = [
+        file for file in found if file.is_file() and not file.name.startswith((".", "_", "~"))
+    ]
+    if not visible:
+        raise FileNotFoundError(problem)
+    return sorted(visible)
+
+
+def _format_of(path: Path) -> Any:
+    name = path.name.lower()
+    return next((one for one in FORMATS if name.endswith(one.suffixes)), None)

@@ -18,9 +18,6 @@ from narwhals.dependencies import is_polars_dataframe
 
 from hedgeclipper.io.extras import import_extra
 
-_INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
-_NUMBERS = _INTEGERS | {"bool", "halffloat", "float", "double", "null"}
-_STRINGS = {"string", "large_string", "string_view"}
 _EXACT = 2.0**53
 
 
@@ -55,7 +52,8 @@ def frame_columns(frame: Any) -> list[tuple[Any, nw.Series[Any]]]:
     positions_of(names, names, "The frame")  # names may be there twice
     if _is_arrow(frame):
         hidden = index_names(frame.schema)
-        frame = pyarrow().table([decoded(column) for column in frame.columns], names=names)
+        columns = [column.cast(_value_type(column.type)) for column in frame.columns]
+        frame = pyarrow().table(columns, names=names)
     table = nw.from_native(frame, eager_only=True)
     return [(name, table.get_column(name)) for name in table.columns if name not in hidden]
 
@@ -161,23 +159,20 @@ def pyarrow(module: str = "pyarrow") -> Any:
 
 def holds_numbers(kind: Any) -> bool:
     """Return whether a column of this Arrow type can be read as numbers."""
-    return _value_type(kind) in _NUMBERS
+    types, kind = pyarrow("pyarrow.types"), _value_type(kind)
+    checks = (types.is_boolean, types.is_integer, types.is_floating, types.is_null)
+    return any(check(kind) for check in checks)
 
 
 def holds_strings(kind: Any) -> bool:
     """Return whether a column of this Arrow type holds strings."""
-    return _value_type(kind) in _STRINGS
+    types, kind = pyarrow("pyarrow.types"), _value_type(kind)
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
-def _value_type(kind: Any) -> str:
-    """Return the name of a type; of a dictionary, that of its values."""
-    return str(getattr(kind, "value_type", kind) if str(kind).startswith("dictionary") else kind)
-
-
-def decoded(column: Any) -> Any:
-    """Return a column of Arrow with a dictionary as one of its values; others as they are."""
-    is_dictionary = str(column.type).startswith("dictionary")
-    return column.cast(column.type.value_type) if is_dictionary else column
+def _value_type(kind: Any) -> Any:
+    """Return the Arrow type of a column's values: that of its dictionary if it has one."""
+    return kind.value_type if pyarrow("pyarrow.types").is_dictionary(kind) else kind
 
 
 def numbers_of(column: Any, place: str, *, strings: bool = False) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches
 
-from hedgeclipper.io.arrays import as_rows
-from hedgeclipper.io.formats import FORMATS, CsvFile, TableFile, find_files, read_libsvm
+from hedgeclipper.io.arrays import as_rows, rows_per_batch
+from hedgeclipper.io.formats import LibSvmFile, TableFile, open_files
 from hedgeclipper.io.frames import (
     are_names,
     frame_columns,
@@ -28,11 +29,8 @@ from hedgeclipper.io.frames import (
     positions_of,
 )
 
-_ENTRIES = 1 << 22
-_MOST_ROWS = 1 << 16
-_LEAST_ROWS = 256
 # rows, the labels beside them, and the names of the columns, where there are any
-Block = tuple[Any, np.ndarray | None, list[str] | None]
+Block = tuple[Any, Any, list[str] | None]
 
 
 @dataclass(frozen=True)
@@ -74,30 +72,30 @@ class Source:
     ----------
     request : Request
         What it was made with.
-    in_memory : bool
-        Whether all rows are in memory, so that a pass is cheap and some rows may be copied.
     n_rows : int or None
         Number of rows; None where only a pass would tell.
-    names : list of str or None
-        Names of the columns that the rows have by themselves.
-    counts : dict of str to int
-        Number of rows of each file that was read to its end.
     """
 
-    request: Request
-    in_memory: bool = False
-    n_rows: int | None = None
-    names: list[str] | None = None
-    counts: dict[str, int]
+    def __init__(
+        self,
+        request: Request,
+        blocks: Callable[[bool], Iterable[Block]],
+        names: list[str] | None = None,
+        n_rows: int | None = None,
+    ) -> None:
+        self.request, self.n_rows = request, n_rows
+        self._blocks, self._names = blocks, names  # blocks are read with labels or without
 
     @property
     def column_names(self) -> list[str] | None:
         """Names of the columns of a batch, in order; None where they have none."""
-        return self.request.columns if self.names is None else self.names
+        if self._names is not None:
+            return self._names
+        return next((names for _, _, names in self._blocks(False)), None)
 
     def __iter__(self) -> Iterator[Any]:
         """Yield batches of rows: arrays of shape (rows, columns), or CSR matrices."""
-        return (rows for rows, _ in self._blocks(False))
+        return (rows for rows, _, _ in self._blocks(False))
 
     def labeled_batches(self) -> Iterator[tuple[Any, np.ndarray]]:
         """Yield (rows, labels): float64 with NaN for a missing label, or str with None for one."""
@@ -106,89 +104,7 @@ class Source:
                 f"{self.request.name} has no labels: no column was named as the label. Pass label "
                 "to as_source."
             )
-        return self._blocks(True)
-
-    def _blocks(self, with_labels: bool) -> Iterator[tuple[Any, Any]]:
-        """Yield rows and their labels, or whatever where labels are not wanted."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, eq=False)
-class ArraySource(Source):
-    """Rows of one array or CSR matrix, a single batch."""
-
-    rows: Any
-    labels: np.ndarray | None = None
-    names: list[str] | None = None
-    request: Request = field(default_factory=Request)
-    counts: dict[str, int] = field(default_factory=dict)
-    in_memory = True
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows."""
-        return self.rows.shape[0]
-
-    def _blocks(self, with_labels: bool) -> Iterator[tuple[Any, Any]]:
-        yield self.rows, self.labels
-
-    def every(self, stride: int) -> ArraySource:
-        """Return a source of a copy of every stride-th row, without labels."""
-        rows = self.rows[::stride]
-        return ArraySource(rows if sparse.issparse(rows) else np.ascontiguousarray(rows))
-
-
-@dataclass(frozen=True, eq=False)
-class BatchSource(Source):
-    """Batches that somebody else makes, read again on every pass.
-
-    Where batches are frames, all must have the columns of the first one, in whatever order.
-    """
-
-    batches: Callable[[], Iterable[Any]]
-    request: Request
-    n_rows: int | None = None
-    counts: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def column_names(self) -> list[str] | None:
-        """Names of the columns of a batch; the first batch is read to know them."""
-        return next((names for _, _, names in self._read()), None)
-
-    def _blocks(self, with_labels: bool) -> Iterator[tuple[Any, Any]]:
-        return ((rows, labels) for rows, labels, _ in self._read())
-
-    def _read(self) -> Iterator[Block]:
-        n_read, request = 0, self.request
-        for number, batch in enumerate(self.batches()):
-            block = _as_block(batch, request, f"Batch {number} of {request.name}")
-            if block[2] is not None:
-                request = replace(request, columns=block[2])
-            n_read += block[0].shape[0]
-            yield block
-        _check_count(self.counts, f"The batches of {self.request.name}", n_read)
-
-
-@dataclass(frozen=True, eq=False)
-class TableSource(Source):
-    """Rows of files with named columns, one after the other; only the wanted columns are read."""
-
-    files: Sequence[TableFile]
-    request: Request
-    names: list[str] = field(default_factory=list)
-    n_rows: int | None = None
-    counts: dict[str, int] = field(default_factory=dict)
-
-    def _blocks(self, with_labels: bool) -> Iterator[tuple[np.ndarray, Any]]:
-        label, size = self.request.label if with_labels else None, rows_per_batch(len(self.names))
-        request = replace(self.request, columns=self.names, label=label)
-        for file in self.files:
-            n_read = 0
-            for batch in file.batches(self.names, label, size, strings=request.strings):
-                rows, labels, _ = _frame_block(batch, request, file.place)
-                yield rows, labels
-                n_read += batch.num_rows
-            _check_count(self.counts, file.place, n_read)
+        return ((rows, labels) for rows, labels, _ in self._blocks(True))
 
 
 def as_source(
@@ -255,27 +171,23 @@ def as_source(
 def _open(data: Any, request: Request) -> Source:
     """Return the source for a request that is whole."""
     if not is_batched(data):
-        return ArraySource(*_as_block(data, request, request.name), request)
+        return _array_source(_as_block(data, request, request.name), request)
     if _are_files(data):
-        if isinstance(data, list) and isinstance(data[0], TableFile):
-            return _table_source(data, request)
-        kind, paths = find_files(data)
-        if kind == "LibSVM":
-            return _libsvm_source(paths, request)
-        return _table_source([FORMATS[kind](path) for path in paths], request)
+        is_open = isinstance(data, list) and isinstance(data[0], TableFile)
+        files = data if is_open else open_files(data)
+        is_libsvm = isinstance(files[0], LibSvmFile)
+        return (_libsvm_source if is_libsvm else _table_source)(files, request)
     if isinstance(data, np.ndarray):  # a memory map
         size = rows_per_batch(as_rows(data, name=request.name).shape[1])
-        parts = list(gen_batches(len(data), size))
-        return BatchSource(lambda: (data[part] for part in parts), request, len(data))
-    if callable(data):
-        return BatchSource(data, request)
+        parts = [data[part] for part in gen_batches(len(data), size)]
+        return Source(request, partial(_read_batches, parts, request, {}), n_rows=len(data))
     if hasattr(data, "__next__") and not request.once:
         raise TypeError(
             f"{request.name} can be read only once: got {type(data).__name__}, an iterator, but "
             "several passes are needed. Pass a list of batches, an object with __iter__, or a "
             "function that returns a fresh iterator."
         )
-    return BatchSource(lambda: data, request)
+    return Source(request, partial(_read_batches, data, request, {}))
 
 
 def is_batched(data: Any) -> bool:
@@ -299,10 +211,32 @@ def _are_files(data: Any) -> bool:
     return bool(entries) and all(isinstance(entry, (str, Path, TableFile)) for entry in entries)
 
 
-def _table_source(files: Sequence[TableFile], request: Request) -> TableSource:
+def _array_source(block: Block, request: Request) -> Source:
+    """Return the rows of one array or CSR matrix, a single batch."""
+    return Source(request, lambda with_labels: [block], block[2], block[0].shape[0])
+
+
+def _read_batches(
+    batches: Any, request: Request, counts: dict[str, int], labels: bool
+) -> Iterator[Block]:
+    """Yield the blocks of batches, or of those that a function returns.
+
+    Where batches are frames, all must have the columns of the first one, in whatever order.
+    """
+    n_read = 0
+    for number, batch in enumerate(batches() if callable(batches) else batches):
+        block = _as_block(batch, request, f"Batch {number} of {request.name}")
+        if block[2] is not None:
+            request = replace(request, columns=block[2])
+        n_read += block[0].shape[0]
+        yield block
+    _check_count(counts, f"The batches of {request.name}", n_read)
+
+
+def _table_source(files: Sequence[TableFile], request: Request) -> Source:
     """Look at the columns of every file, and return the rows of all of them."""
     first = files[0]
-    if request.columns is None and isinstance(first, CsvFile):
+    if request.columns is None:
         first.check_heading()
     schemas, n_rows = zip(*[file.head() for file in files], strict=True)
     names, label = request.columns, request.label
@@ -318,19 +252,35 @@ def _table_source(files: Sequence[TableFile], request: Request) -> TableSource:
     for file, schema in zip(files, schemas, strict=True):
         positions_of(names if label is None else [*names, label], schema.names, file.place)
     n_all = None if None in n_rows else sum(n_rows)
-    return TableSource(files, request, names, n_all)
+    return Source(request, partial(_read_tables, files, names, request, {}), names, n_all)
 
 
-def _libsvm_source(paths: list[Path], request: Request) -> ArraySource:
+def _read_tables(
+    files: Sequence[TableFile],
+    names: list[str],
+    request: Request,
+    counts: dict[str, int],
+    labels: bool,
+) -> Iterator[Block]:
+    """Yield the blocks of files with named columns; only the wanted columns are read."""
+    request = replace(request, columns=names, label=request.label if labels else None)
+    for file in files:
+        n_read = 0
+        for batch in file.batches(names, request.label, strings=request.strings):
+            yield _frame_block(batch, request, file.place)
+            n_read += batch.num_rows
+        _check_count(counts, file.place, n_read)
+
+
+def _libsvm_source(files: Sequence[LibSvmFile], request: Request) -> Source:
     """Return the rows and labels of LibSVM files, which are read as a whole."""
     width = request.n_columns if request.columns is None else len(request.columns)
-    parts = [read_libsvm(path, width, request.dtype or np.float64) for path in paths]
+    parts = [file.read(width, request.dtype or np.float64) for file in files]
     for rows, _ in parts:
         rows.resize(rows.shape[0], max(other.shape[1] for other, _ in parts))
-    counts = {str(path): labels.size for path, (_, labels) in zip(paths, parts, strict=True)}
     rows = sparse.vstack([rows for rows, _ in parts], format="csr")
     labels = np.concatenate([labels for _, labels in parts])
-    return ArraySource(rows, labels, request.columns, request, counts)
+    return _array_source((rows, labels, request.columns), request)
 
 
 def _as_block(data: Any, request: Request, place: str) -> Block:
@@ -373,16 +323,6 @@ def _frame_block(frame: Any, request: Request, place: str) -> Block:
     if label is not None:
         labels = labels_of(columns[label], f"Column {label!r} of {place}")
     return rows, labels, list(wanted) if are_names(found) else None
-
-
-def rows_per_batch(n_columns: int) -> int:
-    """Return the number of rows of a batch that is read from a file or a memory map.
-
-    About 16 MB of float32: much longer to read than to hand over, and little beside the rest. At
-    most 65,536 rows, since leaf numbers and the like take memory per row; at least 256, so that
-    very wide rows still come in blocks.
-    """
-    return min(_MOST_ROWS, max(_LEAST_ROWS, _ENTRIES // max(1, n_columns)))
 
 
 def _check_count(counts: dict[str, int], place: str, n_read: int) -> None:
