@@ -14,7 +14,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 
 from hedgeclipper.base.columns import needs_encoding
-from hedgeclipper.base.inspection import store_games
+from hedgeclipper.base.evaluation import AutoLabelMixin
+from hedgeclipper.base.inspection import SummaryMixin, store_games
 from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.semi_supervised import BatchCheck, HeldOutRows, RowSlices, SemiSupervisedRows
 from hedgeclipper.base.semi_supervised_classifier import (
@@ -38,7 +39,9 @@ from hedgeclipper.weighing import WeighedVoters, scores_by_game, weigh
 ROWS_FOR_VIEWS = 20_000
 
 
-class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervisedClassifier):
+class HedgeClipperClassifier(
+    TableInspectionMixin, SummaryMixin, AutoLabelMixin, _BaseComposition, SemiSupervisedClassifier
+):
     """Semi-supervised vote of different classifiers, most of which learn from all rows.
 
     The voters are three groups of trees (a random forest, extra trees on components of all rows,

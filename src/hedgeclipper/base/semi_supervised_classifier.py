@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
 from hedgeclipper.base.columns import ColumnEncoder
-from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
-from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
+from hedgeclipper.base.evaluation import LabeledScoreMixin
+from hedgeclipper.base.inspection import Inspection, inspection
 from hedgeclipper.base.predictions import RowPredictor, decision_costs, warn_of_never_predicted
 from hedgeclipper.base.semi_supervised import (
     BatchCheck,
@@ -58,7 +58,7 @@ NO_UNLABELED_ROWS = (
 )
 
 
-class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
+class SemiSupervisedClassifier(LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
     _dtype = "float32"
@@ -66,7 +66,8 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
     _labels: np.ndarray | None
     confidence_level: float | None
     holdout: float | None
-    class_weight: Any
+    class_weight: Any = None
+    _tested: TestedPredictions
 
     def decision_function(self, X):
         """Return the score of each row: positive means the second class of two is predicted.
