@@ -40,7 +40,7 @@ ROWS_FOR_VIEWS = 20_000
 
 
 class HedgeClipperClassifier(
-    TableInspectionMixin, SummaryMixin, AutoLabelMixin, _BaseComposition, SemiSupervisedClassifier
+    TableInspectionMixin, SummaryMixin, _BaseComposition, SemiSupervisedClassifier, AutoLabelMixin
 ):
     """Semi-supervised vote of different classifiers, most of which learn from all rows.
 
