@@ -27,7 +27,7 @@ from hedgeclipper.base.semi_supervised import (
     SemiSupervisedRows,
     hold_out_rows,
 )
-from hedgeclipper.base.table_classifier import NamedColumns, TableClassifier
+from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, NamedColumns, TableClassifier
 from hedgeclipper.bounds.certificate import USED_LABELS
 from hedgeclipper.bounds.tested_predictions import (
     SHIFTED_LABELS,
@@ -342,10 +342,7 @@ class HedgeClipperClassifier(
         X = RowSlices(rows.X_unlabeled) if is_in_memory(rows.X_unlabeled) else rows.X_unlabeled
         some = self._draw_rows(X, ROWS_FOR_VIEWS, deepcopy(random_state))
         if some.shape[0] == 0:
-            raise ValueError(
-                "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave "
-                "X_unlabeled out."
-            )
+            raise ValueError(NO_UNLABELED_ROWS)
         return some if name_columns is None else name_columns(some)
 
     @staticmethod
@@ -467,18 +464,6 @@ class HedgeClipperClassifier(
         """Return the rows to fit to, and those to test by: None without a confidence_level."""
         held = draw_held_out(rows.y_labeled.size, self.confidence_level, self.holdout, random_state)
         return (rows, None) if held is None else hold_out_rows(rows, held, self._column_names)
-
-    def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
-        """Return labels of all rows passed to ``fit``, given those of the unlabeled ones."""
-        self._marked = rows.marked
-        if rows.marked is None:
-            return predicted
-        kind = np.result_type(self.classes_.dtype, rows.y_labeled.dtype)  # some may be held out
-        whole = np.empty(rows.marked.size, dtype=kind)
-        whole[~rows.marked] = rows.y_labeled
-        if rows.marked.any():
-            whole[rows.marked] = predicted
-        return whole
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:
         """Return labels of rows, their uncertainties, and the digest of the rows."""

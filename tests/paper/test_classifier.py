@@ -93,6 +93,20 @@ def test_sgd_reads_files_like_arrays(tmp_path):
     assert from_file.n_unlabeled_ == 2700
 
 
+def test_labels_may_be_a_column_of_files_and_those_of_all_rows_are_kept(tmp_path):
+    labels = np.where(np.arange(3000) < 300, Y, np.nan)
+    rows = pd.DataFrame(X).add_prefix("x")
+    rows.assign(label=labels).to_parquet(tmp_path / "rows.parquet")
+    options = {"n_estimators": 10, "random_state": 0, "method": "batch", "cap": 1.0}
+    from_file = PaperHedgeClipper(**options).fit(tmp_path / "rows.parquet", "label")
+    in_memory = PaperHedgeClipper(**options).fit(rows, labels)
+    expected = in_memory.predict(rows)
+    np.testing.assert_array_equal(from_file.predict(rows), expected)
+    np.testing.assert_array_equal(in_memory.transduction_, np.r_[Y[L], expected[U]])
+    with pytest.raises(AttributeError, match="only where fit had these in memory"):
+        _ = from_file.transduction_
+
+
 def test_marked_rows_in_a_pipeline():
     y = np.where(np.arange(3000) < 300, Y, -1)
     model = make_pipeline(StandardScaler(), PaperHedgeClipper(20, random_state=0)).fit(X, y)

@@ -10,9 +10,9 @@ from hedgeclipper.paper import slack
 from hedgeclipper.paper.slack import (
     LeafRows,
     SlackProblem,
-    describe_solution,
     minimize_by_sgd,
     minimize_in_batch,
+    solution_at,
 )
 from hedgeclipper.paper.specialists import Specialists
 from hedgeclipper.voters.trees import pack_trees
@@ -76,28 +76,28 @@ def test_gradient_is_that_of_the_slack():
 
 def test_batch_steps_reach_the_value_of_the_linear_program():
     problem, rows, S = small_game(cap=50.0)
-    found = minimize_in_batch(problem, rows, len(X), tol=1e-4, max_iter=500)
+    found = minimize_in_batch(problem, rows, tol=1e-4, max_iter=500)
     assert found.stop_reason == "converged"
-    assert found.value == pytest.approx(value_by_linear_program(problem, S), abs=1e-3)
-    assert found.slack == pytest.approx(slack_by_hand(problem, S, found.sigma), abs=1e-9)
+    value = value_by_linear_program(problem, S)
+    assert found.worst_case_correlation == pytest.approx(value, abs=1e-3)
+    assert found.slack == pytest.approx(slack_by_hand(problem, S, problem.sigma(found)), abs=1e-9)
 
 
 def test_sgd_comes_near_the_value_of_the_linear_program():
     problem, rows, S = small_game()
-    (sigma,) = minimize_by_sgd(
+    (found,) = minimize_by_sgd(
         [problem], rows, n_passes=400, batch_size=32, step=0.05, rng=np.random.default_rng(0)
     )
-    found = describe_solution(problem, rows, len(X), sigma, 400)
     best = value_by_linear_program(problem, S)
-    assert found.value <= best + 1e-9, "V is the largest value"
-    assert found.value == pytest.approx(best, abs=0.01)
-    assert sigma.min() >= 0
+    assert found.worst_case_correlation <= best + 1e-9, "V is the largest value"
+    assert found.worst_case_correlation == pytest.approx(best, abs=0.01)
+    assert found.weights.min() >= 0
 
 
 def test_theorem_2_has_a_minus_sign():
     """V_alpha, by a linear program over z in [-alpha, alpha], is minus the least slack."""
     problem, rows, S = small_game(alpha=1.5, cap=50.0)
-    found = minimize_in_batch(problem, rows, len(X), tol=1e-4, max_iter=500)
+    found = minimize_in_batch(problem, rows, tol=1e-4, max_iter=500)
     own, n = problem.specialists, S.shape[1]
     used = own.is_used
     constraints = np.hstack([-S[used] / n, S[used] / n])
@@ -122,26 +122,27 @@ def test_the_papers_example_of_six_points():
         tree_starts=trees.offsets,
     )
     problem, rows = SlackProblem(own, alpha=1.0, cap=1.0), LeafRows(trees, votes)
-    exact = minimize_in_batch(problem, rows, 6, tol=1e-5, max_iter=200)
-    (sigma,) = minimize_by_sgd(
+    exact = minimize_in_batch(problem, rows, tol=1e-5, max_iter=200)
+    (by_sgd,) = minimize_by_sgd(
         [problem], rows, n_passes=3000, batch_size=6, step=0.1, rng=np.random.default_rng(0)
     )
-    for weights in (exact.sigma, sigma):
-        m = slack.awake_predictions(trees.apply(votes), trees.offsets, own.leaf_scores(weights))
+    for found in (exact, by_sgd):
+        scores = own.leaf_scores(problem.sigma(found))
+        m = slack.awake_predictions(trees.apply(votes), trees.offsets, scores)
         assert np.all(m > 0), "all six are +"
-    assert exact.value == pytest.approx(1.0, abs=1e-3)
+    assert exact.worst_case_correlation == pytest.approx(1.0, abs=1e-3)
     # minimizers are not unique; the paper's, the majority vote of the "A" rules, is one
     papers = np.r_[np.zeros(12), 1, 1, 1, 0, 0, 0]
-    assert describe_solution(problem, rows, 6, papers, 0).value == pytest.approx(1.0)
+    value = solution_at(problem, rows, papers).worst_case_correlation
+    assert value == pytest.approx(1.0)
 
 
 def test_contradictory_correlations_have_no_value():
     problem, rows, _ = small_game()
     own = problem.specialists
     wrong = Specialists(own.votes, np.ones_like(own.b), own.coverage, own.is_used, own.tree_starts)
-    found = minimize_in_batch(SlackProblem(wrong, 1.0), rows, len(X), tol=1e-3, max_iter=100)
-    assert np.isnan(found.value)
-    assert "contradict each other" in found.contradiction
+    found = minimize_in_batch(SlackProblem(wrong, 1.0), rows, tol=1e-3, max_iter=100)
+    assert "contradict each other" in str(found.contradiction)
     assert (found.stop_reason, found.duality_gap) == ("unbounded", np.inf)
 
 

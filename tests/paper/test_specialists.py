@@ -30,8 +30,8 @@ def grown(rows=X[L], y=Y[L], **options):
 
 
 def specialists(forest, delta=None):
-    counts = LeafRows(forest.trees, X[U]).count()
-    return set_up_specialists(forest, Y[L] == 1, 1, counts, delta)
+    counts = LeafRows(forest.trees, X[U]).leaf_counts
+    return set_up_specialists(forest, 1, counts, delta)
 
 
 def by_hand(forest, weights):

@@ -338,7 +338,7 @@ def test_fitted_ones_are_taken_as_they_are():
 
 
 def scores_of(model, X, n_classes):
-    return classifier_scores(model, X, n_classes, np.arange(n_classes))
+    return classifier_scores(model, X, np.arange(n_classes))
 
 
 @pytest.mark.parametrize("codes", [TWO, THREE])

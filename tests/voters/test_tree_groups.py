@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import ShiftWarning
 from hedgeclipper.voters import tree_groups
@@ -19,7 +20,7 @@ from hedgeclipper.voters.tree_groups import (
     see,
     shrink,
 )
-from hedgeclipper.voters.trees import TreeNodes, pack_trees
+from hedgeclipper.voters.trees import pack_trees
 from hedgeclipper.voters.views import Components
 
 X, Y = make_classification(700, 6, n_informative=4, flip_y=0.1, random_state=0)
@@ -224,7 +225,7 @@ def shrunk_by_recursion(tree, strength, node=0, above=None):
 
 
 def test_it_is_a_recursion_from_the_root():
-    ours = shrink(TREES.nodes, TREES.leaf_values[:, 1], SOME)
+    ours = shrink(TREES, TREES.leaf_values[:, 1], SOME)
     for strength, own in zip(SOME, ours, strict=True):
         theirs = [shrunk_by_recursion(tree.tree_, strength) for tree in FOREST.estimators_]
         np.testing.assert_allclose(own, np.concatenate(theirs), atol=1e-12)
@@ -232,17 +233,17 @@ def test_it_is_a_recursion_from_the_root():
 
 def test_from_none_to_the_mean_of_the_tree_which_stays():
     values = TREES.leaf_values[:, 1]
-    none, some, all_of_it = shrink(TREES.nodes, values, np.array([0.0, 5.0, 1e15]))
+    none, some, all_of_it = shrink(TREES, values, np.array([0.0, 5.0, 1e15]))
     np.testing.assert_allclose(none, values, atol=1e-12)
     means = [tree.tree_.value[0, 0, 1] for tree in FOREST.estimators_]
     np.testing.assert_allclose(all_of_it, np.repeat(means, TREES.n_leaves))
-    roots = TREES.nodes.means_and_sizes(some)[0][TREES.nodes.parent < 0]
+    roots = TREES.means_and_sizes(some)[0][TREES.parent < 0]
     np.testing.assert_allclose(roots, means)
 
 
 def test_a_leaf_alone_has_its_mean():
-    nodes = TreeNodes(np.array([-1]), np.array([0]), np.array([7.0]))
-    np.testing.assert_array_equal(shrink(nodes, np.array([0.3]), STRENGTHS), 0.3)
+    leaf = pack_trees([DecisionTreeClassifier().fit(X[:7], np.zeros(7))])
+    np.testing.assert_array_equal(shrink(leaf, np.array([0.3]), STRENGTHS), 0.3)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -74,7 +74,7 @@ def test_means_and_sizes_of_all_nodes():
     weights = RNG.uniform(0.5, 2.0, 400)
     model = RandomForestClassifier(4, random_state=0).fit(X, Y, sample_weight=weights)
     trees = packed(model)
-    means, sizes = trees.nodes.means_and_sizes(trees.leaf_values[:, 1])
+    means, sizes = trees.means_and_sizes(trees.leaf_values[:, 1])
     theirs = [tree.tree_ for tree in model.estimators_]
     np.testing.assert_allclose(means, np.concatenate([own.value[:, 0, 1] for own in theirs]))
     np.testing.assert_allclose(

@@ -45,6 +45,11 @@ class NamedColumns:
         return import_extra("pandas", "io", "A frame").DataFrame(X, columns=self.names)
 
 
+NO_UNLABELED_ROWS = (
+    "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave X_unlabeled out."
+)
+
+
 class TableClassifier(LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
@@ -300,6 +305,18 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         """Return the classes that have a game: the second one of two, or all of more."""
         n_classes = self.classes_.size
         return [1] if n_classes == 2 else list(range(n_classes))
+
+    def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
+        """Return labels of all rows passed to ``fit``, given those of the unlabeled ones."""
+        self._marked = rows.marked
+        if rows.marked is None:
+            return predicted
+        kind = np.result_type(self.classes_.dtype, rows.y_labeled.dtype)  # some may be held out
+        whole = np.empty(rows.marked.size, dtype=kind)
+        whole[~rows.marked] = rows.y_labeled
+        if rows.marked.any():
+            whole[rows.marked] = predicted
+        return whole
 
     def _batches(self, X: Any, name: str, instead: str) -> Any:
         """Return rows as batches that are read once, for a method that is not for Dask."""

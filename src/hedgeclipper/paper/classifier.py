@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.semi_supervised import (
-    BatchCheck,
-    RowBatches,
-    split_rows,
-    with_short_indices,
-)
-from hedgeclipper.io import as_source, is_batched, is_in_memory
+from hedgeclipper.base.inspection import store_games
+from hedgeclipper.base.predictions import TablePredictor
+from hedgeclipper.base.semi_supervised import is_dask
+from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, TableClassifier
+from hedgeclipper.game.solution import GameSolution
+from hedgeclipper.io import is_frame, is_in_memory
+from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.progress import row_reporter, warn_user
 from hedgeclipper.paper.slack import (
     ContradictoryCorrelationsWarning,
     LeafRows,
     SlackProblem,
-    SlackSolution,
     awake_predictions,
-    describe_solution,
     minimize_by_sgd,
     minimize_in_batch,
 )
@@ -39,15 +34,9 @@ from hedgeclipper.voters.trees import PackedTrees
 
 # the three that the paper tries
 ALPHAS = (0.3, 1.0, 3.0)
-SGD_PASSES, BATCH_PASSES = 10, 100
-_CHECKS: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": np.float32,
-    "ensure_all_finite": "allow-nan",
-}
 
 
-class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
+class PaperHedgeClipper(TableClassifier):
     """HedgeClipper as published: a forest whose leaves and trees are weighed by a game.
 
     The algorithm of Balsubramani and Freund [1]_. A random forest is grown on labeled rows. Each
@@ -125,7 +114,7 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
     worst_case_error_ : ndarray of shape (n_games,)
         (1 - V) / 2: the largest error of the randomized predictions. `describe` says what it
         assumes.
-    n_iter_ : int
+    n_iter_ : ndarray of shape (n_games,)
         Passes over the unlabeled rows.
     stop_reason_ : ndarray of shape (n_games,)
         Why the solver stopped: "max_iter" for SGD, which takes all of its passes.
@@ -225,16 +214,16 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        random_state = check_random_state(self.random_state)
-        X_labeled, y_labeled, unlabeled = self._split_rows(X, y, X_unlabeled)
-        self.classes_, codes = np.unique(y_labeled, return_inverse=True)
-        if self.classes_.size < 2:
-            raise ValueError(
-                "y must have at least two classes among the labeled rows. Got one class or none, "
-                f"{self.classes_.tolist()}."
+        if is_dask(X_unlabeled):
+            raise TypeError(
+                "X_unlabeled is read again on each pass. Got a Dask collection: pass its files, or "
+                "X_unlabeled.compute()."
             )
+        random_state = check_random_state(self.random_state)
+        given = self._check_rows(X, y, X_unlabeled, None)
+        codes = self._store_classes(given.y_labeled)
         grown = grow_forest(
-            X_labeled,
+            given.X_labeled,
             codes,
             n_estimators=self.n_estimators,
             min_leaf_size=self.min_leaf_size,
@@ -245,26 +234,32 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
             random_state=random_state,
             n_jobs=self.n_jobs,
         )
-        rows = LeafRows(grown.trees, unlabeled, self.n_jobs)
-        leaf_counts = rows.count()
-        self.n_labeled_ = codes.size
-        self.n_unlabeled_ = int(leaf_counts[: grown.trees.n_leaves[0]].sum())
-        if self.n_unlabeled_ == 0:
-            raise ValueError("X_unlabeled has no rows. Pass some, or leave X_unlabeled out.")
+        rows = LeafRows(grown.trees, given.X_unlabeled, self.n_jobs)
+        self.n_labeled_, self.n_unlabeled_ = codes.size, rows.n_rows
+        if rows.n_rows == 0:
+            raise ValueError(NO_UNLABELED_ROWS)
         alpha = self.unlabeled_weight
         if alpha == "auto":
-            alpha = self._choose_alpha(grown, codes, rows, leaf_counts, random_state)
-        problems = self._set_up_problems(grown, codes, leaf_counts, alpha)
+            alpha = self._choose_alpha(grown, rows, random_state)
+        problems = self._set_up_problems(grown, rows, alpha)
         self._check_any_used(problems)
-        solutions = self._solve(problems, rows, random_state, callback)
-        return self._store(grown, problems, solutions)
+        solutions = self._minimize(problems, rows, random_state, callback)
+        self._store(grown, problems, solutions)
+        self._labels = None
+        if is_in_memory(given.X_unlabeled):
+            predicted = self._classes_of(self._raw_predictions(given.X_unlabeled))
+            self._labels = self._all_labels(given, predicted)
+        return self
 
     def decision_function(self, X):
         """Return the awake predictions [S' sigma] of rows, whose signs are the predictions.
 
+        ``predict_proba`` is (1 + g) / 2, g the awake prediction clipped to [-1, 1]: clipped rows
+        have the probabilities 0 and 1, so rank rows by this function.
+
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), batches or files
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
             Rows.
 
         Returns
@@ -272,61 +267,16 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
             Positive for the second class of two; of each class against the rest for more.
         """
-        check_is_fitted(self)
-        rows = self._check_rows(X, "X", once=True)
-        batches = rows if isinstance(rows, RowBatches) else [rows]
-        parts = [_awake(self._trees, self._leaf_scores, batch, self.n_jobs) for batch in batches]
-        found = np.concatenate([np.empty((0, len(self._leaf_scores))), *parts])
-        return found[:, 0] if self.classes_.size == 2 else found
-
-    def predict_proba(self, X):
-        """Return the probability of each class: (1 + g) / 2, g the clipped awake prediction.
-
-        Clipped rows have the probabilities 0 and 1: rank rows by ``decision_function``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), batches or files
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            With more than two classes, those of the games divided by their sum.
-        """
-        positive = (1.0 + np.clip(self.decision_function(X), -1.0, 1.0)) / 2.0
-        if positive.ndim == 1:
-            return np.column_stack([1.0 - positive, positive])
-        total = positive.sum(axis=1, keepdims=True)
-        return np.where(
-            total > 0, positive / np.where(total > 0, total, 1.0), 1 / positive.shape[1]
-        )
-
-    def predict(self, X):
-        """Return the class of each row: that of the sign of the awake prediction, or the largest.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), batches or files
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        m = self.decision_function(X)
-        return self.classes_[(m > 0).astype(int) if m.ndim == 1 else m.argmax(axis=1)]
+        return super().decision_function(X)
 
     def describe(self) -> str:
         """Return the value of the game in words, with what it assumes; one line a game."""
         check_is_fitted(self)
-        names = self.classes_[1:] if self.classes_.size == 2 else self.classes_
-        lines = []
-        for name, value in zip(names, self.worst_case_correlation_, strict=True):
-            which = "" if self.classes_.size == 2 else f"{name} against the rest: "
-            lines.append(which + self._describe_value(value))
-        return "\n".join(lines)
+        names = [""]
+        if self.classes_.size > 2:
+            names = [f"{name} against the rest: " for name in self.classes_]
+        pairs = zip(names, self.worst_case_correlation_, strict=True)
+        return "\n".join(name + self._describe_value(value) for name, value in pairs)
 
     def _describe_value(self, value: float) -> str:
         if np.isnan(value):
@@ -335,7 +285,7 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
                 "labels of the unlabeled rows have all of them"
             )
         text = (
-            f"the randomized predictions err on at most {min((1 - value) / 2, 1):.1%} of the "
+            f"the randomized predictions err on at most {(1 - value) / 2:.1%} of the "
             f"{self.n_unlabeled_:,} unlabeled rows (V = {value:.3f})"
         )
         if self.confidence_level is None:
@@ -347,83 +297,42 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
         )
 
     def __sklearn_tags__(self):
+        """Return scikit-learn's tags."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
-    def _split_rows(self, X: Any, y: Any, X_unlabeled: Any) -> tuple[Any, np.ndarray, Any]:
-        """Return labeled rows, their labels, and unlabeled rows, all checked."""
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None."
-            )
-        X = with_short_indices(validate_data(self, X, **_CHECKS))
-        if X_unlabeled is not None:
-            X_unlabeled = self._check_rows(X_unlabeled, "X_unlabeled")
-        rows = split_rows(X, y, X_unlabeled, None)
-        check_classification_targets(rows.y_labeled)
-        return rows.X_labeled, rows.y_labeled, rows.X_unlabeled
-
-    def _check_rows(self, X: Any, name: str, once: bool = False) -> Any:
-        """Return rows as an array or CSR matrix, or as batches that are checked when read."""
-        if is_in_memory(X) or not is_batched(X):
-            return with_short_indices(validate_data(self, X, reset=False, **_CHECKS))
-        names = getattr(self, "feature_names_in_", None)
-        source = as_source(
-            X,
-            name=name,
-            columns=None if names is None else list(names),
-            n_columns=self.n_features_in_,
-            dtype=np.float32,
-            once=once,
-        )
-        return RowBatches(source, BatchCheck(name, self.n_features_in_, _CHECKS))
+    def _set_up_problems(
+        self, grown: GrownForest, rows: LeafRows, alpha: float
+    ) -> list[SlackProblem]:
+        """Return the problem of each game."""
+        games, level = self._games(), self.confidence_level
+        delta = None if level is None else (1.0 - level) / len(games)
+        found = [set_up_specialists(grown, game, rows.leaf_counts, delta) for game in games]
+        return [SlackProblem(own, float(alpha), self.cap) for own in found]
 
     def _choose_alpha(
-        self,
-        grown: GrownForest,
-        codes: np.ndarray,
-        rows: LeafRows,
-        leaf_counts: np.ndarray,
-        random_state: np.random.RandomState,
+        self, grown: GrownForest, rows: LeafRows, random_state: np.random.RandomState
     ) -> float:
         """Return the alpha whose awake predictions separate the classes of labeled rows most.
 
         The rows are those of one half, b being estimated on the other one. They are predicted by
         the trees that they were not used to grow.
         """
+        codes = grown.codes
         half = random_state.permutation(codes.size) % 2 == 0
         tried = [(tested, alpha) for tested in (half, ~half) for alpha in ALPHAS]
         problems = [
-            self._set_up_problems(grown.without(tested), codes, leaf_counts, alpha)
-            for tested, alpha in tried
+            self._set_up_problems(grown.without(tested), rows, alpha) for tested, alpha in tried
         ]
-        solutions = iter(self._solve(list(chain(*problems)), rows, random_state, None))
+        solutions = iter(self._minimize(list(chain(*problems)), rows, random_state, None))
         found = dict.fromkeys(ALPHAS, 0.0)
         for (tested, alpha), games in zip(tried, problems, strict=True):
             for game, problem in zip(self._games(), games, strict=True):
-                scores = problem.specialists.leaf_scores(next(solutions).sigma)
-                m = unseen_predictions(grown, scores)[tested]
+                scores = problem.specialists.leaf_scores(problem.sigma(next(solutions)))
+                m = grown.unseen_predictions(scores)[tested]
                 found[alpha] += separation(m, codes[tested] == game)
         return max(ALPHAS, key=found.__getitem__)
-
-    def _games(self) -> list[int]:
-        """Return the numbers of the classes that have a game: the second of two, or all."""
-        return [1] if self.classes_.size == 2 else list(range(self.classes_.size))
-
-    def _set_up_problems(
-        self, grown: GrownForest, codes: np.ndarray, leaf_counts: np.ndarray, alpha: float
-    ) -> list[SlackProblem]:
-        """Return the problem of each game."""
-        games, level = self._games(), self.confidence_level
-        delta = None if level is None else (1.0 - level) / len(games)
-        problems = []
-        for game in games:
-            own = set_up_specialists(grown, codes == game, game, leaf_counts, delta)
-            problems.append(SlackProblem(own, float(alpha), self.cap))
-        return problems
 
     def _check_any_used(self, problems: list[SlackProblem]) -> None:
         """Warn if a game has nothing to weigh; raise if that is so since bounds prove nothing."""
@@ -437,62 +346,89 @@ class PaperHedgeClipper(ClassifierMixin, BaseEstimator):
             )
         warn_user(f"{text}: all weights are 0. Label more rows.", UserWarning)
 
-    def _solve(
+    def _minimize(
         self,
         problems: list[SlackProblem],
         rows: LeafRows,
         random_state: np.random.RandomState,
         callback: Callable[[FitState], None] | None,
-    ) -> list[SlackSolution]:
-        n_rows = self.n_unlabeled_
+    ) -> list[GameSolution]:
         if self.method == "batch":
-            options = {"tol": self.tol, "max_iter": self.max_iter or BATCH_PASSES}
-            return [minimize_in_batch(one, rows, n_rows, **options) for one in problems]
-        n_passes, classes = self.max_iter or SGD_PASSES, self.classes_
+            options = {"tol": self.tol, "max_iter": self.max_iter or 100}
+            return [minimize_in_batch(one, rows, **options) for one in problems]
+        n_passes, n_rows = self.max_iter or 10, rows.n_rows
+        alphas = [one.alpha for one in problems]
         with row_reporter(self.verbose, "minimizing the slack", n_passes * n_rows) as show:
 
             def report(number: int, n_done: int, sigmas: list[np.ndarray]) -> None:
                 show((number - 1) * n_rows + n_done)
                 if callback is not None:
-                    callback(FitState(number, n_done, problems, sigmas, rows, classes))
+                    predictor = AwakePredictor.of(rows.trees, problems, sigmas)
+                    callback(FitState(number, n_done, self.classes_, alphas, predictor))
 
-            sigmas = minimize_by_sgd(
+            return minimize_by_sgd(
                 problems,
                 rows,
                 n_passes=n_passes,
                 batch_size=self.batch_size,
                 step=self.step,
-                rng=np.random.default_rng(random_state.randint(np.iinfo(np.int32).max)),
+                rng=np.random.default_rng(random_state.randint(MAX_SEED)),
                 report=report,
             )
-        pairs = zip(problems, sigmas, strict=True)
-        return [describe_solution(one, rows, n_rows, sigma, n_passes) for one, sigma in pairs]
 
     def _store(
-        self, grown: GrownForest, problems: list[SlackProblem], solutions: list[SlackSolution]
-    ) -> PaperHedgeClipper:
+        self, grown: GrownForest, problems: list[SlackProblem], solutions: list[GameSolution]
+    ) -> None:
+        """Store what predicts new rows, and the results of the games."""
+        pairs = list(zip(problems, solutions, strict=True))
         specialists = [one.specialists for one in problems]
-        pairs = list(zip(specialists, solutions, strict=True))
-        self.forest_, self._trees = grown.forest, grown.trees
-        self._leaf_scores = [own.leaf_scores(found.sigma) for own, found in pairs]
-        self.weights_ = [found.sigma for found in solutions]
+        self.forest_ = grown.forest
+        self.weights_ = [one.sigma(found) for one, found in pairs]
         self.label_correlations_ = [np.where(own.is_used, own.b, np.nan) for own in specialists]
         self.coverage_ = [own.coverage for own in specialists]
         self.unlabeled_weight_ = np.array([one.alpha for one in problems])
-        self.slack_ = np.array([found.slack for found in solutions])
-        self.duality_gap_ = np.array([found.duality_gap for found in solutions])
-        self.worst_case_correlation_ = np.array([found.value for found in solutions])
-        self.worst_case_error_ = np.minimum((1.0 - self.worst_case_correlation_) / 2.0, 1.0)
-        self.stop_reason_ = np.array([found.stop_reason for found in solutions])
-        self.n_iter_ = max(found.n_passes for found in solutions)
-        for found in solutions:
-            if found.contradiction:
-                warn_user(
-                    f"{found.contradiction} worst_case_error_ is NaN.",
-                    ContradictoryCorrelationsWarning,
-                )
-                break
-        return self
+        self._predictor = AwakePredictor.of(grown.trees, problems, self.weights_)
+        store_games(self, solutions)
+        contradictions = [found.contradiction for found in solutions]
+        V = [found.worst_case_correlation for found in solutions]
+        self.worst_case_correlation_ = np.where([one is None for one in contradictions], V, np.nan)
+        self.worst_case_error_ = (1.0 - self.worst_case_correlation_) / 2.0
+        if any(contradictions):
+            warn_user(
+                f"{next(filter(None, contradictions))} worst_case_error_ is NaN.",
+                ContradictoryCorrelationsWarning,
+            )
+
+
+class AwakePredictor(TablePredictor):
+    """Predicts rows by the sum of the scores of their leaves: the awake prediction.
+
+    Its ``scorer`` are the trees, and its ``votes`` the scores of all leaves, one array a game.
+    """
+
+    scorer: PackedTrees
+
+    @classmethod
+    def of(
+        cls, trees: PackedTrees, problems: list[SlackProblem], sigmas: list[np.ndarray]
+    ) -> AwakePredictor:
+        """Return the predictor with these weights."""
+        pairs = zip(problems, sigmas, strict=True)
+        return cls(trees, [one.specialists.leaf_scores(sigma) for one, sigma in pairs])
+
+    def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
+        """Return awake predictions of shape (n_samples, n_games)."""
+        leaves, offsets = self.scorer.apply(X, n_jobs), self.scorer.offsets
+        return np.column_stack([awake_predictions(leaves, offsets, own) for own in self.votes])
+
+    def probabilities(self, raw: np.ndarray) -> np.ndarray:
+        """Return (1 + g) / 2, g the clipped awake prediction; of many games over their sum."""
+        positive = (1.0 + np.clip(raw, -1.0, 1.0)) / 2.0
+        if raw.shape[1] == 1:
+            return np.column_stack([1.0 - positive, positive])
+        total = positive.sum(axis=1, keepdims=True)
+        everything_equal = np.full_like(positive, 1.0 / raw.shape[1])
+        return np.divide(positive, total, out=everything_equal, where=total > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -505,22 +441,20 @@ class FitState:
         Number of the pass, from 1 on.
     n_rows : int
         Rows of this pass that are done.
+    classes : ndarray of shape (n_classes,)
+        Class labels.
+    unlabeled_weights : list of float
+        Weight alpha of each game, in the order of the columns of `awake_predictions`.
     """
 
     n_passes: int
     n_rows: int
-    _problems: list[SlackProblem]
-    _sigmas: list[np.ndarray]
-    _rows: LeafRows
     classes: np.ndarray
-
-    @property
-    def unlabeled_weights(self) -> list[float]:
-        """Weight alpha of each game, in the order of the columns of `awake_predictions`."""
-        return [one.alpha for one in self._problems]
+    unlabeled_weights: list[float]
+    _predictor: AwakePredictor
 
     def awake_predictions(self, X: Any) -> np.ndarray:
-        """Return the awake predictions of rows (arrays or CSR matrices) with the present weights.
+        """Return the awake predictions of rows with the present weights.
 
         Parameters
         ----------
@@ -532,32 +466,7 @@ class FitState:
         ndarray of shape (n_samples, n_games)
             One column for each game.
         """
-        pairs = zip(self._problems, self._sigmas, strict=True)
-        scores = [one.specialists.leaf_scores(sigma) for one, sigma in pairs]
-        with suppress(AttributeError):  # frames
-            X = X.to_numpy()
-        return _awake(self._rows.trees, scores, X, self._rows.n_jobs)
-
-
-def _awake(
-    trees: PackedTrees, leaf_scores: list[np.ndarray], X: Any, n_jobs: int | None
-) -> np.ndarray:
-    leaves = trees.apply(X, n_jobs)
-    found = [awake_predictions(leaves, trees.offsets, scores) for scores in leaf_scores]
-    return np.column_stack(found)
-
-
-def unseen_predictions(grown: GrownForest, leaf_scores: np.ndarray) -> np.ndarray:
-    """Return awake predictions of labeled rows by trees grown without them; NaN if there are none.
-
-    They are scaled to the number of all trees.
-    """
-    unseen = grown.counts > 0
-    places = grown.trees.offsets[:, None] + grown.leaves.astype(np.int64)
-    sums, n_unseen = (leaf_scores[places] * unseen).sum(axis=0), unseen.sum(axis=0)
-    scale = np.full(sums.size, np.nan)
-    np.divide(grown.trees.n_trees, n_unseen, out=scale, where=n_unseen > 0)
-    return sums * scale
+        return self._predictor.raw_predictions(X.to_numpy() if is_frame(X) else X, 1)
 
 
 def separation(m: np.ndarray, is_positive: np.ndarray) -> float:

@@ -17,10 +17,6 @@ STYLES = (
     {"edgecolor": "#D55E00", "facecolor": ("#D55E00", 0.10), "linestyle": "--", "hatch": "//"},
     {"edgecolor": "#0072B2", "facecolor": ("#0072B2", 0.28), "linestyle": "-"},
 )
-BAND, MARK = "#EBEBEB", "#404040"
-# proportion of the rows beyond either end of the drawn range, which the end bins hold
-LEFT_OUT = 0.005
-PADDING, HEADROOM = 0.05, 1.5
 HEDGED = (-1.0, 1.0)
 
 
@@ -131,7 +127,8 @@ class MarginDisplay:
         bins : int, default=50
             Number of bins.
         limits : tuple of two floats, optional
-            First and last linear_term. By default half a percent of the rows lies beyond either.
+            Range of the horizontal axis. By default half a percent of the rows lies beyond either
+            end.
         name : str, optional
             Title of the legend.
         ax : matplotlib Axes, optional
@@ -182,15 +179,15 @@ class MarginDisplay:
         for number, (density, n_clipped) in enumerate(
             zip(self.densities, self.n_clipped, strict=True)
         ):
-            who = "all rows" if self.classes is None else f"class {self.classes[number]}"
-            label = f"{who}: {n_clipped / self.counts[number].sum():.1%} clipped"
+            which = "all rows" if self.classes is None else f"class {self.classes[number]}"
+            label = f"{which}: {n_clipped / self.counts[number].sum():.1%} clipped"
             style = STYLES[number - len(self.counts)]
             ax.stairs(density, self.bin_edges, fill=True, label=label, linewidth=1.4, **style)
-        ax.axvspan(*HEDGED, facecolor=BAND, zorder=0, label="hedged")
+        ax.axvspan(*HEDGED, facecolor="#EBEBEB", zorder=0, label="hedged")
         for end in HEDGED:
-            ax.axvline(end, color=MARK, linewidth=1.0, linestyle=":")
+            ax.axvline(end, color="#404040", linewidth=1.0, linestyle=":")
         ax.set_xlim(self.bin_edges[0], self.bin_edges[-1])
-        ax.set_ylim(0.0, self.densities.max() * HEADROOM)
+        ax.set_ylim(0.0, 1.5 * self.densities.max())  # room for the legend
         ax.set(xlabel="awake prediction", ylabel="density")
         ax.legend(title=self.name, fontsize="small")
         return self
@@ -198,8 +195,8 @@ class MarginDisplay:
 
 def _limits(m: np.ndarray) -> tuple[float, float]:
     """Return a range that leaves out few rows and shows where clipping starts."""
-    ends = [*np.quantile(m, [LEFT_OUT, 1.0 - LEFT_OUT]), *HEDGED]
-    padding = PADDING * (max(ends) - min(ends))
+    ends = [*np.quantile(m, [0.005, 0.995]), *HEDGED]
+    padding = 0.05 * (max(ends) - min(ends))
     return min(ends) - padding, max(ends) + padding
 
 

@@ -21,7 +21,8 @@ stopping early keeps the weights of SGD finite. Nothing else does, unless a ``ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ import numpy as np
 from hedgeclipper.base.semi_supervised import RowSlices
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import ZeroOneLoss
-from hedgeclipper.game.solution import Progress, find_contradiction
+from hedgeclipper.game.solution import GameSolution, Progress, describe
 from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.paper.specialists import Specialists
@@ -38,8 +39,6 @@ from hedgeclipper.voters.kernels import add_to_leaves, sum_leaf_scores
 from hedgeclipper.voters.trees import ROWS_PER_BLOCK, PackedTrees
 
 ROWS_IN_BUFFER = 1 << 17
-# width of the smoothing at which labels z are read off the weights for the duality gap
-SMOOTHING = 0.1
 
 
 class ContradictoryCorrelationsWarning(UserWarning):
@@ -64,12 +63,18 @@ class LeafRows:
     rows: Any
     n_jobs: int | None = None
 
-    def count(self) -> np.ndarray:
-        """Return the number of rows in each leaf of all trees, shape (all leaves,)."""
+    @cached_property
+    def leaf_counts(self) -> np.ndarray:
+        """Number of rows in each leaf of all trees, shape (all leaves,)."""
         counts = np.zeros(int(self.trees.n_leaves.sum()))
         for leaves in self.blocks():
             add_in_leaves(leaves, self.trees.offsets, np.ones(leaves.shape[1]), counts)
         return counts
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.leaf_counts[: self.trees.n_leaves[0]].sum())
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield leaf numbers in blocks of shape (n_trees, rows), rows in their order."""
@@ -154,12 +159,16 @@ class SlackProblem:
         most = np.inf if self.cap is None else self.cap * own.coverage
         return np.where(own.is_used, np.clip(sigma, 0.0, most), 0.0)
 
-    def game(self, rows: LeafRows, n_rows: int) -> Game:
+    def sigma(self, solution: GameSolution) -> np.ndarray:
+        """Return the weights of a solution in the paper's scale: sigma = theta * coverage."""
+        return solution.weights * self.specialists.coverage
+
+    def game(self, rows: LeafRows) -> Game:
         """Return the same problem for the solvers of ``hedgeclipper.game``: theta = sigma / c."""
         own = self.specialists
         upper = np.where(own.is_used, np.inf if self.cap is None else self.cap, 0.0)
         terms = WeightTerms.of(own.coverage, own.b, upper=upper)
-        return Game(LeafVoters(own, rows, n_rows), terms, ZeroOneLoss(), self.alpha)
+        return Game(LeafVoters(own, rows), terms, ZeroOneLoss(), self.alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +177,11 @@ class LeafVoters:
 
     specialists: Specialists
     rows: LeafRows
-    n_samples: int
+
+    @property
+    def n_samples(self) -> int:
+        """Number of unlabeled rows."""
+        return self.rows.n_rows
 
     @property
     def n_voters(self) -> int:
@@ -209,39 +222,6 @@ class LeafBlock:
         return own.coverage * own.from_leaves(sums)
 
 
-@dataclass(frozen=True, eq=False)
-class SlackSolution:
-    """Weights that were found, and the slack and the value of the game there.
-
-    Parameters
-    ----------
-    sigma : ndarray of shape (n_specialists,)
-        Weights.
-    slack : float
-        gamma(sigma).
-    duality_gap : float
-        The slack is at most this much above its minimum; infinite if nothing bounds that from
-        below, as with SGD without a cap.
-    value : float
-        V = -gamma(sigma) at alpha = 1: if the b hold, the predictions clip(m) have at least this
-        correlation with the labels. NaN if the b contradict each other.
-    contradiction : str
-        What contradicts what; empty if these weights show no contradiction.
-    n_passes : int
-        Passes over the rows.
-    stop_reason : str
-        "max_iter" for SGD, which makes a fixed number of passes; else that of `solve_batch`.
-    """
-
-    sigma: np.ndarray
-    slack: float
-    duality_gap: float
-    value: float
-    contradiction: str
-    n_passes: int
-    stop_reason: str
-
-
 def minimize_by_sgd(
     problems: Sequence[SlackProblem],
     rows: LeafRows,
@@ -251,11 +231,11 @@ def minimize_by_sgd(
     step: float,
     rng: np.random.Generator,
     report: Callable[[int, int, list[np.ndarray]], None] = lambda number, n_rows, sigmas: None,
-) -> list[np.ndarray]:
-    """Return the weights sigma of each problem after passes of projected SGD from 0.
+) -> list[GameSolution]:
+    """Return the solution of each problem after passes of projected SGD from 0.
 
     All problems are solved in the same passes. The report gets the number of the pass, the rows of
-    it that are done, and the weights as they are then.
+    it that are done, and the weights sigma as they are then.
     """
     sigmas, n_steps = [np.zeros(one.specialists.b.size) for one in problems], 0
     for number in range(1, n_passes + 1):
@@ -268,41 +248,24 @@ def minimize_by_sgd(
                     moved = sigmas[k] - size * problem.gradient(leaves, sigmas[k])
                     sigmas[k] = problem.project(moved)
             report(number, n_rows, sigmas)
-    return sigmas
+    pairs = zip(problems, sigmas, strict=True)
+    return [solution_at(problem, rows, sigma, n_passes) for problem, sigma in pairs]
 
 
-def describe_solution(
-    problem: SlackProblem, rows: LeafRows, n_rows: int, sigma: np.ndarray, n_passes: int
-) -> SlackSolution:
+def solution_at(
+    problem: SlackProblem, rows: LeafRows, sigma: np.ndarray, n_passes: int = 0
+) -> GameSolution:
     """Take one more pass and return the slack, its duality gap and the value V at sigma."""
-    game = problem.game(rows, n_rows)
-    progress = Progress(tol=1e-6, max_iter=1)
-    progress.add(game.evaluate(sigma / problem.specialists.coverage, SMOOTHING))
-    return _solution(game, progress, problem, n_passes + 1, "max_iter")
+    game, progress = problem.game(rows), Progress(tol=0.0, max_iter=1)
+    # labels z for the duality gap are read off the weights with a smoothing of this width
+    progress.add(game.evaluate(sigma / problem.specialists.coverage, 0.1))
+    return replace(describe(game, progress, "max_iter"), n_iter=n_passes + 1)
 
 
 def minimize_in_batch(
-    problem: SlackProblem, rows: LeafRows, n_rows: int, *, tol: float, max_iter: int
-) -> SlackSolution:
-    """Return the weights that full passes of quasi-Newton steps find."""
-    game, progress = problem.game(rows, n_rows), Progress(tol, max_iter)
-    start = np.zeros(problem.specialists.b.size)
-    stop_reason = solve_batch(game, progress, start)
-    return _solution(game, progress, problem, progress.n_iter, stop_reason)
-
-
-def _solution(
-    game: Game, progress: Progress, problem: SlackProblem, n_passes: int, stop_reason: str
-) -> SlackSolution:
-    best, own = progress.best, problem.specialists
-    found = find_contradiction(game, best.theta, best.mean_size)
-    correlation = float(own.b @ (own.coverage * best.theta)) - best.mean_excess
-    return SlackSolution(
-        sigma=own.coverage * best.theta,
-        slack=progress.primal,
-        duality_gap=np.inf if stop_reason == "unbounded" else progress.gap,
-        value=correlation if found is None else np.nan,
-        contradiction="" if found is None else str(found),
-        n_passes=n_passes,
-        stop_reason=stop_reason,
-    )
+    problem: SlackProblem, rows: LeafRows, *, tol: float, max_iter: int
+) -> GameSolution:
+    """Return the solution that full passes of quasi-Newton steps find."""
+    game, progress = problem.game(rows), Progress(tol, max_iter)
+    stop_reason = solve_batch(game, progress, np.zeros(problem.specialists.b.size))
+    return describe(game, progress, stop_reason)

@@ -27,10 +27,6 @@ from sklearn.ensemble import RandomForestClassifier
 from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.voters.trees import PackedTrees, pack_trees
 
-# the paper's appendix: smallest leaves with at least 1,000 labels, and with fewer
-MANY_LABELS, LEAF_WITH_MANY, LEAF_WITH_FEW = 1000, 10, 4
-ROUNDING = 1e-12
-
 
 @dataclass(frozen=True, eq=False)
 class GrownForest:
@@ -38,28 +34,34 @@ class GrownForest:
 
     forest: RandomForestClassifier
     trees: PackedTrees
+    codes: np.ndarray  # (n_labeled,): number of the class of each labeled row
     leaves: np.ndarray  # (n_trees, n_labeled): leaf of each labeled row, counted in its tree
     counts: np.ndarray  # (n_trees, n_labeled): 0 for rows that the tree was grown from
     is_large: np.ndarray  # (all leaves,): whether the leaf may be a specialist
-
-    @property
-    def n_leaves(self) -> int:
-        """Number of leaves of all trees."""
-        return int(self.trees.n_leaves.sum())
-
-    @property
-    def tree_of_leaf(self) -> np.ndarray:
-        """Number of the tree that each leaf is in, shape (all leaves,)."""
-        return np.repeat(np.arange(self.trees.n_trees), self.trees.n_leaves)
 
     def without(self, rows: np.ndarray) -> GrownForest:
         """Return the same forest, without these labeled rows (a mask) in the estimates of b."""
         return replace(self, counts=np.where(rows, 0.0, self.counts))
 
+    @property
+    def places(self) -> np.ndarray:
+        """Leaf of each labeled row in each tree, all trees counted through."""
+        return self.trees.offsets[:, None] + self.leaves.astype(np.int64)
+
     def sum_in_leaves(self, values: np.ndarray) -> np.ndarray:
         """Return for each leaf the sum of ``values[t, j]`` over the labeled rows j in it."""
-        places = self.trees.offsets[:, None] + self.leaves.astype(np.int64)
-        return np.bincount(places.ravel(), values.ravel(), minlength=self.n_leaves)
+        n_leaves = int(self.trees.n_leaves.sum())
+        return np.bincount(self.places.ravel(), values.ravel(), minlength=n_leaves)
+
+    def unseen_predictions(self, leaf_scores: np.ndarray) -> np.ndarray:
+        """Return awake predictions of labeled rows by trees grown without them, or NaN.
+
+        They are scaled to the number of all trees.
+        """
+        unseen = self.counts > 0
+        sums = (leaf_scores[self.places] * unseen).sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return sums * (self.trees.n_trees / unseen.sum(axis=0))
 
 
 def grow_forest(
@@ -84,7 +86,7 @@ def grow_forest(
     grown = np.arange(y.size) if counts is None else np.flatnonzero(counts == 0)
     least = min_leaf_size
     if isinstance(least, str):
-        least = LEAF_WITH_MANY if y.size >= MANY_LABELS else LEAF_WITH_FEW
+        least = 10 if y.size >= 1000 else 4  # the paper's appendix
     forest = RandomForestClassifier(
         n_estimators,
         min_samples_leaf=1 if filter_leaves else least,
@@ -100,7 +102,7 @@ def grow_forest(
     else:
         counts = np.tile(counts, (trees.n_trees, 1))
     is_large = trees.leaf_sizes >= (least if filter_leaves else 1)
-    return GrownForest(forest, trees, trees.apply(X, n_jobs), counts, is_large)
+    return GrownForest(forest, trees, y, trees.apply(X, n_jobs), counts, is_large)
 
 
 def _rows_for_estimates(
@@ -169,11 +171,7 @@ class Specialists:
 
 
 def set_up_specialists(
-    grown: GrownForest,
-    is_positive: np.ndarray,
-    class_column: int,
-    leaf_counts: np.ndarray,
-    delta: float | None,
+    grown: GrownForest, game: int, leaf_counts: np.ndarray, delta: float | None
 ) -> Specialists:
     """Return leaves and trees with their correlations b.
 
@@ -181,20 +179,17 @@ def set_up_specialists(
     ----------
     grown : GrownForest
         The forest.
-    is_positive : ndarray of bool of shape (n_labeled,)
-        Whether the label of a row is the class of this game.
-    class_column : int
-        Number of that class.
+    game : int
+        Number of the class of this game.
     leaf_counts : ndarray of shape (all leaves,)
         Number of unlabeled rows in each leaf.
     delta : float or None
         Probability that any of the b is above the true correlation: half of it for the trees
         together and half for the leaves, as exact lower bounds. None: b are plug-in estimates.
     """
-    scores = 2.0 * grown.trees.leaf_values[:, class_column] - 1.0
-    votes = np.where(np.abs(scores) < ROUNDING, 0.0, np.sign(scores))
+    votes = np.sign(np.round(2.0 * grown.trees.leaf_values[:, game] - 1.0, 12))
     starts, n_trees = grown.trees.offsets, grown.trees.n_trees
-    signs = np.where(is_positive, 1.0, -1.0)
+    signs = np.where(grown.codes == game, 1.0, -1.0)
 
     def per_specialist(per_leaf: np.ndarray) -> np.ndarray:
         return np.append(per_leaf, np.add.reduceat(per_leaf, starts))

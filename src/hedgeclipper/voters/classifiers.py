@@ -38,7 +38,6 @@ from hedgeclipper.voters.views import Components, QuantileColumns, filler
 
 TREES = "trees"
 DEFAULT_VOTERS = (TREES, "linear", "components", "class_means", "kernel", "boosting")
-N_FOLDS = 5
 N_LANDMARKS, ROWS_FOR_DISTANCE = 300, 500
 READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading)
 
@@ -79,8 +78,7 @@ def check_estimators(estimators: Any) -> list[tuple[str, Any]]:
     """
     if isinstance(estimators, str) and estimators in ("default", TREES):
         return default_estimators()[: 1 if estimators == TREES else None]
-    is_list = isinstance(estimators, list | tuple)
-    if not is_list or not all(
+    if not isinstance(estimators, list | tuple) or not all(
         isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)
         for pair in estimators
     ):
@@ -88,11 +86,11 @@ def check_estimators(estimators: Any) -> list[tuple[str, Any]]:
             "The 'estimators' parameter must be 'default', 'trees', or a list of (name, "
             f"classifier) pairs. Got {estimators!r}."
         )
-    kept = [(name, one) for name, one in estimators if not (_is_word(one) and one == "drop")]
+    kept = [(name, one) for name, one in estimators if not (isinstance(one, str) and one == "drop")]
     if not kept:
         raise ValueError("estimators has nothing but 'drop'. Leave at least one voter in.")
     for name, one in kept:
-        if _is_word(one):
+        if isinstance(one, str):
             if one != "default" or name not in DEFAULT_VOTERS:
                 raise ValueError(
                     f"{name!r} is no default voter. Choose from {', '.join(DEFAULT_VOTERS)}, or "
@@ -107,10 +105,6 @@ def check_estimators(estimators: Any) -> list[tuple[str, Any]]:
                 f"Estimator {name!r} must be a classifier, 'default' or 'drop'. Got {one!r}."
             )
     return kept
-
-
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def default_classifiers(
@@ -219,12 +213,16 @@ def fit_classifiers(
     for n_done, (name, number, *outcome) in enumerate(done, start=1):
         outcomes[name][number] = outcome
         report(n_done)
-    fitted, errors = [], {}
+    fitted = []
     for name, one in estimators:
         found = outcomes[name]
         fatal = [error for number, (_, error, _) in found.items() if error and has_all[number]]
         if fatal:
-            errors[name] = fatal[0]
+            warn_user(
+                f"Voter {name!r} has failed and is left out: {fatal[0].rstrip('.')}. Fix it, or "
+                "name voters without it.",
+                VoterFailedWarning,
+            )
             continue
         seconds = sum(took for *_, took in found.values())
         model, scores = found.pop(last)[0]
@@ -236,18 +234,7 @@ def fit_classifiers(
                     scores[folds[number][1]] = result[1]
         labels = rows.labels if is_frozen else np.arange(rows.n_classes)
         fitted.append(FittedClassifier(name, model, labels, scores, seconds))
-    warn_of_failed(errors)
     return fitted
-
-
-def warn_of_failed(errors: dict[str, str]) -> None:
-    """Warn of voters that are left out, given their errors."""
-    for name, error in errors.items():
-        warn_user(
-            f"Voter {name!r} has failed and is left out: {error.rstrip('.')}. Fix it, or name "
-            "voters without it.",
-            VoterFailedWarning,
-        )
 
 
 def choose_folds(codes: np.ndarray, seed: int) -> list[Fold]:
@@ -267,7 +254,7 @@ def choose_folds(codes: np.ndarray, seed: int) -> list[Fold]:
         return []
     is_single = counts[codes] == 1
     single, common = np.flatnonzero(is_single), np.flatnonzero(~is_single)
-    n_folds = min(N_FOLDS, int(counts[counts > 1].min()))
+    n_folds = min(5, int(counts[counts > 1].min()))
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     splits = splitter.split(np.zeros((common.size, 1)), codes[common])
     return [(np.sort(np.append(common[train], single)), common[test]) for train, test in splits]
@@ -289,12 +276,12 @@ def _attempt(
         model = clone(estimator)
         with own_jobs(model, shares_cores), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of a fold would point to no line of the user
-            codes, own = np.arange(rows.n_classes), rows.labels
+            labels = rows.labels
             if not isinstance(model, FrozenEstimator):
                 codes = fit_to_labels(model, rows, train)
-                own = np.arange(codes.size)
-            X = _safe_indexing(rows.X, test)
-            scores = classifier_scores(model, X, rows.n_classes, own, codes=codes)
+                labels = np.full(rows.n_classes, UNLABELED)  # that of no class it can know
+                labels[codes] = np.arange(codes.size)
+            scores = classifier_scores(model, _safe_indexing(rows.X, test), labels)
         found = model if is_final else None, scores
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
@@ -333,13 +320,7 @@ def fit_to_labels(model: Any, rows: LabeledRows, train: np.ndarray) -> np.ndarra
 
 
 def classifier_scores(
-    estimator: Any,
-    X: Any,
-    n_classes: int,
-    labels: Any,
-    *,
-    codes: np.ndarray | None = None,
-    shares_cores: bool = False,
+    estimator: Any, X: Any, labels: Any, *, shares_cores: bool = False
 ) -> np.ndarray:
     """Return a fitted classifier's scores of rows, one column per game.
 
@@ -347,35 +328,34 @@ def classifier_scores(
     else 1 for the class it predicts. A class that it does not know gets 0. Of two classes only the
     second has a column.
 
-    ``labels`` are those of the classes as the estimator knows them, and ``codes`` the code of each,
-    by default 0, 1, ...; ``shares_cores`` tells whether other voters score rows at the same time.
+    ``labels`` are those of all classes as the estimator knows them, and ``shares_cores`` tells
+    whether other voters score rows at the same time.
 
     Examples
     --------
     >>> from sklearn.linear_model import RidgeClassifier
     >>> model = RidgeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
-    >>> classifier_scores(model, np.array([[0.5]]), 2, ["no", "yes"])
+    >>> classifier_scores(model, np.array([[0.5]]), ["no", "yes"])
     array([[0.5]])
     """
     labels = np.asarray(labels)
     own = np.asarray(getattr(estimator, "classes_", labels))
-    place_of = {label: place for place, label in enumerate(labels.tolist())}
-    unknown = [label for label in own.tolist() if label not in place_of]
+    code_of = {label: code for code, label in enumerate(labels.tolist())}
+    unknown = [label for label in own.tolist() if label not in code_of]
     if unknown:
         raise ValueError(
             f"it must know the classes {labels.tolist()} and no others. It also knows {unknown}"
         )
-    places = np.array([place_of[label] for label in own.tolist()], dtype=np.intp)
-    scores = np.zeros((X.shape[0], n_classes))
+    scores = np.zeros((X.shape[0], labels.size))
     if X.shape[0]:
         with own_jobs(estimator, shares_cores):
-            scores[:, places if codes is None else codes[places]] = _own_scores(estimator, X, own)
+            scores[:, [code_of[label] for label in own.tolist()]] = _own_scores(estimator, X, own)
     if not np.isfinite(scores).all():
         n_bad = np.count_nonzero(~np.isfinite(scores).all(axis=1))
         raise ValueError(
             f"it must give finite scores. Got NaN or infinity for {n_bad} of {X.shape[0]} rows"
         )
-    return scores[:, 1:] if n_classes == 2 else scores
+    return scores[:, 1:] if labels.size == 2 else scores
 
 
 def _own_scores(estimator: Any, X: Any, own: np.ndarray) -> np.ndarray:

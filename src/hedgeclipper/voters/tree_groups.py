@@ -21,7 +21,7 @@ from hedgeclipper.base.semi_supervised import ShiftWarning
 from hedgeclipper.base.threads import map_in_threads, n_workers
 from hedgeclipper.io.arrays import MAX_SEED, is_array, stack_rows
 from hedgeclipper.io.progress import warn_user
-from hedgeclipper.voters.trees import PackedTrees, TreeNodes, pack_trees
+from hedgeclipper.voters.trees import PackedTrees, pack_trees
 from hedgeclipper.voters.views import Components
 
 # of all trees; the best of six plans in four draws of 28 rows of the benchmarks (docs/ablations.md)
@@ -31,12 +31,6 @@ LEAST_COLUMNS = 3
 # from no shrinkage to one that leaves little but the first splits of a hundred rows
 STRENGTHS = np.array([0.0, 2.0, 8.0, 30.0, 100.0, 300.0])
 LEAST_IN_CELL, SHIFT_THRESHOLD = 5, 8.0
-FOREST, ON_COMPONENTS, ON_BOTH, EXTRA = (
-    "random forest",
-    "extra trees on components",
-    "extra trees on columns and components",
-    "extra trees",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +169,7 @@ def fit_trees(
     is_positive = codes[:, None] == np.asarray(games)
     groups, strengths, scores = [], [], []
     for one in grown:
-        tables = [shrink(one.trees.nodes, one.trees.leaf_values[:, k], STRENGTHS) for k in games]
+        tables = [shrink(one.trees, one.trees.leaf_values[:, k], STRENGTHS) for k in games]
         table = np.stack(tables) / one.trees.n_trees
         found = _unseen_scores(one.trees, one.leaves, one.unseen, table)
         chosen = choose_strength(found, is_positive, weights)
@@ -206,10 +200,11 @@ def _grow(
     n_jobs: int | None,
 ) -> list[GrownGroup]:
     n_forest, n_jobs = max(1, round(FOREST_PART * n_trees)), n_workers(n_jobs)
-    plan = [(FOREST, "columns", RandomForestClassifier(n_forest, n_jobs=n_jobs))]
-    others = (
-        {ON_COMPONENTS: "components", ON_BOTH: "both"} if len(views) > 1 else {EXTRA: "columns"}
-    )
+    plan = [("random forest", "columns", RandomForestClassifier(n_forest, n_jobs=n_jobs))]
+    others = {"extra trees": "columns"}
+    if len(views) > 1:
+        names = "extra trees on components", "extra trees on columns and components"
+        others = dict(zip(names, ("components", "both"), strict=True))
     parts = np.array_split(np.arange(max(n_trees - n_forest, len(others))), len(others))
     for (name, view), part in zip(others.items(), parts, strict=True):
         extra = ExtraTreesClassifier(len(part), bootstrap=True, n_jobs=n_jobs)
@@ -227,7 +222,7 @@ def _grow(
     return grown
 
 
-def shrink(nodes: TreeNodes, values: np.ndarray, strengths: np.ndarray) -> np.ndarray:
+def shrink(trees: PackedTrees, values: np.ndarray, strengths: np.ndarray) -> np.ndarray:
     """Return the values of leaves, each drawn toward those of the nodes above it.
 
     A node's value is that of its parent plus (its own mean - the parent's mean) / (1 + lambda / n),
@@ -236,7 +231,7 @@ def shrink(nodes: TreeNodes, values: np.ndarray, strengths: np.ndarray) -> np.nd
 
     Parameters
     ----------
-    nodes : TreeNodes
+    trees : PackedTrees
         The trees.
     values : ndarray of shape (all leaves,)
         The mean of the training rows in each leaf.
@@ -256,19 +251,20 @@ def shrink(nodes: TreeNodes, values: np.ndarray, strengths: np.ndarray) -> np.nd
     --------
     A root of 4 rows with the mean 1/2, whose leaves have the means 0 and 1:
 
-    >>> nodes = TreeNodes(np.array([-1, 0, 0]), np.array([1, 2]), np.array([2.0, 2.0]))
-    >>> shrink(nodes, np.array([0.0, 1.0]), np.array([0.0, 4.0]))
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[0], [0], [1], [1]], [0, 0, 1, 1])
+    >>> shrink(pack_trees([tree]), np.array([0.0, 1.0]), np.array([0.0, 4.0]))
     array([[0.  , 1.  ],
            [0.25, 0.75]])
     """
     from hedgeclipper.voters.kernels import shrink_nodes
 
-    means, sizes = nodes.means_and_sizes(values)
+    means, sizes = trees.means_and_sizes(values)
     out = np.empty((strengths.size, values.size))
     for number, strength in enumerate(strengths):
         shrunk = np.empty_like(means)
-        shrink_nodes(nodes.parent, sizes, means, float(strength), shrunk)
-        out[number] = shrunk[nodes.leaf_nodes]
+        shrink_nodes(trees.parent, sizes, means, float(strength), shrunk)
+        out[number] = shrunk[trees.leaf_nodes]
     return out
 
 

@@ -19,31 +19,13 @@ ROWS_PER_BLOCK = 1 << 14
 BYTES_PER_BLOCK = 1 << 23
 
 
-@dataclass(frozen=True, eq=False)
-class TreeNodes:
-    """Parent links and leaf sizes of all trees; parents are counted before their children."""
-
-    parent: np.ndarray  # (n_nodes,): number of the parent, -1 for a root
-    leaf_nodes: np.ndarray  # (all leaves,): number of the node that each leaf is
-    leaf_sizes: np.ndarray  # (all leaves,): training rows in each leaf, by weight
-
-    def means_and_sizes(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and number of the training rows in each node, given the mean in each leaf."""
-        from hedgeclipper.voters.kernels import sum_up_nodes
-
-        sums, sizes = np.zeros((2, self.parent.size))
-        sums[self.leaf_nodes], sizes[self.leaf_nodes] = values * self.leaf_sizes, self.leaf_sizes
-        sum_up_nodes(self.parent, sums)
-        sum_up_nodes(self.parent, sizes)
-        return np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0), sizes
-
-
 @dataclass(eq=False)
 class PackedTrees:
     """scikit-learn trees as flat arrays, nodes of all trees one after the other.
 
     ``used`` lists the features that occur in a split; ``feature`` counts among these. ``parent`` is
-    the number of each node's parent, -1 for a root.
+    the number of each node's parent, smaller than its own, -1 for a root; ``leaf_sizes`` are the
+    training rows in each leaf, by weight.
     """
 
     used: np.ndarray
@@ -71,15 +53,25 @@ class PackedTrees:
         return np.concatenate([[0], np.cumsum(self.n_leaves)[:-1]])
 
     @property
-    def nodes(self) -> TreeNodes:
-        """Parent links and leaf sizes."""
-        return TreeNodes(self.parent, np.flatnonzero(self.left < 0), self.leaf_sizes)
+    def leaf_nodes(self) -> np.ndarray:
+        """Number of the node that each leaf is, shape (all leaves,)."""
+        return np.flatnonzero(self.left < 0)
 
     @property
     def n_block_rows(self) -> int:
         """How many rows fit a block of features that stays in the cache."""
         size = BYTES_PER_BLOCK // (4 * max(1, self.used.size))
         return int(np.clip(size, 1024, ROWS_PER_BLOCK))
+
+    def means_and_sizes(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and number of the training rows in each node, given the mean in each leaf."""
+        from hedgeclipper.voters.kernels import sum_up_nodes
+
+        sums, sizes = np.zeros((2, self.parent.size))
+        sums[self.leaf_nodes], sizes[self.leaf_nodes] = values * self.leaf_sizes, self.leaf_sizes
+        sum_up_nodes(self.parent, sums)
+        sum_up_nodes(self.parent, sizes)
+        return np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0), sizes
 
     def check_arrays(self) -> None:
         """Raise unless every path from a root ends in a leaf of the same tree: kernels rely on it.

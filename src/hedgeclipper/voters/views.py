@@ -19,10 +19,9 @@ from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.io.arrays import is_array
+from hedgeclipper.io.arrays import cut, is_array
 
 N_COMPONENTS = 30
-ROWS_AT_ONCE = 1 << 12
 TAIL, TAIL_OF_OTHERS = 0.01, 0.05
 FARTHEST = 5.0
 WIDE, MOSTLY_ZERO = 500, 0.9
@@ -118,8 +117,7 @@ class Components(TransformerMixin, BaseEstimator):
             project_sparse_rows(X.indptr, X.indices, X.data, self.directions_, self.offset_, out)
             return out
         columns = self.fill_, self.lowest_, self.highest_
-        for start in range(0, X.shape[0], ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
+        for rows in cut(X.shape[0], self.directions_.T):  # a block of them may become dense
             block = np.ascontiguousarray(_dense(X[rows]), np.float32)
             project_rows(
                 block, *columns, self.has_unit_rows_, self.directions_, self.offset_, out[rows]

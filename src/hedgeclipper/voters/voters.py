@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from hedgeclipper.base.semi_supervised import RowSlices
 from hedgeclipper.base.threads import run_jobs
 from hedgeclipper.io.arrays import MAX_SEED, draw_rows, stack_rows
-from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.classifiers import (
     TREES,
     LabeledRows,
@@ -21,8 +21,8 @@ from hedgeclipper.voters.classifiers import (
 )
 from hedgeclipper.voters.tree_groups import FittedTrees, TreeScorer, fit_trees
 
-ROWS_FOR_VIEWS, ROWS_TO_LEARN_FROM = 10_000, 5_000
-ROWS_AT_ONCE = 1 << 16
+# unlabeled rows that teach the views of classifiers, and that classifiers themselves learn from
+ROWS_FOR_THEIR_VIEWS, ROWS_TO_LEARN_FROM = 10_000, 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,6 @@ class VoterScorer:
     trees: TreeScorer | None
     classifiers: dict[str, Any]
     labels: dict[str, np.ndarray]
-    n_classes: int
 
     @property
     def names(self) -> list[str]:
@@ -50,15 +49,11 @@ class VoterScorer:
 
     def score(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return scores of rows, shape (n_samples, n_voters, n_games), of about 0 to 1."""
-        starts = range(0, max(X.shape[0], 1), ROWS_AT_ONCE)
-        blocks = (_safe_indexing(X, slice(start, start + ROWS_AT_ONCE)) for start in starts)
+        blocks = RowSlices(X) if X.shape[0] else [X]
         return np.concatenate([self._score_block(block, n_jobs) for block in blocks])
 
     def _score_block(self, X: Any, n_jobs: int | None) -> np.ndarray:
-        calls = [
-            (name, model, X, self.n_classes, self.labels[name])
-            for name, model in self.classifiers.items()
-        ]
+        calls = [(name, one, X, self.labels[name]) for name, one in self.classifiers.items()]
         parts = [] if self.trees is None else [self.trees.score(X, n_jobs)]
         if calls:
             found = run_jobs(_score, calls, n_jobs, prefer="threads")
@@ -135,7 +130,10 @@ def fit_voters(
     seed = random_state.randint(MAX_SEED)
     if plan:
         plan = _fill_in(plan, rows, trees, random_state, seed)
-        own = LabeledRows(rows.X, rows.codes, rows.labels, rows.weights, _some(rows, random_state))
+        own = rows
+        if rows.X_unlabeled is not None:
+            more = draw_rows(rows.X_unlabeled, ROWS_TO_LEARN_FROM, random_state)
+            own = replace(rows, X_unlabeled=more)
         fitted = fit_classifiers(list(plan.items()), own, seed, n_jobs=n_jobs, report=report)
         parts += [one.out_of_fold[:, None] for one in fitted]
         seconds += [one.seconds for one in fitted]
@@ -147,7 +145,6 @@ def fit_voters(
         None if trees is None else trees.scorer,
         {one.name: one.estimator for one in fitted},
         {one.name: one.labels for one in fitted},
-        rows.n_classes,
     )
     return FittedVoters(scorer, np.concatenate(parts, axis=1), trees, np.array(seconds))
 
@@ -164,12 +161,8 @@ def _fill_in(
     seed: int,
 ) -> dict[str, Any]:
     """Return the plan with classifiers in place of the word "default"."""
-    has_others = trees is not None or len(plan) > 1
-    if (
-        has_others
-        and rows.codes.size <= 2 * rows.n_classes
-        and _is_default(plan.get("class_means"))
-    ):
+    has_few_labels = rows.codes.size <= 2 * rows.n_classes
+    if has_few_labels and _is_default(plan.get("class_means")) and (trees or len(plan) > 1):
         # folds of one label of each class do not show the spread within classes
         plan = {name: one for name, one in plan.items() if name != "class_means"}
     names = [name for name, one in plan.items() if _is_default(one)]
@@ -177,13 +170,6 @@ def _fill_in(
         return plan
     sample = rows.X
     if rows.X_unlabeled is not None:
-        sample = stack_rows(rows.X, draw_rows(rows.X_unlabeled, ROWS_FOR_VIEWS, random_state))
+        sample = stack_rows(rows.X, draw_rows(rows.X_unlabeled, ROWS_FOR_THEIR_VIEWS, random_state))
     components = None if trees is None else trees.scorer.components
     return plan | default_classifiers(names, sample, components, seed)
-
-
-def _some(rows: LabeledRows, random_state: np.random.RandomState) -> Any:
-    """Return unlabeled rows for classifiers that learn from these."""
-    if rows.X_unlabeled is None:
-        return None
-    return draw_rows(rows.X_unlabeled, ROWS_TO_LEARN_FROM, random_state)
