@@ -239,6 +239,7 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
             verbose=self.verbose,
         )
         sample = unlabeled.sample if rows.has_unlabeled else self._reuse(voters, unlabeled)
+        self._unlabeled_scores = sample
         scores = scores_by_game(
             voters.labeled, sample.astype(float), codes, rows.weight_labeled, self._games()
         )

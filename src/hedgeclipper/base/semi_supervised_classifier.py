@@ -6,7 +6,6 @@ A classifier that derives from this checks its rows with `_check_rows`, and once
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +20,7 @@ from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
-from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection
+from hedgeclipper.base.inspection import SummaryMixin
 from hedgeclipper.base.predictions import RowPredictor, decision_costs, warn_of_never_predicted
 from hedgeclipper.base.semi_supervised import (
     BatchCheck,
@@ -360,32 +359,6 @@ class SemiSupervisedClassifier(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, 
 
         check = BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks)
         return draw_from(X, n_rows, self._column_names, check, random_state)
-
-    def _inspection(self, **own: Any) -> Inspection:
-        """Return what the classifier shows of itself, given what is its own."""
-        options = {"read_rows": self._read_again, "predict_rows": self._predict_checked}
-        own |= {"draw_rows": self._draw_rows, "remarks": self._remarks(), "costs": self._costs}
-        return inspection(self, **options, **own)
-
-    def _remarks(self) -> list[tuple[str, str]]:
-        """Return what a user should know of the fit, as pairs of name and text."""
-        return [
-            ("never predicted", f"{label}, which {count:,} label{'s' * (count != 1)} have")
-            for label, count in self.never_predicted_.items()
-        ]
-
-    def _read_again(self, X: Any, y: Any, X_unlabeled: Any) -> SemiSupervisedRows:
-        """Return rows like those of ``fit``, checked as these were; X and y may be None."""
-        if X is None:
-            rows = self._check_more(X_unlabeled, "X_unlabeled")
-            return SemiSupervisedRows(None, np.empty(0), None, rows, None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", semi_supervised.NoUnlabeledRowsWarning)
-            return self._check_rows(X, y, X_unlabeled, None, reset=False)
-
-    def _predict_checked(self, rows: Any) -> np.ndarray:
-        """Return probabilities for rows that were checked before."""
-        return self._predictor.probabilities(self._predictor.raw_predictions(rows, self.n_jobs))
 
     def _predict(self, X: Any, method: str) -> Any:
         """Return the predictions of this method for rows; lazy for Dask."""

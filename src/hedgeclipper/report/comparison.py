@@ -7,21 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
-from hedgeclipper.base.inspection import FoldPredictor, inspect_estimator
 from hedgeclipper.base.predictions import cheapest
-from hedgeclipper.report.data import SEED, ReportData, size_of, take
-from hedgeclipper.report.rendering import count
+from hedgeclipper.report.data import SEED, ReportData, draw, take
+from hedgeclipper.table_inspection import ROWS_TO_REWEIGH, TooFewLabelsError, stratified_folds
+from hedgeclipper.voters.classifiers import N_FOLDS
+from hedgeclipper.votes.matrix import Votes
 
-FEWEST_LABELS = 6
 FOLDS_OF_REFITS = 3
-# each fit, or weighing, sees no more unlabeled rows than this
-MOST_ROWS = 4_000
-
-
-class Skipped(Exception):
-    """There is no comparison, for the reason in the message."""
+REWEIGHED = (
+    "Each voter's score of a row is by trees or fits without the row; weights and calibration were "
+    "found again without the labels of the fold. These labels have helped to fit the voters that "
+    "scored the other rows, which may flatter the model a little."
+)
+REFITTED = (
+    "Each row is predicted by a fit without its fold. Fits to fewer labels are a little worse than "
+    "the model itself."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,79 +78,62 @@ class Comparison:
 
 def compare(data: ReportData) -> Comparison | str:
     """Return the comparison, or why there is none."""
-    rows = data.unlabeled
-    n_rows = 0 if rows is None else min(size_of(rows), MOST_ROWS)
-    if rows is not None and n_rows < size_of(rows):
-        drawn = np.random.RandomState(SEED).choice(size_of(rows), n_rows, replace=False)
-        rows = take(rows, np.sort(drawn))
+    model = data.table_model
+    if model is None or not hasattr(model, "cross_val_predict_proba"):
+        return _refitted(data)
     try:
-        hold_out = data.model.hold_out
-        held_out = _refits(data, rows) if hold_out is None else hold_out(rows)
-        counts = np.bincount(held_out.codes, minlength=data.classes.size)
-        if counts.min() < FEWEST_LABELS:
-            raise Skipped(
-                f"Class {data.classes[counts.argmin()]} has "
-                f"{count(int(counts.min()), 'labeled row')}, and a comparison by cross-validation "
-                f"takes {FEWEST_LABELS} of each class at least: with fewer, its standard errors "
-                "would be too large."
-            )
-        splitter = StratifiedKFold(held_out.n_folds, shuffle=True, random_state=SEED)
-        folds = list(splitter.split(held_out.codes, held_out.codes))
-        found = [held_out.predict(train, test) for train, test in folds]
-    except Skipped as reason:
-        return str(reason)
-    # predictions fold by fold, put into the order of the rows
-    order = np.argsort(np.concatenate([test for _, test in folds]))
-    probabilities = {
-        name: np.concatenate([part[name] for part in found])[order] for name in found[0]
-    }
-    seen = count(n_rows, "unlabeled row") if n_rows else "no unlabeled rows"
-    description = (
-        f"{len(folds)} stratified folds of {held_out.codes.size:,} labeled rows, shuffled, each "
-        f"with {seen}. {held_out.description}"
-    )
-    return Comparison(held_out.codes, probabilities, description, data.model.costs)
+        y, probabilities = model.cross_val_predict_proba(N_FOLDS, SEED)
+    except TooFewLabelsError as error:
+        return str(error)
+    codes = np.searchsorted(data.classes, y)
+    return Comparison(codes, probabilities, _describe(N_FOLDS, y, REWEIGHED), data.costs)
 
 
-def _refits(data: ReportData, unlabeled: Any) -> FoldPredictor:
-    """Return a way to hold labels out that fits the model again without each fold."""
-    labeled, y = data.labeled, data.y
-    if y is None:
-        raise Skipped(
-            "The report was made without labeled rows: pass "
-            f"{'votes and gold' if data.is_votes else 'X and y'} to it."
-        )
+def _refitted(data: ReportData) -> Comparison | str:
+    """Return predictions by fits without each fold, for votes and saved models."""
+    if data.y is None:
+        wanted = "X and y" if data.vote_model is None else "votes and gold"
+        return f"The report was made without labeled rows: pass {wanted} to it."
+    unlabeled = None if data.unlabeled is None else draw(data.unlabeled, ROWS_TO_REWEIGH)[0]
+    found: dict[str, np.ndarray] = {}
+    try:
+        for train, test in stratified_folds(data.y, FOLDS_OF_REFITS, SEED):
+            for name, probabilities in _refit(data, unlabeled, train, test).items():
+                of_all = found.setdefault(name, np.empty((data.y.size, data.classes.size)))
+                of_all[test] = probabilities
+    except ValueError as error:
+        return str(error)
+    codes = np.searchsorted(data.classes, data.y)
+    return Comparison(codes, found, _describe(FOLDS_OF_REFITS, data.y, REFITTED), data.costs)
 
-    parameters = data.estimator.get_params(deep=False)
+
+def _refit(
+    data: ReportData, unlabeled: Any, train: np.ndarray, test: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return probabilities of the test rows by a fit to the others, and by its baseline."""
+    assert data.y is not None
+    parameters = data.model.get_params(deep=False)
     parameters |= {"random_state": SEED} | ({"verbose": 0} if "verbose" in parameters else {})
-
-    def predict(train: np.ndarray, test: np.ndarray) -> dict[str, np.ndarray]:
-        model = type(data.estimator)(**parameters)
-        try:
-            with warnings.catch_warnings():
-                # few labels, no unlabeled rows: the fit of the model itself has warned
-                warnings.simplefilter("ignore")
-                model.fit(take(labeled, train), y[train], unlabeled)
-                return _predictions(model, take(labeled, test), data)
-        except ValueError as error:
-            raise Skipped(f"The model cannot be fitted to {train.size} labels: {error}") from error
-
-    description = (
-        "Each row is predicted by a fit without its fold. Fits to fewer labels are a little worse "
-        "than the model itself."
-    )
-    return FoldPredictor(np.searchsorted(data.classes, y), FOLDS_OF_REFITS, predict, description)
-
-
-def _predictions(model: Any, rows: Any, data: ReportData) -> dict[str, np.ndarray]:
-    """Return probabilities by the model and by its baseline."""
-    if not data.is_votes:
-        mean = inspect_estimator(model, "A comparison").predict_baseline
-        assert mean is not None
-        return {"this model": model.predict_proba(rows), **mean(rows)}
+    model, rows = type(data.model)(**parameters), take(data.labeled, test)
+    try:
+        with warnings.catch_warnings():
+            # few labels, no unlabeled rows: the fit of the model itself has warned
+            warnings.simplefilter("ignore")
+            model.fit(take(data.labeled, train), data.y[train], unlabeled)
+    except ValueError as error:
+        raise ValueError(f"The model cannot be fitted to {train.size} labels: {error}") from error
     # a fold may not know every class
-    whole = np.zeros((rows.n_rows, data.classes.size))
-    whole[:, np.searchsorted(data.classes, model.classes_)] = model.predict_proba(rows)
-    # rows without a vote count as all classes alike
-    counts = rows.counts() + 1e-6
-    return {"this model": whole, "majority vote": counts / counts.sum(axis=1, keepdims=True)}
+    whole = np.zeros((test.size, data.classes.size))
+    known = np.searchsorted(data.classes, model.classes_)
+    whole[:, known] = model.predict_proba(rows)
+    if isinstance(rows, Votes):
+        # rows without a vote count as all classes alike
+        counts = rows.counts() + 1e-6
+        return {"this model": whole, "majority vote": counts / counts.sum(axis=1, keepdims=True)}
+    mean = np.zeros_like(whole)
+    mean[:, known] = model.voter_probabilities(rows).mean(axis=0)
+    return {"this model": whole, "mean of all voters": mean}
+
+
+def _describe(n_folds: int, y: np.ndarray, how: str) -> str:
+    return f"{n_folds} stratified folds of {y.size:,} labeled rows, shuffled. {how}"
