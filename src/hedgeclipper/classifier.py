@@ -27,7 +27,7 @@ from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
-from hedgeclipper.table_inspection import TableInspectionMixin, describe_voters
+from hedgeclipper.table_inspection import FitScores, TableInspectionMixin, describe_voters
 from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.voters.unlabeled import UnlabeledScores, score_unlabeled
@@ -239,7 +239,7 @@ class HedgeClipperClassifier(TableInspectionMixin, _BaseComposition, SemiSupervi
             verbose=self.verbose,
         )
         sample = unlabeled.sample if rows.has_unlabeled else self._reuse(voters, unlabeled)
-        self._unlabeled_scores = sample
+        self._fit_scores = FitScores.of(voters.labeled, codes, rows.weight_labeled, sample)
         scores = scores_by_game(
             voters.labeled, sample.astype(float), codes, rows.weight_labeled, self._games()
         )

@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.evaluation import LEAST_PROBABILITY, evaluate_predictions, placements
-from hedgeclipper.base.inspection import contributions_of
+from hedgeclipper.base.evaluation import evaluate_predictions, placements
+from hedgeclipper.base.inspection import ROWS_TO_REFIT, contributions_of, stratified_folds
 from hedgeclipper.io import split_target
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import _safe_indexing
@@ -27,35 +24,36 @@ from hedgeclipper.weighing import WeighedVoters, scores_by_game, weigh
 
 # columns are shuffled so often, and once where there are more of them than this
 N_SHUFFLES, COLUMNS_TO_REPEAT = 3, 100
-# unlabeled rows with which voters are weighed again without the labels of a fold
-ROWS_TO_REWEIGH = 4_000
-# labels of each class that folds take: with fewer, standard errors would be too large
-FEWEST_LABELS = 6
 
 
-class TooFewLabelsError(ValueError):
-    """Some class has too few labels for folds."""
+@dataclass(frozen=True, eq=False)
+class FitScores:
+    """Voters' scores of rows of a fit, by which they are weighed again without some labels.
 
+    ``labeled`` (n_rows, n_voters, n_games) has labeled rows that all voters scored without the
+    row's own label, ``codes`` and ``weights`` (n_rows,) their classes and sample weights, and
+    ``unlabeled`` (n_unlabeled, n_voters, n_games) some of the unlabeled rows.
+    """
 
-def stratified_folds(
-    y: np.ndarray, n_folds: int, random_state: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the rows to learn from and those held out, fold by fold; raise if labels are few."""
-    classes, counts = np.unique(y, return_counts=True)
-    if counts.min() < FEWEST_LABELS:
-        fewest = int(counts.min())
-        raise TooFewLabelsError(
-            f"Class {classes[counts.argmin()]} has {fewest} labeled row{'s' * (fewest != 1)}, and "
-            f"a comparison by cross-validation takes {FEWEST_LABELS} of each class at least: with "
-            "fewer, its standard errors would be too large."
-        )
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    return list(splitter.split(y, y))
+    labeled: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray
+    unlabeled: np.ndarray
 
-
-def _has_rows(model: Any) -> bool:
-    """Return whether a model has the scores of its fit, which a copy or saved one has not."""
-    return hasattr(model, "_voters")
+    @classmethod
+    def of(
+        cls,
+        labeled: np.ndarray,
+        codes: np.ndarray,
+        weights: np.ndarray | None,
+        unlabeled: np.ndarray,
+    ) -> FitScores:
+        """Return the scores, given those of all rows: NaN where a voter has seen the label."""
+        known = ~np.isnan(labeled).any(axis=(1, 2))
+        weights = np.ones(codes.size) if weights is None else weights
+        rng, n_rows = np.random.RandomState(0), len(unlabeled)
+        drawn = rng.choice(n_rows, min(n_rows, ROWS_TO_REFIT), replace=False)
+        return cls(labeled[known], codes[known], weights[known], unlabeled[np.sort(drawn)])
 
 
 class TableInspectionMixin:
@@ -75,7 +73,7 @@ class TableInspectionMixin:
     _seconds: np.ndarray
     _importances: tuple[np.ndarray, np.ndarray]
     _grown_from: tuple[LabeledRows, np.random.RandomState]
-    _unlabeled_scores: np.ndarray
+    _fit_scores: FitScores
     _games: Any
     _check_more: Any
     _labels_to_score: Any
@@ -128,7 +126,9 @@ class TableInspectionMixin:
         X, y = split_target(X, y)
         known, true = self._labels_to_score(y)
         rows = _safe_indexing(self._check_more(X, "X"), np.flatnonzero(known))
-        predictor, classes, scores = self._predictor, self.classes_, self._scores_of(rows)
+        predictor, classes = self._predictor, self.classes_
+        rows = rows if predictor.prepare is None else predictor.prepare(rows)
+        scores = predictor.scorer.score(rows, self.n_jobs).astype(float)
         raw = predictor.raw_of(scores)
         probabilities = [predictor.probabilities(raw), *_probabilities(scores)]
         codes = [predictor.classes(raw), *(own.argmax(axis=1) for own in probabilities[1:])]
@@ -141,31 +141,13 @@ class TableInspectionMixin:
         frame["seconds"] = [np.nan, *self._seconds]
         return frame.sort_values("auc", ascending=False, ignore_index=True)
 
-    def voter_probabilities(self, X):
-        """Return the probabilities of the classes by each voter alone, which are not calibrated.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse matrix
-            Rows, as in ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_voters, n_samples, n_classes)
-            Probabilities, in the order of ``voter_names_`` and ``classes_``.
-        """
-        check_is_fitted(self)
-        return _probabilities(self._scores_of(self._check_more(X, "X")))
-
-    @available_if(_has_rows)
     def cross_val_predict_proba(self, n_folds=N_FOLDS, random_state=0):
         """Return probabilities of labeled rows by weights that were found without their labels.
 
         Voters are not fitted again: each has scored the labeled rows of the fit by trees or fits
         without the row. Weights and calibration are found again without the labels of each fold,
         with up to 4,000 of the unlabeled rows. These labels have helped to fit the voters that
-        scored the other rows, which may flatter the model a little. A saved model has no rows to do
-        so, and no such method.
+        scored the other rows, which may flatter the model a little.
 
         Parameters
         ----------
@@ -181,27 +163,22 @@ class TableInspectionMixin:
         probabilities : dict of str to ndarray of shape (n_rows, n_classes)
             Probabilities by "this model", by the "mean of all voters" and by each voter.
         """
-        voters, games, (known, _) = self._voters, self._games(), self._grown_from
-        rows = np.flatnonzero(~np.isnan(voters.labeled).any(axis=(1, 2)))
-        labeled, codes = voters.labeled[rows].astype(float), known.codes[rows]
-        weights = np.ones(rows.size) if known.weights is None else known.weights[rows]
-        unlabeled = self._unlabeled_scores
-        if len(unlabeled) > ROWS_TO_REWEIGH:
-            rng = np.random.RandomState(random_state)
-            unlabeled = unlabeled[rng.choice(len(unlabeled), ROWS_TO_REWEIGH, replace=False)]
-        y, raw = self.classes_[codes], np.empty((rows.size, len(games)))
+        check_is_fitted(self)
+        known, predictor, games = self._fit_scores, self._predictor, self._games()
+        labeled, unlabeled = known.labeled.astype(float), known.unlabeled.astype(float)
+        y, raw = self.classes_[known.codes], np.empty((known.codes.size, len(games)))
         for train, test in stratified_folds(y, n_folds, random_state):
             scores = scores_by_game(
-                labeled[train], unlabeled.astype(float), codes[train], weights[train], games
+                labeled[train], unlabeled, known.codes[train], known.weights[train], games
             )
             for k, own in enumerate(scores):
-                vote = weigh(own, voters.scorer.tree_sizes).vote
+                vote = weigh(own, predictor.scorer.tree_sizes).vote
                 raw[test, k] = vote.log_odds(labeled[test, :, k])
         each = _probabilities(labeled)
         return y, {
-            "this model": self._predictor.probabilities(raw),
+            "this model": predictor.probabilities(raw),
             "mean of all voters": each.mean(axis=0),
-            **dict(zip(voters.scorer.names, each, strict=True)),
+            **dict(zip(predictor.scorer.names, each, strict=True)),
         }
 
     @property
@@ -289,7 +266,7 @@ class TableInspectionMixin:
     def __getstate__(self) -> dict[str, Any]:
         """Return what is saved: all but the rows, and what is measured with them."""
         state: Any = super().__getstate__()
-        with_rows = ("_grown_from", "_voters", "_unlabeled_scores", "_random_state")
+        with_rows = ("_grown_from", "_voters", "_random_state")
         return {name: value for name, value in state.items() if name not in with_rows}
 
     def _targets(self) -> list[Any]:
@@ -299,12 +276,6 @@ class TableInspectionMixin:
     def _contributions(self) -> tuple[list[str], np.ndarray]:
         by_game = [columns["contribution"] for columns in self._voter_columns]
         return self._predictor.scorer.names, np.max(by_game, axis=0)
-
-    def _scores_of(self, rows: Any) -> np.ndarray:
-        """Return the voters' scores of rows as ``predict`` has checked them."""
-        predictor = self._predictor
-        rows = rows if predictor.prepare is None else predictor.prepare(rows)
-        return predictor.scorer.score(rows, self.n_jobs).astype(float)
 
 
 def describe_voters(found: WeighedVoters) -> dict[str, np.ndarray]:
@@ -364,7 +335,7 @@ def permutation_importances(
     sizes, components = trees.scorer.sizes, trees.scorer.components
 
     def mean_auc(scores: np.ndarray) -> float:
-        means = np.einsum("rgk,g->rk", scores[known], sizes)
+        means = _mean_of_trees(scores[known], sizes)
         pairs = zip(is_positive[known].T, means.T, strict=True)
         return float(np.mean([placements(own, mean)[0].mean() for own, mean in pairs]))
 
@@ -381,27 +352,29 @@ def permutation_importances(
     return lost
 
 
+def _mean_of_trees(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the mean over all trees of scores by group, shape (n_rows, n_games)."""
+    return np.einsum("rgk,g->rk", scores, sizes)
+
+
 @dataclass(frozen=True)
 class UnlabeledGain:
     """What the unlabeled rows have changed, as far as the labels tell.
 
-    The model is compared with one whose views were learned from the labeled rows alone; both
-    predict labeled rows by trees grown without them.
+    Trees are compared with those whose views were learned from the labeled rows alone; both predict
+    labeled rows by trees grown without them, and all trees count the same.
 
     Parameters
     ----------
-    auc, log_loss : float
-        Difference in AUC (the mean over classes against the rest, without those of fewer than two
-        labels; NaN if there are no others) and in log loss. A higher AUC and
-        a lower log loss are better.
-    auc_error, log_loss_error : float
-        Their standard errors.
+    auc : float
+        Difference in AUC: the mean over classes against the rest, without those of fewer than two
+        labels; NaN if there are no others.
+    auc_error : float
+        Its standard error.
     """
 
     auc: float
     auc_error: float
-    log_loss: float
-    log_loss_error: float
 
     @property
     def is_significant(self) -> bool:
@@ -413,11 +386,11 @@ class UnlabeledGain:
 
         Examples
         --------
-        >>> UnlabeledGain(0.031, 0.011, -0.02, 0.01).describe()
+        >>> UnlabeledGain(0.031, 0.011).describe()
         'unlabeled rows: +0.031 AUC (± 0.011)'
-        >>> UnlabeledGain(0.001, 0.004, 0.0, 0.01).describe()
+        >>> UnlabeledGain(0.001, 0.004).describe()
         'unlabeled rows: no significant gain (+0.001 AUC, ± 0.004)'
-        >>> UnlabeledGain(-0.089, 0.033, 0.04, 0.01).describe()
+        >>> UnlabeledGain(-0.089, 0.033).describe()
         'unlabeled rows: a loss (-0.089 AUC, ± 0.033)'
         """
         if np.isnan(self.auc):
@@ -432,39 +405,17 @@ def unlabeled_gain(
     trees: FittedTrees, control: FittedTrees, rows: LabeledRows, games: Sequence[int]
 ) -> UnlabeledGain:
     """Return the gain of trees over those with components of the labeled rows alone."""
-    scores = [_out_of_bag_log_odds(own, rows, games) for own in (trees, control)]
-    known = ~np.isnan(scores[0]).any(axis=1) & ~np.isnan(scores[1]).any(axis=1)
+    pairs = [_mean_of_trees(own.out_of_bag, own.scorer.sizes) for own in (trees, control)]
+    known = ~np.isnan(pairs).any(axis=(0, 2))
     is_positive = (rows.codes[:, None] == np.asarray(games))[known]
-    pairs = [own[known] for own in scores]
     compared = [
-        auc_difference(own, *(scores[:, k] for scores in pairs))
+        auc_difference(own, *(scores[known, k] for scores in pairs))
         for k, own in enumerate(is_positive.T)
         if 2 <= own.sum() <= own.size - 2
     ]
     gains, variances = zip(*compared, strict=True) if compared else ((np.nan,), (np.nan,))
-    numbers = np.arange(known.sum()), rows.codes[known]
-    probabilities = [_probabilities(expit(own)[:, None])[0][numbers] for own in pairs]
-    losses = -np.log(np.clip(probabilities, LEAST_PROBABILITY, 1.0))
-    difference = losses[0] - losses[1]
-    return UnlabeledGain(
-        auc=float(np.mean(gains)),
-        # classes share their rows, so that their errors do not cancel
-        auc_error=float(np.mean(np.sqrt(variances))),
-        log_loss=float(difference.mean()),
-        log_loss_error=float(difference.std() / np.sqrt(difference.size)),
-    )
-
-
-def _out_of_bag_log_odds(trees: FittedTrees, rows: LabeledRows, games: Sequence[int]) -> np.ndarray:
-    """Return log-odds of labeled rows, the groups weighed on these rows alone; NaN if unknown."""
-    known = ~np.isnan(trees.out_of_bag).any(axis=(1, 2))
-    own = trees.out_of_bag[known]
-    weights = None if rows.weights is None else rows.weights[known]
-    scores = scores_by_game(own, own, rows.codes[known], weights, games)
-    found = [weigh(one, trees.scorer.sizes).vote.log_odds(one.unlabeled) for one in scores]
-    out = np.full((known.size, len(games)), np.nan)
-    out[known] = np.column_stack(found)
-    return out
+    # classes share their rows, so that their errors do not cancel
+    return UnlabeledGain(float(np.mean(gains)), float(np.mean(np.sqrt(variances))))
 
 
 def auc_difference(

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.bounds.certificate import Certificate
@@ -15,6 +16,10 @@ from hedgeclipper.game.solution import Solution
 from hedgeclipper.sklearn_private import _is_fitted
 
 MOST_CLASSES = 5
+# labels of each class that folds need: with fewer, standard errors would be too large
+FEWEST_LABELS = 6
+# unlabeled rows with which an estimator is fitted, or weighed, without the labels of a fold
+ROWS_TO_REFIT = 4_000
 
 
 def store_games(estimator: Any, games: Sequence[Solution]) -> None:
@@ -30,6 +35,22 @@ def contributions_of(sizes: np.ndarray) -> np.ndarray:
     sizes = np.abs(np.nan_to_num(sizes))
     total = float(sizes.sum())
     return sizes / total if total > 0 else sizes
+
+
+def stratified_folds(
+    y: np.ndarray, n_folds: int, random_state: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the rows to learn from and those held out, fold by fold; raise if labels are few."""
+    classes, counts = np.unique(y, return_counts=True)
+    if counts.min() < FEWEST_LABELS:
+        n_labels = int(counts.min())
+        raise ValueError(
+            f"Class {classes[counts.argmin()]} has {n_labels} labeled row{'s' * (n_labels != 1)}, "
+            f"and cross-validation takes {FEWEST_LABELS} of each class at least: with fewer, "
+            "standard errors would be too large."
+        )
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    return list(splitter.split(y, y))
 
 
 class SummaryMixin:

@@ -24,9 +24,8 @@ from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
 
-# of more unlabeled rows so many are drawn
-MOST_ROWS = 20_000
-SEED = 0
+# of more unlabeled rows so many are drawn, by this seed
+MOST_ROWS, SEED = 20_000, 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,6 @@ class ReportData:
     model: FittedModel
     # transformers before the model, in a pipeline
     steps: Sequence[Any]
-    labeled: Any = None
     y: np.ndarray | None = None
     # unlabeled rows: all of them, or a sample; their names, and how many were passed
     unlabeled: Any = None
@@ -68,7 +66,7 @@ class ReportData:
     def columns(self) -> tuple[list[str], np.ndarray]:
         """Return names of columns, and of which of these each column of the model was made."""
         if len(self.steps) == 1 and isinstance(self.steps[0], ColumnEncoder):
-            return [plan.name for plan in self.steps[0].plans_], self.steps[0].sources_out_
+            return [one.name for one in self.steps[0].plans_], np.array(self.steps[0].sources_out_)
         assert self.table_model is not None
         n_columns = self.table_model.n_features_in_
         names = getattr(self.model, "feature_names_in_", [f"x{k}" for k in range(n_columns)])
@@ -90,34 +88,18 @@ def read_data(
         )
     if not given and not is_votes:
         return ReportData(fitted, steps)
-    rows = _read_votes(fitted, **given) if is_votes else _read_table(fitted, steps, **given)
+    if isinstance(fitted, VoteAggregator):
+        rows = _read_votes(fitted, **given)
+    else:
+        rows = _read_table(fitted, steps, **given)
     unknown = np.setdiff1d(rows.y_labeled, fitted.classes_)
     if unknown.size:
         raise ValueError(
             f"y must have labels among {fitted.classes_.tolist()}, the classes of the model. "
             f"Got {unknown[:5].tolist()} as well."
         )
-    known = {"labeled": rows.X_labeled, "y": rows.y_labeled} if rows.y_labeled.size else {}
-    return ReportData(fitted, steps, **known, **_unlabeled(fitted, rows, row_names))
-
-
-def take(rows: Any, numbers: np.ndarray) -> Any:
-    """Return some of the rows, or votes."""
-    return rows.take(numbers) if isinstance(rows, Votes) else _safe_indexing(rows, numbers)
-
-
-def size_of(rows: Any) -> int:
-    """Return the number of rows, or of rows of votes."""
-    return rows.n_rows if isinstance(rows, Votes) else rows.shape[0]
-
-
-def draw(rows: Any, most: int) -> tuple[Any, np.ndarray]:
-    """Return some of the rows, drawn at random, and their numbers; all if there are no more."""
-    numbers = np.arange(size_of(rows))
-    if numbers.size <= most:
-        return rows, numbers
-    numbers = np.sort(np.random.RandomState(SEED).choice(numbers.size, most, replace=False))
-    return take(rows, numbers), numbers
+    y = rows.y_labeled if rows.y_labeled.size else None
+    return ReportData(fitted, steps, y, **_unlabeled(fitted, rows, row_names))
 
 
 def _read_votes(model: VoteAggregator, votes: Any = None, gold: Any = None) -> SemiSupervisedRows:
@@ -145,7 +127,9 @@ def _read_table(
     if X is None:
         return SemiSupervisedRows(None, np.empty(0), None, X_unlabeled, None)
     X = _transformed(X, "X", steps)
-    model.predict_proba(take(X, np.arange(1)))  # rows of other columns are an error, as there
+    model.predict_proba(
+        _safe_indexing(X, np.arange(1))
+    )  # rows of other columns are an error, as there
     has_minus_one = X_unlabeled is not None or bool(is_unlabeled(model.classes_).any())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoUnlabeledRowsWarning)
@@ -173,7 +157,8 @@ def _unlabeled(
 ) -> dict[str, Any]:
     """Return all or some of the unlabeled rows, their names and predictions."""
     X = rows.X_unlabeled
-    n_passed = size_of(X) if rows.has_unlabeled else 0
+    n_rows = X.n_rows if isinstance(X, Votes) else X.shape[0]
+    n_passed = n_rows if rows.has_unlabeled else 0
     if row_names is not None and len(row_names) != n_passed:
         raise ValueError(
             f"row_names must have one name for each of the {n_passed:,} unlabeled rows that are "
@@ -187,10 +172,14 @@ def _unlabeled(
     if names is None:
         # the position in X_unlabeled, or in X where unlabeled rows are marked there
         names = np.arange(n_passed) if rows.marked is None else np.flatnonzero(rows.marked)
-    chosen, numbers = draw(X, n_passed if isinstance(X, Votes) else MOST_ROWS)
+    chosen = np.arange(n_passed)
+    if n_passed > MOST_ROWS and not isinstance(X, Votes):
+        drawn = np.random.RandomState(SEED).choice(n_passed, MOST_ROWS, replace=False)
+        chosen = np.sort(drawn)
+        X = _safe_indexing(X, chosen)
     return {
-        "unlabeled": chosen,
-        "row_names": [str(names[k]) for k in numbers],
+        "unlabeled": X,
+        "row_names": [str(names[k]) for k in chosen],
         "n_passed": n_passed,
-        "probabilities": model.predict_proba(chosen),
+        "probabilities": model.predict_proba(X),
     }

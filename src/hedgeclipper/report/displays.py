@@ -140,9 +140,15 @@ class VoterDisplay(Display):
     @classmethod
     def from_frame(cls, voters: Any, name: str | None = None) -> VoterDisplay:
         """Return the display, not drawn yet, of voters as by `voters_of`."""
-        columns = ("correlation", "weight", "standard_error", "coverage")
-        found = [voters[one].to_numpy() if one in voters else None for one in columns]
-        return cls(*found, voters=[str(voter) for voter in voters["voter"]], name=name)
+        columns: dict[str, Any] = {column: voters[column].to_numpy() for column in voters}
+        return cls(
+            columns["correlation"],
+            columns["weight"],
+            columns.get("standard_error"),
+            columns.get("coverage"),
+            [str(voter) for voter in columns["voter"]],
+            name,
+        )
 
     def _draw(self, name: str | None) -> None:
         is_many = self.weights.size > MOST_VOTERS_NAMED

@@ -34,6 +34,9 @@ class FittedModel(Protocol):
     def predict_proba(self, rows: Any, /) -> np.ndarray:
         """Return probabilities of rows, or of rows of votes."""
 
+    def cross_val_predict_proba(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Return labels, and probabilities by method, the model itself first, without the label."""
+
     def voter_summary(self) -> Any:
         """Return a frame with a row for each voter."""
 

@@ -26,7 +26,7 @@ from hedgeclipper.report.comparison import Comparison, compare
 from hedgeclipper.report.data import ReportData, read_data
 from hedgeclipper.report.displays import BLUE, AutoLabelDisplay, VoterDisplay, errors_to_try
 from hedgeclipper.report.model import FittedModel, voters_of
-from hedgeclipper.report.rendering import count, number, percent
+from hedgeclipper.report.rendering import count
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD
 from hedgeclipper.votes.aggregator import VoteAggregator
 
@@ -37,24 +37,6 @@ MOST_VOTERS, MOST_POINTS = 25, 1_000
 CALIBRATION_BINS = 5
 FEW_LABELS = 50
 ERRORS_ALLOWED = (0.01, 0.05, 0.1)
-# titles of the columns about voters, by their names; each model has some of them
-VOTER_COLUMNS = {
-    "voter": "voter",
-    "class": "class",
-    "coverage": "votes on",
-    "contribution": "contribution",
-    "weight": "weight",
-    "correlation": "correlation",
-    "auc": "AUC, held out",
-    "agreement": "agreement",
-    "Correct": "right on gold labels",
-    "Incorrect": "wrong",
-    "Lower": "accuracy at least",
-    "Upper": "at most",
-    "Est. Acc.": "estimated accuracy",
-    "Conflicts": "conflicts",
-}
-PROPORTIONS = ("coverage", "contribution")
 
 
 def write_report(
@@ -126,7 +108,7 @@ def write_report(
         import_extra(module, rendering.REPORT_EXTRA, "write_report")
     rows = {"X": X, "y": y, "X_unlabeled": X_unlabeled, "votes": votes, "gold": gold}
     data = read_data(model, rows, row_names)
-    found, name = compare(data), type(data.model).__name__
+    found, name = compare(data.model, data.costs), type(data.model).__name__
     compared = found if isinstance(found, Comparison) else None
     voters = voters_of(data.model)
     kind = "vote" if data.vote_model is None else "aggregate of the votes"
@@ -197,30 +179,28 @@ def _classes(data: ReportData, found: Comparison | None) -> dict[str, Any]:
 
 def _next(data: ReportData) -> dict[str, Any]:
     """Return the rows with the least certain predictions, and what decides the advice."""
-    rarest = None
+    rarest, shift = None, getattr(data.model, "shift_score_", 0.0)
     if data.y is not None:
         rarest = min(int(np.sum(data.y == label)) for label in data.classes)
-    shift = getattr(data.model, "shift_score_", 0.0)
     return {
         "shift": shift if shift > SHIFT_THRESHOLD else None,
         "rarest": rarest if rarest is None or rarest < FEW_LABELS else None,
-        "columns": [] if data.probabilities is None else _uncertain(data, data.probabilities),
+        "rows": [] if data.probabilities is None else _uncertain(data, data.probabilities),
     }
 
 
-def _uncertain(data: ReportData, probabilities: np.ndarray) -> list[tuple[str, list[str]]]:
-    """Return the rows whose two most probable classes are closest, by column."""
+def _uncertain(data: ReportData, probabilities: np.ndarray) -> list[tuple[str, Any, float]]:
+    """Return names, predictions and their probabilities of rows whose best classes are closest."""
     best_two = np.sort(probabilities, axis=1)[:, ::-1][:, :2]
     margins = best_two[:, 0] - best_two[:, 1]
     if data.vote_model is not None:  # rows without a vote have nothing to tell
         margins[data.unlabeled.counts().sum(axis=1) == 0] = np.inf
     rows = np.argsort(margins, kind="stable")[:MOST_UNCERTAIN]
-    rows = rows[np.isfinite(margins[rows])]
-    codes = cheapest(probabilities[rows], data.costs)
+    codes = cheapest(probabilities, data.costs)
     return [
-        ("row", [data.row_names[row] for row in rows]),
-        ("prediction", [str(label) for label in data.classes[codes]]),
-        ("its probability", [percent(p) for p in probabilities[rows, codes]]),
+        (data.row_names[row], data.classes[codes[row]], probabilities[row, codes[row]])
+        for row in rows
+        if np.isfinite(margins[row])
     ]
 
 
@@ -228,23 +208,13 @@ def _auto_labels(model: FittedModel) -> dict[str, Any]:
     """Return how many rows can be labeled automatically if few errors are allowed, and a curve."""
     rule, bound = model.tested_predictions_, model.certificate_
     level = bound.confidence_level or ESTIMATE_LEVEL
-    found = [rule.surest(allowed, level) for allowed in ERRORS_ALLOWED]
-    svg, is_any = None, any(one.coverage for one in found)
+    found = {allowed: rule.surest(allowed, level) for allowed in ERRORS_ALLOWED}
+    svg, is_any = None, any(one.coverage for one in found.values())
     if is_any or rule.surest(errors_to_try(bound)[-1], level).coverage:
         label = "Proportion of rows labeled automatically against the errors allowed"
         draw, options = AutoLabelDisplay.from_estimator, {"confidence_level": level, "name": ""}
         svg = rendering.figure(label, draw, model, **options)
-    columns = [
-        ("errors allowed", [percent(allowed) for allowed in ERRORS_ALLOWED]),
-        ("rows", [percent(one.coverage) for one in found]),
-        ("tested labels", [number(one.n_tested) for one in found]),
-        ("errors among them", [number(one.n_errors) for one in found]),
-        (
-            "more labels needed",
-            [f"at least {one.n_needed}" if one.n_needed else "" for one in found],
-        ),
-    ]
-    return {"last": found[-1], "is_any": is_any, "level": level, "columns": columns, "figure": svg}
+    return {"found": found, "is_any": is_any, "level": level, "figure": svg}
 
 
 def _columns_that_matter(data: ReportData) -> dict[str, Any]:
@@ -296,20 +266,13 @@ def _voters(voters: Any) -> dict[str, Any]:
     # thousands of points would only make the page slow
     display = VoterDisplay.from_frame(voters[:MOST_POINTS])
     label = "Weight of each voter against its correlation with labels"
-    columns = []
-    for name, title in VOTER_COLUMNS.items():
-        if name in voters:
-            text = percent if name in PROPORTIONS else number
-            columns.append((title, [text(value) for value in voters[name][:MOST_VOTERS]]))
-    errors = voters.get("standard_error", 0.0)
-    contradicts = voters.get("Contradicts", np.zeros(len(voters), dtype=bool))
+    is_against = voters["correlation"] + voters.get("standard_error", 0.0) < 0
     return {
         "n_voters": len(voters),
-        "has_coverage": "coverage" in voters,
+        "shown": voters[:MOST_VOTERS].to_dict("list"),
         "figure": rendering.figure(label, lambda ax: display.plot(ax)),
-        "columns": columns,
-        "against_labels": voters["voter"][voters["correlation"] + errors < 0].tolist(),
-        "contradicting": voters["voter"][contradicts].tolist(),
+        "against_labels": voters["voter"][is_against].tolist(),
+        "contradicting": voters["voter"][voters.get("Contradicts", is_against & False)].tolist(),
     }
 
 

@@ -39,6 +39,7 @@ def template(name: str) -> Any:
     found = jinja2.Environment(
         loader=jinja2.PackageLoader("hedgeclipper.report"),
         autoescape=True,
+        extensions=["jinja2.ext.do"],
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -50,6 +51,7 @@ def template(name: str) -> Any:
         "number": number,
         "count": count,
         "listed": listed,
+        "transposed": lambda columns: list(zip(*columns, strict=True)),
         "sentence": lambda text: f"{text[0].upper()}{text[1:]}.",
     }
     return found.get_template(name)

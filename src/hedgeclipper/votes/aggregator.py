@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
-from hedgeclipper.base.inspection import SummaryMixin, store_games
+from hedgeclipper.base.inspection import (
+    ROWS_TO_REFIT,
+    SummaryMixin,
+    store_games,
+    stratified_folds,
+)
 from hedgeclipper.bounds.class_rates import ClassRates
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, draw_held_out
 from hedgeclipper.game.losses import MULTICLASS_LOSSES, row_maxima
@@ -358,6 +364,45 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         pandas = import_extra("pandas", "io", "voter_summary")
         columns = summarize_voters(self._gold, self._constraints, self._predictor)
         return pandas.DataFrame(columns, index=self.voters_)
+
+    def cross_val_predict_proba(self, n_folds=3, random_state=0):
+        """Return probabilities of the gold labels' rows by fits without the labels of their fold.
+
+        Each fit sees up to 4,000 of the rows without gold labels. Fits to fewer labels are a little
+        worse than the model itself.
+
+        Parameters
+        ----------
+        n_folds : int, default=3
+            Number of folds, each with as many rows of every class.
+        random_state : int, default=0
+            Seed that shuffles the rows, and of the fits.
+
+        Returns
+        -------
+        y : ndarray of shape (n_labeled,)
+            Gold labels.
+        probabilities : dict of str to ndarray of shape (n_labeled, n_classes)
+            Probabilities by "this model", and proportions of votes by "majority vote".
+        """
+        check_is_fitted(self)
+        votes, y, others = self._gold.labeled, self.classes_[self._gold.codes], None
+        if self._gold.has_unlabeled:
+            rng, n_rows = np.random.RandomState(random_state), self.n_unlabeled_
+            drawn = rng.choice(n_rows, min(n_rows, ROWS_TO_REFIT), replace=False)
+            others = self._gold.unlabeled.take(np.sort(drawn))
+        found = np.zeros((y.size, self.classes_.size))
+        for train, test in stratified_folds(y, n_folds, random_state):
+            model = clone(self).set_params(random_state=random_state)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the fit of the model itself has warned
+                model.fit(votes.take(train), y[train], others)
+            # a fold may not know every class
+            known = np.searchsorted(self.classes_, model.classes_)
+            found[np.ix_(test, known)] = model.predict_proba(votes.take(test))
+        counts = votes.counts() + 1e-6  # rows without a vote count as all classes alike
+        majority = counts / counts.sum(axis=1, keepdims=True)
+        return y, {"this model": found, "majority vote": majority}
 
     def panel_summary(self) -> VotePanel:
         """Return how many of the voters are needed, and how often the heaviest ones agree.
