@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hedgeclipper import VoteAggregator, Votes
-from hedgeclipper.votes.voter_summary import _agreement, describe_panel
+from hedgeclipper.votes.voter_summary import _agreement
 from tests.votes.vote_instances import some_votes
 
 N_LABELED, N_CLASSES = 40, 3
@@ -83,12 +83,11 @@ def test_few_good_voters_are_enough_among_many_that_guess():
     accuracy = np.array([0.9] * 3 + [0.5] * 27)
     votes = np.where(rng.random((800, 30)) < accuracy, truth[:, None], 1 - truth[:, None])
     model = VoteAggregator().fit(votes, np.where(np.arange(800) < 200, truth, -1))
-    weights = model.voter_summary()["Weight"].to_numpy()
-    panel = describe_panel(model._gold.unlabeled, model._predictor, weights)
+    panel = model.panel_summary()
     assert panel.n_best == [1, 2, 3, 5, 10, 20, 30]
     assert set(panel.names[:3]) == {"0", "1", "2"}
     assert panel.n_enough <= 10
-    probabilities = model.predict_proba(model._gold.unlabeled)
+    probabilities = model.predict_proba(model.labeled_votes_.unlabeled)
     assert panel.accuracies[-1] == pytest.approx(probabilities.max(axis=1).mean())
 
 

@@ -60,8 +60,8 @@ def write_report(
     Details are folded: a comparison with simpler methods on labels held out, columns that matter,
     weights, calibration and settings. For recall and comparison the voters of a classifier are
     weighed again without the labels of each fold, and an aggregate of votes is fitted three times
-    more. Sections for which rows are missing state so. It needs
-    the extra ``report``.
+    more (``cross_val_predict_proba``). Sections for which rows are missing state so. It needs the
+    extra ``report``.
 
     Parameters
     ----------
@@ -71,12 +71,14 @@ def write_report(
     path : str or Path
         The file to write. It appears when it is whole.
     X, y : optional
-        The rows and labels of the fit, in the same form; unlabeled rows may be marked as there.
+        The rows and labels of the fit, in the same form, where y marks unlabeled rows. Otherwise
+        the page only counts the labels.
     X_unlabeled : optional
         The unlabeled rows of the fit, or a random sample of them, in memory. Of more than 20,000,
         so many are drawn.
     votes, gold : optional
-        For a `VoteAggregator`: votes and gold labels to report on, in place of those of the fit.
+        For a `VoteAggregator`: votes and gold labels whose predictions are shown, in place of those
+        of the fit.
     row_names : sequence of str, optional
         Names of the unlabeled rows, one for each that is passed, in their order. By default those
         that votes have, else numbers from 0.
