@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
 from hedgeclipper import VoteAggregator, Votes
 from hedgeclipper.votes.voter_summary import _agreement
@@ -89,6 +90,29 @@ def test_few_good_voters_are_enough_among_many_that_guess():
     assert panel.n_enough <= 10
     probabilities = model.predict_proba(model.labeled_votes_.unlabeled)
     assert panel.accuracies[-1] == pytest.approx(probabilities.max(axis=1).mean())
+
+
+def test_contributions_are_weights_by_coverage_as_parts_of_their_sum(summary):
+    frame = summary[0]
+    sizes = (frame["Weight"].abs() * frame["Coverage"]).fillna(0.0)
+    np.testing.assert_allclose(frame["Contribution"], sizes / sizes.sum())
+
+
+def test_rows_of_a_fold_are_predicted_by_a_fit_to_the_other_labels(summary):
+    _, table, truth, _ = summary
+    y = np.where(np.arange(150) < N_LABELED, truth, -1)
+    model = VoteAggregator(random_state=0).fit(table, y)
+    labels, found = model.cross_val_predict_proba(n_folds=2, random_state=3)
+    np.testing.assert_array_equal(labels, truth[:N_LABELED])
+    for train, test in StratifiedKFold(2, shuffle=True, random_state=3).split(labels, labels):
+        other = VoteAggregator(random_state=3)
+        other.fit(table[train], labels[train], L_unlabeled=table[N_LABELED:])
+        theirs = other.predict_proba(table[test])
+        np.testing.assert_allclose(found["this model"][test], theirs, atol=1e-6)
+    counts = np.stack([(table[:N_LABELED] == k).sum(axis=1) for k in range(N_CLASSES)], axis=1)
+    voted = counts.sum(axis=1) > 0
+    majority = counts[voted] / counts[voted].sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found["majority vote"][voted], majority, atol=1e-5)
 
 
 def test_a_voter_below_one_half_counts_the_other_way_and_the_summary_says_so():
