@@ -38,5 +38,5 @@ def command(capsys, tmp_path, monkeypatch):
 def other_sections(monkeypatch):
     """Reports without refits and pictures, for tests that read their other sections."""
     module = "hedgeclipper.report"
-    monkeypatch.setattr(f"{module}.page.compare", lambda data: "It was left out.")
+    monkeypatch.setattr(f"{module}.page.compare", lambda *_: "It was left out.")
     monkeypatch.setattr(f"{module}.rendering.figure", lambda label, *_, **__: f"<svg>{label}</svg>")

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from hedgeclipper.base.columns import needs_encoding
 from hedgeclipper.base.evaluation import AutoLabelMixin
-from hedgeclipper.base.inspection import Inspection, SummaryMixin, inspection, store_games
+from hedgeclipper.base.inspection import SummaryMixin, store_games
 from hedgeclipper.base.predictions import (
     TablePredictor,
     warn_of_never_predicted,
@@ -41,7 +41,7 @@ from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.digests import MODULUS, digest_rows
 from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
-from hedgeclipper.table_inspection import TableInspectionMixin, describe_voters
+from hedgeclipper.table_inspection import TableInspectionMixin, TestedRows, describe_voters
 from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.voters.unlabeled import UnlabeledScores, score_unlabeled
@@ -392,7 +392,9 @@ class HedgeClipperClassifier(
         ``digest`` is that of unlabeled and held-out rows together.
         """
         predictor = self._predictor
-        tested = replace(predictor, prepare=None).raw_predictions(held.X, self.n_jobs)
+        scores = predictor.scorer.score(held.X, self.n_jobs)
+        tested = predictor.raw_of(scores)
+        self._tested_rows = TestedRows(held.y, tested, scores)
         own, others = predictor.uncertainties(tested), predictor.uncertainties(raw)
         caveat = ""
         if given.weight_labeled is not None:
@@ -432,7 +434,8 @@ class HedgeClipperClassifier(
             fold = replace(predictor, votes=votes)
             tested[test] = fold.raw_of(self._voters.labeled[rows[test]])
             centers.append(float(np.mean(fold.uncertainties(fold.raw_of(unlabeled)))))
-        self._labeled_raw = rows, tested
+        y = self.classes_[codes[rows]]
+        self._tested_rows = TestedRows(y, tested, self._voters.labeled[rows])
         own = scaled = predictor.uncertainties(tested)
         if raw.size and tested.size:
             # fewer trees and labels predict on another scale: take the values of the same ranks
@@ -441,7 +444,7 @@ class HedgeClipperClassifier(
             same = np.column_stack([np.quantile(column, rank) for column, rank in pairs])
             scaled = predictor.uncertainties(same)
         return TestedPredictions.of(
-            self._classes_of(tested) != self.classes_[codes[rows]],
+            self._classes_of(tested) != y,
             scaled,
             predictor.uncertainties(raw),
             given.y_labeled,
@@ -487,16 +490,3 @@ class HedgeClipperClassifier(
                 "estimate."
             )
         return labels, uncertainties
-
-    def _inspection(self, **own: Any) -> Inspection:
-        """Return what the classifier shows of itself, given what is its own."""
-        options = {"read_rows": self._read_again, "predict_rows": self._predict_checked}
-        own |= {"draw_rows": self._draw_rows, "remarks": self._remarks(), "costs": self._costs}
-        return inspection(self, **options, **own)
-
-    def _remarks(self) -> list[tuple[str, str]]:
-        """Return what a user should know of the fit, as pairs of name and text."""
-        return [
-            ("never predicted", f"{label}, which {count:,} label{'s' * (count != 1)} have")
-            for label, count in self.never_predicted_.items()
-        ]

@@ -21,7 +21,7 @@ from hedgeclipper.game.losses import (
     SquareLoss,
     ZeroOneLoss,
 )
-from hedgeclipper.table_inspection import UnlabeledGain
+from hedgeclipper.table_inspection import TestedRows, UnlabeledGain
 from hedgeclipper.voters.tree_groups import TreeGroup, TreeScorer
 from hedgeclipper.voters.trees import PackedTrees
 from hedgeclipper.voters.views import Components, QuantileColumns

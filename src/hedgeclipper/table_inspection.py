@@ -5,32 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.evaluation import LEAST_PROBABILITY, evaluate_predictions, placements
-from hedgeclipper.base.inspection import FoldPredictor, Inspection, VoterTable, contributions_of
+from hedgeclipper.base.evaluation import evaluate_predictions, placements
+from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.io import split_target
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.classifiers import LabeledRows
-from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD, FittedTrees, fit_trees, see
+from hedgeclipper.voters.tree_groups import FittedTrees, fit_trees, see
 from hedgeclipper.voters.voters import FittedVoters
-from hedgeclipper.weighing import WeighedVoters, scores_by_game, weigh
+from hedgeclipper.weighing import WeighedVoters
 
-MANY_COLUMNS, REPEATS = 100, 3
-N_FOLDS = 5
-HOW_HELD_OUT = (
-    "Each voter's score of a row is by trees or fits without the row; weights and calibration were "
-    "found again without the labels of the fold. These labels have helped to fit the voters that "
-    "scored the other rows, which may flatter the model a little."
-)
+# columns are shuffled so often, and once where there are more of them than this
+N_SHUFFLES, COLUMNS_TO_REPEAT = 3, 100
+
+
+@dataclass(frozen=True, eq=False)
+class TestedRows:
+    """Labeled rows that tested the model, and what was predicted for them without their labels."""
+
+    y: np.ndarray  # (n_tested,): labels
+    raw: np.ndarray  # (n_tested, n_games): log-odds
+    scores: np.ndarray  # (n_tested, n_voters, n_games): of each voter
 
 
 class TableInspectionMixin:
@@ -48,10 +50,10 @@ class TableInspectionMixin:
     _voters: FittedVoters
     _voter_columns: list[dict[str, np.ndarray]]
     _seconds: np.ndarray
-    _importances: np.ndarray
+    _importances: tuple[np.ndarray, np.ndarray]
     _grown_from: tuple[LabeledRows, np.random.RandomState]
+    _tested_rows: TestedRows
     _games: Any
-    _inspection: Any
     _check_more: Any
     _labels_to_score: Any
 
@@ -118,6 +120,39 @@ class TableInspectionMixin:
         frame["seconds"] = [np.nan, *self._seconds]
         return frame.sort_values("auc", ascending=False, ignore_index=True)
 
+    def tested_probabilities(self):
+        """Return labels that tested the model, and probabilities of their rows.
+
+        With a ``confidence_level`` these are the held-out rows. Without, they are labeled rows of
+        the fit: each voter has scored them by trees or fits without the row, and the weights were
+        found without the labels of the row's fold. These labels have helped to fit the voters that
+        scored the other rows, which may flatter the model a little.
+
+        Returns
+        -------
+        y : ndarray of shape (n_tested,)
+            Labels.
+        probabilities : dict of str to ndarray of shape (n_tested, n_classes)
+            Probabilities by "this model", by the "mean of all voters" and by each voter.
+        """
+        check_is_fitted(self)
+        tested, predictor = self._tested_rows, self._predictor
+        each = _probabilities(tested.scores.astype(float))
+        return tested.y, {
+            "this model": predictor.probabilities(tested.raw),
+            "mean of all voters": each.mean(axis=0),
+            **dict(zip(predictor.scorer.names, each, strict=True)),
+        }
+
+    @property
+    def costs_(self) -> np.ndarray | None:
+        """Cost of predicting the class of the column for rows of the class of the row.
+
+        It is made of ``class_weight``; None if all errors cost the same.
+        """
+        check_is_fitted(self)
+        return self._predictor.costs
+
     @property
     def unlabeled_gain_(self) -> UnlabeledGain:
         """What the unlabeled rows have brought to the trees, measured out of bag.
@@ -152,25 +187,33 @@ class TableInspectionMixin:
         encoded. It is computed when it is first asked for; a saved model has no rows to do so, and
         knows it only if it was asked for before.
         """
-        n_columns = self.n_features_in_
-        return self._importances_of(np.arange(n_columns), n_columns)
+        return self.grouped_importances(np.arange(self.n_features_in_))
 
-    def _importances_of(self, sources: np.ndarray, n_sources: int) -> np.ndarray:
-        """Return how much each source of the columns of ``fit`` matters, shape (n_sources,).
+    def grouped_importances(self, groups):
+        """Return how much groups of columns matter: ``feature_importances_`` if each is one column.
 
-        ``sources`` has the number of each column's source. Columns of the same source are shuffled
-        together. What is measured of the columns themselves is kept.
+        Columns of a group are shuffled together, such as those made of one column of strings. The
+        last result is kept.
+
+        Parameters
+        ----------
+        groups : array-like of int of shape (n_features_in_,)
+            Number of the group of each column, from 0.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,)
+            What the out-of-bag AUC of the trees loses if the group is shuffled.
         """
-        are_columns = np.array_equal(sources, np.arange(self.n_features_in_))
-        if are_columns and hasattr(self, "_importances"):
-            return self._importances
+        groups = np.asarray(groups)
+        if hasattr(self, "_importances") and np.array_equal(self._importances[0], groups):
+            return self._importances[1]
         trees, rows, _ = self._trees_and_rows("feature_importances_")
-        if (prepare := self._predictor.prepare) is not None:
-            sources = sources[prepare.encoder.sources_out_]
-        columns = [np.flatnonzero(sources == k) for k in range(n_sources)]
+        prepare = self._predictor.prepare
+        of_encoded = groups if prepare is None else groups[prepare.encoder.sources_out_]
+        columns = [np.flatnonzero(of_encoded == k) for k in range(int(groups.max()) + 1)]
         found = permutation_importances(trees, rows, self._games(), columns, self.n_jobs)
-        if are_columns:
-            self._importances = found
+        self._importances = groups, found
         return found
 
     def _trees_and_rows(self, name: str) -> tuple[FittedTrees, LabeledRows, np.random.RandomState]:
@@ -193,50 +236,9 @@ class TableInspectionMixin:
         """Return the class of each game: the second of two, or all."""
         return [self.classes_[k] for k in self._games()]
 
-    def _inspect(self) -> Inspection:
-        """Return what summaries, displays and the report need."""
-        n_voters, score = len(self._predictor.scorer.names), self.shift_score_
-        own: dict[str, Any] = {}
-        if self._predictor.scorer.trees is not None:
-            own = {
-                "describe_gain": lambda: f"{self.unlabeled_gain_.describe()}, in its trees",
-                "importances": self._importances_of,
-            }
-        return self._inspection(
-            kind="table",
-            description=f"vote of {n_voters:,} voter{'s' * (n_voters != 1)}",
-            make_voters=self._voter_table,
-            shift_score=score if score > SHIFT_THRESHOLD else None,
-            predict_baseline=self._predict_mean,
-            hold_out=partial(_hold_out, self) if hasattr(self, "_grown_from") else None,
-            **own,
-        )
-
-    def _predict_mean(self, rows: Any) -> dict[str, np.ndarray]:
-        """Return the mean probabilities of the voters, for rows as ``predict`` has checked them."""
-        predictor = self._predictor
-        rows = rows if predictor.prepare is None else predictor.prepare(rows)
-        scores = predictor.scorer.score(rows, self.n_jobs).astype(float)
-        return {"mean of all voters": _probabilities(scores).mean(axis=0)}
-
-    def _voter_table(self) -> VoterTable:
-        columns = self._voter_columns
-        joined = {name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
-        names = self._predictor.scorer.names
-        targets = np.repeat(self._targets(), len(names)).tolist() if len(columns) > 1 else None
-        return VoterTable(
-            kind="voter",
-            names=names * len(columns),
-            weights=joined["weight"],
-            correlations=joined["correlation"],
-            contributions=joined["contribution"],
-            errors=joined["standard_error"],
-            targets=targets,
-            more={
-                "AUC, held out": joined["auc"].tolist(),
-                "agreement": joined["agreement"].tolist(),
-            },
-        )
+    def _contributions(self) -> tuple[list[str], np.ndarray]:
+        by_game = [columns["contribution"] for columns in self._voter_columns]
+        return self._predictor.scorer.names, np.max(by_game, axis=0)
 
 
 def describe_voters(found: WeighedVoters) -> dict[str, np.ndarray]:
@@ -278,40 +280,6 @@ def _probabilities(scores: np.ndarray) -> np.ndarray:
     return np.divide(own, sums, out=np.full_like(own, 1.0 / own.shape[2]), where=sums > 0)
 
 
-def _hold_out(model: Any, X_unlabeled: Any) -> FoldPredictor:
-    """Return how to predict labeled rows by weights that were found without their labels.
-
-    Voters are not fitted again. Labeled rows that some voter has not scored without their label are
-    left out. Without unlabeled rows labeled ones are reused, as in a fit.
-    """
-    predictor, voters, games = model._predictor, model._voters, model._games()
-    known, _ = model._grown_from
-    rows = np.flatnonzero(~np.isnan(voters.labeled).any(axis=(1, 2)))
-    unlabeled = labeled = voters.labeled[rows].astype(float)
-    if X_unlabeled is not None:
-        X = X_unlabeled if predictor.prepare is None else predictor.prepare(X_unlabeled)
-        unlabeled = predictor.scorer.score(X, model.n_jobs).astype(float)
-    codes = known.codes[rows]
-    weights = np.ones(rows.size) if known.weights is None else known.weights[rows]
-
-    def predict(train: np.ndarray, test: np.ndarray) -> dict[str, np.ndarray]:
-        """Return probabilities of the test rows by the model, the voters' mean, and each voter.
-
-        Voters are weighed by the labels of the rows in ``train`` alone; both are row numbers.
-        """
-        scores = scores_by_game(labeled[train], unlabeled, codes[train], weights[train], games)
-        votes = [weigh(own, voters.scorer.tree_sizes).vote for own in scores]
-        raw = np.column_stack([own.log_odds(labeled[test, :, k]) for k, own in enumerate(votes)])
-        each = _probabilities(labeled[test])
-        return {
-            "this model": predictor.probabilities(raw),
-            "mean of all voters": each.mean(axis=0),
-            **dict(zip(predictor.scorer.names, each, strict=True)),
-        }
-
-    return FoldPredictor(codes, N_FOLDS, predict, HOW_HELD_OUT)
-
-
 def permutation_importances(
     trees: FittedTrees,
     rows: LabeledRows,
@@ -330,12 +298,12 @@ def permutation_importances(
     sizes, components = trees.scorer.sizes, trees.scorer.components
 
     def mean_auc(scores: np.ndarray) -> float:
-        means = np.einsum("rgk,g->rk", scores[known], sizes)
+        means = _mean_of_trees(scores[known], sizes)
         pairs = zip(is_positive[known].T, means.T, strict=True)
         return float(np.mean([placements(own, mean)[0].mean() for own, mean in pairs]))
 
     rng, whole = np.random.default_rng(0), mean_auc(trees.out_of_bag)
-    n_repeats = REPEATS if len(columns) <= MANY_COLUMNS else 1
+    n_repeats = N_SHUFFLES if len(columns) <= COLUMNS_TO_REPEAT else 1
     lost = np.zeros(len(columns))
     shuffled = X.copy()
     for number, own in enumerate(columns):
@@ -347,27 +315,29 @@ def permutation_importances(
     return lost
 
 
+def _mean_of_trees(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the mean over all trees of scores by group, shape (n_rows, n_games)."""
+    return np.einsum("rgk,g->rk", scores, sizes)
+
+
 @dataclass(frozen=True)
 class UnlabeledGain:
     """What the unlabeled rows have changed, as far as the labels tell.
 
-    The model is compared with one whose views were learned from the labeled rows alone; both
-    predict labeled rows by trees grown without them.
+    Trees are compared with those whose views were learned from the labeled rows alone; both predict
+    labeled rows by trees grown without them, and all trees count the same.
 
     Parameters
     ----------
-    auc, log_loss : float
-        Difference in AUC (the mean over classes against the rest, without those of fewer than two
-        labels; NaN if there are no others) and in log loss. A higher AUC and
-        a lower log loss are better.
-    auc_error, log_loss_error : float
-        Their standard errors.
+    auc : float
+        Difference in AUC: the mean over classes against the rest, without those of fewer than two
+        labels; NaN if there are no others.
+    auc_error : float
+        Its standard error.
     """
 
     auc: float
     auc_error: float
-    log_loss: float
-    log_loss_error: float
 
     @property
     def is_significant(self) -> bool:
@@ -379,53 +349,36 @@ class UnlabeledGain:
 
         Examples
         --------
-        >>> UnlabeledGain(0.031, 0.011, -0.02, 0.01).describe()
+        >>> UnlabeledGain(0.031, 0.011).describe()
         'unlabeled rows: +0.031 AUC (± 0.011)'
-        >>> UnlabeledGain(0.001, 0.004, 0.0, 0.01).describe()
-        'unlabeled rows: no measurable gain (+0.001 AUC, ± 0.004)'
+        >>> UnlabeledGain(0.001, 0.004).describe()
+        'unlabeled rows: no significant gain (+0.001 AUC, ± 0.004)'
+        >>> UnlabeledGain(-0.089, 0.033).describe()
+        'unlabeled rows: a loss (-0.089 AUC, ± 0.033)'
         """
         if np.isnan(self.auc):
             return "unlabeled rows: too few labels to measure what they bring"
         if self.is_significant:
             return f"unlabeled rows: {self.auc:+.3f} AUC (± {self.auc_error:.3f})"
-        return f"unlabeled rows: no measurable gain ({self.auc:+.3f} AUC, ± {self.auc_error:.3f})"
+        what = "a loss" if self.auc < -2.0 * self.auc_error else "no significant gain"
+        return f"unlabeled rows: {what} ({self.auc:+.3f} AUC, ± {self.auc_error:.3f})"
 
 
 def unlabeled_gain(
     trees: FittedTrees, control: FittedTrees, rows: LabeledRows, games: Sequence[int]
 ) -> UnlabeledGain:
     """Return the gain of trees over those with components of the labeled rows alone."""
-    scores = [_out_of_bag_log_odds(own, rows, games) for own in (trees, control)]
-    known = ~np.isnan(scores[0]).any(axis=1) & ~np.isnan(scores[1]).any(axis=1)
+    pairs = [_mean_of_trees(own.out_of_bag, own.scorer.sizes) for own in (trees, control)]
+    known = ~np.isnan(pairs).any(axis=(0, 2))
     is_positive = (rows.codes[:, None] == np.asarray(games))[known]
-    pairs = [own[known] for own in scores]
     compared = [
-        auc_difference(own, *(scores[:, k] for scores in pairs))
+        auc_difference(own, *(scores[known, k] for scores in pairs))
         for k, own in enumerate(is_positive.T)
         if 2 <= own.sum() <= own.size - 2
     ]
     gains, variances = zip(*compared, strict=True) if compared else ((np.nan,), (np.nan,))
-    losses = [_log_losses(is_positive, own) for own in pairs]
-    difference = losses[0] - losses[1]
-    return UnlabeledGain(
-        auc=float(np.mean(gains)),
-        # classes share their rows, so that their errors do not cancel
-        auc_error=float(np.mean(np.sqrt(variances))),
-        log_loss=float(difference.mean()),
-        log_loss_error=float(difference.std() / np.sqrt(difference.size)),
-    )
-
-
-def _out_of_bag_log_odds(trees: FittedTrees, rows: LabeledRows, games: Sequence[int]) -> np.ndarray:
-    """Return log-odds of labeled rows, the groups weighed on these rows alone; NaN if unknown."""
-    known = ~np.isnan(trees.out_of_bag).any(axis=(1, 2))
-    own = trees.out_of_bag[known]
-    weights = None if rows.weights is None else rows.weights[known]
-    scores = scores_by_game(own, own, rows.codes[known], weights, games)
-    found = [weigh(one, trees.scorer.sizes).vote.log_odds(one.unlabeled) for one in scores]
-    out = np.full((known.size, len(games)), np.nan)
-    out[known] = np.column_stack(found)
-    return out
+    # classes share their rows, so that their errors do not cancel
+    return UnlabeledGain(float(np.mean(gains)), float(np.mean(np.sqrt(variances))))
 
 
 def auc_difference(
@@ -444,11 +397,3 @@ def auc_difference(
     variance = by_positive.var(ddof=1) / by_positive.size
     variance += by_negative.var(ddof=1) / by_negative.size
     return float(by_positive.mean()), float(variance)
-
-
-def _log_losses(is_positive: np.ndarray, log_odds: np.ndarray) -> np.ndarray:
-    """Return the log loss of each row, that of its class among all, shape (n_rows,)."""
-    p = np.clip(expit(log_odds), LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
-    if p.shape[1] == 1:
-        return -np.log(np.where(is_positive, p, 1.0 - p))[:, 0]
-    return -np.log((p / p.sum(axis=1, keepdims=True))[is_positive])

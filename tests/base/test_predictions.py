@@ -15,7 +15,6 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper import HedgeClipperClassifier, NeverPredictedWarning, load, save
-from hedgeclipper.base.inspection import inspect_estimator, main_figures
 from hedgeclipper.base.predictions import cheapest, decision_costs
 
 X, SIX = make_classification(
@@ -119,7 +118,8 @@ def test_errors_and_uncertainties_are_those_of_the_decisions(kind):
         assert np.unique(predicted).size == 1
         counts.append(model.certificate_.n_errors)
         p = model.predict_proba(X[U])[np.arange(750), predicted]
-        np.testing.assert_allclose(model._inspect().uncertainties_of(X[U]), 1.0 - p)
+        uncertainties = model.tested_predictions_.unlabeled_uncertainties
+        np.testing.assert_allclose(uncertainties, 1.0 - p)
         np.testing.assert_array_equal(model.auto_label().labels, predicted)
     assert sum(counts) == model.certificate_.n_tested
 
@@ -167,8 +167,7 @@ def test_a_class_that_is_never_predicted():
         model.fit(NOISE[:100], RARE[:100], X_unlabeled=NOISE[100:])
     assert set(model.predict(NOISE[100:])) == {"common"}
     assert model.never_predicted_ == {"rare": 10}
-    remark = ("never predicted", "rare, which 10 labels have")
-    assert remark in main_figures(inspect_estimator(model, "A test"))
+    assert "rare, which 10 labels have" in model._repr_html_()
     weighed = clone(model).set_params(class_weight={"rare": 100.0})
     with pytest.warns(NeverPredictedWarning, match="Class 'common' has 90 labels"):
         weighed.fit(NOISE[:100], RARE[:100], X_unlabeled=NOISE[100:])

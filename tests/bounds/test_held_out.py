@@ -394,7 +394,7 @@ def test_a_sample_of_rows_in_files_is_of_unlabeled_and_not_of_held_out_ones(tmp_
     frame[N_LABELED:].to_parquet(tmp_path / "rows.parquet")
     model = estimator("trees", confidence_level=0.9)
     model.fit(frame[:N_LABELED], y[:N_LABELED], X_unlabeled=str(tmp_path / "rows.parquet"))
-    found = model._inspect().checked
+    found = model.tested_predictions_
     uncertainties = 1.0 - model.predict_proba(frame[N_LABELED:]).max(axis=1)
     assert found.unlabeled_uncertainties.size < 100 < found.n_unlabeled == N_ROWS - N_LABELED
     assert np.isin(found.unlabeled_uncertainties.round(9), uncertainties.round(9)).all()

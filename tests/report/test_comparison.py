@@ -1,11 +1,8 @@
-import pickle
-
 import numpy as np
 import pytest
 
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.report.comparison import Comparison, compare
-from hedgeclipper.report.data import read_data
 from tests.report.conftest import MEMBERS, X, Y
 
 
@@ -14,8 +11,7 @@ def test_held_out_labels_are_not_learned_from():
     noise = rng.integers(0, 2, 120)
     model = HedgeClipperClassifier("trees", n_estimators=40, random_state=0)
     model.fit(X[:120], noise, X_unlabeled=X[120:])
-    rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:]}
-    found = compare(read_data(model, rows))
+    found = compare(model, None)
     error, spread = found.error(found.model)
     assert error > 0.5 - 4 * spread
 
@@ -24,15 +20,13 @@ def test_held_out_labels_do_not_weigh_the_members_of_a_panel():
     noise = np.random.default_rng(1).integers(0, 2, 120)
     model = HedgeClipperClassifier(MEMBERS, random_state=0)
     model.fit(X[:120], noise, X_unlabeled=X[120:])
-    rows = {"X": X[:120], "y": noise, "X_unlabeled": X[120:]}
-    found = compare(read_data(model, rows))
+    found = compare(model, None)
     error, spread = found.error(found.model)
     assert error > 0.5 - 4 * spread
 
 
 def test_members_are_compared_by_their_scores_out_of_fold(models):
-    rows = {"X": X[:200], "y": Y[:200], "X_unlabeled": X[200:]}
-    found = compare(read_data(models["panel"], rows))
+    found = compare(models["panel"], None)
     ours = {name: found.error(name)[0] for name in found.baselines}
     theirs = np.mean((models["panel"]._voters.labeled[:, 0, 0] > 0.5) != Y[:200])
     assert ours["linear"] == pytest.approx(theirs)
@@ -48,7 +42,6 @@ def test_errors_and_gains_are_counted_row_by_row():
     found = Comparison(
         codes=np.ones(4, dtype=int),
         probabilities={"model": predictions(1, 1, 1, 0), "other": predictions(1, 0, 0, 0)},
-        description="",
     )
     assert (found.model, found.baselines, found.best_baseline) == ("model", ["other"], "other")
     assert found.error("model") == (0.25, pytest.approx(np.sqrt(0.25 * 0.75 / 4)))
@@ -57,7 +50,14 @@ def test_errors_and_gains_are_counted_row_by_row():
     assert found.verdict == 0  # within two standard errors
 
 
-def test_without_labels_there_is_a_reason_and_no_comparison(models):
-    saved = pickle.loads(pickle.dumps(models["forest"]))  # it has lost the rows of the fit
-    found = compare(read_data(saved, {"X_unlabeled": X[200:]}))
-    assert found == "The report was made without labeled rows: pass X and y to it."
+def test_of_few_labels_there_is_a_reason_and_no_comparison():
+    votes = np.tile([[0, 0], [1, 1]], (20, 1))
+    model = VoteAggregator().fit(votes, np.where(np.arange(40) < 8, votes[:, 0], -1))
+    assert "Class 0 has 4 labeled rows" in compare(model, None)
+
+
+def test_labels_that_cannot_be_held_out_in_each_fold_are_a_reason():
+    votes = np.tile([[0, 0], [1, 1]], (20, 1))
+    gold = np.where(np.arange(40) < 12, votes[:, 0], -1)
+    model = VoteAggregator(confidence_level=0.9, random_state=0).fit(votes, gold)
+    assert "needs at least 5 labels to hold out" in compare(model, None)

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -48,3 +49,18 @@ def test_rows_go_through_the_steps_of_a_pipeline():
     ).fit(X, np.where(np.arange(600) < 200, Y, -1))
     found = read_data(model, {"X_unlabeled": X[200:]})
     np.testing.assert_allclose(found.probabilities, model.predict_proba(X[200:]))
+
+
+def test_frames_are_read_as_by_fit():
+    """y may name a column, and columns of unlabeled rows are matched by name."""
+    frame = pd.DataFrame(X[:, :4], columns=list("abcd"))
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
+    model.fit(frame[:200], Y[:200], X_unlabeled=frame[200:])
+    given = {"X": frame[:200].assign(income=Y[:200]), "y": "income"}
+    found = read_data(model, {**given, "X_unlabeled": frame.loc[200:, ["d", "c", "b", "a"]]})
+    np.testing.assert_array_equal(found.y, Y[:200])
+    np.testing.assert_allclose(found.probabilities, model.predict_proba(frame[200:]))
+    with pytest.raises(ValueError, match="feature names"):
+        read_data(model, {"X": frame[:200].rename(columns={"a": "z"}), "y": Y[:200]})
+    with pytest.raises(ValueError, match=r"X must be in memory for a report\. Got str"):
+        read_data(model, {"X": "rows.csv", "y": "income"})

@@ -58,7 +58,7 @@ def test_correlation_of_votes_is_twice_the_accuracy_less_one(models):
 def test_one_class_of_many_can_be_drawn(of_three, models):
     whole = VoterDisplay.from_estimator(of_three, ax=new_ax())
     one = VoterDisplay.from_estimator(of_three, target=1, ax=new_ax())
-    np.testing.assert_array_equal(one.weights, of_three.weights_[1])
+    np.testing.assert_array_equal(np.sort(one.weights), np.sort(of_three.weights_[1]))
     assert whole.weights.size == of_three.weights_.size
     with pytest.raises(ValueError, match=r"one of the classes \[0, 1, 2\]. Got 7"):
         VoterDisplay.from_estimator(of_three, target=7, ax=new_ax())

@@ -7,7 +7,6 @@ number and names, as in scikit-learn, and how rows are checked.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -273,15 +272,6 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             validate_data(self, io.as_table(X), reset=reset, **self._row_checks)
         )
 
-    def _read_again(self, X: Any, y: Any, X_unlabeled: Any) -> SemiSupervisedRows:
-        """Return rows like those of ``fit``, checked as these were; X and y may be None."""
-        if X is None:
-            rows = self._check_more(X_unlabeled, "X_unlabeled")
-            return SemiSupervisedRows(None, np.empty(0), None, rows, None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", semi_supervised.NoUnlabeledRowsWarning)
-            return self._check_rows(X, y, X_unlabeled, None, reset=False)
-
     def _draw_rows(self, X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
         """Return so many of the unlabeled rows, drawn at random, or all if there are no more."""
         if not is_dask(X):
@@ -351,10 +341,6 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         batches = X if isinstance(X, RowBatches) else [X]
         parts = [self._predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
         return np.concatenate([np.empty((0, self._predictor.n_games)), *parts])
-
-    def _predict_checked(self, rows: Any) -> np.ndarray:
-        """Return probabilities for rows that were checked before."""
-        return self._predictor.probabilities(self._predictor.raw_predictions(rows, self.n_jobs))
 
     def _classes_of(self, raw: np.ndarray) -> np.ndarray:
         return self.classes_[self._predictor.classes(raw)]

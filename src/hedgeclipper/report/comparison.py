@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
-from hedgeclipper.base.inspection import FoldPredictor, inspect_estimator
 from hedgeclipper.base.predictions import cheapest
-from hedgeclipper.report.data import SEED, ReportData, size_of, take
-from hedgeclipper.report.rendering import count
+from hedgeclipper.report.model import FittedModel
 
+# tested rows of each class
 FEWEST_LABELS = 6
-FOLDS_OF_REFITS = 3
-# each fit, or weighing, sees no more unlabeled rows than this
-MOST_ROWS = 4_000
-
-
-class Skipped(Exception):
-    """There is no comparison, for the reason in the message."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +22,6 @@ class Comparison:
     # probabilities, or proportions of votes, of shape (n_labeled, n_classes), by the name of the
     # method: the model itself, first, its voters, and simple combinations of these
     probabilities: dict[str, np.ndarray]
-    # how labels were held out
-    description: str
     # what errors cost, as far as decisions depend on it
     costs: np.ndarray | None = None
 
@@ -74,81 +61,18 @@ class Comparison:
         return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(gains.size))
 
 
-def compare(data: ReportData) -> Comparison | str:
+def compare(model: FittedModel, costs: np.ndarray | None) -> Comparison | str:
     """Return the comparison, or why there is none."""
-    rows = data.unlabeled
-    n_rows = 0 if rows is None else min(size_of(rows), MOST_ROWS)
-    if rows is not None and n_rows < size_of(rows):
-        drawn = np.random.RandomState(SEED).choice(size_of(rows), n_rows, replace=False)
-        rows = take(rows, np.sort(drawn))
-    try:
-        hold_out = data.model.hold_out
-        held_out = _refits(data, rows) if hold_out is None else hold_out(rows)
-        counts = np.bincount(held_out.codes, minlength=data.classes.size)
-        if counts.min() < FEWEST_LABELS:
-            raise Skipped(
-                f"Class {data.classes[counts.argmin()]} has "
-                f"{count(int(counts.min()), 'labeled row')}, and a comparison by cross-validation "
-                f"takes {FEWEST_LABELS} of each class at least: with fewer, its standard errors "
-                "would be too large."
-            )
-        splitter = StratifiedKFold(held_out.n_folds, shuffle=True, random_state=SEED)
-        folds = list(splitter.split(held_out.codes, held_out.codes))
-        found = [held_out.predict(train, test) for train, test in folds]
-    except Skipped as reason:
-        return str(reason)
-    # predictions fold by fold, put into the order of the rows
-    order = np.argsort(np.concatenate([test for _, test in folds]))
-    probabilities = {
-        name: np.concatenate([part[name] for part in found])[order] for name in found[0]
-    }
-    seen = count(n_rows, "unlabeled row") if n_rows else "no unlabeled rows"
-    description = (
-        f"{len(folds)} stratified folds of {held_out.codes.size:,} labeled rows, shuffled, each "
-        f"with {seen}. {held_out.description}"
-    )
-    return Comparison(held_out.codes, probabilities, description, data.model.costs)
-
-
-def _refits(data: ReportData, unlabeled: Any) -> FoldPredictor:
-    """Return a way to hold labels out that fits the model again without each fold."""
-    labeled, y = data.labeled, data.y
-    if y is None:
-        raise Skipped(
-            "The report was made without labeled rows: pass "
-            f"{'votes and gold' if data.is_votes else 'X and y'} to it."
+    y, probabilities = model.tested_probabilities()
+    known = np.isin(y, model.classes_)  # a class may have held-out labels alone
+    y = y[known]
+    counts = np.array([np.sum(y == label) for label in model.classes_])
+    if counts.min() < FEWEST_LABELS:
+        fewest = model.classes_[counts.argmin()]
+        return (
+            f"There is no comparison: {counts.min()} of the rows that test the model "
+            f"{'is' if counts.min() == 1 else 'are'} of class {fewest}. With fewer than "
+            f"{FEWEST_LABELS} of each class, standard errors would be too large."
         )
-
-    parameters = data.estimator.get_params(deep=False)
-    parameters |= {"random_state": SEED} | ({"verbose": 0} if "verbose" in parameters else {})
-
-    def predict(train: np.ndarray, test: np.ndarray) -> dict[str, np.ndarray]:
-        model = type(data.estimator)(**parameters)
-        try:
-            with warnings.catch_warnings():
-                # few labels, no unlabeled rows: the fit of the model itself has warned
-                warnings.simplefilter("ignore")
-                model.fit(take(labeled, train), y[train], unlabeled)
-                return _predictions(model, take(labeled, test), data)
-        except ValueError as error:
-            raise Skipped(f"The model cannot be fitted to {train.size} labels: {error}") from error
-
-    description = (
-        "Each row is predicted by a fit without its fold. Fits to fewer labels are a little worse "
-        "than the model itself."
-    )
-    return FoldPredictor(np.searchsorted(data.classes, y), FOLDS_OF_REFITS, predict, description)
-
-
-def _predictions(model: Any, rows: Any, data: ReportData) -> dict[str, np.ndarray]:
-    """Return probabilities by the model and by its baseline."""
-    if not data.is_votes:
-        mean = inspect_estimator(model, "A comparison").predict_baseline
-        assert mean is not None
-        return {"this model": model.predict_proba(rows), **mean(rows)}
-    # a fold may not know every class
-    whole = np.zeros((rows.n_rows, data.classes.size))
-    whole[:, np.searchsorted(data.classes, model.classes_)] = model.predict_proba(rows)
-    # rows without a vote count as all classes alike
-    counts = rows.counts() + 1e-6
-    return {"this model": whole, "majority vote": counts / counts.sum(axis=1, keepdims=True)}
+    found = {name: own[known] for name, own in probabilities.items()}
+    return Comparison(np.searchsorted(model.classes_, y), found, costs)

@@ -2,151 +2,184 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from hedgeclipper.base.columns import ColumnEncoder
-from hedgeclipper.base.inspection import Inspection, inspect_estimator
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows
-from hedgeclipper.io import is_in_memory
-from hedgeclipper.report.displays import steps_in
-from hedgeclipper.report.rendering import listed
+from hedgeclipper.base.semi_supervised import (
+    NoUnlabeledRowsWarning,
+    SemiSupervisedRows,
+    is_unlabeled,
+    split_rows,
+)
+from hedgeclipper.classifier import HedgeClipperClassifier
+from hedgeclipper.io import as_frame, frame_with, is_batched, is_frame, is_in_memory, split_target
+from hedgeclipper.report.model import FittedModel, steps_in
 from hedgeclipper.sklearn_private import _safe_indexing
+from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
 
-# of more unlabeled rows so many are drawn
-MOST_ROWS = 20_000
-SEED = 0
+# of more unlabeled rows so many are drawn, by this seed
+MOST_ROWS, SEED = 20_000, 0
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class ReportData:
-    """All that the sections of a report are made from; None is what was not passed."""
+    """The model, its rows or votes, and its predictions; None is what was not passed."""
 
-    estimator: Any
-    model: Inspection
-    # names of the columns before they were encoded, and which of them each one is made of
-    column_names: Sequence[str] = ()
-    sources: np.ndarray = field(default_factory=lambda: np.empty(0, np.intp))
-    # labeled rows, or votes, and their labels
-    labeled: Any = None
+    model: FittedModel
+    # transformers before the model, in a pipeline
+    steps: Sequence[Any]
     y: np.ndarray | None = None
-    # unlabeled rows, or votes: all of them, or a sample; their names, and how many were passed
+    # unlabeled rows: all of them, or a sample; their names, and how many were passed
     unlabeled: Any = None
     row_names: Sequence[str] = ()
     n_passed: int = 0
-    # predictions for the unlabeled rows: probabilities of shape (n_rows, n_classes)
+    # probabilities of the unlabeled rows, shape (n_rows, n_classes)
     probabilities: np.ndarray | None = None
 
     @property
     def classes(self) -> np.ndarray:
         """Class labels."""
-        return self.model.classes
+        return self.model.classes_
 
     @property
-    def is_votes(self) -> bool:
-        """Whether rows are votes."""
-        return self.model.kind == "votes"
+    def table_model(self) -> HedgeClipperClassifier | None:
+        """The model, if it is one of tables."""
+        return self.model if isinstance(self.model, HedgeClipperClassifier) else None
+
+    @property
+    def vote_model(self) -> VoteAggregator | None:
+        """The model, if it is one of votes."""
+        return self.model if isinstance(self.model, VoteAggregator) else None
+
+    @property
+    def costs(self) -> np.ndarray | None:
+        """What errors cost, as far as decisions depend on it."""
+        return None if self.table_model is None else self.table_model.costs_
+
+    def columns(self) -> tuple[list[str], np.ndarray]:
+        """Return names of columns, and of which of these each column of the model was made."""
+        if len(self.steps) == 1 and isinstance(self.steps[0], ColumnEncoder):
+            return [one.name for one in self.steps[0].plans_], np.array(self.steps[0].sources_out_)
+        assert self.table_model is not None
+        n_columns = self.table_model.n_features_in_
+        names = getattr(self.model, "feature_names_in_", [f"x{k}" for k in range(n_columns)])
+        return [*map(str, names)], np.arange(n_columns)
 
 
 def read_data(
     model: Any, given: Mapping[str, Any], row_names: Sequence[str] | None = None
 ) -> ReportData:
     """Return the data of a report; arguments as in `write_report`, rows and labels by name."""
-    steps, estimator = steps_in(model)
-    data = ReportData(estimator, inspect_estimator(estimator, "A report"))
-    if not data.is_votes:
-        data.column_names, data.sources = _columns(steps, estimator)
-    rows = _read_rows(data, steps, {k: value for k, value in given.items() if value is not None})
-    if rows is None:
-        return data
-    if rows.y_labeled.size:
-        unknown = np.setdiff1d(rows.y_labeled, data.classes)
-        if unknown.size:
-            raise ValueError(
-                f"y must have labels among {data.classes.tolist()}, the classes of the model. "
-                f"Got {unknown[:5].tolist()} as well."
-            )
-        data.labeled, data.y = rows.X_labeled, rows.y_labeled
-    _add_unlabeled(data, rows, row_names)
-    return data
-
-
-def take(rows: Any, numbers: np.ndarray) -> Any:
-    """Return some of the rows, or votes."""
-    return rows.take(numbers) if isinstance(rows, Votes) else _safe_indexing(rows, numbers)
-
-
-def size_of(rows: Any) -> int:
-    """Return the number of rows, or of rows of votes."""
-    return rows.n_rows if isinstance(rows, Votes) else rows.shape[0]
-
-
-def _columns(steps: list[Any], estimator: Any) -> tuple[list[str], np.ndarray]:
-    """Return names of columns, and of which of these each column of the estimator was made."""
-    if len(steps) == 1 and isinstance(steps[0], ColumnEncoder):
-        return [plan.name for plan in steps[0].plans_], np.array(steps[0].sources_out_)
-    n_columns = estimator.n_features_in_
-    names = getattr(estimator, "feature_names_in_", [f"x{k}" for k in range(n_columns)])
-    return [*map(str, names)], np.arange(n_columns)
-
-
-def _read_rows(data: ReportData, steps: list[Any], given: dict[str, Any]) -> Any:
-    """Return the rows that were passed, for votes by default those of the fit; None for none."""
-    wanted = ["votes", "gold"] if data.is_votes else ["X", "y", "X_unlabeled"]
-    others = [name for name in given if name not in wanted]
-    if others:
+    steps, fitted = steps_in(model, "A report")
+    given = {name: value for name, value in given.items() if value is not None}
+    is_votes = isinstance(fitted, VoteAggregator)
+    wanted = ["votes", "gold"] if is_votes else ["X", "y", "X_unlabeled"]
+    if others := [name for name in given if name not in wanted]:
         raise ValueError(
-            f"A report of {type(data.estimator).__name__} takes {listed(wanted)}. Got "
-            f"{', '.join(others)}."
+            f"A report of {type(fitted).__name__} takes {', '.join(wanted[:-1])} and {wanted[-1]}. "
+            f"Got {', '.join(others)}."
         )
-    if data.is_votes:
-        if list(given) == ["gold"]:
-            raise ValueError("gold has labels of votes. Got gold alone: pass votes, too.")
-        return data.model.read_rows(given.get("votes"), given.get("gold"))
-    if ("X" in given) != ("y" in given):
+    if not given and not is_votes:
+        return ReportData(fitted, steps)
+    if isinstance(fitted, VoteAggregator):
+        rows = _read_votes(fitted, **given)
+    else:
+        rows = _read_table(fitted, steps, **given)
+    unknown = np.setdiff1d(rows.y_labeled, fitted.classes_)
+    if unknown.size:
+        raise ValueError(
+            f"y must have labels among {fitted.classes_.tolist()}, the classes of the model. "
+            f"Got {unknown[:5].tolist()} as well."
+        )
+    y = rows.y_labeled if rows.y_labeled.size else None
+    return ReportData(fitted, steps, y, **_unlabeled(fitted, rows, row_names))
+
+
+def _read_votes(model: VoteAggregator, votes: Any = None, gold: Any = None) -> SemiSupervisedRows:
+    """Return the votes that were passed, by default those of the fit."""
+    if votes is None and gold is not None:
+        raise ValueError("gold has labels of votes. Got gold alone: pass votes, too.")
+    votes = None if votes is None else Votes.of(votes, abstain_label=model.abstain_label)
+    return model.labeled_votes_.read_again(votes, gold)
+
+
+def _read_table(
+    model: Any, steps: list[Any], X: Any = None, y: Any = None, X_unlabeled: Any = None
+) -> SemiSupervisedRows:
+    """Return rows of tables, as the model takes them."""
+    if (X is None) != (y is None):
         raise ValueError(
             "X and y belong together: labeled rows and their labels. Got one of them alone. "
             "Unlabeled rows are X_unlabeled."
         )
-    for name in {"X", "X_unlabeled"} & given.keys():
-        for step in steps:
-            given[name] = step.transform(given[name])
-    return data.model.read_rows(*map(given.get, wanted)) if given else None
+    X, y = split_target(X, y)
+    names = getattr(model, "feature_names_in_", None)
+    if X_unlabeled is not None:
+        X_unlabeled = _transformed(X_unlabeled, "X_unlabeled", steps)
+        X_unlabeled = X_unlabeled if names is None else frame_with(X_unlabeled, list(names))
+    if X is None:
+        return SemiSupervisedRows(None, np.empty(0), None, X_unlabeled, None)
+    X = _transformed(X, "X", steps)
+    model.predict_proba(
+        _safe_indexing(X, np.arange(1))
+    )  # rows of other columns are an error, as there
+    has_minus_one = X_unlabeled is not None or bool(is_unlabeled(model.classes_).any())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoUnlabeledRowsWarning)
+        return split_rows(X, y, X_unlabeled, None, has_minus_one)
 
 
-def _add_unlabeled(
-    data: ReportData, rows: SemiSupervisedRows, row_names: Sequence[str] | None
-) -> None:
-    """Add all or some of the unlabeled rows, their names and predictions."""
+def _transformed(rows: Any, name: str, steps: list[Any]) -> Any:
+    """Return rows in memory, as an array, CSR matrix or frame, that steps have transformed."""
+    for step in steps:
+        rows = step.transform(rows)
+    if isinstance(rows, (list, tuple)) and not is_batched(rows):
+        rows = np.asarray(rows)
+    if not is_in_memory(rows):
+        raise ValueError(
+            f"{name} must be in memory for a report. Got {type(rows).__name__}. Pass some thousand "
+            "of these rows, drawn at random."
+        )
+    if sparse.issparse(rows):
+        return rows.tocsr()
+    return as_frame(rows) if is_frame(rows) else rows
+
+
+def _unlabeled(
+    model: FittedModel, rows: SemiSupervisedRows, row_names: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return all or some of the unlabeled rows, their names and predictions."""
     X = rows.X_unlabeled
-    if not data.is_votes and not is_in_memory(X):
+    n_rows = X.n_rows if isinstance(X, Votes) else X.shape[0]
+    n_passed = n_rows if rows.has_unlabeled else 0
+    if row_names is not None and len(row_names) != n_passed:
         raise ValueError(
-            f"X_unlabeled must be in memory for a report. Got {type(X).__name__}. Pass some "
-            "thousand of these rows, drawn at random."
+            f"row_names must have one name for each of the {n_passed:,} unlabeled rows that are "
+            f"passed. Got {len(row_names):,} names."
         )
-    data.n_passed = size_of(X) if rows.has_unlabeled else 0
-    if row_names is not None and len(row_names) != data.n_passed:
-        raise ValueError(
-            f"row_names must have one name for each of the {data.n_passed:,} unlabeled rows that "
-            f"are passed. Got {len(row_names):,} names."
-        )
-    if not rows.has_unlabeled:
-        return
+    if not n_passed:
+        return {}
     names: Any = row_names
-    if names is None and data.is_votes and X.rows is not None:
+    if names is None and isinstance(X, Votes):
         names = X.rows
-    elif names is None:
+    if names is None:
         # the position in X_unlabeled, or in X where unlabeled rows are marked there
-        names = np.arange(data.n_passed) if rows.marked is None else np.flatnonzero(rows.marked)
-    chosen = np.arange(data.n_passed)
-    most = data.n_passed if data.is_votes else MOST_ROWS
-    if data.n_passed > most:
-        chosen = np.random.RandomState(SEED).choice(data.n_passed, most, replace=False)
-        chosen.sort()
-        X = take(X, chosen)
-    data.unlabeled, data.row_names = X, [str(names[k]) for k in chosen]
-    data.probabilities = data.model.predict_rows(X)
+        names = np.arange(n_passed) if rows.marked is None else np.flatnonzero(rows.marked)
+    chosen = np.arange(n_passed)
+    if n_passed > MOST_ROWS and not isinstance(X, Votes):
+        drawn = np.random.RandomState(SEED).choice(n_passed, MOST_ROWS, replace=False)
+        chosen = np.sort(drawn)
+        X = _safe_indexing(X, chosen)
+    return {
+        "unlabeled": X,
+        "row_names": [str(names[k]) for k in chosen],
+        "n_passed": n_passed,
+        "probabilities": model.predict_proba(X),
+    }

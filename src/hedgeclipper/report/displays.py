@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
-from hedgeclipper.base.inspection import VoterTable, inspect_estimator
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.intervals import check_level
 from hedgeclipper.io.extras import import_extra
+from hedgeclipper.report.model import steps_in, voters_of
 
-BLUE, MARK = "#0072B2", "#404040"
+BLUE, GRAY = "#0072B2", "#404040"
 # of the automatic labels: by default the curve ends here, or at the bound on the error of all rows
 N_POINTS, LEAST_END, MOST_END = 40, 0.1, 0.5
-# of the voters: the names of the heaviest, and the room of a name in proportion to the axes
-MOST_NAMES, MANY_VOTERS = 8, 60
+# of the voters: the names of the heaviest, unless more are drawn than these, and the room of a
+# name in proportion to the axes
+MOST_NAMES, MOST_VOTERS_NAMED = 8, 60
 NAME_WIDTH, NAME_HEIGHT = 0.4, 0.06
 SMALLEST_POINT, LARGEST_POINT = 12.0, 120.0
 
@@ -59,17 +59,6 @@ class Display:
         raise NotImplementedError
 
 
-def steps_in(model: Any) -> tuple[list[Any], Any]:
-    """Return the transformers in pipelines and searches, and the classifier at their end."""
-    if hasattr(model, "best_estimator_"):
-        return steps_in(model.best_estimator_)
-    if not isinstance(model, Pipeline):
-        return [], model
-    steps, classifier = steps_in(model[-1])
-    own = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
-    return own + steps, classifier
-
-
 @dataclass(eq=False, repr=False)
 class VoterDisplay(Display):
     """Weight of each voter against its correlation with the labels.
@@ -89,8 +78,6 @@ class VoterDisplay(Display):
         Sizes of the points, such as the proportion of rows that each votes on.
     voters : list of str or None
         Names of the voters.
-    kind : str
-        What a voter is called.
     name : str or None
         What is drawn, for the title.
 
@@ -116,7 +103,6 @@ class VoterDisplay(Display):
     errors: np.ndarray | None = None
     sizes: np.ndarray | None = None
     voters: list[str] | None = None
-    kind: str = "voter"
     name: str | None = None
 
     @classmethod
@@ -139,25 +125,38 @@ class VoterDisplay(Display):
         -------
         VoterDisplay
         """
-        classifier = steps_in(estimator)[1]
-        table = inspect_estimator(classifier, cls.__name__).voters
+        model = steps_in(estimator, cls.__name__)[1]
+        voters = voters_of(model)
         if target is not None:
-            table = table.of_class(target)
-        return cls.of_table(table, type(classifier).__name__ if name is None else name).plot(ax)
+            if "class" not in voters:
+                raise ValueError(f"There is one game for all classes: leave out target={target!r}.")
+            voters = voters[voters["class"] == target]
+            if voters.empty:
+                raise ValueError(
+                    f"target must be one of the classes {model.classes_.tolist()}. Got {target!r}."
+                )
+        return cls.from_frame(voters, type(model).__name__ if name is None else name).plot(ax)
 
     @classmethod
-    def of_table(cls, table: VoterTable, name: str | None = None) -> VoterDisplay:
-        """Return the display of a table of voters, not drawn yet."""
-        sizes, voters = table.coverage, [str(voter) for voter in table.names]
-        return cls(table.correlations, table.weights, table.errors, sizes, voters, table.kind, name)
+    def from_frame(cls, voters: Any, name: str | None = None) -> VoterDisplay:
+        """Return the display, not drawn yet, of voters as by `voters_of`."""
+        columns: dict[str, Any] = {column: voters[column].to_numpy() for column in voters}
+        return cls(
+            columns["correlation"],
+            columns["weight"],
+            columns.get("standard_error"),
+            columns.get("coverage"),
+            [str(voter) for voter in columns["voter"]],
+            name,
+        )
 
     def _draw(self, name: str | None) -> None:
-        is_many = self.weights.size > MANY_VOTERS
+        is_many = self.weights.size > MOST_VOTERS_NAMED
         # zero is worth a line where some voter is below it
         if np.any(self.weights < 0):
-            self.ax_.axhline(0.0, color=MARK, linewidth=0.6)
+            self.ax_.axhline(0.0, color=GRAY, linewidth=0.6)
         if np.any(self.correlations < 0):
-            self.ax_.axvline(0.0, color=MARK, linewidth=0.6, linestyle=":")
+            self.ax_.axvline(0.0, color=GRAY, linewidth=0.6, linestyle=":")
         if self.errors is not None and not is_many:
             style = {"fmt": "none", "ecolor": BLUE, "alpha": 0.35, "linewidth": 1.0}
             self.ax_.errorbar(self.correlations, self.weights, xerr=self.errors, **style)
@@ -169,8 +168,8 @@ class VoterDisplay(Display):
         self.points_ = self.ax_.scatter(self.correlations, self.weights, s=areas, **style)
         self.texts_ = [] if is_many or self.voters is None else self._draw_names(self.voters)
         self.ax_.set(
-            xlabel=f"correlation of the {self.kind} with the labels",
-            ylabel=f"weight of the {self.kind}",
+            xlabel="correlation of the voter with the labels",
+            ylabel="weight of the voter",
             title=name,
         )
 
@@ -272,8 +271,8 @@ class AutoLabelDisplay(Display):
         -------
         AutoLabelDisplay
         """
-        classifier = steps_in(estimator)[1]
-        rule, reason = inspect_estimator(classifier, cls.__name__).checked.about(None)
+        model = steps_in(estimator, cls.__name__)[1]
+        rule, reason = model.tested_predictions_.about(None)
         check_level(confidence_level)
         if max_errors is None:
             max_errors = errors_to_try(rule.certificate(confidence_level))
@@ -288,7 +287,7 @@ class AutoLabelDisplay(Display):
             np.array([one.coverage for one in found]),
             kind="estimate" if reason else "guarantee",
             confidence_level=float(confidence_level),
-            name=type(classifier).__name__ if name is None else name,
+            name=type(model).__name__ if name is None else name,
         ).plot(ax)
 
     def _draw(self, name: str | None) -> None:

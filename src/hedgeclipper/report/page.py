@@ -18,17 +18,21 @@ import hedgeclipper
 from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.base.predictions import cheapest
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL
+from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.atomic import atomic_path, check_output
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.report import rendering
 from hedgeclipper.report.comparison import Comparison, compare
-from hedgeclipper.report.data import ReportData, read_data, take
+from hedgeclipper.report.data import ReportData, read_data
 from hedgeclipper.report.displays import BLUE, AutoLabelDisplay, VoterDisplay, errors_to_try
-from hedgeclipper.report.rendering import number, percent
+from hedgeclipper.report.model import FittedModel, voters_of
+from hedgeclipper.report.rendering import count
+from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD
+from hedgeclipper.votes.aggregator import VoteAggregator
 
 MOST_BARS = 12
 MOST_UNCERTAIN = 15
-MOST_IMPORTANT, MANY_COLUMNS = 15, 500
+MOST_IMPORTANT, MOST_COLUMNS = 15, 500
 MOST_VOTERS, MOST_POINTS = 25, 1_000
 CALIBRATION_BINS = 5
 FEW_LABELS = 50
@@ -54,10 +58,9 @@ def write_report(
     It begins with the expected error beside that of the most frequent class. Then come recall and
     confusion of classes, the rows to label next, and those that can be labeled automatically.
     Details are folded: a comparison with simpler methods on labels held out, columns that matter,
-    weights, calibration and settings. For recall and comparison the voters of a classifier are
-    weighed again without the labels of each fold, and an aggregate of votes is fitted three times
-    more. Sections for which rows are missing state so. It needs
-    the extra ``report``.
+    weights, calibration and settings. Recall and comparison are of labeled rows that were predicted
+    without their labels (``tested_probabilities``). Sections for which rows are missing state so.
+    It needs the extra ``report``.
 
     Parameters
     ----------
@@ -67,12 +70,14 @@ def write_report(
     path : str or Path
         The file to write. It appears when it is whole.
     X, y : optional
-        The rows and labels of the fit, in the same form; unlabeled rows may be marked as there.
+        The rows and labels of the fit, in the same form, where y marks unlabeled rows. Otherwise
+        the page only counts the labels.
     X_unlabeled : optional
         The unlabeled rows of the fit, or a random sample of them, in memory. Of more than 20,000,
         so many are drawn.
     votes, gold : optional
-        For a `VoteAggregator`: votes and gold labels to report on, in place of those of the fit.
+        For a `VoteAggregator`: votes and gold labels whose predictions are shown, in place of those
+        of the fit.
     row_names : sequence of str, optional
         Names of the unlabeled rows, one for each that is passed, in their order. By default those
         that votes have, else numbers from 0.
@@ -100,32 +105,39 @@ def write_report(
     True
     """
     path = check_output(path, force=force)
-    for module in ("jinja2", "matplotlib"):
-        import_extra(module, rendering.EXTRA, "write_report")
+    for module in ("jinja2", "matplotlib", "pandas"):
+        import_extra(module, rendering.REPORT_EXTRA, "write_report")
     rows = {"X": X, "y": y, "X_unlabeled": X_unlabeled, "votes": votes, "gold": gold}
     data = read_data(model, rows, row_names)
-    found, name = compare(data), type(data.estimator).__name__
+    found, name = compare(data.model, data.costs), type(data.model).__name__
     compared = found if isinstance(found, Comparison) else None
+    voters = voters_of(data.model)
+    kind = "vote" if data.vote_model is None else "aggregate of the votes"
+    about = {
+        "model": f"{name}: {kind} of {count(voters['voter'].nunique(), 'voter')}",
+        **(about or {}),
+    }
     page = rendering.template("page.html").render(
         title=f"Report of a {name}" if title is None else title,
         data=data,
         model=data.model,
-        about={"model": f"{name}: {data.model.description}", **(about or {})},
-        gain=_gain(data),
+        about=about,
+        gain=_gain(data.table_model),
+        never_predicted=getattr(data.model, "never_predicted_", {}),
         found=compared,
         no_comparison=found if compared is None else "",
         sections={
             "classes": _classes(data, compared),
             "next": _next(data),
-            "auto_labels": _auto_labels(data),
+            "auto_labels": _auto_labels(data.model),
         },
         details={
             "comparison": compared,
             **_columns_that_matter(data),
-            **_rates(data),
-            "voters": _voters(data),
+            **_rates(data.vote_model),
+            "voters": _voters(voters),
             "calibration": _calibration(data, compared),
-            "settings": _settings(data),
+            "settings": _settings(data.model),
         },
         version=hedgeclipper.__version__,
         date=date.today().isoformat(),
@@ -135,12 +147,10 @@ def write_report(
     return path
 
 
-def _gain(data: ReportData) -> str:
-    """Return what unlabeled rows bring, in words; nothing where that cannot be measured."""
-    if data.model.describe_gain is not None and data.model.n_unlabeled:
-        with suppress(AttributeError):
-            return data.model.describe_gain()
-    return ""
+def _gain(model: HedgeClipperClassifier | None) -> str:
+    """Return what unlabeled rows bring to trees, in words; nothing where that is not measured."""
+    gain = getattr(model, "unlabeled_gain_", None) if model and model.n_unlabeled_ else None
+    return "" if gain is None else f"{gain.describe()}, in its trees"
 
 
 def _classes(data: ReportData, found: Comparison | None) -> dict[str, Any]:
@@ -160,7 +170,7 @@ def _classes(data: ReportData, found: Comparison | None) -> dict[str, Any]:
             section["bars"].append((classes[k], measured.recall[k], measured.recall_intervals[k]))
             section["heat"].append((classes[k], counts[k], own))
     if data.probabilities is not None:
-        codes = cheapest(data.probabilities, data.model.costs)
+        codes = cheapest(data.probabilities, data.costs)
         proportions = np.bincount(codes, minlength=classes.size) / codes.size
         expected = data.probabilities.mean(axis=0)
         order = np.argsort(-proportions, kind="stable")[:MOST_BARS]
@@ -170,69 +180,55 @@ def _classes(data: ReportData, found: Comparison | None) -> dict[str, Any]:
 
 def _next(data: ReportData) -> dict[str, Any]:
     """Return the rows with the least certain predictions, and what decides the advice."""
-    rarest = None
+    rarest, shift = None, getattr(data.model, "shift_score_", 0.0)
     if data.y is not None:
         rarest = min(int(np.sum(data.y == label)) for label in data.classes)
     return {
+        "shift": shift if shift > SHIFT_THRESHOLD else None,
         "rarest": rarest if rarest is None or rarest < FEW_LABELS else None,
-        "columns": [] if data.probabilities is None else _uncertain(data, data.probabilities),
+        "rows": [] if data.probabilities is None else _uncertain(data, data.probabilities),
     }
 
 
-def _uncertain(data: ReportData, probabilities: np.ndarray) -> list[tuple[str, list[str]]]:
-    """Return the rows whose two most probable classes are closest, by column."""
+def _uncertain(data: ReportData, probabilities: np.ndarray) -> list[tuple[str, Any, float]]:
+    """Return names, predictions and their probabilities of rows whose best classes are closest."""
     best_two = np.sort(probabilities, axis=1)[:, ::-1][:, :2]
     margins = best_two[:, 0] - best_two[:, 1]
-    if data.is_votes:  # rows without a vote have nothing to tell
+    if data.vote_model is not None:  # rows without a vote have nothing to tell
         margins[data.unlabeled.counts().sum(axis=1) == 0] = np.inf
     rows = np.argsort(margins, kind="stable")[:MOST_UNCERTAIN]
-    rows = rows[np.isfinite(margins[rows])]
-    codes = cheapest(probabilities[rows], data.model.costs)
-    columns = [
-        ("row", [data.row_names[row] for row in rows]),
-        ("prediction", [str(label) for label in data.classes[codes]]),
-        ("its probability", [percent(p) for p in probabilities[rows, codes]]),
+    codes = cheapest(probabilities, data.costs)
+    return [
+        (data.row_names[row], data.classes[codes[row]], probabilities[row, codes[row]])
+        for row in rows
+        if np.isfinite(margins[row])
     ]
-    if data.model.reasons is not None:
-        reasons = data.model.reasons(take(data.unlabeled, rows))
-        columns += [] if reasons is None else [("columns that matter most here", reasons)]
-    return columns
 
 
-def _auto_labels(data: ReportData) -> dict[str, Any]:
+def _auto_labels(model: FittedModel) -> dict[str, Any]:
     """Return how many rows can be labeled automatically if few errors are allowed, and a curve."""
-    rule, bound = data.model.checked, data.model.certificate
+    rule, bound = model.tested_predictions_, model.certificate_
     level = bound.confidence_level or ESTIMATE_LEVEL
-    found = [rule.surest(allowed, level) for allowed in ERRORS_ALLOWED]
-    svg, is_any = None, any(one.coverage for one in found)
+    found = {allowed: rule.surest(allowed, level) for allowed in ERRORS_ALLOWED}
+    svg, is_any = None, any(one.coverage for one in found.values())
     if is_any or rule.surest(errors_to_try(bound)[-1], level).coverage:
         label = "Proportion of rows labeled automatically against the errors allowed"
         draw, options = AutoLabelDisplay.from_estimator, {"confidence_level": level, "name": ""}
-        svg = rendering.figure(label, draw, data.estimator, **options)
-    columns = [
-        ("errors allowed", [percent(allowed) for allowed in ERRORS_ALLOWED]),
-        ("rows", [percent(one.coverage) for one in found]),
-        ("tested labels", [number(one.n_tested) for one in found]),
-        ("errors among them", [number(one.n_errors) for one in found]),
-        (
-            "more labels needed",
-            [f"at least {one.n_needed}" if one.n_needed else "" for one in found],
-        ),
-    ]
-    return {"last": found[-1], "is_any": is_any, "level": level, "columns": columns, "figure": svg}
+        svg = rendering.figure(label, draw, model, **options)
+    return {"found": found, "is_any": is_any, "level": level, "figure": svg}
 
 
 def _columns_that_matter(data: ReportData) -> dict[str, Any]:
-    """Return the most important columns; no section for models that do not measure them."""
-    if data.model.importances is None:
+    """Return the most important columns, where they are measured; no section for votes."""
+    if data.table_model is None:
         return {}
-    importances, names = None, data.column_names
-    if len(names) <= MANY_COLUMNS:
-        with suppress(AttributeError):  # a saved model has no rows to measure them on
-            importances = data.model.importances(data.sources, len(names))
+    importances, (names, sources) = None, data.columns()
+    if len(names) <= MOST_COLUMNS:
+        with suppress(AttributeError):  # no voter has trees, or a saved model has no rows
+            importances = data.table_model.grouped_importances(sources)
     if importances is None:
         return {"columns": None}
-    used = np.unique(data.sources)
+    used = np.unique(sources)
     order = used[np.argsort(-importances[used], kind="stable")][:MOST_IMPORTANT]
     most = max(float(importances.max()), 1e-9)
     shown = importances.round(3) + 0.0  # no -0.000
@@ -240,11 +236,11 @@ def _columns_that_matter(data: ReportData) -> dict[str, Any]:
     return {"columns": {"bars": bars, "n_left_out": used.size - order.size}}
 
 
-def _rates(data: ReportData) -> dict[str, Any]:
+def _rates(model: VoteAggregator | None) -> dict[str, Any]:
     """Return how frequent classes are by votes, how many voters are needed, and which agree."""
-    if data.model.describe_panel is None:
+    if model is None:
         return {}
-    panel, rates = data.model.describe_panel(), data.estimator.class_rates()
+    panel, rates = model.panel_summary(), model.class_rates()
     order = np.argsort(-rates.rates, kind="stable")[:MOST_BARS]
     bars = [(rates.classes[k], rates.rates[k], (rates.lower[k], rates.upper[k])) for k in order]
     heat = [
@@ -265,31 +261,19 @@ def _draw_best(n_best: list[int], accuracies: list[float], *, ax: Any) -> None:
     ax.set(xlabel="voters with the largest weights", ylabel="estimated accuracy, %")
 
 
-def _voters(data: ReportData) -> dict[str, Any]:
+def _voters(voters: Any) -> dict[str, Any]:
     """Return which voters matter, in a figure and a table, and which contradict others."""
-    voters, more = data.model.voters, []
-    order = np.argsort(-voters.contributions, kind="stable")
-    shown = voters.take(order[:MOST_VOTERS])
+    voters = voters.sort_values("contribution", ascending=False, kind="stable")
     # thousands of points would only make the page slow
-    display = VoterDisplay.of_table(voters.take(order[:MOST_POINTS]))
-    label = f"Weight of each {voters.kind} against its correlation with labels"
-    if shown.targets is not None:
-        more.append(("class", [str(target) for target in shown.targets]))
-    if shown.coverage is not None:
-        more.append(("votes on", [percent(value) for value in shown.coverage]))
-    errors = voters.errors if voters.errors is not None else 0.0
-    against = [voters.names[k] for k in np.flatnonzero(voters.correlations + errors < 0)]
+    display = VoterDisplay.from_frame(voters[:MOST_POINTS])
+    label = "Weight of each voter against its correlation with labels"
+    is_against = voters["correlation"] + voters.get("standard_error", 0.0) < 0
     return {
+        "n_voters": len(voters),
+        "shown": voters[:MOST_VOTERS].to_dict("list"),
         "figure": rendering.figure(label, lambda ax: display.plot(ax)),
-        "columns": [
-            (shown.kind, [str(name) for name in shown.names]),
-            *more,
-            ("contribution", [percent(value) for value in shown.contributions]),
-            ("weight", [number(value) for value in shown.weights]),
-            ("correlation", [number(value) for value in shown.correlations]),
-            *((name, [number(value) for value in values]) for name, values in shown.more.items()),
-        ],
-        "against_labels": against,
+        "against_labels": voters["voter"][is_against].tolist(),
+        "contradicting": voters["voter"][voters.get("Contradicts", is_against & False)].tolist(),
     }
 
 
@@ -303,8 +287,7 @@ def _calibration(data: ReportData, found: Comparison | None) -> str | None:
     return rendering.figure("Frequency against predicted probability", draw, y, own, **options)
 
 
-def _settings(data: ReportData) -> list[tuple[str, str]]:
+def _settings(model: FittedModel) -> list[tuple[str, str]]:
     """Return the parameters that differ from the default."""
-    default = type(data.estimator)().get_params(deep=False)
-    given = data.estimator.get_params(deep=False)
+    default, given = type(model)().get_params(deep=False), model.get_params(deep=False)
     return [(k, repr(value)) for k, value in given.items() if repr(value) != repr(default[k])]

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.report.displays import BLUE, MARK
+from hedgeclipper.report.displays import BLUE, GRAY
 
-EXTRA = "report"
+REPORT_EXTRA = "report"
 MOST_LISTED = 6
 # as wide as a phone, so that text there has the size it is given here
 FIGURE_SIZE = (4.7, 3.2)
-COLORS = {BLUE: "var(--blue)", MARK: "var(--mark)", "#000000": "currentColor"}
+COLORS = {BLUE: "var(--blue)", GRAY: "var(--mark)", "#000000": "currentColor"}
 FIGURE_STYLE = {
     "font.family": "sans-serif",
     "font.size": 10.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": MARK,
+    "axes.edgecolor": GRAY,
     "legend.frameon": False,
     "svg.fonttype": "none",
     "text.parse_math": False,
@@ -35,10 +35,11 @@ FIGURE_STYLE = {
 
 def template(name: str) -> Any:
     """Return a template; it escapes whatever is not part of the templates."""
-    jinja2 = import_extra("jinja2", EXTRA, "write_report")
+    jinja2 = import_extra("jinja2", REPORT_EXTRA, "write_report")
     found = jinja2.Environment(
         loader=jinja2.PackageLoader("hedgeclipper.report"),
         autoescape=True,
+        extensions=["jinja2.ext.do"],
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -50,6 +51,7 @@ def template(name: str) -> Any:
         "number": number,
         "count": count,
         "listed": listed,
+        "transposed": lambda columns: list(zip(*columns, strict=True)),
         "sentence": lambda text: f"{text[0].upper()}{text[1:]}.",
     }
     return found.get_template(name)
@@ -91,8 +93,8 @@ def figure(label: str, draw: Callable[..., Any], *args: Any, **options: Any) -> 
 
     ``label`` is for screen readers; ``draw`` gets the other arguments and the axes as ``ax``.
     """
-    matplotlib = import_extra("matplotlib", EXTRA, "write_report")
-    make_figure = import_extra("matplotlib.figure", EXTRA, "write_report").Figure
+    matplotlib = import_extra("matplotlib", REPORT_EXTRA, "write_report")
+    make_figure = import_extra("matplotlib.figure", REPORT_EXTRA, "write_report").Figure
     # ids within a page must differ between figures, and stay the same from run to run
     with matplotlib.rc_context({**FIGURE_STYLE, "svg.hashsalt": label}):
         canvas = make_figure(figsize=FIGURE_SIZE, layout="constrained")

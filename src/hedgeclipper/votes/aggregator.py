@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
-from hedgeclipper.base.inspection import Inspection, SummaryMixin, store_games
+from hedgeclipper.base.inspection import SummaryMixin, store_games
 from hedgeclipper.bounds.class_rates import ClassRates
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, draw_held_out
 from hedgeclipper.game.losses import MULTICLASS_LOSSES, row_maxima
@@ -34,7 +34,7 @@ from hedgeclipper.votes.labeled_votes import (
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import check_rule, constrain, solve_vote_game
 from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
-from hedgeclipper.votes.voter_summary import inspect_votes, summarize_voters
+from hedgeclipper.votes.voter_summary import VotePanel, summarize_panel, summarize_voters
 
 
 class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
@@ -343,11 +343,12 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         ``Conflicts`` on the unlabeled rows, ``Correct``, ``Incorrect``, ``Emp. Acc.`` on the
         labeled ones. Then ``Lower`` and ``Upper``, the bounds on its accuracy, ``Est. Acc.``, its
         accuracy by the predictions, ``Weight``, by how much its vote moves the log-odds of the
-        class it votes for, ``Contradicts``: whether its bounds had to be relaxed, since they
-        contradict those of others, and ``Reversed``: whether gold labels show that it is right less
-        often than a random vote, and its votes count against the class it votes for. ``Weight`` is
-        a mean over its votes and over the other classes; ``vote_weights_`` has each by itself,
-        where a vote may count for another class than its own.
+        class it votes for, ``Contribution``, that times the number of its votes, as a part of the
+        sum, ``Contradicts``: whether its bounds had to be relaxed, since they contradict those of
+        others, and ``Reversed``: whether gold labels show that it is right less often than a random
+        vote, and its votes count against the class it votes for. ``Weight`` is a mean over its
+        votes and over the other classes; ``vote_weights_`` has each by itself, where a vote may
+        count for another class than its own.
 
         Returns
         -------
@@ -358,6 +359,42 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         pandas = import_extra("pandas", "io", "voter_summary")
         columns = summarize_voters(self._gold, self._constraints, self._predictor)
         return pandas.DataFrame(columns, index=self.voters_)
+
+    def tested_probabilities(self):
+        """Return gold labels that tested the model, and probabilities of their rows without them.
+
+        With a ``confidence_level`` these are the held-out labels.
+
+        Returns
+        -------
+        y : ndarray of shape (n_tested,)
+            Gold labels.
+        probabilities : dict of str to ndarray of shape (n_tested, n_classes)
+            Probabilities by "this model", and proportions of votes by "majority vote".
+        """
+        check_is_fitted(self)
+        rows = self._rates.tested
+        counts = self._gold.labeled.take(rows).counts() + 1e-6  # without a vote all are alike
+        majority = counts / counts.sum(axis=1, keepdims=True)
+        found = {"this model": self._rates.probabilities, "majority vote": majority}
+        return self.classes_[self._rates.codes[rows]], found
+
+    def panel_summary(self) -> VotePanel:
+        """Return how many of the voters are needed, and how often the heaviest ones agree.
+
+        Returns
+        -------
+        VotePanel
+            Estimated accuracies by number of voters, and the agreement of each two voters.
+        """
+        check_is_fitted(self)
+        return summarize_panel(self._gold.unlabeled, self._predictor)
+
+    @property
+    def labeled_votes_(self) -> LabeledVotes:
+        """The votes of the fit, on rows with and without gold labels."""
+        check_is_fitted(self)
+        return self._gold
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether the last fit was completed."""
@@ -403,6 +440,6 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         n_rows = self.n_unlabeled_ if self._gold.has_unlabeled else 0
         return self._sure_predictions(self._gold.unlabeled.take(slice(n_rows)))[:2]
 
-    def _inspect(self) -> Inspection:
-        """Return what summaries, displays and the report need."""
-        return inspect_votes(self, self._gold, self._constraints, self._predictor)
+    def _contributions(self) -> tuple[list[str], np.ndarray]:
+        columns = summarize_voters(self._gold, self._constraints, self._predictor)
+        return [str(voter) for voter in self.voters_], columns["Contribution"]

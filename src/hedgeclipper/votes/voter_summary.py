@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.base.inspection import Inspection, VoterTable, contributions_of, inspection
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows
+from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.votes.initial_model import VotePredictor
 from hedgeclipper.votes.labeled_votes import LabeledVotes
 from hedgeclipper.votes.matrix import Votes
@@ -25,8 +24,7 @@ def summarize_voters(
     """Return the columns of the summary, those of Snorkel first.
 
     An overlap is a row on which others vote, too, a conflict one on which another class has votes.
-    The weight of a voter is by how much its vote moves the log-odds of the class it votes for, in
-    the mean over its votes and over the other classes.
+    The contribution of a voter is its weight times the number of its votes, as a part of the sum.
     """
     labeled, unlabeled = VoteKernel(gold.labeled), VoteKernel(gold.unlabeled)
     n_rows, (n_voters, n_classes, _) = unlabeled.n_rows, unlabeled.shape
@@ -36,10 +34,7 @@ def summarize_voters(
     n_labeled, n_cast = labeled.votes_cast.sum(axis=1), unlabeled.votes_cast.sum(axis=1)
     expected_right = unlabeled.agreement(predictor.probabilities(unlabeled))[:n_voters]
     cast = labeled.votes_cast + unlabeled.votes_cast
-    # what a vote adds to its class, less the mean over the others
-    own = np.diagonal(predictor.vote_weights(unlabeled.shape), axis1=1, axis2=2)
-    over_others = np.sum(unlabeled.votes_cast * own, axis=1) * n_classes / (n_classes - 1)
-    weight, upper = _ratio(over_others, n_cast), constraints.each.upper[:n_voters]
+    weight, upper = _mean_weights(unlabeled, predictor), constraints.each.upper[:n_voters]
     return {
         "j": np.arange(n_voters),
         "Polarity": [gold.labeled.classes[row > 0].tolist() for row in cast],
@@ -53,57 +48,22 @@ def summarize_voters(
         "Upper": upper,
         "Est. Acc.": _ratio(expected_right, n_cast),
         "Weight": weight,
+        "Contribution": contributions_of(weight * n_cast),
         "Contradicts": constraints.contradicting,
         "Reversed": (upper < 1.0 / n_classes) & (weight < 0.0),
     }
 
 
-def inspect_votes(
-    model: Any, gold: LabeledVotes, constraints: Constraints, predictor: VotePredictor
-) -> Inspection:
-    """Return what displays and the report need of a `VoteAggregator`."""
-    n_voters = gold.labeled.n_voters
+def _mean_weights(votes: VoteKernel, predictor: VotePredictor) -> np.ndarray:
+    """Return by how much a vote of each voter moves the log-odds of the class it votes for.
 
-    def read_rows(votes: Any, y: Any) -> SemiSupervisedRows:
-        if votes is not None:
-            votes = Votes.of(votes, abstain_label=model.abstain_label)
-        return gold.read_again(votes, y)
-
-    return inspection(
-        model,
-        kind="votes",
-        description=f"aggregate of the votes of {n_voters:,} voter{'s' * (n_voters != 1)}",
-        make_voters=lambda: _voter_table(gold, summarize_voters(gold, constraints, predictor)),
-        read_rows=read_rows,
-        predict_rows=model.predict_proba,
-        describe_panel=lambda: describe_panel(
-            gold.unlabeled, predictor, summarize_voters(gold, constraints, predictor)["Weight"]
-        ),
-        contradicting=[str(name) for name in gold.labeled.voters[constraints.contradicting]],
-        votes=gold.unlabeled,
-    )
-
-
-def _voter_table(gold: LabeledVotes, columns: dict[str, Any]) -> VoterTable:
-    """Return the summary for the report; correlation is 0 for guessing, 1 if always right."""
-    n_classes = gold.labeled.n_classes
-    shown = {
-        "right on gold labels": "Correct",
-        "wrong": "Incorrect",
-        "accuracy at least": "Lower",
-        "at most": "Upper",
-        "estimated accuracy": "Est. Acc.",
-        "conflicts": "Conflicts",
-    }
-    return VoterTable(
-        kind="voter",
-        names=[str(voter) for voter in gold.labeled.voters],
-        weights=columns["Weight"],
-        correlations=(n_classes * columns["Emp. Acc."] - 1.0) / (n_classes - 1.0),
-        contributions=contributions_of(columns["Weight"] * columns["Coverage"]),
-        coverage=columns["Coverage"],
-        more={title: columns[name].tolist() for title, name in shown.items()},
-    )
+    It is a mean over its votes and over the other classes; NaN without votes.
+    """
+    n_classes = votes.n_classes
+    # what a vote adds to its class, less the mean over the others
+    own = np.diagonal(predictor.vote_weights(votes.shape), axis1=1, axis2=2)
+    over_others = np.sum(votes.votes_cast * own, axis=1) * n_classes / (n_classes - 1)
+    return _ratio(over_others, votes.votes_cast.sum(axis=1))
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -132,8 +92,9 @@ class VotePanel:
         return min(enough)
 
 
-def describe_panel(votes: Votes, predictor: VotePredictor, weights: np.ndarray) -> VotePanel:
-    """Return the panel, given votes on rows and the mean weight of each voter."""
+def summarize_panel(votes: Votes, predictor: VotePredictor) -> VotePanel:
+    """Return the panel, given votes on rows."""
+    weights = _mean_weights(VoteKernel(votes), predictor)
     rows = np.unique(np.linspace(0, votes.n_rows - 1, MAX_ROWS).astype(np.intp))
     kernel = VoteKernel(votes.take(rows))
     coverage = kernel.votes_cast.sum(axis=1) / kernel.n_rows
