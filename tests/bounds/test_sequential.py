@@ -202,6 +202,27 @@ def test_a_million_rows_and_looks_at_all_of_them():
     assert allowed[-1] == limit  # all errors are known
 
 
+@pytest.mark.parametrize("n_drawn", [70, 2000, 30_000])
+def test_rounding_does_not_matter_with_a_million_rows(n_drawn):
+    """M as a product of small ratios, whose logarithms are added without rounding."""
+    n_pool, limit, delta = 10**6, 50_000, 0.05
+
+    def log_martingale(k):
+        terms = []
+        for fraction, weight in zip(FRACTIONS, WEIGHTS, strict=True):
+            fewer = limit + 1 - math.floor(fraction * (limit + 1))
+            if limit + 1 - fewer >= k:
+                wrong, right = np.arange(k), np.arange(n_drawn - k)
+                logs = np.log1p(-fewer / (limit + 1 - wrong)).tolist()
+                logs += np.log1p(fewer / (n_pool - limit - 1 - right)).tolist()
+                terms.append(math.log(weight) + math.fsum(logs))
+        return np.logaddexp.reduce(terms)
+
+    allowed = int(allowed_errors_at(n_drawn, n_pool, limit, delta))
+    assert allowed < 0 or log_martingale(allowed) >= math.log(1 / delta)
+    assert log_martingale(allowed + 1) < math.log(1 / delta) + 1e-5
+
+
 @pytest.mark.parametrize(
     ("n_pool", "n_drawn", "limit", "expected"),
     [(10, 0, 10, 0), (10, 4, 11, 4), (10, 0, 9, -1), (10, 10, 0, 0), (10, 9, 0, -1), (0, 0, 0, 0)],
