@@ -120,8 +120,8 @@ def count_bounds(
 
 
 def _least_counts(found: np.ndarray, m: np.ndarray, n: np.ndarray, delta: float) -> np.ndarray:
-    flat = (part.astype(np.int64).ravel() for part in (found, m, n))
-    return _least_successes(*flat, delta * (1.0 - CAUTION)).reshape(found.shape)
+    k, m_, n_ = (part.astype(np.int64).ravel() for part in (found, m, n))
+    return _least_successes(k, m_, n_, delta * (1.0 - CAUTION)).reshape(found.shape)
 
 
 @numba.njit(cache=True)
