@@ -1,1 +1,1 @@
-"""What labels prove: intervals, certificates, class rates, and tested predictions."""
+"""What labels prove: intervals, certificates, class rates, tested predictions, whole files."""

@@ -80,9 +80,48 @@ def _least_proportion(found: np.ndarray, m: np.ndarray, n: np.ndarray, delta: fl
     new = np.isinf(n) & (found > 0)
     out[new] = betaincinv(found[new], m[new] - found[new] + 1.0, delta)
     these = np.isfinite(n) & (n > 0)
-    k, m_, n_ = (part[these].astype(np.int64) for part in (found, m, n))
-    out[these] = _least_successes(k, m_, n_, delta * (1.0 - CAUTION)) / n[these]
+    out[these] = _least_counts(found[these], m[these], n[these], delta) / n[these]
     return out
+
+
+def count_bounds(
+    successes: Any, n_labeled: Any, n_unlabeled: Any, delta: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest number of successes among the unlabeled rows.
+
+    Each of the two fails with probability ``delta`` at most; they are those of `proportion_bounds`
+    as counts.
+
+    Parameters
+    ----------
+    successes, n_labeled, n_unlabeled : array-like of int
+        Successes among the labeled rows, the number of these, and of the unlabeled rows. The three
+        are broadcast against each other.
+    delta : float
+        Probability that a bound fails.
+
+    Returns
+    -------
+    least, most : ndarray of int
+        The bounds.
+
+    Examples
+    --------
+    3 errors among 100 labels, and 900 rows without a label:
+
+    >>> least, most = count_bounds(3, 100, 900, delta=0.05)
+    >>> int(least), int(most)
+    (6, 70)
+    """
+    found, m, n = np.broadcast_arrays(
+        *(np.asarray(x, np.int64) for x in (successes, n_labeled, n_unlabeled))
+    )
+    return _least_counts(found, m, n, delta), n - _least_counts(m - found, m, n, delta)
+
+
+def _least_counts(found: np.ndarray, m: np.ndarray, n: np.ndarray, delta: float) -> np.ndarray:
+    k, m_, n_ = (part.astype(np.int64).ravel() for part in (found, m, n))
+    return _least_successes(k, m_, n_, delta * (1.0 - CAUTION)).reshape(found.shape)
 
 
 @numba.njit(cache=True)

@@ -1,0 +1,261 @@
+"""Precision and recall of a class, and errors of segments, from a random sample of checked rows.
+
+The predictions may come from any model. The checked rows are a simple random sample of all rows,
+drawn without a look at their labels. Then, given how many of them fall into a part of the rows that
+was fixed beforehand (the rows predicted to be of a class, or a segment), they are a simple random
+sample of this part. So the exact bounds of `count_bounds` hold in each part.
+
+**Precision** is the proportion of right ones among the predicted rows of the class: one exact
+bound. **Recall** is TP / (TP + FN), which grows with the right rows TP among those predicted to be
+of the class, and falls with the missed rows FN among the others. With a bound on each at delta / 2,
+both hold with probability 1 - delta, and so does the bound on recall. **Segments** share delta
+equally, so that the bounds of all of them hold together.
+
+A row that people could not decide counts against the bound: as wrong for an upper bound on errors,
+as right for a lower one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.bounds.intervals import count_bounds
+from hedgeclipper.bounds.whole_file import check_sample, error_limit, least_tested
+
+
+@dataclass(frozen=True)
+class PrecisionRecall:
+    """Precision and recall of a class, each as an estimate with a lower and an upper bound.
+
+    Each of the four bounds fails with probability ``delta`` at most. An estimate is NaN where no
+    checked row tells of it.
+    """
+
+    precision: float
+    precision_lower: float
+    precision_upper: float
+    recall: float
+    recall_lower: float
+    recall_upper: float
+    delta: float
+
+
+def precision_recall(
+    predicted: Any, checked: Any, is_class: Any, *, delta: float, skipped: Any = None
+) -> PrecisionRecall:
+    """Return precision and recall of a class in all rows, with exact bounds.
+
+    Parameters
+    ----------
+    predicted : array-like of bool of shape (n_rows,)
+        Which rows are predicted to be of the class.
+    checked : array-like of int of shape (n_checked,)
+        Positions of the rows that people have checked: a simple random sample of all rows.
+    is_class : array-like of bool of shape (n_checked,)
+        Which of these are of the class.
+    delta : float
+        Probability that a bound fails. For several classes, divide it by their number.
+    skipped : array-like of bool of shape (n_checked,), default=None
+        Checked rows that people could not decide.
+
+    Returns
+    -------
+    PrecisionRecall
+        Estimates and bounds.
+
+    Examples
+    --------
+    10,000 rows, of which 3% are of the class; 1 in 5 is checked:
+
+    >>> rows = np.arange(10_000)
+    >>> predicted, checked = rows % 100 < 3, rows[::5]
+    >>> found = precision_recall(predicted, checked, predicted[checked], delta=0.05)
+    >>> round(found.precision_lower, 3), round(found.recall_lower, 3)
+    (0.977, 0.948)
+    """
+    claims = np.asarray(predicted, bool)
+    rows, possible, skips = check_sample(np.arange(claims.size), checked, is_class, skipped)
+    certain = possible & ~skips
+    inside, n_inside = claims[rows], int(claims.sum())
+    parts = (inside, n_inside), (~inside, claims.size - n_inside)
+    right, missed = (
+        [_part_counts(certain[part], possible[part], size, share) for share in (delta, delta / 2)]
+        for part, size in parts
+    )
+    _, low, high = right[0]
+    (tp, tp_low, tp_high), (fn, fn_low, fn_high) = right[1], missed[1]
+    return PrecisionRecall(
+        precision=_ratio(tp, n_inside - tp, math.nan),
+        precision_lower=_ratio(low, n_inside - low, 0.0),
+        precision_upper=_ratio(high, n_inside - high, 1.0),
+        recall=_ratio(tp, fn, math.nan),
+        recall_lower=_ratio(tp_low, fn_high, 0.0),
+        recall_upper=_ratio(tp_high, fn_low, 1.0),
+        delta=delta,
+    )
+
+
+def recall_after_review(
+    n_confirmed: int, n_found: int, n_checked: int, n_below: int, delta: float
+) -> float:
+    """Return the lower bound on the recall if every row above a cut has been reviewed.
+
+    The cut is fixed beforehand, and some rows below it, drawn at random, have been checked. Rows of
+    the class that the check has found count as found.
+
+    Parameters
+    ----------
+    n_confirmed : int
+        Rows above the cut that people found to be of the class.
+    n_found, n_checked : int
+        Rows of the class among the checked rows below the cut, and the number of these.
+    n_below : int
+        Rows below the cut, checked ones included.
+    delta : float
+        Probability that the bound fails.
+
+    Returns
+    -------
+    float
+        The bound; 0 if no row of the class was found.
+
+    Examples
+    --------
+    >>> round(recall_after_review(290, 0, 2000, 9500, delta=0.05), 3)
+    0.96
+    """
+    found = n_confirmed + n_found
+    left = int(count_bounds(n_found, n_checked, n_below - n_checked, delta)[1])
+    return _ratio(found, left, 0.0)
+
+
+def checks_for_recall(
+    recall: float, prevalence: float, delta: float, n_rows: float = math.inf
+) -> int:
+    """Return how many rows have to be checked to prove a recall, if none of them was missed.
+
+    With c missed ones it takes more; this is the price at least.
+
+    Parameters
+    ----------
+    recall : float
+        Recall to prove, in (0, 1).
+    prevalence : float
+        Proportion of all rows that are of the class, in (0, 1].
+    delta : float
+        Probability that the recall is lower.
+    n_rows : int or infinity, default=infinity
+        Number of rows that are not predicted to be of the class.
+
+    Returns
+    -------
+    int
+        Checked rows among those not predicted to be of the class.
+
+    Examples
+    --------
+    >>> checks_for_recall(0.95, 0.03, delta=0.05)
+    1996
+    """
+    for name, value in (("recall", recall), ("prevalence", prevalence)):
+        if not 0.0 < value <= 1.0 or (name == "recall" and value == 1.0):
+            raise ValueError(f"{name} must lie between 0 and 1. Got {value!r}.")
+    # without the last digits, which rounding changes: 1 - 0.9 is below 0.1
+    missed = round((1.0 - recall) * prevalence, 12)
+    if math.isinf(n_rows):
+        return math.ceil(math.log(1.0 / delta) / -math.log1p(-missed))
+    return least_tested(int(n_rows), error_limit(missed, int(n_rows)), delta)
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentErrors:
+    """Errors of predictions in each segment of the rows, with exact bounds.
+
+    Parameters
+    ----------
+    names : ndarray of shape (n_segments,)
+        The segments, sorted.
+    n_rows, n_checked, n_wrong : ndarray of int of shape (n_segments,)
+        Rows, checked rows, and those predicted wrong, in each.
+    lower, upper : ndarray of shape (n_segments,)
+        Bounds on the proportion of wrong predictions among all rows of the segment. All lower
+        bounds hold together with probability 1 - delta, and so do all upper bounds.
+    delta : float
+        Probability that any of the lower, or any of the upper bounds fails.
+    """
+
+    names: np.ndarray
+    n_rows: np.ndarray
+    n_checked: np.ndarray
+    n_wrong: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    delta: float
+
+
+def segment_errors(
+    segments: Any, checked: Any, wrong: Any, *, delta: float, skipped: Any = None
+) -> SegmentErrors:
+    """Return the errors of each segment with exact bounds that hold for all of them together.
+
+    Parameters
+    ----------
+    segments : array-like of shape (n_rows,)
+        Segment of each row, known without a look at the labels.
+    checked : array-like of int of shape (n_checked,)
+        Positions of the rows that people have checked: a simple random sample of all rows.
+    wrong : array-like of bool of shape (n_checked,)
+        Which of these are predicted wrong.
+    delta : float
+        Probability that any of the lower, or any of the upper bounds fails. It is shared equally
+        among the segments that have checked rows.
+    skipped : array-like of bool of shape (n_checked,), default=None
+        Checked rows that people could not decide.
+
+    Returns
+    -------
+    SegmentErrors
+        Counts and bounds; without a checked row the bounds are 0 and 1.
+
+    Examples
+    --------
+    >>> segments, checked = np.repeat(["north", "south"], [600, 400]), np.arange(0, 1000, 5)
+    >>> found = segment_errors(segments, checked, checked % 100 == 0, delta=0.05)
+    >>> found.names.tolist(), found.n_wrong.tolist(), found.upper.round(3).tolist()
+    (['north', 'south'], [6, 4], [0.098, 0.115])
+    """
+    names, codes = np.unique(np.asarray(segments), return_inverse=True)
+    rows, possible, skips = check_sample(np.arange(codes.size), checked, wrong, skipped)
+    certain = possible & ~skips
+
+    def count(mask: Any = slice(None)) -> np.ndarray:
+        return np.bincount(codes[rows[mask]], minlength=names.size)
+
+    n_rows, n_checked = np.bincount(codes, minlength=names.size), count()
+    share = delta / max(int(np.count_nonzero(n_checked)), 1)
+    least = count_bounds(count(certain), n_checked, n_rows - n_checked, share)[0]
+    most = count_bounds(count(possible), n_checked, n_rows - n_checked, share)[1]
+    lower, upper = (count(certain) + least) / n_rows, (count(possible) + most) / n_rows
+    return SegmentErrors(names, n_rows, n_checked, count(possible), lower, upper, delta)
+
+
+def _part_counts(
+    certain: np.ndarray, possible: np.ndarray, n_rows: int, delta: float
+) -> tuple[float, int, int]:
+    """Return how many rows of a part count: an estimate, and lower and upper bounds."""
+    n_checked, low, high = certain.size, int(certain.sum()), int(possible.sum())
+    n_left = n_rows - n_checked
+    # nothing is known of a part without a checked row, unless it has no row at all
+    mean = high / n_checked if n_checked else math.nan if n_rows else 0.0
+    least = int(count_bounds(low, n_checked, n_left, delta)[0])
+    most = int(count_bounds(high, n_checked, n_left, delta)[1])
+    return n_rows * mean, low + least, high + most
+
+
+def _ratio(part: float, rest: float, otherwise: float) -> float:
+    total = part + rest
+    return part / total if total != 0 else otherwise

@@ -1,0 +1,230 @@
+"""A test of a whole file that is valid at every look: labels may be added until it is enough.
+
+Setting and words are those of `whole_file`. Rows of the pool are labeled in a random order that was
+fixed beforehand, and after each label one may look at the result and stop or go on.
+
+**The test.** E0 = L + 1 is the smallest number of errors that is too many. Of a set S of rows with
+E errors, k wrong ones among the first t drawn rows have the probability P(t, k | E) =
+[E]_k [N - E]_(t - k) / [N]_t, up to a factor without E, with falling factorials [a]_b. Let M(t, k)
+be the mean of P(t, k | E) / P(t, k | E0) over a few E < E0 (`FRACTIONS`, `WEIGHTS`). Accept the
+largest first part of the order with M >= 1 / delta.
+
+**Why it holds.** If S has E0 errors, M is a martingale that starts at 1 (it only falls once no
+right row is left), so by Ville's inequality it ever reaches 1 / delta with probability delta at
+most. M falls in k, so if accepted rows have more than L errors, M is at least 1 / delta for the
+first rows with exactly E0 errors, too: a set that does not depend on the draw. So neither many
+looks nor many sets need a correction, and what was accepted at one look stays accepted. M grows
+with each right row, so c_t, the largest k with M(t, k) >= 1 / delta, grows with t: these are the
+errors allowed after t rows.
+
+**Edges.** With more than N - E0 right rows, S cannot have E0 errors: M is infinite. Otherwise, with
+E0 or more wrong ones, M = 0. If L >= N all rows are accepted.
+
+The accepted rows have at most L errors, of which those found so far are corrected. That fewer are
+left does not raise c_t (it does in `whole_file`): this would be another E0 at each look.
+
+References
+----------
+J. Ville. Étude critique de la notion de collectif. Gauthier-Villars, 1939.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import insort
+from typing import Any
+
+import numba
+import numpy as np
+
+from hedgeclipper.bounds.intervals import CAUTION
+from hedgeclipper.bounds.whole_file import (
+    AcceptedRows,
+    accept_first,
+    accepted_length,
+    check_sample,
+    check_test,
+)
+
+# the alternatives E as fractions of E0, and their weights, chosen for few labels: docs/ablations.md
+FRACTIONS = (0.0, 0.15, 0.4, 0.6, 0.8)
+WEIGHTS = (0.2, 0.25, 0.25, 0.2, 0.1)
+
+
+def allowed_errors_at(n_drawn: Any, n_pool: int, limit: int, delta: float) -> np.ndarray:
+    """Return how many wrong ones accepted rows may have after so many drawn rows; -1 for none.
+
+    Parameters
+    ----------
+    n_drawn : int or array-like of int
+        Numbers of labeled rows (t), in any order.
+    n_pool : int
+        Rows of the pool (N).
+    limit : int
+        Errors that accepted rows may have (L).
+    delta : float
+        Probability that they have more at any look.
+
+    Returns
+    -------
+    ndarray of int
+        The allowed errors c_t, in the shape of ``n_drawn``.
+
+    Examples
+    --------
+    >>> allowed_errors_at([50, 75, 200, 400, 600], 5000, 250, 0.05)
+    array([-1,  0,  2,  9, 16])
+    """
+    looks = np.asarray(n_drawn, np.int64)
+    check_test(n_pool, int(looks.max(initial=0)), limit, delta)
+    if looks.size and looks.min() < 0:
+        raise ValueError(f"n_drawn must not be negative. Got {looks.min()}.")
+    alternatives = np.floor(np.array(FRACTIONS) * (limit + 1)).astype(np.int64)
+    ordered, positions = np.unique(looks, return_inverse=True)
+    # rounding of log factorials of N, apart from the caution that bounds have anyway
+    rounding = CAUTION + 16.0 * np.finfo(float).eps * math.lgamma(n_pool + 1.0)
+    threshold = math.log(1.0 / delta) + rounding
+    allowed = _allowed_errors(
+        ordered, n_pool, limit + 1, alternatives, np.log(np.array(WEIGHTS)), threshold
+    )
+    return allowed[positions].reshape(looks.shape)
+
+
+def least_drawn(n_pool: int, limit: int, delta: float) -> int:
+    """Return the smallest number of labels at which anything can be accepted, if none is wrong.
+
+    Parameters
+    ----------
+    n_pool : int
+        Rows of the pool.
+    limit : int
+        Errors that accepted rows may have.
+    delta : float
+        Probability that they have more at any look.
+
+    Returns
+    -------
+    int
+        The number; `whole_file.least_tested` is that of the test with one look.
+
+    Examples
+    --------
+    >>> least_drawn(5000, 250, 0.05)
+    75
+    """
+    low, high = 0, max(n_pool - limit, 0)
+    while low < high:
+        middle = (low + high) // 2
+        if allowed_errors_at(middle, n_pool, limit, delta) >= 0:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def accept_rows_so_far(
+    order: np.ndarray,
+    drawn: Any,
+    wrong: Any,
+    *,
+    limit: int,
+    delta: float,
+    skipped: Any = None,
+) -> AcceptedRows:
+    """Return which predictions may stay, given the rows that were labeled so far.
+
+    The result holds at every look, for whatever reason one stops. Every number of labels up to now
+    counts as a look, so it does not depend on when one has looked, and more labels never accept
+    fewer rows.
+
+    Parameters
+    ----------
+    order : ndarray of int of shape (n_pool,)
+        Positions of the rows of the pool, the least uncertain first, as of `order_by_uncertainty`.
+        It must not change from look to look.
+    drawn : array-like of int of shape (n_drawn,)
+        Positions of the labeled rows in the pool, in the order in which they were drawn: the first
+        ones of a random order of the whole pool that was fixed beforehand. None may be left out.
+    wrong : array-like of bool of shape (n_drawn,)
+        Which of them are predicted wrong.
+    limit : int
+        Errors that may be left, as of `error_limit`.
+    delta : float
+        Probability that more are left at any look.
+    skipped : array-like of bool of shape (n_drawn,), default=None
+        Rows that people could not decide. They count as wrong, and need review.
+
+    Returns
+    -------
+    AcceptedRows
+        The rows, with the upper bound on the errors among them. ``n_allowed`` are the wrong rows
+        that are allowed after all labels so far.
+
+    Examples
+    --------
+    The 70 most uncertain of 1,000 rows are wrong:
+
+    >>> drawn = np.random.default_rng(0).permutation(1000)
+    >>> for n in (50, 100, 200):
+    ...     found = accept_rows_so_far(
+    ...         np.arange(1000), drawn[:n], drawn[:n] >= 930, limit=50, delta=0.05
+    ...     )
+    ...     print(found.n_allowed, found.n_accepted, found.errors_left)
+    -1 0 0
+    0 853 50
+    3 759 47
+    """
+    ranks, bad, skips = check_sample(order, drawn, wrong, skipped)
+    n_pool = order.size
+    allowed = allowed_errors_at(np.arange(ranks.size + 1), n_pool, limit, delta).tolist()
+    length = accepted_length([], allowed[0], n_pool)
+    found: list[int] = []
+    for rank, is_bad, c in zip(ranks.tolist(), bad.tolist(), allowed[1:], strict=True):
+        if is_bad:
+            insort(found, rank)
+        length = max(length, accepted_length(found, c, n_pool))
+    # a skipped row may be right: nothing was corrected
+    corrected = int(np.sum(bad & ~skips & (ranks < length)))
+    left = max(limit - corrected, 0)
+    return accept_first(order, ranks, bad, length, n_allowed=allowed[-1], left=left, delta=delta)
+
+
+@numba.njit(cache=True)
+def _allowed_errors(looks, n_pool, too_many, alternatives, log_weights, threshold):
+    """Return c_t at ascending looks: from that of the look before, by doubling and bisection."""
+    out, c = np.empty(looks.size, np.int64), -1
+    for i in range(looks.size):
+        step, high = 1, looks[i] + 1  # `high` is refused, or more than there are
+        while c < high - 1:
+            k = min(c + step, high - 1)
+            value = _log_martingale(looks[i], k, n_pool, too_many, alternatives, log_weights)
+            if value >= threshold:
+                c, step = k, 2 * step
+            else:
+                high, step = k, max((k - c) // 2, 1)
+        out[i] = c
+    return out
+
+
+@numba.njit(cache=True)
+def _log_martingale(n_drawn, n_wrong, n_pool, too_many, alternatives, log_weights):
+    """Return log M(t, k)."""
+    n_right = n_drawn - n_wrong
+    if n_right > n_pool - too_many:
+        return np.inf
+    if n_wrong >= too_many:
+        return -np.inf
+    base = _log_falling(too_many, n_wrong) + _log_falling(n_pool - too_many, n_right)
+    total = -np.inf
+    for i in range(alternatives.size):
+        errors = alternatives[i]
+        if n_wrong <= errors:
+            ratio = _log_falling(errors, n_wrong) + _log_falling(n_pool - errors, n_right) - base
+            total = np.logaddexp(total, log_weights[i] + ratio)
+    return total
+
+
+@numba.njit(cache=True)
+def _log_falling(a, b):
+    """Return log [a]_b = log(a (a - 1) ... (a - b + 1))."""
+    return math.lgamma(a + 1.0) - math.lgamma(a - b + 1.0)
