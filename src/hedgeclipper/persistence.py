@@ -26,7 +26,7 @@ from hedgeclipper.io.extras import import_extra
 from hedgeclipper.model_checks import TYPES_OF_OTHERS, check_model, parts_of
 
 # raised whenever a saved type is renamed or moved, or stores something else
-FORMAT = 9
+FORMAT = 10
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
 _FAST = 1

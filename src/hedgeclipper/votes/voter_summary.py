@@ -11,12 +11,10 @@ from scipy import sparse
 from hedgeclipper.base.inspection import Inspection, VoterTable, contributions_of, inspection
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows
 from hedgeclipper.votes.initial_model import VotePredictor
-from hedgeclipper.votes.labeled_votes import LabeledVotes
+from hedgeclipper.votes.labeled_votes import ROWS_IN_SEARCH, LabeledVotes
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import Constraints
 from hedgeclipper.votes.vote_kernel import VoteKernel
-
-MAX_ROWS, MAX_NAMES = 5_000, 20
 
 
 def summarize_voters(
@@ -42,7 +40,7 @@ def summarize_voters(
     weight, upper = _ratio(over_others, n_cast), constraints.each.upper[:n_voters]
     return {
         "j": np.arange(n_voters),
-        "Polarity": [gold.labeled.classes[row > 0].tolist() for row in cast],
+        "Polarity": [gold.votes.classes[row > 0].tolist() for row in cast],
         "Coverage": n_cast / n_rows,
         "Overlaps": np.bincount(voters, n_votes > 1, minlength=n_voters) / n_rows,
         "Conflicts": np.bincount(voters, n_same < n_votes, minlength=n_voters) / n_rows,
@@ -62,7 +60,7 @@ def inspect_votes(
     model: Any, gold: LabeledVotes, constraints: Constraints, predictor: VotePredictor
 ) -> Inspection:
     """Return what displays and the report need of a `VoteAggregator`."""
-    n_voters = gold.labeled.n_voters
+    n_voters = gold.votes.n_voters
 
     def read_rows(votes: Any, y: Any) -> SemiSupervisedRows:
         if votes is not None:
@@ -79,14 +77,14 @@ def inspect_votes(
         describe_panel=lambda: describe_panel(
             gold.unlabeled, predictor, summarize_voters(gold, constraints, predictor)["Weight"]
         ),
-        contradicting=[str(name) for name in gold.labeled.voters[constraints.contradicting]],
+        contradicting=[str(name) for name in gold.votes.voters[constraints.contradicting]],
         votes=gold.unlabeled,
     )
 
 
 def _voter_table(gold: LabeledVotes, columns: dict[str, Any]) -> VoterTable:
     """Return the summary for the report; correlation is 0 for guessing, 1 if always right."""
-    n_classes = gold.labeled.n_classes
+    n_classes = gold.votes.n_classes
     shown = {
         "right on gold labels": "Correct",
         "wrong": "Incorrect",
@@ -97,7 +95,7 @@ def _voter_table(gold: LabeledVotes, columns: dict[str, Any]) -> VoterTable:
     }
     return VoterTable(
         kind="voter",
-        names=[str(voter) for voter in gold.labeled.voters],
+        names=[str(voter) for voter in gold.votes.voters],
         weights=columns["Weight"],
         correlations=(n_classes * columns["Emp. Acc."] - 1.0) / (n_classes - 1.0),
         contributions=contributions_of(columns["Weight"] * columns["Coverage"]),
@@ -134,7 +132,7 @@ class VotePanel:
 
 def describe_panel(votes: Votes, predictor: VotePredictor, weights: np.ndarray) -> VotePanel:
     """Return the panel, given votes on rows and the mean weight of each voter."""
-    rows = np.unique(np.linspace(0, votes.n_rows - 1, MAX_ROWS).astype(np.intp))
+    rows = np.unique(np.linspace(0, votes.n_rows - 1, ROWS_IN_SEARCH).astype(np.intp))
     kernel = VoteKernel(votes.take(rows))
     coverage = kernel.votes_cast.sum(axis=1) / kernel.n_rows
     order = np.argsort(-np.nan_to_num(np.abs(weights)) * coverage, kind="stable")
@@ -146,7 +144,7 @@ def describe_panel(votes: Votes, predictor: VotePredictor, weights: np.ndarray) 
         chosen = kernel.scores(kept).argmax(axis=1)
         accuracies.append(float(probabilities[np.arange(chosen.size), chosen].mean()))
     accuracies.append(float(probabilities.max(axis=1).mean()))
-    first = order[:MAX_NAMES]
+    first = order[:20]
     names = [str(name) for name in votes.voters[first]]
     return VotePanel(n_best, accuracies, names, _agreement(kernel.votes.matrix[:, first]))
 
