@@ -335,7 +335,7 @@ def test_a_game_without_contradiction_blames_nobody():
 
 def test_a_sample_of_perfect_voters_is_no_contradiction(monkeypatch):
     """Played on 200 rows, on which voters are awake more often or less than on all."""
-    monkeypatch.setattr("hedgeclipper.votes.labeled_votes.MAX_ROWS_IN_GAME", 200)
+    monkeypatch.setattr("hedgeclipper.votes.labeled_votes.ROWS_IN_GAME", 200)
     votes, y, truth = some(3000, 100, accuracy=[1.0] * 20, coverage=0.3)
     model = fitted(votes, y, random_state=0)
     assert not model.voter_summary()["Contradicts"].any()

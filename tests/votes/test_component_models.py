@@ -67,8 +67,8 @@ def test_dawid_skene_is_a_fixed_point_of_counting_its_own_probabilities(monkeypa
     truth, table = some_votes(rng, 80, 4, 3)
     both, balance = kernel_of(table, 3), np.array([0.2, 0.3, 0.5])
     unlabeled, labeled = both.take(np.arange(20, 80)), both.take(np.arange(20))
-    monkeypatch.setattr(component_models, "TOL", 1e-12)
-    monkeypatch.setattr(component_models, "MAX_ITER", 2_000)
+    monkeypatch.setattr(component_models, "EM_TOL", 1e-12)
+    monkeypatch.setattr(component_models, "EM_STEPS", 2_000)
     model = fit_dawid_skene(unlabeled, labeled, truth[:20], balance, 0.3)
     known = np.eye(3)[truth[:20]]
     counts = labeled.sums(known) + 0.3 * unlabeled.sums(softmax(model.scores(unlabeled), axis=1))

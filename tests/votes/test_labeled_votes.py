@@ -35,15 +35,15 @@ def rows_of(table, y, others=None, abstain_label=-1):
 @pytest.mark.parametrize("y", [[1, -1, 0, -1, 2], [1, None, 0, np.nan, 2]])
 def test_rows_are_split_by_whether_their_label_is_missing(y):
     rows = rows_of(TABLE, y)
-    assert rows.marked.tolist() == [False, True, False, True, False]
+    assert (rows.labeled_rows.tolist(), rows.unlabeled_rows.tolist()) == ([0, 2, 4], [1, 3])
     assert rows.codes.tolist() == [1, 0, 2]
-    assert dense(rows.labeled).tolist() == TABLE[~rows.marked].tolist()
-    assert dense(rows.unlabeled).tolist() == TABLE[rows.marked].tolist()
+    assert dense(rows.labeled).tolist() == TABLE[[0, 2, 4]].tolist()
+    assert dense(rows.unlabeled).tolist() == TABLE[[1, 3]].tolist()
 
 
 def test_other_rows_come_after_those_without_a_label():
     rows = rows_of(TABLE, [1, None, 0, 0, 2], [[1, 1], [0, 0]])
-    assert rows.marked is None
+    assert rows.is_apart
     assert dense(rows.unlabeled).tolist() == [[1, 1], [1, 1], [0, 0]]
 
 
@@ -58,7 +58,7 @@ def test_minus_one_is_a_label_beside_other_rows_and_where_it_is_a_class_and_othe
 
 def test_codes_are_positions_among_the_classes_of_votes_and_labels():
     gold = rows_of([["b"], ["c"], ["b"]], ["d", None, "a"])
-    assert gold.labeled.classes.tolist() == ["a", "b", "c", "d"]
+    assert gold.votes.classes.tolist() == ["a", "b", "c", "d"]
     assert gold.codes.tolist() == [3, 0]
     assert dense(gold.labeled).ravel().tolist() == [1, 1]
     assert dense(gold.unlabeled).ravel().tolist() == [2]
@@ -71,10 +71,22 @@ def test_labels_of_all_rows_are_in_the_order_they_were_passed():
     assert apart.all_labels(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
 
 
+def test_nothing_depends_on_which_rows_test():
+    """A row whose label is held out is an unlabeled row like any other, in its place."""
+    truth, table = some_votes(np.random.default_rng(0), 40, 4, 3)
+    y = np.where(np.arange(40) % 2 == 0, truth, -1)
+    fewer = y.copy()
+    fewer[[6, 20]] = -1
+    held = LabeledVotes.of(votes_of(table, 3), y, None, -1).hold_out(np.array([3, 10]))
+    never = LabeledVotes.of(votes_of(table, 3), fewer, None, -1)
+    assert held.codes.tolist() == never.codes.tolist()
+    assert held.unlabeled_rows.tolist() == never.unlabeled_rows.tolist()
+
+
 def test_without_unlabeled_rows_the_labeled_ones_are_reused():
     with pytest.warns(NoUnlabeledRowsWarning, match="mark them with y = -1"):
         alone = rows_of(TABLE, [0, 1, 2, 0, 1])
-    assert alone.unlabeled is alone.labeled
+    assert dense(alone.unlabeled).tolist() == dense(alone.labeled).tolist()
     assert not alone.has_unlabeled
 
 
@@ -119,8 +131,8 @@ def test_component_models_get_a_balance_that_is_known_as_it_is():
 
 
 def test_of_many_rows_some_are_drawn_and_weights_are_searched_on_some_of_these(monkeypatch):
-    monkeypatch.setattr(labeled_votes, "MAX_ROWS_IN_GAME", 30)
-    monkeypatch.setattr(labeled_votes, "MAX_ROWS_IN_SEARCH", 10)
+    monkeypatch.setattr(labeled_votes, "ROWS_IN_GAME", 30)
+    monkeypatch.setattr(labeled_votes, "ROWS_IN_SEARCH", 10)
     table, found = gathered(n_rows=120)
     assert (found.sample.n_rows, found.searched.n_rows) == (30, 10)
     all_rows, drawn, searched = (

@@ -151,7 +151,7 @@ def test_scores_and_sums_are_one_matrix_and_its_transpose():
 
 @pytest.fixture
 def _no_ridge(monkeypatch):
-    monkeypatch.setattr(vote_game, "RIDGE", 1e-9)
+    monkeypatch.setattr(vote_game, "RIDGE_OF_ONE_LABEL", 1e-9)
 
 
 def solved(unlabeled, bounds, initial, name, **options):

@@ -51,7 +51,7 @@ def fit(L: Any, setting: Setting) -> Fitted:
     kernel = VoteKernel(gold.aligned(votes))
     probabilities = loss.link(kernel.weighted(game.weights))
     probabilities[kernel.n_votes == 0] = evidence.balance
-    return gold.labeled.classes, probabilities, evidence.balance
+    return gold.votes.classes, probabilities, evidence.balance
 
 
 def collect(fitted: Fitted, L: Any, setting: Setting) -> np.ndarray:

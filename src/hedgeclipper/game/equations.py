@@ -22,18 +22,13 @@ smoothing (a sum over rows) and the gap due to the weights (a sum over voters).
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.game.specialists import Specialists, signed_sums
-
-SMALLEST_SCALE = 1e-3
-N_SCALARS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,17 +142,16 @@ class Game:
         boxed = np.isfinite(self.terms.lower) & np.isfinite(self.terms.upper)
         return bool(np.all(boxed | (self.terms.curvature > 0)))
 
-    def within(self, reach: float) -> Game:
-        """Return the same game with weights up to ``reach`` where nothing else bounds them."""
-        return replace(self, terms=self.terms.within(reach))
-
     def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
         """Take one pass over the rows and return both sides of the game at theta."""
-        blocks = self.specialists.blocks()
-        sums = reduce(operator.iadd, (block_sums(block, theta, self.loss, eps) for block in blocks))
-        potential, smoothed, row_gap, excess, size = sums[:N_SCALARS].tolist()
+        totals, gradient = np.zeros(5), np.zeros(theta.size)
+        for block in self.specialists.blocks():
+            of_rows, of_voters = block_sums(block, theta, self.loss, eps)
+            totals += of_rows
+            gradient += of_voters
+        potential, smoothed, row_gap, excess, size = totals.tolist()
         alpha, n, terms = self.unlabeled_weight, self.specialists.n_samples, self.terms
-        gradient, own, base = alpha * sums[N_SCALARS:] / n, terms.value(theta), self.base
+        gradient, own, base = alpha * gradient / n, terms.value(theta), self.base
         primal = own + alpha * potential / n - base
         smoothing_gap = alpha * row_gap / n
         weights_gap = own + float(gradient @ theta) - terms.minimum(gradient)
@@ -204,12 +198,14 @@ def dual_value(game: Game, z: np.ndarray) -> float:
     return game.terms.minimum(gradient) - alpha * conjugates / n - game.base
 
 
-def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> np.ndarray:
-    """Return sums over one block of rows, shape (N_SCALARS + n_voters,).
+def block_sums(
+    block: Any, theta: np.ndarray, loss: Loss, eps: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return sums over one block of rows: five of the rows themselves, and one for each voter.
 
-    First those of Psi(m), of smoothed Psi(m), of the Fenchel-Young gap Psi(m) + Psi*(z) - z . m at
-    the smoothed slope z (0 where the potential is smooth), of max(size - 1, 0) and of size; then
-    for each voter that of z v h.
+    Those of Psi(m), of smoothed Psi(m), of the Fenchel-Young gap Psi(m) + Psi*(z) - z . m at the
+    smoothed slope z (0 where the potential is smooth), of max(size - 1, 0) and of size; and for
+    each voter that of z v h.
     """
     m = block @ theta
     potential, added, z = loss.value_and_gradient(m, eps)
@@ -218,9 +214,9 @@ def block_sums(block: Any, theta: np.ndarray, loss: Loss, eps: float) -> np.ndar
         # not a dot product: BLAS takes threads for it, which cost more than they save
         gap = total + float(loss.conjugate(z).sum()) - float(np.sum(z * m))
     excess = np.maximum(size - 1.0, 0.0).sum()
-    return np.concatenate([[total, total + np.sum(added), gap, excess, size.sum()], z @ block])
+    return np.array([total, total + np.sum(added), gap, excess, size.sum()]), z @ block
 
 
 def relative_gap(gap: float, primal: float) -> float:
     """Return the gap relative to the size of the primal value, which counts as at least 0.001."""
-    return gap / max(abs(primal), SMALLEST_SCALE)
+    return gap / max(abs(primal), 1e-3)

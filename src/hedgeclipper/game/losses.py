@@ -40,9 +40,6 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import entr, expit
 
-# of a probability, so that scores stay finite
-LEAST_LOG = -20.0
-
 
 class Loss(ABC):
     """What the game needs to know of a loss, whatever the number of classes.
@@ -189,8 +186,8 @@ class MulticlassLogLoss(MulticlassLoss):
     hedged_range = (-np.inf, np.inf)
 
     def scores(self, log_probabilities):
-        """Return the logarithms, none below -20."""
-        return np.maximum(log_probabilities, LEAST_LOG)
+        """Return the logarithms, none below -20, so that scores stay finite."""
+        return np.maximum(log_probabilities, -20.0)
 
     def value_and_gradient(self, m, eps):
         """Return logsumexp(m), 0 and softmax(m); the width plays no part."""

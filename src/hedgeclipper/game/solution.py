@@ -22,7 +22,6 @@ from hedgeclipper.game.specialists import as_vote_matrix
 FIRST_WIDTH = 0.3
 REACH = 1000.0
 BALANCE = -1
-NEGLIGIBLE = 1e-6
 
 
 @dataclass
@@ -113,7 +112,7 @@ def find_contradiction(game: Game, theta: np.ndarray, mean_size: float) -> Contr
     """
     excess = -game.terms.slack(theta) - mean_size
     load = game.specialists.coverage * np.abs(theta)
-    if excess <= NEGLIGIBLE * load.sum():
+    if excess <= 1e-6 * load.sum():
         return None
     proportions = load / load.sum()
     heaviest = np.argsort(-proportions, kind="stable")

@@ -14,9 +14,7 @@ from hedgeclipper.game.solvers import solve_batch, solve_exact
 from hedgeclipper.game.specialists import Specialists, WithConstantVoter, as_vote_matrix
 from hedgeclipper.io.progress import warn_user
 
-ENTRIES_WHEN_SMALL = 20_000
-VOTERS_WHEN_SMALL = 100
-MAX_ITER = 500
+MAX_PASSES = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +255,7 @@ def solve_game(
         anchor=anchor,
         loss=loss,
     )
-    return play(game, Progress(tol, MAX_ITER))
+    return play(game, Progress(tol, MAX_PASSES))
 
 
 def play(game: Game, progress: Progress, method: str | None = None) -> GameSolution:
@@ -289,5 +287,5 @@ def play(game: Game, progress: Progress, method: str | None = None) -> GameSolut
 
 def _suits_linear_program(game: Game) -> bool:
     n, p = game.specialists.n_samples, game.specialists.n_voters
-    is_small = p <= VOTERS_WHEN_SMALL and n * p <= ENTRIES_WHEN_SMALL
+    is_small = p <= 100 and n * p <= 20_000  # the program then takes less than a second
     return is_small and isinstance(game.loss, ZeroOneLoss) and not np.any(game.terms.curvature)

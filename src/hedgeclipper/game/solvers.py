@@ -24,12 +24,6 @@ from hedgeclipper.game.equations import Evaluation, Game, dual_value, relative_g
 from hedgeclipper.game.losses import ZeroOneLoss
 from hedgeclipper.game.solution import REACH, Progress
 
-MEMORY, MEMORY_OF_MANY, MANY_VOTERS = 10, 5, 5_000
-SMALLEST_WIDTH = 1e-9
-FIRST_PATIENCE = 12
-FIRST_REACH = 10.0
-EXACT = 1e-6
-
 
 def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
     """Minimize the slack from ``theta`` on; the result is in ``progress``.
@@ -39,17 +33,23 @@ def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
     """
     if game.is_boxed:
         return _descend(game, progress, theta)
-    _descend(game.within(FIRST_REACH), progress, theta)
+    # in a small box first: whether the slack has a minimum shows there, and most minima lie there
+    _descend(_within(game, 10.0), progress, theta)
     near = progress.best
     if runs_away(game, near):
         return "unbounded"
     if progress.n_iter >= progress.max_iter:
         return "max_iter"
     progress.restart()
-    reason = _descend(game.within(REACH), progress, near.theta)
+    reason = _descend(_within(game, REACH), progress, near.theta)
     if runs_away(game, progress.best):
         return "unbounded"
     return "at_reach" if np.max(np.abs(progress.best.theta)) >= REACH else reason
+
+
+def _within(game: Game, reach: float) -> Game:
+    """Return the same game with weights up to ``reach`` where nothing else bounds them."""
+    return replace(game, terms=game.terms.within(reach))
 
 
 def runs_away(game: Game, evaluation: Evaluation) -> bool:
@@ -62,7 +62,7 @@ def runs_away(game: Game, evaluation: Evaluation) -> bool:
 
 def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
     """Run stages of L-BFGS-B; smooth less when most of the gap is due to smoothing."""
-    patience = FIRST_PATIENCE
+    patience = 12
     while not progress.is_over:
         last, n_iter = _stage(game, progress, theta, patience)
         if progress.is_over:
@@ -84,7 +84,7 @@ def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
             return "stalled"
         else:
             progress.eps /= 2
-        if progress.eps < SMALLEST_WIDTH:
+        if progress.eps < 1e-9:  # nothing but rounding is left
             return "stalled"
     return "converged" if progress.is_converged else "max_iter"
 
@@ -135,7 +135,6 @@ def _stage(
     terms = game.terms
     scale = np.sqrt(game.specialists.coverage * progress.curvature)
     split = SplitWeights(terms.lower, terms.upper, scale)
-    memory = MEMORY if terms.linear_term.size <= MANY_VOTERS else MEMORY_OF_MANY
     seen: list[Evaluation] = []
 
     def smoothed_slack(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -158,7 +157,8 @@ def _stage(
             smoothed_slack,
             split.divide(theta),
             bounds=split.bounds,
-            m=memory,
+            # of many voters a step in a longer memory takes longer than it saves in passes
+            m=10 if terms.linear_term.size <= 5_000 else 5,
             factr=0.0,
             pgtol=0.0,
             maxiter=10**6,
@@ -208,9 +208,9 @@ def solve_exact(game: Game, progress: Progress) -> str:
     z = np.clip((below - above) / alpha, -1.0, 1.0)
     # Without a box rounding errors of z would have any cost; they count at that of weights up to
     # REACH.
-    bounded = game.within(max(REACH, 2.0 * float(np.abs(theta).max())))
+    bounded = _within(game, max(REACH, 2.0 * float(np.abs(theta).max())))
     progress.add(replace(bounded.evaluate(theta, eps=1e-9), dual=dual_value(bounded, z)))
-    return "exact" if progress.gap <= EXACT * max(1.0, abs(progress.primal)) else "stalled"
+    return "exact" if progress.gap <= 1e-6 * max(1.0, abs(progress.primal)) else "stalled"
 
 
 def _as_csr(block: Any) -> sparse.csr_array:

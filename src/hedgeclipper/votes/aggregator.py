@@ -211,14 +211,18 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         )
         predictor = VotePredictor(initial, game.weights, loss)
         probabilities = predictor.probabilities(evidence.unlabeled)
-        is_shifted = is_shifted or (held is not None and certainty_differs(evidence))
-        self._tested, self._rates = check_rule(
-            gold, held, evidence, predictor, on_labeled, probabilities, is_shifted
-        )
+        held_rows = np.setdiff1d(gold.labeled_rows, pool.labeled_rows)
+        is_held = np.isin(pool.unlabeled_rows, held_rows)
+        unlabeled, tested = probabilities[~is_held], probabilities[is_held]
+        if held is None:
+            tested = predictor.moved(on_labeled, evidence.labeled)
+        else:
+            is_shifted = is_shifted or certainty_differs(evidence)
+        self._tested, self._rates = check_rule(gold, held, evidence, tested, unlabeled, is_shifted)
         self.certificate_ = self._tested.certificate(self.confidence_level)
         store_games(self, [game])
         self._constraints, self._predictor = constraints, predictor
-        self._store(gold, evidence, probabilities)
+        self._store(gold, evidence, unlabeled)
         return self
 
     def _read(self, L: Any) -> Votes:
@@ -400,22 +404,20 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         """Return whether the last fit was completed."""
         return hasattr(self, "_predictor")
 
-    def _store(self, gold: LabeledVotes, evidence: Evidence, probabilities: np.ndarray) -> None:
+    def _store(self, gold: LabeledVotes, evidence: Evidence, unlabeled: np.ndarray) -> None:
         """Store results, and labels of all rows, given the probabilities of the unlabeled ones."""
-        self.classes_, self.voters_ = gold.labeled.classes, gold.labeled.voters
-        self.n_features_in_ = gold.labeled.n_voters
-        self.n_labeled_, self.n_unlabeled_ = gold.labeled.n_rows, gold.unlabeled.n_rows
+        self.classes_, self.voters_ = gold.votes.classes, gold.votes.voters
+        self.n_features_in_ = gold.votes.n_voters
+        self.n_labeled_, self.n_unlabeled_ = gold.codes.size, gold.unlabeled_rows.size
         self.class_balance_ = evidence.balance
-        self.uncovered_ = VoteKernel(gold.unlabeled).n_votes == 0
+        self.uncovered_ = np.diff(gold.unlabeled.matrix.indptr) == 0
         voters, votes, classes = split_weights(
             self._predictor.weights, *evidence.unlabeled.shape[:2]
         )
         self.weights_ = voters[:, None] + votes
         self.class_weights_ = self._predictor.initial.classes + classes
         self._gold = gold
-        # held-out rows come after the unlabeled ones
-        labels = self._labels_of(probabilities[: self.n_unlabeled_])
-        self._transduction = gold.all_labels(labels)
+        self._transduction = gold.all_labels(self._labels_of(unlabeled))
 
     def _labels_of(self, probabilities: np.ndarray) -> np.ndarray:
         """Return the most probable classes, or abstentions where they are too uncertain."""

@@ -36,13 +36,11 @@ PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0
 # 2 to 16 votes in the place of these, and strengths estimated from the spread of the voters, gave
 # the same accuracy on real votes within its standard error, and less with copies of voters.
 VOTES_FOR_ACCURACY, VOTES_FOR_CLASSES = 4.0, 8.0
-MAX_ITER, TOL = 50, 1e-3
-DIGITS = 9
+EM_STEPS, EM_TOL = 50, 1e-3
 # ridges are relative to the mean number of votes on a row
 RIDGES = (0.5, 0.1, 0.02)
 MAX_LABELS_OF_RIDGE = 500
-NEWTON_STEPS, NEWTON_TOL = 10, 0.02
-RANK_TOL, LEAST_SLOPE = 1e-9, 1e-3
+NEWTON_TOL = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +64,9 @@ class ComponentModel:
         """Return by how much the largest score of each row exceeds the next; -1 without votes."""
         leads = np.empty(votes.n_rows)
         for rows, block in votes.blocks():
+            # rounded, since rows with the same votes may differ in the last digits
             second, best = np.partition(self.scores(block), -2, axis=1)[:, -2:].T
-            leads[rows] = np.where(block.n_votes > 0, np.round(best - second, DIGITS), -1.0)
+            leads[rows] = np.where(block.n_votes > 0, np.round(best - second, 9), -1.0)
         return leads
 
     def mean_size(self, sample: VoteKernel) -> float:
@@ -115,11 +114,11 @@ def fit_dawid_skene(
     known, log_balance = labeled.sums(np.eye(balance.size)[codes]), np.log(balance)
     n_rows = labeled.n_rows + unlabeled_weight * unlabeled.n_rows
     probabilities = soft_maximum(majority_vote(unlabeled, balance).without_own)[1]
-    for _ in range(MAX_ITER):
+    for _ in range(EM_STEPS):
         counted = _ShrunkenCounts(known + unlabeled_weight * unlabeled.sums(probabilities), n_rows)
         scores = log_balance + unlabeled.scores(counted.log_frequencies())
         before, probabilities = probabilities, soft_maximum(scores)[1]
-        if np.abs(probabilities - before).max(initial=0.0) < TOL:
+        if np.abs(probabilities - before).max(initial=0.0) < EM_TOL:
             break
     return counted.model(balance, labeled, codes)
 
@@ -223,14 +222,14 @@ def _columns(labeled: VoteKernel) -> tuple[sparse.csr_array, float]:
 
 def _reduced(columns: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Return as few columns as span all of them, and the matrix that turns weights back."""
-    n_rows, n_columns = columns.shape
-    if n_rows <= n_columns:
-        values, vectors = np.linalg.eigh((columns @ columns.T).toarray())
-        kept = values > RANK_TOL * values[-1]
-        roots, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    is_wide = columns.shape[0] <= columns.shape[1]
+    values, vectors = np.linalg.eigh(
+        (columns @ columns.T if is_wide else columns.T @ columns).toarray()
+    )
+    kept = values > 1e-9 * values[-1]
+    roots, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    if is_wide:
         return vectors * roots, np.asarray(columns.T @ (vectors / roots))
-    values, vectors = np.linalg.eigh((columns.T @ columns).toarray())
-    vectors = vectors[:, values > RANK_TOL * values[-1]]
     return np.asarray(columns @ vectors), vectors
 
 
@@ -239,7 +238,7 @@ def _regress(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the weights of a logistic regression, and scores of rows without their own label."""
     weights = start
-    for _ in range(NEWTON_STEPS):
+    for _ in range(10):
         expected = expit(columns @ weights)
         hessian = _hessian(columns, expected, ridge)
         step = np.linalg.solve(hessian, columns.T @ (target - expected) - ridge * weights)
@@ -250,7 +249,7 @@ def _regress(
     expected = expit(scores)
     hessian = _hessian(columns, expected, ridge)
     leverage = np.sum(columns * np.linalg.solve(hessian, columns.T).T, axis=1)
-    rest = np.maximum(1.0 - leverage * expected * (1.0 - expected), LEAST_SLOPE)
+    rest = np.maximum(1.0 - leverage * expected * (1.0 - expected), 1e-3)
     return weights, scores - leverage * (target - expected) / rest
 
 

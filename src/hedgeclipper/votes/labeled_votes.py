@@ -23,8 +23,7 @@ from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.readers import class_codes, sort_classes
 from hedgeclipper.votes.vote_kernel import VoteKernel
 
-MAX_ROWS_IN_GAME, MAX_ROWS_IN_SEARCH = 50_000, 5_000
-SIGNIFICANCE, LEAD_SIGNIFICANCE = 1e-4, 1e-3
+ROWS_IN_GAME, ROWS_IN_SEARCH = 50_000, 5_000
 
 
 def find_labels(votes: Votes, y: Any, *, has_others: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -80,18 +79,18 @@ def _by_row(votes: Votes, y: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class LabeledVotes:
-    """Votes on the labeled and unlabeled rows of a fit, with the same voters and classes.
+    """Votes on all rows of a fit, in the order in which they were passed, and which have labels.
 
-    ``codes`` are the classes of the labeled rows. Without unlabeled rows the labeled ones are
-    reused as such. ``marked`` tells which of the rows passed have no label; None if rows without
-    labels were passed as a set of their own.
+    ``labeled_rows`` are the numbers of the labeled rows, in ascending order, ``codes`` their
+    classes. If no row is unlabeled, the labeled ones are reused as such. ``is_apart`` tells whether
+    unlabeled rows were passed as a set of their own; these are the last ones.
     """
 
-    labeled: Votes
+    votes: Votes
+    labeled_rows: np.ndarray
     codes: np.ndarray
-    unlabeled: Votes
     has_unlabeled: bool
-    marked: np.ndarray | None
+    is_apart: bool
 
     @classmethod
     def of(cls, votes: Votes, y: Any, others: Votes | None, abstain_label: Any) -> LabeledVotes:
@@ -100,16 +99,15 @@ class LabeledVotes:
         ``abstain_label`` must not be a class.
         """
         values, marked = find_labels(votes, y, has_others=others is not None)
-        labels = values[~marked].tolist()
+        labeled_rows = np.flatnonzero(~marked)
+        labels = values[labeled_rows].tolist()
         if not labels:
             raise ValueError(
                 "y has no gold label: the game needs a few, of each class if possible. Label some "
                 "rows."
             )
-        has_others, is_rest = others is not None, marked
         if others is not None:
             votes = Votes.stack(votes, others)
-            is_rest = np.append(marked, np.ones(others.n_rows, dtype=bool))
         seen = dict.fromkeys([*votes.classes.tolist(), *labels])
         classes = sort_classes(seen, "Votes and gold labels together")
         if classes.size < 2:
@@ -128,36 +126,43 @@ class LabeledVotes:
                 "abstain_label. Pass another abstain_label, or None if only missing votes abstain."
             )
         votes = votes.align(votes.voters, classes, named=votes.named)
-        labeled, codes = votes.take(~is_rest), class_codes(labels, classes, "y")
-        has_unlabeled = bool(is_rest.any())
+        codes, has_unlabeled = class_codes(labels, classes, "y"), len(labels) < votes.n_rows
         if not has_unlabeled:
-            labeled_only(labeled, codes, None, "pass L_unlabeled, or mark them with y = -1")
-        rest = votes.take(is_rest) if has_unlabeled else labeled
-        return cls(labeled, codes, rest, has_unlabeled, None if has_others else marked)
+            labeled_only(votes, codes, None, "pass L_unlabeled, or mark them with y = -1")
+        return cls(votes, labeled_rows, codes, has_unlabeled, others is not None)
+
+    @property
+    def unlabeled_rows(self) -> np.ndarray:
+        """Numbers of the unlabeled rows, in ascending order."""
+        every = np.arange(self.votes.n_rows)
+        return np.setdiff1d(every, self.labeled_rows) if self.has_unlabeled else every
+
+    @property
+    def labeled(self) -> Votes:
+        """Votes on the labeled rows."""
+        return self.votes.take(self.labeled_rows)
+
+    @property
+    def unlabeled(self) -> Votes:
+        """Votes on the unlabeled rows."""
+        return self.votes.take(self.unlabeled_rows)
 
     def hold_out(self, held: np.ndarray) -> LabeledVotes:
-        """Return rows without some of the labels: these rows come last among the unlabeled ones.
-
-        Without unlabeled rows, all rows are reused as such, in their order.
-        """
-        fitted, pool = np.setdiff1d(np.arange(self.codes.size), held), self.unlabeled
-        if self.has_unlabeled:
-            pool = Votes.stack(pool, self.labeled.take(held))
-        labeled, codes = self.labeled.take(fitted), self.codes[fitted]
-        return replace(self, labeled=labeled, codes=codes, unlabeled=pool)
+        """Return the same rows with some of the labels, those of these numbers, taken away."""
+        rows, codes = (np.delete(part, held) for part in (self.labeled_rows, self.codes))
+        return replace(self, labeled_rows=rows, codes=codes)
 
     def aligned(self, votes: Votes) -> Votes:
         """Return other votes with the voters and classes of these."""
-        return votes.align(self.labeled.voters, self.labeled.classes, named=self.labeled.named)
+        return votes.align(self.votes.voters, self.votes.classes, named=self.votes.named)
 
     def read_again(self, votes: Votes | None, y: Any) -> SemiSupervisedRows:
         """Return these rows, or others of the same classes, for displays and the report."""
-        classes = self.labeled.classes
+        classes = self.votes.classes
         if votes is None:
             marked = None if self.has_unlabeled else np.zeros(self.codes.size, dtype=bool)
-            return SemiSupervisedRows(
-                self.labeled, classes[self.codes], None, self.unlabeled, marked
-            )
+            labels = classes[self.codes]
+            return SemiSupervisedRows(self.labeled, labels, None, self.unlabeled, marked)
         votes = self.aligned(votes)
         values, marked = find_labels(votes, y)
         labels = classes[class_codes(values[~marked].tolist(), classes, "gold")]
@@ -167,12 +172,12 @@ class LabeledVotes:
 
     def all_labels(self, predicted: np.ndarray) -> np.ndarray:
         """Return the labels of all rows passed, given predicted ones of the unlabeled rows."""
-        if self.marked is None:
+        if self.is_apart:
             return predicted
-        whole = np.empty(self.marked.size, dtype=predicted.dtype)
-        whole[~self.marked] = self.labeled.classes[self.codes]
+        whole = np.empty(self.votes.n_rows, dtype=predicted.dtype)
         if self.has_unlabeled:
-            whole[self.marked] = predicted
+            whole[self.unlabeled_rows] = predicted
+        whole[self.labeled_rows] = self.votes.classes[self.codes]
         return whole
 
 
@@ -205,7 +210,7 @@ def gather_evidence(rows: LabeledVotes, class_balance: Any, random_state: Any) -
     counts = np.bincount(rows.codes, minlength=labeled.n_classes)
     balance = class_frequencies(class_balance, counts)
     is_balance_known = not (isinstance(class_balance, str) and class_balance == "labeled")
-    sample = _draw(unlabeled, MAX_ROWS_IN_GAME, rng)
+    sample = _draw(unlabeled, ROWS_IN_GAME, rng)
     n_cast = labeled.votes_cast.sum(axis=1) + unlabeled.votes_cast.sum(axis=1)
     return Evidence(
         labeled,
@@ -213,7 +218,7 @@ def gather_evidence(rows: LabeledVotes, class_balance: Any, random_state: Any) -
         unlabeled,
         sample,
         # always the same rows, but not every k-th, since rows may be in a periodic order
-        _draw(sample, MAX_ROWS_IN_SEARCH, np.random.default_rng(0)),
+        _draw(sample, ROWS_IN_SEARCH, np.random.default_rng(0)),
         max(int(np.count_nonzero(n_cast)), 1),
         balance,
         balance if is_balance_known else cautious_frequencies(counts),
@@ -271,7 +276,7 @@ def warn_of_shift(labeled: VoteKernel, unlabeled: VoteKernel) -> bool:
     """
     m, n, cast = labeled.n_rows, unlabeled.n_rows, labeled.votes_cast
     both = cast + unlabeled.votes_cast
-    level = SIGNIFICANCE / (2.0 * both.size)
+    level = 1e-4 / (2.0 * both.size)  # of a false warning, shared by all votes and both tails
     rate = (both + 1.0) / (m + n + 2.0)
     error = np.sqrt(rate * (1.0 - rate) * (1.0 / m + 1.0 / n))
     distance = np.abs(cast / m - unlabeled.votes_cast / n) / error
@@ -301,6 +306,6 @@ def certainty_differs(evidence: Evidence) -> bool:
     """
     labeled, unlabeled = evidence.labeled, evidence.unlabeled
     pool = VoteKernel(Votes.stack(labeled.votes, unlabeled.votes))
-    agreement = fit_agreement(_draw(pool, MAX_ROWS_IN_GAME, np.random.default_rng(0)))
+    agreement = fit_agreement(_draw(pool, ROWS_IN_GAME, np.random.default_rng(0)))
     leads = agreement.leads(labeled), agreement.leads(unlabeled)
-    return bool(mannwhitneyu(*leads).pvalue < LEAD_SIGNIFICANCE)
+    return bool(mannwhitneyu(*leads).pvalue < 1e-3)

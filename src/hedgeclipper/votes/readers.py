@@ -18,16 +18,13 @@ from hedgeclipper.io import (
     as_classes,
     as_plain_array,
     as_table,
+    cut,
     frame_arrays,
     frame_columns,
     is_frame,
     is_missing,
     listed,
 )
-
-# so that temporary arrays stay small
-ENTRIES_AT_ONCE = 1 << 20
-_SHORT_TABLE = 1 << 16
 
 
 class LabelNumbers:
@@ -96,8 +93,8 @@ def read_dense(table: Any, labels: LabelNumbers) -> sparse.csr_array:
             "votes.reshape(-1, 1); for a table of task, worker and label use Votes.from_long."
         )
     check_shape(array.shape)
-    step = max(1, ENTRIES_AT_ONCE // array.shape[1])
-    blocks = (array[start : start + step] for start in range(0, array.shape[0], step))
+    # in blocks, so that temporary arrays stay small
+    blocks = (array[rows] for rows in cut(array.shape[0], array))
     parts = [sparse.csr_array(labels.number(block) + 1) for block in blocks]
     return sparse.vstack(parts, format="csr")
 
@@ -244,9 +241,9 @@ def _distinct_integers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if values.size == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.intp)
     low, high = int(values.min()), int(values.max())
-    if high > np.iinfo(np.int64).max or high - low >= max(_SHORT_TABLE, values.size):
+    if high > np.iinfo(np.int64).max or high - low >= max(1 << 16, values.size):
         return np.unique(values, return_inverse=True)
-    offsets = values.astype(np.int64) - low  # a table is quicker than sorting
+    offsets = values.astype(np.int64) - low  # a table is quicker than sorting, unless it is long
     seen = np.zeros(high - low + 1, dtype=bool)
     seen[offsets] = True
     return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[offsets]

@@ -45,15 +45,13 @@ from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.io import listed
 from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.progress import warn_user
-from hedgeclipper.votes.initial_model import VotePredictor, most_probable
+from hedgeclipper.votes.initial_model import most_probable
 from hedgeclipper.votes.labeled_votes import Evidence, LabeledVotes
 from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
 
 DELTA = 0.05
-RIDGE, LARGEST_WEIGHT = 0.1, 10.0
-MAX_ITER_OF_PRICES, TOL_OF_PRICES = 200, 1e-2
-HIGHEST_PRICE, HIGH_PRICE = 1.0, 0.5
-CONTRADICTION, MIN_RELAXATION = 0.01, 0.01
+RIDGE_OF_ONE_LABEL = 0.1
+CONTRADICTION = 0.01
 
 
 class ContradictionWarning(UserWarning):
@@ -94,7 +92,7 @@ class VoterBounds:
     def widened(self) -> VoterBounds:
         """Return bounds about twice as far apart; class frequencies known without labels stay."""
         middle, length = (self.lower + self.upper) / 2.0, self.upper - self.lower
-        half = np.where(np.isinf(self.n_labeled), 0.0, length + MIN_RELAXATION)
+        half = np.where(np.isinf(self.n_labeled), 0.0, length + 0.01)
         lower, upper = np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
         return replace(self, lower=lower, upper=upper)
 
@@ -191,7 +189,7 @@ def proved_violation(
     bounds: if the prices prove less of all rows, that is returned.
     """
     here, nothing = bounds.on(sample), np.zeros((sample.n_rows, sample.n_classes), order="F")
-    limits = {"largest": HIGHEST_PRICE, "tol": TOL_OF_PRICES, "max_iter": MAX_ITER_OF_PRICES}
+    limits = {"largest": 1.0, "tol": 1e-2, "max_iter": 200}
     prices = -solve_votes(sample, here, nothing, LargestScore(), **limits).weights
     violation = _violation(sample, here, prices)
     if violation > 0.0 and sample.n_rows < votes.n_rows:
@@ -241,7 +239,7 @@ def constrain(evidence: Evidence) -> Constraints:
     violation, prices = proved_violation(sample, unlabeled, each)
     if violation <= CONTRADICTION:
         return Constraints(each, joint, np.zeros(unlabeled.shape[0], dtype=bool))
-    voters, votes, _ = split_weights(np.abs(prices) > HIGH_PRICE, *unlabeled.shape[:2])
+    voters, votes, _ = split_weights(np.abs(prices) > 0.5, *unlabeled.shape[:2])
     contradicting = voters | votes.any(axis=1)
     names = unlabeled.votes.voters[contradicting].tolist()
     warn_user(
@@ -275,8 +273,8 @@ def solve_vote_game(
         bounds.on(votes),
         scores,
         loss,
-        largest=LARGEST_WEIGHT,
-        ridge=RIDGE / max(n_labeled, 1),
+        largest=10.0,
+        ridge=RIDGE_OF_ONE_LABEL / max(n_labeled, 1),
         tol=tol,
         max_iter=max_iter,
         baseline=float(loss.potential(scores).mean()),
@@ -287,45 +285,28 @@ def check_rule(
     gold: LabeledVotes,
     held: np.ndarray | None,
     evidence: Evidence,
-    predictor: VotePredictor,
-    on_labeled: np.ndarray,
-    probabilities: np.ndarray,
+    tested: np.ndarray,
+    unlabeled: np.ndarray,
     is_shifted: bool,
 ) -> tuple[TestedPredictions, RateEvidence]:
     """Return the errors on labeled rows, and the uncertainty on these and on the unlabeled ones.
 
-    With them comes what labels and predictions tell of how often each class occurs. Without
-    held-out labels a labeled row is predicted by an initial model that estimates the accuracies of
-    its voters without the row's own label; the weights of the mixture and of the game were found
-    with it.
-
-    ``held`` are the numbers of the held-out labels, ``on_labeled`` log-probabilities of the initial
-    model for the others, and ``probabilities`` those of the predictor for the unlabeled rows of the
-    fit, held-out ones last if there are others.
+    With them comes what labels and predictions tell of how often each class occurs. ``held`` are
+    the numbers of the held-out labels, ``tested`` the probabilities of their rows, or without such
+    labels those of all labeled rows, and ``unlabeled`` those of the unlabeled rows.
     """
-    if held is None:
-        tested, codes = predictor.moved(on_labeled, evidence.labeled), evidence.codes
-        caveat = USED_LABELS
-    else:
-        if gold.has_unlabeled:
-            tested = probabilities[gold.unlabeled.n_rows :]
-        else:
-            tested = predictor.probabilities(VoteKernel(gold.labeled.take(held)))
-        codes, caveat = gold.codes[held], SHIFTED_LABELS if is_shifted else ""
+    numbers, caveat = np.arange(gold.codes.size) if held is None else held, USED_LABELS
+    if held is not None:
+        caveat = SHIFTED_LABELS if is_shifted else ""
         known = np.bincount(evidence.codes, minlength=evidence.balance.size)
         known = known + (evidence.labeled.votes_cast + evidence.unlabeled.votes_cast).sum(axis=0)
-        if np.any(known[codes] == 0):
+        if np.any(known[gold.codes[held]] == 0):
             caveat = ONLY_HELD_OUT
-    wrong = most_probable(tested, evidence.balance) != codes
-    unlabeled = probabilities[: gold.unlabeled.n_rows if gold.has_unlabeled else 0]
-    rates = RateEvidence(
-        gold.codes,
-        tested,
-        np.arange(gold.codes.size) if held is None else held,
-        unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(evidence.balance.size),
-        len(unlabeled),
-        is_guarantee=held is not None and not is_shifted,
-    )
+    unlabeled = unlabeled if gold.has_unlabeled else unlabeled[:0]
+    mean = unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(evidence.balance.size)
+    is_guarantee = held is not None and not is_shifted
+    rates = RateEvidence(gold.codes, tested, numbers, mean, len(unlabeled), is_guarantee)
+    wrong = most_probable(tested, evidence.balance) != gold.codes[numbers]
     uncertainty, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
     digest = digest_rows(gold.unlabeled.matrix)
     own = wrong, uncertainty, others, gold.codes

@@ -17,8 +17,6 @@ from numba import njit
 
 from hedgeclipper.votes.matrix import Votes
 
-ROWS_IN_BLOCK = 1 << 15
-
 
 class VoteKernel:
     """Votes with the sums over them.
@@ -89,8 +87,8 @@ class VoteKernel:
 
     def blocks(self) -> Iterator[tuple[slice, VoteKernel]]:
         """Yield the rows in parts, so that what is computed of a part stays small."""
-        for start in range(0, self.n_rows, ROWS_IN_BLOCK):
-            rows = slice(start, start + ROWS_IN_BLOCK)
+        for start in range(0, self.n_rows, step := 1 << 15):
+            rows = slice(start, start + step)
             yield rows, self.take(rows)
 
 

@@ -10,12 +10,10 @@ from scipy import sparse
 
 from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.votes.initial_model import VotePredictor
-from hedgeclipper.votes.labeled_votes import LabeledVotes
+from hedgeclipper.votes.labeled_votes import ROWS_IN_SEARCH, LabeledVotes
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import Constraints
 from hedgeclipper.votes.vote_kernel import VoteKernel
-
-MAX_ROWS, MAX_NAMES = 5_000, 20
 
 
 def summarize_voters(
@@ -37,7 +35,7 @@ def summarize_voters(
     weight, upper = _mean_weights(unlabeled, predictor), constraints.each.upper[:n_voters]
     return {
         "j": np.arange(n_voters),
-        "Polarity": [gold.labeled.classes[row > 0].tolist() for row in cast],
+        "Polarity": [gold.votes.classes[row > 0].tolist() for row in cast],
         "Coverage": n_cast / n_rows,
         "Overlaps": np.bincount(voters, n_votes > 1, minlength=n_voters) / n_rows,
         "Conflicts": np.bincount(voters, n_same < n_votes, minlength=n_voters) / n_rows,
@@ -95,7 +93,7 @@ class VotePanel:
 def summarize_panel(votes: Votes, predictor: VotePredictor) -> VotePanel:
     """Return the panel, given votes on rows."""
     weights = _mean_weights(VoteKernel(votes), predictor)
-    rows = np.unique(np.linspace(0, votes.n_rows - 1, MAX_ROWS).astype(np.intp))
+    rows = np.unique(np.linspace(0, votes.n_rows - 1, ROWS_IN_SEARCH).astype(np.intp))
     kernel = VoteKernel(votes.take(rows))
     coverage = kernel.votes_cast.sum(axis=1) / kernel.n_rows
     order = np.argsort(-np.nan_to_num(np.abs(weights)) * coverage, kind="stable")
@@ -107,7 +105,7 @@ def summarize_panel(votes: Votes, predictor: VotePredictor) -> VotePanel:
         chosen = kernel.scores(kept).argmax(axis=1)
         accuracies.append(float(probabilities[np.arange(chosen.size), chosen].mean()))
     accuracies.append(float(probabilities.max(axis=1).mean()))
-    first = order[:MAX_NAMES]
+    first = order[:20]
     names = [str(name) for name in votes.voters[first]]
     return VotePanel(n_best, accuracies, names, _agreement(kernel.votes.matrix[:, first]))
 
