@@ -17,8 +17,8 @@ from hedgeclipper.weighing import (
     VoterScores,
     WeightedVote,
     balanced_correlations,
-    calibrate,
     choose_anchor,
+    fit_line,
     make_votes,
     scores_by_game,
     solve_weights,
@@ -106,13 +106,13 @@ def test_votes_of_trees_are_probabilities_in_units_of_two_standard_deviations():
     np.testing.assert_allclose(mean, scale(groups.mean(axis=1)))
 
 
-def test_log_odds_are_a_line_through_the_weighted_vote():
-    vote = WeightedVote(
-        [TreeScale(0.5, 0.5)] * 2, np.array([0.2, 0.6]), Calibration(slope=3.0, intercept=-1.0)
-    )
-    scores = RNG.random((20, 2))
-    theirs = 3.0 * ((2 * scores - 1) @ vote.weights) - 1.0
-    np.testing.assert_allclose(vote.log_odds(scores), theirs)
+def test_log_odds_are_a_line_through_both_readings_of_the_scores():
+    """Probabilities of 1/2 and 3/4, by weights of a quarter and three quarters."""
+    calibration = Calibration(0.5, 0.1, 2.0, slope=3.0, intercept=-1.0)
+    vote = WeightedVote([TreeScale(0.5, 0.5)] * 2, np.array([0.2, 0.6]), calibration)
+    votes = 0.2 * 0.0 + 0.6 * 0.5
+    score = (logit(0.25 * 0.5 + 0.75 * 0.75) - 0.5 + 2.0 * (votes - 0.1)) / 2.0
+    np.testing.assert_allclose(vote.log_odds(np.array([[0.5, 0.75]])), [3.0 * score - 1.0])
 
 
 # b.
@@ -245,69 +245,66 @@ def test_weights_may_be_negative_only_with_many_labels(n_labels, is_free):
 # Calibration.
 
 SCORE = np.random.default_rng(0).normal(size=5_000)
-PRIOR = expit(0.5 * SCORE)
 
 
 def labels_for(probabilities, seed=1):
     return np.random.default_rng(seed).random(probabilities.size) < probabilities
 
 
-def fit(n_labels, probabilities, prior=PRIOR, weights=None):
-    is_positive = labels_for(probabilities)[:n_labels]
-    weights = np.ones(n_labels) if weights is None else weights
-    return calibrate(SCORE[:n_labels], is_positive, weights, SCORE, prior)
-
-
-def test_it_is_a_logistic_curve_through_the_labels_and_twenty_more_of_the_voters():
-    prior, chosen = expit(0.5 * SCORE[:500]), slice(0, 80)
-    is_positive = labels_for(expit(2 * SCORE))[chosen]
-    ours = calibrate(SCORE[chosen], is_positive, np.ones(80), SCORE[:500], prior)
+@pytest.mark.parametrize("n_labels", [4, 80, 5_000])
+def test_the_line_is_the_most_probable_one(n_labels):
+    """Against a general minimizer of the same loss, in other variables."""
+    scores, is_positive = SCORE[:n_labels], labels_for(expit(2 * SCORE - 1))[:n_labels]
+    weights = np.random.default_rng(2).uniform(0.5, 2.0, n_labels)
+    ours = fit_line(scores, is_positive, weights, -0.5)
 
     def loss(line):
-        own, more = (line[0] * values + line[1] for values in (SCORE[chosen], SCORE[:500]))
-        fits = np.log1p(np.exp(-np.where(is_positive, own, -own))).sum()
-        expected = prior * np.log1p(np.exp(-more)) + (1 - prior) * np.log1p(np.exp(more))
-        return fits + 20 * expected.mean()
+        z = line[0] * scores + line[1]
+        fits = np.log1p(np.exp(-np.where(is_positive, z, -z))) @ weights / weights.mean()
+        return fits + np.log(line[0]) ** 2 / (2 * 0.5**2) + (line[1] + 0.5) ** 2 / (2 * 2.0**2)
 
-    theirs = minimize(loss, [1.0, 0.0], tol=1e-10).x
-    np.testing.assert_allclose([ours.slope, ours.intercept], theirs, rtol=1e-2, atol=1e-2)
-
-
-def test_few_labels_stay_near_the_voters_and_many_outweigh_them():
-    truth = expit(3 * SCORE - 1)
-    for n_labels in (0, 2):
-        found = expit(fit(n_labels, truth).log_odds(SCORE))
-        assert np.abs(found - PRIOR).mean() < 0.06
-    np.testing.assert_allclose(expit(fit(5_000, truth).log_odds(SCORE)), truth, atol=0.05)
+    theirs = minimize(loss, [1.0, 0.0], bounds=[(1e-6, None), (None, None)], tol=1e-12).x
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("n_labels", [10, 5_000])
-def test_the_slope_is_positive_even_if_labels_contradict_it(n_labels):
-    found = fit(n_labels, expit(-3 * SCORE), prior=np.full(5_000, 0.5))
-    assert 0 < found.slope < 0.01
+def test_few_labels_leave_the_line_where_it_is_and_many_move_it():
+    is_positive = labels_for(expit(3 * SCORE - 1))
+    slope, intercept = fit_line(SCORE[:5], is_positive[:5], np.ones(5), 0.0)
+    assert 0.7 < slope < 1.7
+    assert abs(intercept) < 1.5
+    many = fit_line(SCORE, is_positive, np.ones(5_000), 0.0)
+    np.testing.assert_allclose(many, [3.0, -1.0], atol=0.25)
 
 
-def test_neither_the_size_of_scores_nor_that_of_weights_matters():
-    is_positive = labels_for(PRIOR)[:50]
-    small = calibrate(1e-4 * SCORE[:50], is_positive, np.full(50, 2.0), 1e-4 * SCORE, PRIOR)
-    plain = fit(50, PRIOR)
-    np.testing.assert_allclose(small.log_odds(1e-4 * SCORE), plain.log_odds(SCORE), rtol=1e-6)
-    uneven = fit(50, PRIOR, weights=np.where(is_positive, 3.0, 1.0))
-    assert uneven.intercept > plain.intercept + 0.3
+def test_the_slope_is_positive_even_if_labels_contradict_it():
+    slope, _ = fit_line(SCORE, labels_for(expit(-3 * SCORE)), np.ones(5_000), 0.0)
+    assert 0 < slope < 0.1
 
 
-def test_scores_that_do_not_differ():
-    labels = np.array([1, 1, 1, 0, 0])
-    found = calibrate(np.zeros(5), labels, np.ones(5), np.zeros(9), np.full(9, 0.5))
-    assert found.slope > 0
-    assert expit(found.intercept) == pytest.approx((3 + 10) / 25, abs=1e-3)
+def test_the_size_of_weights_does_not_matter_but_their_proportions_do():
+    is_positive = labels_for(expit(SCORE))[:50]
+    plain, double = (fit_line(SCORE[:50], is_positive, np.full(50, w), 0.0) for w in (1.0, 2.0))
+    np.testing.assert_allclose(double, plain, rtol=1e-6)
+    uneven = fit_line(SCORE[:50], is_positive, np.where(is_positive, 3.0, 1.0), 0.0)
+    assert uneven[1] > plain[1] + 0.3
 
 
-def test_the_only_label_of_a_class_does_not_turn_its_scores_round():
+def test_a_score_is_the_mean_of_log_odds_and_of_the_vote_in_their_units():
+    log_odds, votes = SCORE - 1.0, 0.1 * SCORE[::-1] + 5.0
+    found = Calibration.of(log_odds, votes)
+    assert (found.slope, found.intercept) == (1.0, pytest.approx(-1.0, abs=0.05))
+    expected = (log_odds + SCORE[::-1] - 1.0) / 2.0
+    np.testing.assert_allclose(found.log_odds(log_odds, votes), expected, atol=0.05)
+    alike = Calibration.of(log_odds, np.zeros(5_000))
+    np.testing.assert_allclose(alike.scores(log_odds, np.zeros(5_000)), SCORE / 2, atol=0.05)
+
+
+def test_the_only_label_of_a_class_does_not_move_the_line():
     """Whoever scores it has seen none of its class, and scores it lowest."""
+    p = expit(SCORE)[:, None]
     is_positive = np.arange(200) == np.argmin(SCORE[:200])
-    found = calibrate(SCORE[:200], is_positive, np.ones(200), SCORE, PRIOR)
-    np.testing.assert_allclose(expit(found.log_odds(SCORE)), PRIOR, atol=0.01)
+    found = weigh(votes_of(p[:200], is_positive, p), NO_TREES).vote.calibration
+    assert (found.slope, found.intercept) == (1.0, found.center)
 
 
 # All of it.

@@ -429,7 +429,7 @@ class HedgeClipperClassifier(
         predictor, sizes = self._predictor, self._voters.scorer.tree_sizes
         rows = self._rows_without_their_labels(codes)
         tested, centers = np.empty((rows.size, predictor.n_games)), []
-        folds = weigh_by_folds(scores, codes[rows], sizes) if rows.size else ()
+        folds = weigh_by_folds(scores, sizes) if rows.size else ()
         for test, votes, unlabeled in folds:
             fold = replace(predictor, votes=votes)
             tested[test] = fold.raw_of(self._voters.labeled[rows[test]])
