@@ -1,0 +1,230 @@
+"""Estimates of the error beside the truth in many draws, and guarantees that rows refute.
+
+    python -m benchmarks.estimates bias       # runs what is missing
+    python -m benchmarks.estimates shift
+    python -m benchmarks.estimates page       # writes the sections in docs/bounds.md
+
+**Bias.** Labels are drawn at random, and up to 2,000 other rows are unlabeled. Without a
+``confidence_level`` the certificate is an estimate: its bias, and how often its interval of 95 %
+covers the truth. Trees alone with 60 trees stand for many draws, the default voters for fewer.
+
+**Shift.** 600 labels that are no random sample: the first rows of a file, those of its easiest
+rows, as many of each class. How often the certificate is called a guarantee, beside labels drawn at
+random.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+
+from benchmarks.bounds_table import draw
+from benchmarks.draws import whole
+from benchmarks.pages import DOCS, NOT_RUN, bullets, markdown_table, write_sections
+from benchmarks.results_file import FOLDER, Key, read_results, write_results
+from hedgeclipper import HedgeClipperClassifier, VoteAggregator
+
+RESULTS, SHIFTS = FOLDER / "estimates.csv", FOLDER / "shifts.csv"
+ROWS = ("a1a", "adult", "agnostic_ada", "covtype", "higgs_lgbm7k", "kagg-cred", "weather")
+VOTES = ("bf_basketball", "bf_domain", "bf_yelp", "bf_youtube", "crowd_rte", "crowd_sp")
+FEW = ("a1a", "covtype", "weather")  # with other numbers of labels
+MODELS = {
+    "trees": partial(HedgeClipperClassifier, "trees", n_estimators=60),
+    "default": HedgeClipperClassifier,
+    "votes": VoteAggregator,
+}
+N_DRAWS = {"trees": 300, "default": 50, "votes": 100}
+MAX_UNLABELED, LEVEL = 2_000, 0.95
+N_CHOSEN, N_SHIFT_ROWS, N_RANDOM = 600, 8_000, 2_000
+KINDS = ("first rows", "easiest rows", "balanced by class", "at random")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate, its interval, and the truth."""
+
+    data: str
+    n_labels: int
+    draw: int
+    method: str
+    error: float
+    estimate: float
+    lower: float
+    upper: float
+
+    @property
+    def key(self) -> Key:
+        """Return what was run."""
+        return Key(self.data, self.n_labels, self.draw, self.method)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A certificate from 600 labels that were picked in some way: ``method`` tells how."""
+
+    data: str
+    n_labels: int
+    draw: int
+    method: str
+    error: float
+    upper: float
+    is_guarantee: int
+
+    @property
+    def key(self) -> Key:
+        """Return what was run."""
+        return Key(self.data, self.n_labels, self.draw, self.method)
+
+
+def fit_quietly(model: Any, X: Any, y: np.ndarray, rest: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X, y, rest)
+
+
+def estimate(key: Key) -> Estimate | None:
+    """Return what a fit without held-out labels says of its error, and the truth."""
+    drawn = draw(key.data, key.n_labels, key.draw)
+    if drawn is None or np.unique(drawn.y).size < 2:
+        return None
+    rest, truth = drawn.X_unlabeled[:MAX_UNLABELED], drawn.y_unlabeled[:MAX_UNLABELED]
+    model = fit_quietly(MODELS[key.method](random_state=key.draw), drawn.X, drawn.y, rest)
+    found = model.certificate_
+    if found.error is None:
+        return None
+    error = float(np.mean(model.transduction_ != truth))
+    return Estimate(*key, error, found.error, found.error_lower, found.error_upper)
+
+
+def picked(name: str, kind: str, seed: int) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return rows of a file, their classes, and the numbers of those that are labeled."""
+    data, rng = whole(name), np.random.default_rng([seed, KINDS.index(kind)])
+    rows = rng.permutation(data.target.size)
+    if kind == "first rows":
+        rows = np.append(np.arange(N_CHOSEN), rows[rows >= N_CHOSEN])
+    rows = rows[:N_SHIFT_ROWS]
+    X, y = data.data[rows], data.target[rows]
+    X = X.toarray() if hasattr(X, "toarray") else X
+    if kind == "first rows":
+        return X, y, np.arange(N_CHOSEN)
+    if kind == "easiest rows":
+        forest = RandomForestClassifier(100, oob_score=True, n_jobs=-1, random_state=seed)
+        sure = np.abs(forest.fit(np.nan_to_num(X), y).oob_decision_function_[:, 1] - 0.5)
+        return X, y, rng.permutation(np.argsort(-sure)[: N_SHIFT_ROWS // 2])[:N_CHOSEN]
+    if kind == "balanced by class":
+        each = [rng.permutation(np.flatnonzero(y == k))[: N_CHOSEN // 2] for k in np.unique(y)]
+        return X, y, np.concatenate(each)
+    return X, y, rng.permutation(y.size)[:N_CHOSEN]
+
+
+def shift(key: Key) -> Shift:
+    """Return the certificate that labels picked in this way give, and the truth."""
+    X, y, labeled = picked(key.data, key.method, key.draw)
+    rest = np.setdiff1d(np.arange(y.size), labeled)
+    model = MODELS["trees"](n_estimators=20, confidence_level=LEVEL, random_state=key.draw)
+    found = fit_quietly(model, X[labeled], y[labeled], X[rest])
+    error = float(np.mean(model.transduction_ != y[rest]))
+    return Shift(*key, error, found.certificate_.error_upper, int(found.certificate_.is_guarantee))
+
+
+def bias_plan() -> Iterator[Key]:
+    """Yield all estimates that are to be run, first those of few draws."""
+    for seed in range(max(N_DRAWS.values())):
+        for method, n_draws in N_DRAWS.items():
+            for name in VOTES if method == "votes" else ROWS:
+                if seed < n_draws:
+                    yield Key(name, 100, seed, method)
+                if seed < n_draws // 3 and name in FEW and method == "trees":
+                    yield from (Key(name, n, seed, method) for n in (50, 300))
+
+
+def shift_plan() -> Iterator[Key]:
+    """Yield all shifts that are to be run."""
+    for kind in KINDS[:-1]:
+        yield from (
+            Key(name, N_CHOSEN, seed, kind)
+            for seed in range(5)
+            for name in ("covtype", "adult", "weather")
+        )
+    for seed in range(N_RANDOM):
+        yield Key(("covtype", "adult", "weather", "a1a")[seed % 4], N_CHOSEN, seed, KINDS[-1])
+
+
+def run(plan: Iterable[Key], measure: Any, path: Any, kind: type) -> None:
+    """Run what is missing, and write it now and then."""
+    results = {one.key: one for one in read_results(path, kind)}
+    todo = [key for key in plan if key not in results]
+    for number, key in enumerate(todo, start=1):
+        found = measure(key)
+        if found is not None:
+            results[key] = found
+        if number % 50 == 0 or number == len(todo):
+            write_results(path, results.values(), kind)
+            print(f"{number} of {len(todo)}: {key}", flush=True)
+
+
+def bias_section(results: list[Estimate]) -> str:
+    """Return bias and coverage as a table, and in sentences."""
+    if not results:
+        return NOT_RUN
+    groups: dict[tuple[str, int, str], list[Estimate]] = defaultdict(list)
+    for one in results:
+        groups[one.method, one.n_labels, one.data].append(one)
+    lines, parts = [], defaultdict(list)
+    for (method, n_labels, data), found in sorted(groups.items()):
+        off = np.array([100 * (one.estimate - one.error) for one in found])
+        covers = 100 * np.mean([one.lower <= one.error <= one.upper for one in found])
+        error = 100 * np.mean([one.error for one in found])
+        noise = off.std(ddof=1) / np.sqrt(off.size)
+        cells = [f"{data}, {n_labels}", method, f"{off.size}", f"{error:.1f}"]
+        lines.append([*cells, f"{off.mean():+.2f} ± {noise:.2f}", f"{covers:.1f}"])
+        parts[method, n_labels].append((off.mean(), noise, covers))
+    header = ["rows, labels", "method", "draws", "error", "bias", "covers"]
+    said = []
+    for (method, n_labels), own in sorted(parts.items()):
+        means, noises, covers = np.array(own).T
+        said.append(
+            f"{method}, {n_labels} labels: bias {means.mean():+.2f} ± "
+            f"{np.sqrt(np.sum(noises**2)) / means.size:.2f} points on average, intervals cover "
+            f"{covers.mean():.1f}%, on the worst set {covers.min():.1f}%"
+        )
+    return f"{markdown_table([header, *lines])}\n\n{bullets(*said)}"
+
+
+def shift_section(results: list[Shift]) -> str:
+    """Return how often labels make a guarantee, by the way they were picked."""
+    if not results:
+        return NOT_RUN
+    lines = [["labels", "fits", "called a guarantee", "bound below the true error"]]
+    for kind in KINDS:
+        own = [one for one in results if one.method == kind]
+        if own:
+            wrong = np.mean([one.upper < one.error for one in own])
+            called = sum(one.is_guarantee for one in own)
+            lines.append([kind, f"{len(own):,}", f"{called:,}", f"{100 * wrong:.1f}%"])
+    return markdown_table(lines)
+
+
+def main(what: str) -> None:
+    print(__doc__)
+    if what == "bias":
+        run(bias_plan(), estimate, RESULTS, Estimate)
+    elif what == "shift":
+        run(shift_plan(), shift, SHIFTS, Shift)
+    parts = {
+        "bias": bias_section(read_results(RESULTS, Estimate)),
+        "shift": shift_section(read_results(SHIFTS, Shift)),
+    }
+    write_sections(DOCS / "bounds.md", parts)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
