@@ -173,7 +173,8 @@ def test_labels_far_apart_and_far_from_zero():
 
 def test_blocks_of_rows_make_no_difference(monkeypatch):
     table = np.random.default_rng(0).integers(-1, 40, (50, 7))
-    monkeypatch.setattr("hedgeclipper.io.arrays.ENTRIES_PER_BATCH", 16)
+    pairs = [slice(start, start + 2) for start in range(0, 50, 2)]
+    monkeypatch.setattr("hedgeclipper.votes.readers.cut", lambda n_rows, batch: pairs)
     np.testing.assert_array_equal(Votes.of(table).matrix.toarray(), table + 1)
 
 
