@@ -171,7 +171,7 @@ class SemiSupervisedClassifier(LabeledScoreMixin, BaseEstimator):
         if reset:
             finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
             checks = {"accept_sparse": "csr", "dtype": self._dtype, "ensure_all_finite": finite}
-            self._row_checks = checks
+            self._row_checks, self._scale = checks, None
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
@@ -355,9 +355,8 @@ class SemiSupervisedClassifier(LabeledScoreMixin, BaseEstimator):
             return validate_data(self, io.as_frame(X), reset=reset, skip_check_array=True)
         X = io.as_table(X)
         rows = validate_data(self, X, reset=reset, **self._row_checks)
-        if reset:
-            is_single = self._dtype == "float32"
-            self._scale = ColumnScale.of(self._some_rows(X)) if is_single else None
+        if reset and self._dtype == "float32":
+            self._scale = ColumnScale.of(self._some_rows(X))
         rows = rows if self._scale is None else self._scale.transform(X)
         return semi_supervised.with_short_indices(rows)
 

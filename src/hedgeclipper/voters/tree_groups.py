@@ -24,16 +24,12 @@ from hedgeclipper.io.progress import warn_user
 from hedgeclipper.voters.trees import PackedTrees, TreeSplits, leaf_proportions, pack_trees
 from hedgeclipper.voters.views import Components
 
-# of all trees; the best of six plans in four draws of 28 rows of the benchmarks (docs/ablations.md)
-FOREST_PART = 0.5
 # trees are grown so many at a time that their number times labels and classes is at most this
 ENTRIES_AT_ONCE = 1 << 24
-# with fewer columns components add nothing
-LEAST_COLUMNS = 3
 # from no shrinkage to one that leaves little but the first splits of a hundred rows
 STRENGTHS = np.array([0.0, 2.0, 8.0, 30.0, 100.0, 300.0])
 # with 1,000 labels 5,000 rows show four fifths of the score that 20,000 show, with 200 all of it
-ROWS_FOR_SHIFT, LEAST_IN_CELL, SHIFT_THRESHOLD = 5_000, 5, 8.0
+ROWS_FOR_SHIFT, SHIFT_THRESHOLD = 5_000, 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +179,7 @@ def _fit_components(
     X: Any, X_unlabeled: Any | None, random_state: np.random.RandomState
 ) -> Components | None:
     seed = random_state.randint(np.iinfo(np.int32).max)
-    if X.shape[1] < LEAST_COLUMNS:
+    if X.shape[1] < 3:  # components would add nothing
         return None
     rows = X if X_unlabeled is None else stack_rows(X, X_unlabeled)
     return Components(random_state=seed).fit(rows)
@@ -197,8 +193,11 @@ def _grow(
     random_state: np.random.RandomState,
     n_jobs: int | None,
 ) -> list[GrownGroup]:
-    """Return the groups: half of the trees are a forest, and the others are extra trees."""
-    n_forest = max(1, round(FOREST_PART * n_trees))
+    """Return the groups: half of the trees are a forest, and the others are extra trees.
+
+    That was the best of six plans in four draws of 28 rows of the benchmarks (docs/ablations.md).
+    """
+    n_forest = max(1, round(0.5 * n_trees))
     others = [("extra trees", "columns")]
     if len(views) > 1:
         others = [
@@ -206,15 +205,16 @@ def _grow(
             ("extra trees on columns and components", "both"),
         ]
     parts = np.array_split(np.arange(max(n_trees - n_forest, len(others))), len(others))
-    plan = [(RandomForestClassifier, "random forest", "columns", n_forest)]
-    plan += [
-        (ExtraTreesClassifier, *own, len(part)) for own, part in zip(others, parts, strict=True)
+    plan: list[tuple[str, str, Any]] = [
+        ("random forest", "columns", RandomForestClassifier(n_forest))
     ]
+    for own, part in zip(others, parts, strict=True):
+        plan.append((*own, ExtraTreesClassifier(len(part), bootstrap=True)))
     grown = []
-    for kind, name, view, size in plan:
-        seed = random_state.randint(MAX_SEED)
-        options = {"bootstrap": True, "random_state": seed, "n_jobs": n_workers(n_jobs)}
-        splits, proportions, unseen = _grow_trees(kind, size, options, views[view], codes, weights)
+    for name, view, ensemble in plan:
+        seeds = np.random.RandomState(random_state.randint(MAX_SEED))
+        ensemble.set_params(random_state=seeds, n_jobs=n_workers(n_jobs))
+        splits, proportions, unseen = _grow_trees(ensemble, views[view], codes, weights)
         trees = pack_trees(splits)
         leaves = trees.apply(views[view], n_jobs)
         grown.append(GrownGroup(name, view, trees, proportions, leaves, unseen))
@@ -222,28 +222,26 @@ def _grow(
 
 
 def _grow_trees(
-    kind: Any,
-    size: int,
-    options: dict[str, Any],
-    X: Any,
-    codes: np.ndarray,
-    weights: np.ndarray | None,
+    ensemble: Any, X: Any, codes: np.ndarray, weights: np.ndarray | None
 ) -> tuple[list[TreeSplits], sparse.csc_array, np.ndarray]:
-    """Return trees of an ensemble of this kind, classes in their leaves, and which rows are unseen.
+    """Return the trees of an ensemble, classes in their leaves, and which rows are unseen.
 
     scikit-learn's trees hold all classes in all nodes, which with many classes and labels takes
-    gigabytes. So a part of them is grown at a time, the same as if all were grown together: seeds
-    come from one generator.
+    gigabytes. So a part of them is grown at a time, the same as if all were grown together: their
+    seeds come from one generator.
     """
-    options["random_state"] = np.random.RandomState(options["random_state"])
-    fit_options = {} if weights is None else {"sample_weight": weights / weights.mean()}
+    size, options = ensemble.n_estimators, {}
+    if weights is not None:
+        options["sample_weight"] = weights / weights.mean()
     at_once = max(1, ENTRIES_AT_ONCE // (codes.size * (int(codes.max()) + 1)))
-    splits, proportions, unseen = [], [], []
+    splits: list[TreeSplits] = []
+    proportions, unseen = [], []
     while len(splits) < size:
-        model = kind(min(at_once, size - len(splits)), **options).fit(X, codes, **fit_options)
-        splits += [TreeSplits.of(tree) for tree in model.estimators_]
-        proportions.append(leaf_proportions(model.estimators_))
-        bags = (np.bincount(own, minlength=codes.size) for own in model.estimators_samples_)
+        ensemble.set_params(n_estimators=min(at_once, size - len(splits)))
+        ensemble.fit(X, codes, **options)
+        splits += [TreeSplits.of(tree) for tree in ensemble.estimators_]
+        proportions.append(leaf_proportions(ensemble.estimators_))
+        bags = (np.bincount(own, minlength=codes.size) for own in ensemble.estimators_samples_)
         unseen += [bag == 0 for bag in bags]
     return splits, sparse.vstack(proportions, format="csc"), np.array(unseen)
 
@@ -388,7 +386,7 @@ def check_shift(fitted: FittedTrees, some: Any | None, n_jobs: int | None) -> fl
 def _shift_of_tree(labeled: np.ndarray, unlabeled: np.ndarray, n_leaves: int) -> list[float]:
     """Return the statistic of one tree, given leaf numbers of rows; none if it says nothing."""
     found = np.array([np.bincount(own, minlength=n_leaves) for own in (labeled, unlabeled)])
-    large = found.sum(axis=0) >= LEAST_IN_CELL
+    large = found.sum(axis=0) >= 5
     cells = np.column_stack([found[:, large], found[:, ~large].sum(axis=1)])
     cells = cells[:, cells.sum(axis=0) > 0]
     degrees = cells.shape[1] - 1

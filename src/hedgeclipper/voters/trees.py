@@ -153,9 +153,15 @@ class TreeSplits:
     def of(cls, tree: Any) -> TreeSplits:
         """Return the splits of a fitted tree."""
         own = tree.tree_
-        arrays = own.feature, own.threshold, own.children_left, own.children_right
-        arrays += own.missing_go_to_left, own.weighted_n_node_samples
-        return cls(*(array.copy() for array in arrays), own.max_depth)
+        return cls(
+            feature=own.feature.copy(),
+            threshold=own.threshold.copy(),
+            left=own.children_left.copy(),
+            right=own.children_right.copy(),
+            missing_left=own.missing_go_to_left.copy(),
+            sizes=own.weighted_n_node_samples.copy(),
+            depth=own.max_depth,
+        )
 
 
 def pack_trees(trees: Sequence[Any]) -> PackedTrees:
