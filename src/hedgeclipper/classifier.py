@@ -119,7 +119,7 @@ class HedgeClipperClassifier(
     label_correlations_ : ndarray of shape (n_games, n_voters)
         Correlation with the labels (b) of each voter; both classes count the same.
     estimators_ : dict of str to estimator
-        The fitted classifiers and ensembles of trees, by the names of the voters.
+        The fitted classifiers other than trees, by their names.
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
         Slack and duality gap that the solver reached, number of passes, and why it stopped.
     certificate_ : Certificate
@@ -359,8 +359,7 @@ class HedgeClipperClassifier(
         self._voter_columns = [describe_voters(one) for one in found]
         self._predictor = TablePredictor(scorer, [one.vote for one in found], prepare, self._costs)
         self.voter_names_ = np.array(scorer.names, dtype=object)
-        grown = [] if voters.trees is None else voters.trees.grown
-        self.estimators_ = {group.name: group.model for group in grown} | scorer.classifiers
+        self.estimators_ = scorer.classifiers
         self.weights_ = np.array([one.vote.weights for one in found])
         self.label_correlations_ = np.array([one.label_correlations for one in found])
         store_games(self, [one.game for one in found])

@@ -5,7 +5,7 @@ else, `persistence.FORMAT` is raised.
 """
 
 # ruff: noqa: F401
-from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
+from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan, ColumnScale
 from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
 from hedgeclipper.base.table_classifier import NamedColumns

@@ -264,9 +264,8 @@ def test_the_default_holds_nothing_out(kind):
     assert "labels were used in the fit" in found.reason
     n_tested = N_LABELED
     if kind == "trees":  # some rows are in all bags of a group
-        forests = model.estimators_.values()
-        in_all = [set.intersection(*map(set, one.estimators_samples_)) for one in forests]
-        n_tested -= len(set.union(*in_all))
+        in_all = [~one.unseen.any(axis=0) for one in model._voters.trees.grown]
+        n_tested -= np.any(in_all, axis=0).sum()
     assert found.n_tested == n_tested
     assert found.error_lower <= found.error <= found.error_upper
     auto = model.auto_label(max_error=2 * MAX_ERROR)

@@ -15,7 +15,7 @@ from hedgeclipper.paper.slack import (
     solution_at,
 )
 from hedgeclipper.paper.specialists import Specialists
-from hedgeclipper.voters.trees import pack_trees
+from hedgeclipper.voters.trees import leaf_proportions, pack_trees
 
 X, Y = make_classification(300, 6, n_informative=4, flip_y=0.2, random_state=0)
 X = X.astype(np.float32)
@@ -31,7 +31,7 @@ def small_game(n_trees=4, alpha=1.0, cap=None):
     ]
     trees = pack_trees(fitted)
     leaves = trees.offsets[:, None] + trees.apply(X)
-    votes = np.sign(trees.leaf_values[:, 1] - 0.5)
+    votes = np.sign(leaf_proportions(fitted).toarray()[:, 1] - 0.5)
     votes[votes == 0] = 1.0
     signs = 2.0 * Y - 1.0
     n_leaves = int(trees.n_leaves.sum())

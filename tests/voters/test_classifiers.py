@@ -228,9 +228,15 @@ def test_the_number_of_jobs_changes_nothing_and_fits_are_reported():
     assert told == 2 * list(range(1, 19))
 
 
-def test_jobs_are_those_of_the_context():
+def test_quick_fits_start_no_processes_and_others_run_in_the_jobs_of_the_context(monkeypatch):
+    only(Spy(), n_jobs=2)
+    assert len(FITS) == 6, "fits in other processes would be noted there"
+    assert all(fit["thread"] is threading.main_thread() for fit in FITS)
+    FITS.clear()
+    monkeypatch.setattr("hedgeclipper.voters.classifiers.SECONDS_TO_START", 0.0)
     with joblib.parallel_config(backend="threading", n_jobs=2):
         only(Spy())
+    assert len(FITS) == 6
     assert all(fit["thread"] is not threading.main_thread() for fit in FITS)
 
 
@@ -430,3 +436,14 @@ def test_views_of_the_defaults_are_learned_from_all_rows_and_never_again():
     np.testing.assert_array_equal(
         models["components"][0].transform(sample), components.transform(sample)
     )
+
+
+def test_the_width_of_the_kernel_is_not_that_of_the_first_rows():
+    sample = RNG.normal(size=(1000, 3))
+    in_order = sample[np.argsort(np.abs(sample).max(axis=1))]  # the densest part comes first
+    widths = [
+        default_classifiers(["kernel"], rows, Components(random_state=0).fit(rows), 0)["kernel"]
+        for rows in (sample, in_order)
+    ]
+    gammas = [model[0].estimator["map"].gamma for model in widths]
+    assert gammas[0] == pytest.approx(gammas[1], rel=0.15)

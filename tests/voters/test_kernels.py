@@ -17,6 +17,12 @@ def test_sum_leaf_scores():
     np.testing.assert_allclose(ours, scores[LEAVES + OFFSETS[:, None]].sum(axis=0))
 
 
+def test_sum_unseen_scores():
+    scores, ours, unseen = RNG.normal(size=21), np.empty(50), RNG.random((3, 50)) < 0.4
+    kernels.sum_unseen_scores(LEAVES, unseen, OFFSETS, scores, ours)
+    np.testing.assert_allclose(ours, (scores[LEAVES + OFFSETS[:, None]] * unseen).sum(axis=0))
+
+
 def test_add_to_leaves():
     rows, values, ours = np.array([3, 40, 7]), RNG.normal(size=3), np.zeros(21)
     kernels.add_to_leaves(LEAVES, OFFSETS, rows, values, ours)

@@ -1,12 +1,13 @@
 """Groups of trees against scikit-learn's forests, and the shrinkage of their leaves."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
@@ -20,7 +21,7 @@ from hedgeclipper.voters.tree_groups import (
     see,
     shrink,
 )
-from hedgeclipper.voters.trees import pack_trees
+from hedgeclipper.voters.trees import leaf_proportions, pack_trees
 from hedgeclipper.voters.views import Components
 
 X, Y = make_classification(700, 6, n_informative=4, flip_y=0.1, random_state=0)
@@ -43,6 +44,19 @@ def fitted(y=Y, rows=X, weights=None, n_trees=16, unlabeled=NEW, seed=0, n_label
         random_state=np.random.RandomState(seed),
         n_jobs=None,
     )
+
+
+def ensembles(y=Y, rows=X, weights=None):
+    """View and model of scikit-learn that each group of ``fitted`` must be the same as."""
+    random_state = np.random.RandomState(0)
+    seed = random_state.randint(np.iinfo(np.int32).max)
+    views = see(rows[L], Components(random_state=seed).fit(np.concatenate([rows[L], rows[NEW]])))
+    plan = {"columns": (RandomForestClassifier, 8), "components": (ExtraTreesClassifier, 4)}
+    plan["both"] = plan["components"]
+    for view, (kind, size) in plan.items():
+        seed = random_state.randint(np.iinfo(np.int32).max)
+        model = kind(size, bootstrap=True, random_state=seed)
+        yield view, model.fit(views[view], y[L], sample_weight=weights)
 
 
 @pytest.fixture
@@ -95,7 +109,7 @@ def test_sparse_and_dense_rows_are_seen_alike():
 
 def test_weights_of_rows_reach_the_trees():
     weights = np.where(Y[L] == 1, 3.0, 1.0)
-    roots = [tree.tree_.value[0, 0, 1] for tree in fitted(weights=weights).grown[0].model]
+    roots = [tree.tree_.value[0, 0, 1] for tree in next(ensembles(weights=weights))[1]]
     assert np.mean(roots) == pytest.approx(np.average(Y[L], weights=weights), abs=0.03)
 
 
@@ -111,8 +125,8 @@ def test_scores_of_new_rows_are_the_probabilities_of_each_forest(y, missing):
     found = fitted(y, rows)
     scores, views = found.scorer.score(rows[NEW]), see(rows[NEW], found.scorer.components)
     assert scores.dtype == np.float32
-    for number, one in enumerate(found.grown):
-        theirs = one.model.predict_proba(views[one.view])[:, columns_of(y)]
+    for number, (view, model) in enumerate(ensembles(y, rows)):
+        theirs = model.predict_proba(views[view])[:, columns_of(y)]
         np.testing.assert_allclose(scores[:, number], theirs, atol=1e-6)
 
 
@@ -131,15 +145,15 @@ def test_out_of_bag_scores_are_means_over_trees_without_the_row(y):
     """Plus what the samples of these trees lack of the class, compared with those of all trees."""
     found = fitted(y)
     views = see(X[L], found.scorer.components)
-    for number, one in enumerate(found.grown):
+    for number, (view, model) in enumerate(ensembles(y)):
         sums, roots = np.zeros((2, 200, y.max() + 1))
         n_unseen = np.zeros((200, 1))
-        for tree, bag in zip(one.model.estimators_, one.model.estimators_samples_, strict=True):
+        for tree, bag in zip(model.estimators_, model.estimators_samples_, strict=True):
             out = np.setdiff1d(np.arange(200), bag)
-            sums[out] += tree.predict_proba(views[one.view][out])
+            sums[out] += tree.predict_proba(views[view][out])
             roots[out] += tree.tree_.value[0, 0]
             n_unseen[out] += 1
-        mean_root = np.mean([tree.tree_.value[0, 0] for tree in one.model.estimators_], axis=0)
+        mean_root = np.mean([tree.tree_.value[0, 0] for tree in model.estimators_], axis=0)
         with np.errstate(invalid="ignore"):
             theirs = (sums - roots) / n_unseen + mean_root
         ours = found.out_of_bag[:, number]
@@ -173,6 +187,56 @@ def test_the_strength_of_each_group_is_that_of_the_lowest_log_loss_out_of_bag(mo
         )
 
 
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2.0, 200)])
+@pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
+def test_one_table_at_a_time_gives_what_the_tables_of_all_strengths_do(y, weights):
+    """Values of all games and strengths in one array, as NumPy would choose among them."""
+    found, games = fitted(y, weights=weights), [1] if y is Y else [0, 1, 2]
+    is_positive = y[L, None] == np.array(games)
+    pairs = zip(found.grown, ensembles(y, weights=weights), strict=True)
+    for number, (one, (_, model)) in enumerate(pairs):
+        tables = [
+            shrink(one.trees, leaf_proportions(model.estimators_).toarray()[:, k], STRENGTHS)
+            for k in games
+        ]
+        table, places = np.stack(tables) / one.trees.n_trees, one.trees.offsets[:, None]
+        unseen, n_unseen = one.unseen, one.unseen.sum(axis=0)
+        values = np.where(unseen, table[:, :, places + one.leaves], 0.0)  # games, strengths, trees
+        roots = np.array([tree.tree_.value[0, 0, games] for tree in model]) / one.trees.n_trees
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale = one.trees.n_trees / n_unseen
+            lacking = roots.sum(axis=0)[:, None] - scale * (roots.T @ unseen)
+            scores = np.moveaxis(values.sum(axis=2) * scale + lacking[:, None], 0, 2)
+        best = choose_strength(scores, is_positive, weights)
+        assert found.strengths[number] == STRENGTHS[best]
+        np.testing.assert_allclose(found.out_of_bag[:, number], scores[best], atol=1e-9)
+        ours = found.scorer.groups[number].leaf_values
+        assert ours.dtype == np.float32
+        np.testing.assert_allclose(ours, table[:, best], rtol=1e-6)
+
+
+def test_trees_grown_in_parts_are_those_grown_together(monkeypatch):
+    together = fitted(THREE)
+    monkeypatch.setattr(tree_groups, "ENTRIES_AT_ONCE", 3 * 200 * 3)  # three at a time
+    in_parts = fitted(THREE)
+    np.testing.assert_array_equal(in_parts.out_of_bag, together.out_of_bag)
+    np.testing.assert_array_equal(in_parts.scorer.score(X), together.scorer.score(X))
+
+
+def test_memory_is_that_of_the_leaf_values_that_are_kept():
+    """With many classes, values of all strengths would take 24 times as much as those kept."""
+    rng = np.random.default_rng(0)
+    rows, codes = rng.normal(size=(1000, 4)).astype(np.float32), rng.integers(0, 40, 1000)
+    fitted(np.arange(100) % 3, rows[:100], None, 3, None, n_labeled=100)  # compiles
+    tracemalloc.start()
+    found = fitted(codes, rows, None, 100, None, n_labeled=1000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    kept = sum(group.leaf_values.nbytes for group in found.scorer.groups)
+    assert kept == sum(4 * 40 * group.trees.n_leaves.sum() for group in found.scorer.groups)
+    assert peak < 4 * kept
+
+
 def test_noise_is_shrunk_and_labels_without_it_are_not():
     noise = np.random.default_rng(0).integers(0, 2, 700)
     assert np.all(fitted(noise, n_trees=32).strengths >= 30)
@@ -182,19 +246,23 @@ def test_noise_is_shrunk_and_labels_without_it_are_not():
 def test_scores_that_are_made_again_from_the_same_rows_are_the_same():
     found = fitted(THREE)
     again = found.out_of_bag_in(see(X[L], found.scorer.components), 1)
-    np.testing.assert_allclose(again, found.out_of_bag)
+    np.testing.assert_allclose(again, found.out_of_bag, atol=1e-6)  # of leaf values in float32
 
 
 # Shift.
 
 
-def test_shift_score_is_small_for_like_rows_and_large_for_others():
+def test_shift_score_is_small_for_like_rows_and_large_for_others(monkeypatch):
     found = fitted(n_trees=40)
     assert check_shift(found, None, 1) == 0.0
     assert check_shift(found, X[NEW], 1) < 4
     assert check_shift(found, X[200:220], 1) < 4
     with pytest.warns(ShiftWarning, match="unlike the labeled ones"):
         assert check_shift(found, X[NEW] + np.float32(2.0), 1) > 10
+    mixed = np.concatenate([X[NEW], *[X[NEW] + np.float32(2.0)] * 3])
+    monkeypatch.setattr(tree_groups, "ROWS_FOR_SHIFT", 400)  # not the first ones
+    with pytest.warns(ShiftWarning, match="unlike the labeled ones"):
+        assert check_shift(found, mixed, 1) > 10
     within = replace(found, grown=[replace(one, unseen=one.unseen & False) for one in found.grown])
     assert check_shift(within, X[NEW] + 2, 1) == 0.0  # no labeled row is unseen
 
@@ -225,14 +293,14 @@ def shrunk_by_recursion(tree, strength, node=0, above=None):
 
 
 def test_it_is_a_recursion_from_the_root():
-    ours = shrink(TREES, TREES.leaf_values[:, 1], SOME)
+    ours = shrink(TREES, leaf_proportions(FOREST.estimators_).toarray()[:, 1], SOME)
     for strength, own in zip(SOME, ours, strict=True):
         theirs = [shrunk_by_recursion(tree.tree_, strength) for tree in FOREST.estimators_]
         np.testing.assert_allclose(own, np.concatenate(theirs), atol=1e-12)
 
 
 def test_from_none_to_the_mean_of_the_tree_which_stays():
-    values = TREES.leaf_values[:, 1]
+    values = leaf_proportions(FOREST.estimators_).toarray()[:, 1]
     none, some, all_of_it = shrink(TREES, values, np.array([0.0, 5.0, 1e15]))
     np.testing.assert_allclose(none, values, atol=1e-12)
     means = [tree.tree_.value[0, 0, 1] for tree in FOREST.estimators_]

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from hedgeclipper.voters.trees import pack_trees
+from hedgeclipper.voters.trees import leaf_proportions, pack_trees
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 6)).astype(np.float32)
@@ -36,8 +36,8 @@ def test_forests(kind, rows, n_jobs):
     leaves = trees.apply(rows, n_jobs)
     assert leaves.dtype == np.uint16
     np.testing.assert_array_equal(leaves, leaves_of(model, rows))
-    values = trees.leaf_values[trees.offsets[:, None] + leaves]
-    np.testing.assert_allclose(values.mean(axis=0), model.predict_proba(rows))
+    values = leaf_proportions(model.estimators_).toarray()[:, 1][trees.offsets[:, None] + leaves]
+    np.testing.assert_allclose(values.mean(axis=0), model.predict_proba(rows)[:, 1])
 
 
 def test_values_right_at_a_threshold_in_float32():
@@ -74,7 +74,7 @@ def test_means_and_sizes_of_all_nodes():
     weights = RNG.uniform(0.5, 2.0, 400)
     model = RandomForestClassifier(4, random_state=0).fit(X, Y, sample_weight=weights)
     trees = packed(model)
-    means, sizes = trees.means_and_sizes(trees.leaf_values[:, 1])
+    means, sizes = trees.means_and_sizes(leaf_proportions(model.estimators_).toarray()[:, 1])
     theirs = [tree.tree_ for tree in model.estimators_]
     np.testing.assert_allclose(means, np.concatenate([own.value[:, 0, 1] for own in theirs]))
     np.testing.assert_allclose(

@@ -7,6 +7,7 @@ together decide what is done with a column.
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -15,11 +16,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
+from hedgeclipper.io.arrays import cut, is_array
 from hedgeclipper.io.frames import is_float
 
 MOST_VALUES = 50
@@ -191,6 +195,75 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
                 lost = np.isnat(dates_of(values, plan.date_format)) & ~missing_labels(values)
                 found[plan.name] = Counter(values[lost].tolist())
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnScale:
+    """Brings columns into the reach of float32 and of trees: (x - center) * factor.
+
+    Trees and views see rows in float32, of seven digits, and trees take columns that vary by less
+    than 1e-7 for constant ones. Columns far from zero, measured by their spread, are centered, and
+    those of very small or large spread are multiplied by a power of two. Others stay as they are.
+    """
+
+    center: np.ndarray  # (n_columns,)
+    factor: np.ndarray  # (n_columns,)
+
+    @classmethod
+    def of(cls, X: Any) -> ColumnScale | None:
+        """Return the scale that the columns of these rows need, or None if they need none.
+
+        Sparse columns are not centered: their zeros must stay zeros.
+
+        Examples
+        --------
+        >>> scale = ColumnScale.of(np.array([[1e12, 1.0], [1e12 + 1, 2.0], [1e12 + 3, 4.0]]))
+        >>> scale.transform(np.array([[1e12 + 2, 3.0]]))
+        array([[1., 3.]], dtype=float32)
+        """
+        X = _float64(X)
+        if sparse.issparse(X):
+            center, spread = np.zeros(X.shape[1]), abs(X).max(axis=0).toarray().ravel()
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # columns without any number
+                center = np.nanmedian(X, axis=0)
+                distances = np.abs(X - center)
+                # the median of the others: many values may be the same
+                spread = np.nanmedian(np.where(distances > 0, distances, np.nan), axis=0)
+        has_spread = np.isfinite(spread) & (spread > 0)
+        is_far = has_spread & (np.abs(center) > 2.0**12 * spread)
+        is_odd = has_spread & ((spread < 2.0**-10) | (spread > 2.0**60))
+        if not np.any(is_far | is_odd):
+            return None
+        exponent = np.log2(spread, out=np.zeros_like(spread), where=is_odd).round()
+        return cls(np.where(is_far, center, 0.0), np.exp2(-exponent))
+
+    def transform(self, X: Any) -> Any:
+        """Return rows, an array, CSR matrix or frame, as float32 in the new scale."""
+        X = _float64(X)
+        largest = 2.0**100  # of outliers, so that they are finite in float32
+        if sparse.issparse(X):
+            data = np.clip(X.data * self.factor[X.indices], -largest, largest)
+            return type(X)((data.astype(np.float32), X.indices, X.indptr), shape=X.shape)
+        out = np.empty(X.shape, np.float32)
+        for rows in cut(X.shape[0], X):
+            out[rows] = np.clip((X[rows] - self.center) * self.factor, -largest, largest)
+        return out
+
+    def check_arrays(self) -> None:
+        """Raise unless each column has a center and a factor."""
+        parts = (self.center, self.factor)
+        if not all(
+            is_array(own, "f", self.center.size) and np.isfinite(own).all() for own in parts
+        ):
+            raise ValueError("the scale of its columns has numbers that do not fit together")
+
+
+def _float64(X: Any) -> Any:
+    return check_array(
+        X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0
+    )
 
 
 def needs_encoding(X: Any) -> bool:

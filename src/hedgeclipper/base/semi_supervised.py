@@ -306,14 +306,15 @@ class BatchCheck:
     """Encodes rows as numbers, checks them as scikit-learn would, and the number of columns.
 
     ``name`` is what errors call the rows, ``n_features`` the columns they must have in the end,
-    ``checks`` are parameters of ``check_array``, and ``encoder`` is for frames in which not all
-    columns are numbers.
+    ``checks`` are parameters of ``check_array``, ``encoder`` is for frames in which not all columns
+    are numbers, and ``scale`` for columns that float32 cannot hold as they are.
     """
 
     name: str
     n_features: int
     checks: dict[str, Any]
     encoder: Any = None
+    scale: Any = None  # a ColumnScale
 
     def __call__(self, batch: Any) -> Any:
         """Return the rows as an array or CSR matrix."""
@@ -326,12 +327,12 @@ class BatchCheck:
                 f"a batch with {rows.shape[1]}. Name the columns on both sides, so that they can "
                 "be matched, or pass the same ones."
             )
-        return with_short_indices(rows)
+        return with_short_indices(rows if self.scale is None else self.scale.transform(batch))
 
 
 def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
     """Return the rows with a label in the column of this name, the labels, and the whole source."""
-    source = as_source(X, name="X", label=label, dtype=np.float32)
+    source = as_source(X, name="X", label=label, dtype=np.float64)
     rows, labels, classes = [], [], set()
     for batch, values in source.labeled_batches():
         known = ~missing_labels(values)

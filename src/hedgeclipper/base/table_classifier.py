@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
-from hedgeclipper.base.columns import ColumnEncoder
+from hedgeclipper.base.columns import ColumnEncoder, ColumnScale
 from hedgeclipper.base.evaluation import LabeledScoreMixin
 from hedgeclipper.base.predictions import RowPredictor, decision_costs
 from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
@@ -44,6 +44,7 @@ class NamedColumns:
         return import_extra("pandas", "io", "A frame").DataFrame(X, columns=self.names)
 
 
+ROWS_FOR_SCALE = 1_000
 NO_UNLABELED_ROWS = (
     "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave X_unlabeled out."
 )
@@ -54,6 +55,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
 
     _dtype = "float32"
     _keeps_frames = False
+    _scale: ColumnScale | None = None
     _labels: np.ndarray | None
     class_weight: Any = None
 
@@ -157,7 +159,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         if reset:
             finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
             checks = {"accept_sparse": "csr", "dtype": self._dtype, "ensure_all_finite": finite}
-            self._row_checks = checks
+            self._row_checks, self._scale = checks, None
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
@@ -208,7 +210,8 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             return rows, None
         more = rows.X_unlabeled if rows.has_unlabeled else None
         encoder = ColumnEncoder().fit(rows.X_labeled, X_unlabeled=more)
-        prepare = BatchCheck("X", len(encoder.names_out_), self._row_checks, encoder)
+        scale = ColumnScale.of(encoder.transform(self._some_rows(rows.X_labeled)))
+        prepare = BatchCheck("X", len(encoder.names_out_), self._row_checks, encoder, scale)
         parts = {name: prepare(getattr(rows, name)) for name in ("X_labeled", "X_unlabeled")}
         return replace(rows, **parts), prepare
 
@@ -224,11 +227,11 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             )
         X_labeled, y, source = semi_supervised.read_labeled(X, label)
         if reset:
-            X_labeled = validate_data(self, X_labeled, **self._row_checks)
+            X_labeled = self._check_table(X_labeled)
             self._column_names = source.column_names
             if source.column_names is not None:
                 self.feature_names_in_ = np.array(source.column_names, dtype=object)
-        check = BatchCheck("X", self.n_features_in_, self._row_checks)
+        check = BatchCheck("X", self.n_features_in_, self._row_checks, None, self._scale)
         X_labeled = X_labeled if reset else check(X_labeled)
         check_classification_targets(y)
         unlabeled = RowBatches(source, check, only_unlabeled=True)
@@ -252,12 +255,13 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             from hedgeclipper.io.distributed import check_collection
 
             check_collection(X, name, width)
-            return X
+            return X if self._scale is None else self._scale_collection(X)
         if not io.is_batched(X):
             return self._check_table(X, reset=False)
-        options = {"columns": self._column_names, "n_columns": width, "dtype": np.float32}
+        dtype = np.float32 if self._scale is None else np.float64
+        options = {"columns": self._column_names, "n_columns": width, "dtype": dtype}
         source = io.as_source(X, name=name, once=once, **options)
-        return RowBatches(source, BatchCheck(name, width, self._row_checks))
+        return RowBatches(source, BatchCheck(name, width, self._row_checks, None, self._scale))
 
     def _check_table(self, X: Any, reset: bool = True) -> Any:
         """Return rows in memory as an array or CSR matrix, or as a frame if it is to be kept.
@@ -268,9 +272,27 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             io.positions_of(names, names, "The frame")  # none may be there twice
         if self._keeps_frames and io.is_frame(X):
             return validate_data(self, io.as_frame(X), reset=reset, skip_check_array=True)
-        return semi_supervised.with_short_indices(
-            validate_data(self, io.as_table(X), reset=reset, **self._row_checks)
-        )
+        X = io.as_table(X)
+        rows = validate_data(self, X, reset=reset, **self._row_checks)
+        if reset and self._dtype == "float32":
+            self._scale = ColumnScale.of(self._some_rows(X))
+        rows = rows if self._scale is None else self._scale.transform(X)
+        return semi_supervised.with_short_indices(rows)
+
+    @staticmethod
+    def _some_rows(X: Any) -> Any:
+        """Return enough of the labeled rows to learn the scale of columns from."""
+        X = io.as_frame(X) if io.is_frame(X) else X if hasattr(X, "shape") else np.asarray(X)
+        return draw_rows(X, ROWS_FOR_SCALE, np.random.RandomState(0))
+
+    def _scale_collection(self, X: Any) -> Any:
+        """Return a Dask collection whose rows are scaled where they are read."""
+        from hedgeclipper.io.distributed import map_partitions
+
+        nothing, names = np.empty((0, self.n_features_in_), np.float32), self._column_names
+        columns = list(getattr(X, "columns", ())) if names is None else names
+        assert self._scale is not None
+        return map_partitions(self._scale.transform, nothing, X, names, columns)
 
     def _draw_rows(self, X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
         """Return so many of the unlabeled rows, drawn at random, or all if there are no more."""

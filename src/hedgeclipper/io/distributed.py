@@ -8,7 +8,9 @@ processes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial, reduce
+from importlib import import_module
 from typing import Any
 
 import dask
@@ -19,6 +21,10 @@ from hedgeclipper.io.arrays import MAX_SEED, Draw, merge_draws, tag_rows
 from hedgeclipper.io.digests import MODULUS
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import positions_of
+
+# else it is imported, and brings its own settings, while ours are set, and both are undone
+with suppress(ImportError):
+    import_module("distributed")
 
 FAN_IN = 8
 # Trees, views and weights travel inside the graph on purpose, without a warning: their tasks can be

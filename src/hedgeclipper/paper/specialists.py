@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper.bounds.intervals import proportion_bounds
-from hedgeclipper.voters.trees import PackedTrees, pack_trees
+from hedgeclipper.voters.trees import PackedTrees, leaf_proportions, pack_trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,8 @@ def set_up_specialists(
         Probability that any of the b is above the true correlation: half of it for the trees
         together and half for the leaves, as exact lower bounds. None: b are plug-in estimates.
     """
-    votes = np.sign(np.round(2.0 * grown.trees.leaf_values[:, game] - 1.0, 12))
+    proportions = leaf_proportions(grown.forest.estimators_)[:, [game]].toarray()[:, 0]
+    votes = np.sign(np.round(2.0 * proportions - 1.0, 12))
     starts, n_trees = grown.trees.offsets, grown.trees.n_trees
     signs = np.where(grown.codes == game, 1.0, -1.0)
 

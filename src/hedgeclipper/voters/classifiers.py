@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,17 +28,21 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.semi_supervised import UNLABELED
-from hedgeclipper.base.threads import own_jobs, run_jobs
-from hedgeclipper.io.arrays import stack_rows
+from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
+from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.views import Components, QuantileColumns, filler
 
 TREES = "trees"
 DEFAULT_VOTERS = (TREES, "linear", "components", "class_means", "kernel", "boosting")
+# rows that the kernel compares others with, and that show how far apart rows are
 N_LANDMARKS, ROWS_FOR_DISTANCE = 300, 500
+# about what it takes to start processes
+SECONDS_TO_START = 1.0
 READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading)
 
 Fold = tuple[np.ndarray, np.ndarray]
@@ -144,7 +148,8 @@ def _scaled_columns(X: Any) -> Any:
 def _kernel(X: Any, components: Components, seed: int) -> Pipeline:
     """Return the similarity to some of the rows, by their components."""
     reduced = components.transform(X)
-    distances = pairwise_distances(reduced[:ROWS_FOR_DISTANCE], metric="sqeuclidean")
+    some = draw_rows(reduced, ROWS_FOR_DISTANCE, np.random.RandomState(seed))
+    distances = pairwise_distances(some, metric="sqeuclidean")
     gamma = 1.0 / (float(np.median(distances)) or 1.0)
     size = min(N_LANDMARKS, X.shape[0])
     kernel = Nystroem(gamma=gamma, n_components=size, random_state=seed).fit(reduced)
@@ -209,8 +214,7 @@ def fit_classifiers(
         for number in ([last] if isinstance(one, FrozenEstimator) else range(len(folds)))
     ]
     outcomes: dict[str, dict[int, Any]] = {name: {} for name, _ in estimators}
-    done = run_jobs(_attempt, calls, n_jobs, return_as="generator_unordered")
-    for n_done, (name, number, *outcome) in enumerate(done, start=1):
+    for n_done, (name, number, *outcome) in enumerate(_run_fits(calls, n_jobs), start=1):
         outcomes[name][number] = outcome
         report(n_done)
     fitted = []
@@ -235,6 +239,18 @@ def fit_classifiers(
         labels = rows.labels if is_frozen else np.arange(rows.n_classes)
         fitted.append(FittedClassifier(name, model, labels, scores, seconds))
     return fitted
+
+
+def _run_fits(calls: Sequence[Any], n_jobs: int | None) -> Iterator[tuple]:
+    """Yield what `_attempt` returns: fits are run here while they are quick, else in processes."""
+    started, shares_cores = time.perf_counter(), n_workers(n_jobs) > 1
+    n_done = 0
+    with threadpool_limits(1):
+        while n_done < len(calls) and time.perf_counter() - started < SECONDS_TO_START:
+            yield _attempt(*calls[n_done], shares_cores)
+            n_done += 1
+    if n_done < len(calls):
+        yield from run_jobs(_attempt, calls[n_done:], n_jobs, return_as="generator_unordered")
 
 
 def choose_folds(codes: np.ndarray, seed: int) -> list[Fold]:

@@ -93,6 +93,17 @@ def sum_leaf_scores(leaves, offsets, scores, out):
 
 
 @njit(cache=True, nogil=True)
+def sum_unseen_scores(leaves, unseen, offsets, scores, out):
+    """The same over the trees t with unseen[t, i], of shape (trees, rows)."""
+    out[:] = 0.0
+    for tree in range(leaves.shape[0]):
+        own = scores[offsets[tree] :]
+        for row in range(leaves.shape[1]):
+            if unseen[tree, row]:
+                out[row] += own[leaves[tree, row]]
+
+
+@njit(cache=True, nogil=True)
 def add_to_leaves(leaves, offsets, rows, values, out):
     """out[offsets[t] + leaves[t, rows[k]]] += values[k], for all trees t and all k.
 

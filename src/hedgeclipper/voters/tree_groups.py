@@ -9,7 +9,7 @@ are shrunk toward the nodes above them, which takes the place of a smallest leaf
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,18 +19,17 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from hedgeclipper.base.evaluation import LEAST_PROBABILITY
 from hedgeclipper.base.semi_supervised import ShiftWarning
 from hedgeclipper.base.threads import map_in_threads, n_workers
-from hedgeclipper.io.arrays import MAX_SEED, is_array, stack_rows
+from hedgeclipper.io.arrays import MAX_SEED, draw_rows, is_array, stack_rows
 from hedgeclipper.io.progress import warn_user
-from hedgeclipper.voters.trees import PackedTrees, pack_trees
+from hedgeclipper.voters.trees import PackedTrees, TreeSplits, leaf_proportions, pack_trees
 from hedgeclipper.voters.views import Components
 
-# of all trees; the best of six plans in four draws of 28 rows of the benchmarks (docs/ablations.md)
-FOREST_PART = 0.5
-# with fewer columns components add nothing
-LEAST_COLUMNS = 3
+# trees are grown so many at a time that their number times labels and classes is at most this
+ENTRIES_AT_ONCE = 1 << 24
 # from no shrinkage to one that leaves little but the first splits of a hundred rows
 STRENGTHS = np.array([0.0, 2.0, 8.0, 30.0, 100.0, 300.0])
-LEAST_IN_CELL, SHIFT_THRESHOLD = 5, 8.0
+# with 1,000 labels 5,000 rows show four fifths of the score that 20,000 show, with 200 all of it
+ROWS_FOR_SHIFT, SHIFT_THRESHOLD = 5_000, 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +98,12 @@ def see(X: Any, components: Components | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class GrownGroup:
-    """A fitted ensemble of trees, and which labeled rows its trees were grown without."""
+    """Trees of one kind, and which labeled rows each was grown without."""
 
     name: str
     view: str
-    model: Any
     trees: PackedTrees
+    proportions: sparse.csc_array  # (all leaves, n_classes): of each class in each leaf
     leaves: np.ndarray  # (n_trees, n_labeled): leaf numbers
     unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
 
@@ -123,12 +122,12 @@ class FittedTrees:
 
     def out_of_bag_in(self, views: dict[str, Any], n_jobs: int | None) -> np.ndarray:
         """Return what ``out_of_bag`` would be if the labeled rows had these values."""
-        pairs = zip(self.grown, self.scorer.groups, strict=True)
-        scores = [
-            _unseen_scores(one.trees, one.trees.apply(views[one.view], n_jobs), one.unseen, values)
-            for one, values in ((one, group.leaf_values[:, None]) for one, group in pairs)
-        ]
-        return np.stack([own[0] for own in scores], axis=1)
+        scores = np.empty_like(self.out_of_bag)
+        for number, (one, group) in enumerate(zip(self.grown, self.scorer.groups, strict=True)):
+            moved = replace(one, leaves=one.trees.apply(views[one.view], n_jobs))
+            for column, values in enumerate(group.leaf_values):
+                scores[:, number, column] = score_unseen(moved, values)
+        return scores
 
 
 def fit_trees(
@@ -166,17 +165,12 @@ def fit_trees(
     components = _fit_components(X, X_unlabeled, random_state)
     views = see(X, components)
     grown = _grow(views, codes, weights, n_trees, random_state, n_jobs)
-    is_positive = codes[:, None] == np.asarray(games)
     groups, strengths, scores = [], [], []
     for one in grown:
-        tables = [shrink(one.trees, one.trees.leaf_values[:, k], STRENGTHS) for k in games]
-        table = np.stack(tables) / one.trees.n_trees
-        found = _unseen_scores(one.trees, one.leaves, one.unseen, table)
-        chosen = choose_strength(found, is_positive, weights)
-        values = np.ascontiguousarray(table[:, chosen])
+        strength, values, own = _shrink_leaves(one, codes, games, weights)
         groups.append(TreeGroup(one.name, one.view, one.trees, values))
-        strengths.append(STRENGTHS[chosen])
-        scores.append(found[chosen])
+        strengths.append(strength)
+        scores.append(own)
     scorer = TreeScorer(groups, components)
     return FittedTrees(scorer, grown, np.array(strengths), np.stack(scores, axis=1))
 
@@ -185,7 +179,7 @@ def _fit_components(
     X: Any, X_unlabeled: Any | None, random_state: np.random.RandomState
 ) -> Components | None:
     seed = random_state.randint(np.iinfo(np.int32).max)
-    if X.shape[1] < LEAST_COLUMNS:
+    if X.shape[1] < 3:  # components would add nothing
         return None
     rows = X if X_unlabeled is None else stack_rows(X, X_unlabeled)
     return Components(random_state=seed).fit(rows)
@@ -199,27 +193,81 @@ def _grow(
     random_state: np.random.RandomState,
     n_jobs: int | None,
 ) -> list[GrownGroup]:
-    n_forest, n_jobs = max(1, round(FOREST_PART * n_trees)), n_workers(n_jobs)
-    plan = [("random forest", "columns", RandomForestClassifier(n_forest, n_jobs=n_jobs))]
-    others = {"extra trees": "columns"}
+    """Return the groups: half of the trees are a forest, and the others are extra trees.
+
+    That was the best of six plans in four draws of 28 rows of the benchmarks (docs/ablations.md).
+    """
+    n_forest = max(1, round(0.5 * n_trees))
+    others = [("extra trees", "columns")]
     if len(views) > 1:
-        names = "extra trees on components", "extra trees on columns and components"
-        others = dict(zip(names, ("components", "both"), strict=True))
+        others = [
+            ("extra trees on components", "components"),
+            ("extra trees on columns and components", "both"),
+        ]
     parts = np.array_split(np.arange(max(n_trees - n_forest, len(others))), len(others))
-    for (name, view), part in zip(others.items(), parts, strict=True):
-        extra = ExtraTreesClassifier(len(part), bootstrap=True, n_jobs=n_jobs)
-        plan.append((name, view, extra))
-    options = {} if weights is None else {"sample_weight": weights / weights.mean()}
+    plan: list[tuple[str, str, Any]] = [
+        ("random forest", "columns", RandomForestClassifier(n_forest))
+    ]
+    for own, part in zip(others, parts, strict=True):
+        plan.append((*own, ExtraTreesClassifier(len(part), bootstrap=True)))
     grown = []
-    for name, view, model in plan:
-        model.set_params(random_state=random_state.randint(MAX_SEED))
-        model.fit(views[view], codes, **options)
-        trees = pack_trees(model.estimators_)
-        samples = model.estimators_samples_
-        bags = np.array([np.bincount(own, minlength=codes.size) for own in samples])
+    for name, view, ensemble in plan:
+        seeds = np.random.RandomState(random_state.randint(MAX_SEED))
+        ensemble.set_params(random_state=seeds, n_jobs=n_workers(n_jobs))
+        splits, proportions, unseen = _grow_trees(ensemble, views[view], codes, weights)
+        trees = pack_trees(splits)
         leaves = trees.apply(views[view], n_jobs)
-        grown.append(GrownGroup(name, view, model, trees, leaves, bags == 0))
+        grown.append(GrownGroup(name, view, trees, proportions, leaves, unseen))
     return grown
+
+
+def _grow_trees(
+    ensemble: Any, X: Any, codes: np.ndarray, weights: np.ndarray | None
+) -> tuple[list[TreeSplits], sparse.csc_array, np.ndarray]:
+    """Return the trees of an ensemble, classes in their leaves, and which rows are unseen.
+
+    scikit-learn's trees hold all classes in all nodes, which with many classes and labels takes
+    gigabytes. So a part of them is grown at a time, the same as if all were grown together: their
+    seeds come from one generator.
+    """
+    size, options = ensemble.n_estimators, {}
+    if weights is not None:
+        options["sample_weight"] = weights / weights.mean()
+    at_once = max(1, ENTRIES_AT_ONCE // (codes.size * (int(codes.max()) + 1)))
+    splits: list[TreeSplits] = []
+    proportions, unseen = [], []
+    while len(splits) < size:
+        ensemble.set_params(n_estimators=min(at_once, size - len(splits)))
+        ensemble.fit(X, codes, **options)
+        splits += [TreeSplits.of(tree) for tree in ensemble.estimators_]
+        proportions.append(leaf_proportions(ensemble.estimators_))
+        bags = (np.bincount(own, minlength=codes.size) for own in ensemble.estimators_samples_)
+        unseen += [bag == 0 for bag in bags]
+    return splits, sparse.vstack(proportions, format="csc"), np.array(unseen)
+
+
+def _shrink_leaves(
+    one: GrownGroup, codes: np.ndarray, games: Sequence[int], weights: np.ndarray | None
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return the best strength, the values of all leaves with it, and the rows' scores out of bag.
+
+    The values of one game are held at a time, and only those of the chosen strength are kept: with
+    many classes those of all strengths would take gigabytes, too.
+    """
+
+    def leaf_values(game: int, strengths: np.ndarray) -> np.ndarray:
+        proportions = one.proportions[:, [game]].toarray()[:, 0]
+        return shrink(one.trees, proportions, strengths) / one.trees.n_trees
+
+    scores = np.empty((STRENGTHS.size, codes.size, len(games)))
+    for column, game in enumerate(games):
+        for number, values in enumerate(leaf_values(game, STRENGTHS)):
+            scores[number, :, column] = score_unseen(one, values)
+    chosen = choose_strength(scores, codes[:, None] == np.asarray(games), weights)
+    kept = np.empty((len(games), one.trees.leaf_sizes.size), np.float32)
+    for column, game in enumerate(games):
+        kept[column] = leaf_values(game, STRENGTHS[[chosen]])[0]
+    return STRENGTHS[chosen], kept, scores[chosen]
 
 
 def shrink(trees: PackedTrees, values: np.ndarray, strengths: np.ndarray) -> np.ndarray:
@@ -285,29 +333,26 @@ def choose_strength(
     return int(np.argmin(np.average(losses, axis=1, weights=own)))
 
 
-def _unseen_scores(
-    trees: PackedTrees, leaves: np.ndarray, unseen: np.ndarray, table: np.ndarray
-) -> np.ndarray:
-    """Return sums of leaf values over the unseen trees, scaled to all trees of the group.
+def score_unseen(group: GrownGroup, values: np.ndarray) -> np.ndarray:
+    """Return scores of labeled rows in one game by unseen trees, scaled to all trees of the group.
 
-    The table of values has the shape (n_games, n_strengths, all leaves); the result
-    (n_strengths, n_labeled, n_games), NaN if no tree is unseen.
+    ``values`` are those of all leaves. Scores are NaN if no tree is unseen.
 
     Trees grown without a row have seen fewer rows of its class. Where that class is rare, its rows
     would score too low, so the class proportions in the samples of these trees are replaced by
     those in the samples of all trees.
     """
-    sums, n_unseen = np.zeros((*table.shape[:2], leaves.shape[1])), unseen.sum(axis=0)
-    for tree, offset in enumerate(trees.offsets):
-        rows = np.flatnonzero(unseen[tree])
-        sums[:, :, rows] += table[:, :, offset + leaves[tree, rows].astype(np.int64)]
+    from hedgeclipper.voters.kernels import sum_unseen_scores
+
+    trees, unseen = group.trees, group.unseen
+    sums, n_unseen = np.empty(unseen.shape[1]), unseen.sum(axis=0)
+    sum_unseen_scores(group.leaves, unseen, trees.offsets, values, sums)
     scale = np.full(n_unseen.size, np.nan)
     np.divide(trees.n_trees, n_unseen, out=scale, where=n_unseen > 0)
     # a class's proportion in a tree's sample is the mean of its leaf values, whatever the strength
     totals = np.add.reduceat(trees.leaf_sizes, trees.offsets)
-    roots = np.add.reduceat(trees.leaf_sizes * table[:, 0], trees.offsets, axis=1) / totals
-    missing = roots.sum(axis=1, keepdims=True) - scale * (roots @ unseen)  # (games, labeled)
-    return np.moveaxis(sums * scale + missing[:, None], 0, 2)
+    roots = np.add.reduceat(trees.leaf_sizes * values, trees.offsets) / totals
+    return sums * scale + (roots.sum() - scale * (roots @ unseen))
 
 
 def check_shift(fitted: FittedTrees, some: Any | None, n_jobs: int | None) -> float:
@@ -316,10 +361,11 @@ def check_shift(fitted: FittedTrees, some: Any | None, n_jobs: int | None) -> fl
     The median over the trees of the chi-square statistic of two samples, in standard deviations
     from its mean under no shift; leaves with few rows of either kind are taken together. Of the
     labeled rows only unseen ones count: a tree's own rows are spread evenly over its leaves by
-    design. ``some`` are unlabeled rows; None if there are none.
+    design. ``some`` are unlabeled rows, of which some are drawn; None if there are none.
     """
     if some is None:
         return 0.0
+    some = draw_rows(some, ROWS_FOR_SHIFT, np.random.RandomState(0))
     scores, views = [], see(some, fitted.scorer.components)
     for group in fitted.grown:
         unlabeled = group.trees.apply(views[group.view], n_jobs)
@@ -340,7 +386,7 @@ def check_shift(fitted: FittedTrees, some: Any | None, n_jobs: int | None) -> fl
 def _shift_of_tree(labeled: np.ndarray, unlabeled: np.ndarray, n_leaves: int) -> list[float]:
     """Return the statistic of one tree, given leaf numbers of rows; none if it says nothing."""
     found = np.array([np.bincount(own, minlength=n_leaves) for own in (labeled, unlabeled)])
-    large = found.sum(axis=0) >= LEAST_IN_CELL
+    large = found.sum(axis=0) >= 5
     cells = np.column_stack([found[:, large], found[:, ~large].sum(axis=1)])
     cells = cells[:, cells.sum(axis=0) > 0]
     degrees = cells.shape[1] - 1

@@ -6,6 +6,7 @@ each where they fit. A kernel of our own walks all rows of a block down a tree t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +40,6 @@ class PackedTrees:
     roots: np.ndarray
     depth: int
     n_leaves: np.ndarray
-    leaf_values: np.ndarray
     leaf_sizes: np.ndarray
 
     @property
@@ -137,22 +137,48 @@ class PackedTrees:
         out[:] = block
 
 
-def pack_trees(trees: list[Any]) -> PackedTrees:
-    """Return fitted trees of scikit-learn as flat arrays."""
-    parts = [tree.tree_ for tree in trees]
-    starts = np.concatenate([[0], np.cumsum([part.node_count for part in parts])])
+@dataclass(frozen=True, eq=False)
+class TreeSplits:
+    """A copy of the splits of a fitted tree of scikit-learn, without the classes in its nodes."""
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    sizes: np.ndarray
+    depth: int
+
+    @classmethod
+    def of(cls, tree: Any) -> TreeSplits:
+        """Return the splits of a fitted tree."""
+        own = tree.tree_
+        return cls(
+            feature=own.feature.copy(),
+            threshold=own.threshold.copy(),
+            left=own.children_left.copy(),
+            right=own.children_right.copy(),
+            missing_left=own.missing_go_to_left.copy(),
+            sizes=own.weighted_n_node_samples.copy(),
+            depth=own.max_depth,
+        )
+
+
+def pack_trees(trees: Sequence[Any]) -> PackedTrees:
+    """Return fitted trees of scikit-learn, or their splits, as flat arrays."""
+    parts = [tree if isinstance(tree, TreeSplits) else TreeSplits.of(tree) for tree in trees]
+    starts = np.concatenate([[0], np.cumsum([part.left.size for part in parts])])
+    is_leaf = np.concatenate([part.left < 0 for part in parts])
     split_features = [np.maximum(part.feature, 0) for part in parts]
-    is_leaf = np.concatenate([part.children_left < 0 for part in parts])
     used, feature = np.unique(np.concatenate(split_features), return_inverse=True)
     if np.all(is_leaf):
         used, feature = used[:0], np.zeros_like(feature)
     starts_of = np.repeat(starts[:-1], np.diff(starts))
-    children = np.hstack([[part.children_left, part.children_right] for part in parts])
+    children = np.hstack([[part.left, part.right] for part in parts])
     left, right = np.where(children < 0, -1, children + starts_of).astype(np.int32)
     parent, inner = np.full(starts[-1], -1, dtype=np.int32), np.flatnonzero(~is_leaf)
     parent[left[inner]] = parent[right[inner]] = inner
-    values = np.concatenate([part.value[:, 0, :] for part in parts])[is_leaf]
-    n_leaves = np.array([part.n_leaves for part in parts])
+    leaf = np.concatenate([np.cumsum(part.left < 0) - 1 for part in parts])
     return PackedTrees(
         used=used,
         feature=feature.astype(np.int32),
@@ -160,16 +186,22 @@ def pack_trees(trees: list[Any]) -> PackedTrees:
         left=left,
         right=right,
         parent=parent,
-        missing_left=np.concatenate([part.missing_go_to_left for part in parts]).astype(bool),
-        leaf=np.concatenate([np.cumsum(part.children_left < 0) - 1 for part in parts]).astype(
-            np.uint32
-        ),
+        missing_left=np.concatenate([part.missing_left for part in parts]).astype(bool),
+        leaf=leaf.astype(np.uint32),
         roots=starts[:-1].astype(np.int32),
-        depth=max(part.max_depth for part in parts),
-        n_leaves=n_leaves,
-        leaf_values=values,
-        leaf_sizes=np.concatenate([part.weighted_n_node_samples for part in parts])[is_leaf],
+        depth=max(part.depth for part in parts),
+        n_leaves=np.array([np.count_nonzero(part.left < 0) for part in parts]),
+        leaf_sizes=np.concatenate([part.sizes for part in parts])[is_leaf],
     )
+
+
+def leaf_proportions(trees: Sequence[Any]) -> sparse.csc_array:
+    """Return the proportion of each class in the leaves of fitted trees, (all leaves, n_classes).
+
+    Most leaves of large trees hold a single class.
+    """
+    parts = [tree.tree_ for tree in trees]
+    return sparse.csc_array(np.concatenate([own.value[own.children_left < 0, 0] for own in parts]))
 
 
 def _round_down(threshold: np.ndarray) -> np.ndarray:

@@ -21,11 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.io.arrays import cut, is_array
 
-N_COMPONENTS = 30
-TAIL, TAIL_OF_OTHERS = 0.01, 0.05
 FARTHEST = 5.0
-WIDE, MOSTLY_ZERO = 500, 0.9
-MOST_KNOTS = 200
 
 
 class Components(TransformerMixin, BaseEstimator):
@@ -60,7 +56,7 @@ class Components(TransformerMixin, BaseEstimator):
     array([-2.21, -0.66,  0.4 ,  2.47])
     """
 
-    def __init__(self, n_components=N_COMPONENTS, *, random_state=None):
+    def __init__(self, n_components=30, *, random_state=None):
         self.n_components = n_components
         self.random_state = random_state
 
@@ -79,7 +75,7 @@ class Components(TransformerMixin, BaseEstimator):
         self
         """
         X = validate_data(self, X, **_CHECKS)
-        self.has_unit_rows_ = X.shape[1] > WIDE and _density(X) < 1.0 - MOSTLY_ZERO
+        self.has_unit_rows_ = X.shape[1] > 500 and _density(X) < 0.1
         if self.has_unit_rows_:
             center, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
             rows = self._learn_unit_rows(X)
@@ -177,10 +173,10 @@ def reach(column: np.ndarray) -> tuple[float, float]:
     the most common one are kept: in columns that are mostly zero, the others matter.
     """
     values, counts = np.unique(column, return_counts=True)
-    ends = [*np.quantile(column, (TAIL, 1.0 - TAIL))]
+    ends = [*np.quantile(column, (0.01, 0.99))]
     others = column[column != values[counts.argmax()]]
     if others.size:
-        ends += [*np.quantile(others, (TAIL_OF_OTHERS, 1.0 - TAIL_OF_OTHERS))]
+        ends += [*np.quantile(others, (0.05, 0.95))]
     return min(ends), max(ends)
 
 
@@ -212,7 +208,7 @@ def _normal_scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     scores = ndtri(ranks - 0.5 * counts / column.size) if values.size > 2 else values
     center = counts @ scores / column.size
     spread = np.sqrt(counts @ (scores - center) ** 2 / column.size)
-    kept = np.searchsorted(ranks, np.linspace(0.0, 1.0 - 0.5 / column.size, MOST_KNOTS))
+    kept = np.searchsorted(ranks, np.linspace(0.0, 1.0 - 0.5 / column.size, 200))
     kept = np.unique([*kept, values.size - 1])
     return values[kept], (scores[kept] - center) / (spread if spread > 0 else 1.0)
 
