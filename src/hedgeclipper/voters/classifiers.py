@@ -241,7 +241,7 @@ def fit_classifiers(
     return fitted
 
 
-def _run_fits(calls: Sequence[Any], n_jobs: int | None) -> Iterator[tuple]:
+def _run_fits(calls: Sequence[tuple], n_jobs: int | None) -> Iterator[tuple]:
     """Yield what `_attempt` returns: fits are run here while they are quick, else in processes."""
     started, shares_cores = time.perf_counter(), n_workers(n_jobs) > 1
     n_done = 0
