@@ -247,7 +247,7 @@ def _run_fits(calls: Sequence[tuple], n_jobs: int | None) -> Iterator[tuple]:
     n_done = 0
     with threadpool_limits(1):
         while n_done < len(calls) and time.perf_counter() - started < SECONDS_TO_START:
-            yield _attempt(*calls[n_done], shares_cores)
+            yield _attempt(*calls[n_done], shares_cores=shares_cores)
             n_done += 1
     if n_done < len(calls):
         yield from run_jobs(_attempt, calls[n_done:], n_jobs, return_as="generator_unordered")
