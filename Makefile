@@ -42,7 +42,7 @@ $(RIVALS): benchmarks/rivals/requirements-autogluon.txt
 
 # So has TabPFN v1 (HEDGECLIPPER_TABPFN): the code of one release, and the weights out of the source
 # archive of an earlier one, whose hash is checked.
-$(TABPFN): pyproject.toml $(wildcard benchmarks/rivals/*-tabpfn.txt benchmarks/rivals/*-weights.txt)
+$(TABPFN): $(wildcard benchmarks/rivals/*-tabpfn.txt benchmarks/rivals/*-weights.txt)
 	$(PYTHON) -m venv .venv-tabpfn
 	.venv-tabpfn/bin/python -m pip install --quiet --upgrade pip
 	.venv-tabpfn/bin/python -m pip install --quiet $(PEERS_PIP) \
@@ -51,8 +51,8 @@ $(TABPFN): pyproject.toml $(wildcard benchmarks/rivals/*-tabpfn.txt benchmarks/r
 	PIP_CONSTRAINT=benchmarks/rivals/constraints-weights.txt .venv-tabpfn/bin/python -m pip \
 	  download --quiet --no-deps --no-binary tabpfn --dest .venv-tabpfn \
 	  --requirement benchmarks/rivals/requirements-weights.txt
-	tar -xzf .venv-tabpfn/tabpfn-0.1*.tar.gz --strip-components 2 -C .venv-tabpfn/weights \
-	  --wildcards '*/models_diff/*.cpkt'
+	tar -xzf .venv-tabpfn/tabpfn-0.1.tar.gz --strip-components 2 -C .venv-tabpfn/weights \
+	  tabpfn-0.1/tabpfn/models_diff
 	touch $@
 
 demo: $(READY)   ## a random forest and HedgeClipper on the bundled data, and a report

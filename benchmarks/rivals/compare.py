@@ -118,7 +118,8 @@ def main(arguments: list[str] | None = None) -> None:
         why = why_absent(row[0])
         print(f"skipped: {row[0]}: {why}") if why else settings.append(row)
     fetch_all({name for name, _ in settings if (name, _) not in KINDS["csv"]})
-    print(*describe_skipped(settings, methods), sep="\n")
+    for line in describe_skipped(settings, methods):
+        print(line)
     results = read_results(options.results)
     if options.again:
         results = [r for r in results if r.method not in methods or r.key[:2] not in settings]
