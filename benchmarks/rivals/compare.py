@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
@@ -99,6 +100,15 @@ def append_result(path: Path, result: Result) -> None:
         writer.writerow(line)
 
 
+def available(items: Iterable[Any], why_absent: Callable[[Any], str]) -> list[Any]:
+    """Return the items that can be had, and print why the others cannot."""
+    reasons = {item: why_absent(item) for item in items}
+    for item, reason in reasons.items():
+        if reason:
+            print(f"skipped: {item}: {reason}")
+    return [item for item, reason in reasons.items() if not reason]
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kinds", nargs="*", choices=list(KINDS), default=list(KINDS))
@@ -108,16 +118,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--busy", action="store_true", help="one core, times marked")
     parser.add_argument("--results", type=Path, default=RESULTS, help="CSV file of the results")
     options = parser.parse_args(arguments)
-    methods = []
-    for name in options.methods:
-        environment = RIVALS[name].environment
-        why = environment.why_absent() if environment else ""
-        print(f"skipped: {RIVALS[name].title}: {why}") if why else methods.append(name)
-    settings = []
-    for row in [row for kind in options.kinds for row in KINDS[kind]]:
-        why = why_absent(row[0])
-        print(f"skipped: {row[0]}: {why}") if why else settings.append(row)
-    fetch_all({name for name, _ in settings if (name, _) not in KINDS["csv"]})
+    methods = available(options.methods, lambda name: RIVALS[name].why_absent())
+    rows = [row for kind in options.kinds for row in KINDS[kind]]
+    settings = available(rows, lambda row: why_absent(row[0]))
+    fetch_all({row[0] for row in settings if row not in KINDS["csv"]})
     for line in describe_skipped(settings, methods):
         print(line)
     results = read_results(options.results)

@@ -72,6 +72,10 @@ class Rival:
     environment: Environment | None = None
     has_limits: bool = False
 
+    def why_absent(self) -> str:
+        """Return how to build its environment if that is absent, or nothing."""
+        return self.environment.why_absent() if self.environment else ""
+
     def why_not(self, data: str, n_labels: int) -> str:
         """Return why it cannot be run on a setting, or nothing."""
         if not self.has_limits:
