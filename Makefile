@@ -6,6 +6,7 @@ DOCS_READY := .venv/.docs-ready
 OLDEST ?= .venv-oldest
 PEERS := .venv-peers/.ready
 RIVALS := .venv-rivals/.ready
+TABPFN := .venv-tabpfn/.ready
 # Whoever names an interpreter of the peers has their environment already.
 PEERS_READY := $(if $(HEDGECLIPPER_PEERS),,$(PEERS))
 
@@ -33,10 +34,25 @@ $(PEERS): benchmarks/votes/peers/requirements.txt
 	touch $@
 
 # AutoGluon has one, too, or HEDGECLIPPER_RIVALS names its interpreter.
-$(RIVALS): benchmarks/rivals/requirements.txt
+$(RIVALS): benchmarks/rivals/requirements-autogluon.txt
 	$(PYTHON) -m venv .venv-rivals
 	.venv-rivals/bin/python -m pip install --quiet --upgrade pip
 	.venv-rivals/bin/python -m pip install --quiet --requirement $<
+	touch $@
+
+# So has TabPFN v1 (HEDGECLIPPER_TABPFN): the code of one release, and the weights out of the source
+# archive of an earlier one, whose hash is checked.
+$(TABPFN): $(wildcard benchmarks/rivals/*-tabpfn.txt benchmarks/rivals/*-weights.txt)
+	$(PYTHON) -m venv .venv-tabpfn
+	.venv-tabpfn/bin/python -m pip install --quiet --upgrade pip
+	.venv-tabpfn/bin/python -m pip install --quiet $(PEERS_PIP) \
+	  --requirement benchmarks/rivals/requirements-tabpfn.txt --editable '.[io]'
+	mkdir -p .venv-tabpfn/weights
+	PIP_CONSTRAINT=benchmarks/rivals/constraints-weights.txt .venv-tabpfn/bin/python -m pip \
+	  download --quiet --no-deps --no-binary tabpfn --dest .venv-tabpfn \
+	  --requirement benchmarks/rivals/requirements-weights.txt
+	tar -xzf .venv-tabpfn/tabpfn-0.1.tar.gz --strip-components 2 -C .venv-tabpfn/weights \
+	  tabpfn-0.1/tabpfn/models_diff
 	touch $@
 
 demo: $(READY)   ## a random forest and HedgeClipper on the bundled data, and a report
@@ -96,8 +112,11 @@ table: $(READY)  ## the paper's table and other data: runs what is missing, writ
 	$(BIN)/python -m benchmarks.run_table rare
 	$(BIN)/python -m benchmarks.table_page
 
-rivals: $(READY) $(if $(HEDGECLIPPER_RIVALS),,$(RIVALS))  ## AutoGluon on the paper's data: runs what is missing
+RIVALS_READY := $(if $(HEDGECLIPPER_RIVALS),,$(RIVALS)) $(if $(HEDGECLIPPER_TABPFN),,$(TABPFN))
+
+rivals: $(READY) $(RIVALS_READY)  ## AutoGluon, TabPFN and others: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.rivals.compare
+	$(BIN)/python -m benchmarks.rivals.page
 
 votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.votes.run_votes
@@ -134,5 +153,5 @@ dist: $(READY)   ## wheel and sdist in dist/, each installed in an empty environ
 	rm -rf .venv-dist
 
 clean:           ## remove everything that can be made again
-	rm -rf .venv .venv-dist .venv-oldest .venv-peers .venv-rivals dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-dist .venv-oldest .venv-peers .venv-rivals .venv-tabpfn dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -rf docs/_build docs/generated docs/auto_examples hedgeclipper-demo.html

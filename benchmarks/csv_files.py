@@ -88,18 +88,17 @@ FILES: dict[str, Callable[[], tuple[pd.DataFrame, np.ndarray]]] = {
 }
 
 
-def baseline(classifier: Any) -> Any:
-    """Return a classifier after imputation, scaling and one-hot encoding."""
+def column_encoder() -> Any:
+    """Return what imputes and scales numbers, and encodes strings by columns of 0 and 1."""
     numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
     strings = make_pipeline(
         SimpleImputer(strategy="constant", fill_value="missing"),
         OneHotEncoder(handle_unknown="ignore"),
     )
-    columns = make_column_transformer(
+    return make_column_transformer(
         (numbers, make_column_selector(dtype_include="number")),
         (strings, make_column_selector(dtype_exclude="number")),
     )
-    return make_pipeline(columns, classifier)
 
 
 def with_dates_as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
@@ -107,18 +106,23 @@ def with_dates_as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.copy()
     for name in frame.select_dtypes("datetime").columns:
         date = frame.pop(name).dt
-        for part in ("year", "month", "day", "weekday"):
+        for part in ("year", "month", "day", "day_of_week"):
             frame[f"{name} {part}"] = getattr(date, part)
     return frame
+
+
+def draw_rows(y: np.ndarray, draw: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return numbers of the rows that have labels, and of those that are unlabeled and scored."""
+    order = np.random.default_rng(draw).permutation(len(y))
+    drawn, rest = order[:N_LABELS], order[N_LABELS:][:MOST_UNLABELED]
+    # a class without a label cannot be predicted
+    return drawn, rest[np.isin(y[rest], np.unique(y[drawn]))]
 
 
 def run(name: str, draw: int, method: str) -> CsvResult:
     """Return the AUC of a method on a draw of a file."""
     frame, y = FILES[name]()
-    order = np.random.default_rng(draw).permutation(len(y))
-    drawn, rest = order[:N_LABELS], order[N_LABELS:][:MOST_UNLABELED]
-    # a class without a label cannot be predicted
-    rest = rest[np.isin(y[rest], np.unique(y[drawn]))]
+    drawn, rest = draw_rows(y, draw)
     started = time.perf_counter()
     if method == OURS:
         model = HedgeClipperClassifier(random_state=draw)
@@ -126,7 +130,8 @@ def run(name: str, draw: int, method: str) -> CsvResult:
     else:
         frame = with_dates_as_numbers(frame)
         forest = RandomForestClassifier(600, random_state=draw)
-        model = baseline(forest if method == FOREST else LogisticRegression(max_iter=2000))
+        linear = LogisticRegression(max_iter=2000)
+        model = make_pipeline(column_encoder(), forest if method == FOREST else linear)
         model.fit(frame.iloc[drawn], y[drawn])
     probabilities = model.predict_proba(frame.iloc[rest])
     seconds = time.perf_counter() - started

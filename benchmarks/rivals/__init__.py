@@ -1,1 +1,1 @@
-"""The panel beside AutoGluon, which has an environment of its own."""
+"""HedgeClipperClassifier beside other methods, two of which have environments of their own."""

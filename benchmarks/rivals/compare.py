@@ -1,114 +1,144 @@
-"""HedgeClipperClassifier beside AutoGluon: AUC, log loss, accuracy and time on the paper's data.
+"""HedgeClipperClassifier beside other methods: AUC, accuracy, log loss and time on 36 settings.
 
-    python -m benchmarks.rivals.compare    # make rivals: what is missing, about 40 minutes
+    python -m benchmarks.rivals.compare                        # make rivals: what is missing
+    python -m benchmarks.rivals.compare --methods tabpfn --draws 1
+    python -m benchmarks.rivals.compare --methods hedgeclipper --again    # after a change of ours
 
-100 and 1,000 labels, at most 8,000 unlabeled rows, which AutoGluon does not use. AutoGluon gets 60
-seconds, ``presets="best_quality"`` and AUC as its metric. Both get all cores, one after the other
-on each draw; seconds are those of fitting and of predicting, without imports. Nothing else should
-run beside it. ssl-text is left out: it has 1,500 rows of 11,960 columns, for which 60 seconds are
-too few to be fair.
+All methods get the same labels, are scored on the same rows, and use all cores, one after the
+other; seconds are those of fitting and of predicting, without imports. Nothing else should run
+beside it: AutoGluon has a limit of time. Where something does, ``--busy`` runs methods on one core
+and marks their times, which the page then leaves out.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import tempfile
-import time
-import warnings
-from collections.abc import Callable, Sequence
+import argparse
+import csv
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
-from benchmarks.draws import Draw, make_draw
-from benchmarks.figures import OURS, gains_table, on_common_draws, summary_table
-from benchmarks.pages import ROOT
-from benchmarks.paper_table import Figures
-from benchmarks.results_file import FOLDER, Key, Result, read_results, today, versions
-from benchmarks.run_table import measure, run_all
-from hedgeclipper import HedgeClipperClassifier
+from benchmarks.data.sources import fetch_all
+from benchmarks.figures import OURS, row_name
+from benchmarks.results_file import FOLDER, Key, Result, read_results, today, write_results
+from benchmarks.rivals.methods import RIVALS
+from benchmarks.rivals.settings import KINDS, SETTINGS, draw_setting, why_absent
+from benchmarks.run_table import measure
 
-AUTOGLUON = "autogluon"
-TITLES = {OURS: "HedgeClipper", AUTOGLUON: "AutoGluon, 60 seconds"}
 RESULTS = FOLDER / "rivals.csv"
-SETS = ("a1a", "w1a", "covtype", "kagg-cred", "kagg-prot", "ssl-secstr")
-N_DRAWS, N_UNLABELED, SECONDS = 3, 8_000, 60.0
-ROWS = [(data, n_labels) for data in SETS for n_labels in (100, 1_000)]
-CHILD = Path(__file__).with_name("run_autogluon.py")
-Scored = tuple[np.ndarray, float, str]  # scores, seconds, and versions
+N_DRAWS = 3
+BUSY = "; beside other load"
 
 
-def autogluon_python() -> Path | None:
-    """Return the interpreter of AutoGluon's environment, or None where there is none."""
-    path = Path(os.environ.get("HEDGECLIPPER_RIVALS", ROOT / ".venv-rivals" / "bin" / "python"))
-    return path if path.is_file() else None
+def plan(
+    done: set[Key],
+    settings: Sequence[tuple[str, int]] = SETTINGS,
+    methods: Iterable[str] = RIVALS,
+    n_draws: int = N_DRAWS,
+) -> list[Key]:
+    """Return what is still to run and can be, one draw of all settings after the other."""
+    return [
+        key
+        for draw in range(n_draws)
+        for row in settings
+        for name in methods
+        for key in [Key(*row, draw, name)]
+        if key not in done and not RIVALS[name].why_not(*row)
+    ]
 
 
-def score_by_ours(draw: Draw) -> Scored:
-    """Return what HedgeClipperClassifier predicts, with its defaults on all cores."""
-    started = time.perf_counter()
-    model = HedgeClipperClassifier(n_jobs=-1, random_state=draw.seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(draw.X, draw.y, X_unlabeled=draw.X_unlabeled)
-        scores = model.predict_proba(draw.X_scored)[:, 1]
-    return scores, time.perf_counter() - started, versions()
+def describe_skipped(settings: Sequence[tuple[str, int]], methods: Iterable[str]) -> list[str]:
+    """Return which methods cannot be run on which settings, and why."""
+    reasons = [
+        (RIVALS[name], row, RIVALS[name].why_not(*row)) for name in methods for row in settings
+    ]
+    return [
+        f"skipped: {rival.title} on {row_name(row)}: {why}" for rival, row, why in reasons if why
+    ]
 
 
-def score_by_autogluon(draw: Draw) -> Scored:
-    """Return what AutoGluon predicts, in a process of its own environment."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    environment.pop("OMP_NUM_THREADS", None)  # it may use all cores
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "in.npz", Path(folder) / "out.npz"
-        np.savez(source, X=draw.X, y=draw.y, X_scored=draw.X_scored, time_limit=SECONDS)
-        command = [autogluon_python(), CHILD, source, target]
-        done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"AutoGluon: exit code {done.returncode}\n{done.stderr[-2000:]}")
-        with np.load(target, allow_pickle=False) as file:
-            return file["scores"], float(file["seconds"]), f"autogluon {file['version']}"
-
-
-METHODS: dict[str, Callable[[Draw], Scored]] = {
-    OURS: score_by_ours,
-    AUTOGLUON: score_by_autogluon,
-}
-
-
-def plan(done: set[Key]) -> list[Key]:
-    """Return what is still to run, one draw of all rows after the other."""
-    keys = [Key(*row, draw, name) for draw in range(N_DRAWS) for row in ROWS for name in METHODS]
-    return [key for key in keys if key not in done]
-
-
-def run_key(key: Key) -> list[Result]:
+def run_key(key: Key, n_jobs: int = -1) -> Result:
     """Return the result of one method on one draw."""
-    draw = make_draw(key.data, key.n_labels, key.draw, max_unlabeled=N_UNLABELED)
-    scores, seconds, used = METHODS[key.method](draw)
-    figures = measure(draw.y_scored, scores)
+    draw = draw_setting(key.data, key.n_labels, key.draw)
+    probabilities, seconds, used = RIVALS[key.method].run(draw, n_jobs)
+    figures = measure_classes(draw.y_scored, probabilities)
     sizes = len(draw.X_unlabeled), draw.n_scored
-    return [Result(*key, *figures, *sizes, round(seconds, 1), today(), used)]
+    return Result(*key, *figures, *sizes, round(seconds, 1), today(), used)
 
 
-def describe(results: Sequence[Result]) -> str:
-    """Return tables of means, and of their differences, on draws that both have."""
-    figures = Figures(on_common_draws(results, list(METHODS)), ROWS)
-    figures.titles = TITLES
-    tables = [summary_table(figures, m, list(TITLES), TITLES) for m in ("auc", "seconds")]
-    return "\n\n".join([*tables, gains_table(figures, OURS, {AUTOGLUON: TITLES[AUTOGLUON]})])
+def measure_classes(y: np.ndarray, probabilities: np.ndarray) -> tuple[float, float, float, float]:
+    """Return AUC, AUC by predicted classes, log loss and accuracy, of two classes or more.
+
+    AUCs of more than two classes are the mean over classes, each against the rest.
+    """
+    if probabilities.shape[1] == 2:
+        return measure(y, probabilities[:, 1])
+    classes = np.arange(probabilities.shape[1])
+    hard = probabilities.argmax(axis=1)
+    clipped = np.clip(probabilities, 1e-6, 1.0)
+    figures = (
+        np.mean([roc_auc_score(y == k, probabilities[:, k]) for k in np.unique(y)]),
+        np.mean([roc_auc_score(y == k, hard == k) for k in np.unique(y)]),
+        log_loss(y, clipped / clipped.sum(axis=1, keepdims=True), labels=classes),
+        accuracy_score(y, hard),
+    )
+    return tuple(round(float(figure), 6) for figure in figures)
 
 
-def main() -> None:
-    if autogluon_python() is None:
-        print("skipped: AutoGluon's environment is absent; `make .venv-rivals/.ready` builds it")
-        return
-    todo = plan({result.key for result in read_results(RESULTS)})
-    if todo:
+def append_result(path: Path, result: Result) -> None:
+    """Add a line to the results, of which no other line changes."""
+    line = asdict(result)
+    is_new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(line))
+        if is_new:
+            writer.writeheader()
+        writer.writerow(line)
+
+
+def available(items: Iterable[Any], why_absent: Callable[[Any], str]) -> list[Any]:
+    """Return the items that can be had, and print why the others cannot."""
+    reasons = {item: why_absent(item) for item in items}
+    for item, reason in reasons.items():
+        if reason:
+            print(f"skipped: {item}: {reason}")
+    return [item for item, reason in reasons.items() if not reason]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kinds", nargs="*", choices=list(KINDS), default=list(KINDS))
+    parser.add_argument("--methods", nargs="*", choices=list(RIVALS), default=list(RIVALS))
+    parser.add_argument("--draws", type=int, default=N_DRAWS)
+    parser.add_argument("--again", action="store_true", help="forget results of these methods")
+    parser.add_argument("--busy", action="store_true", help="one core, times marked")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="CSV file of the results")
+    options = parser.parse_args(arguments)
+    methods = available(options.methods, lambda name: RIVALS[name].why_absent())
+    rows = [row for kind in options.kinds for row in KINDS[kind]]
+    settings = available(rows, lambda row: why_absent(row[0]))
+    fetch_all({row[0] for row in settings if row not in KINDS["csv"]})
+    for line in describe_skipped(settings, methods):
+        print(line)
+    results = read_results(options.results)
+    if options.again:
+        results = [r for r in results if r.method not in methods or r.key[:2] not in settings]
+        write_results(options.results, results)
+    todo = plan({result.key for result in results}, settings, methods, options.draws)
+    if any(key.method == OURS for key in todo):
         run_key(Key("a1a", 100, N_DRAWS, OURS))  # kernels are compiled before the clock starts
-    run_all(run_key, todo, RESULTS, 1)
-    print(describe(read_results(RESULTS)))
+    for number, key in enumerate(todo, start=1):
+        result = run_key(key, 1 if options.busy else -1)
+        if options.busy:
+            result = replace(result, versions=result.versions + BUSY)
+        append_result(options.results, result)
+        print(f"{number} of {len(todo)}: {row_name(key[:2])}, draw {key.draw}, {key.method}:")
+        found = f"AUC {result.auc:.4f}, log loss {result.log_loss:.4f}, {result.seconds:.1f} s"
+        print(f"    {found}", flush=True)
 
 
 if __name__ == "__main__":
