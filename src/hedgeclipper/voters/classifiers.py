@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -243,11 +244,11 @@ def fit_classifiers(
 
 def _run_fits(calls: Sequence[tuple], n_jobs: int | None) -> Iterator[tuple]:
     """Yield what `_attempt` returns: fits are run here while they are quick, else in processes."""
-    started, shares_cores = time.perf_counter(), n_workers(n_jobs) > 1
+    started, run = time.perf_counter(), partial(_attempt, shares_cores=n_workers(n_jobs) > 1)
     n_done = 0
     with threadpool_limits(1):
         while n_done < len(calls) and time.perf_counter() - started < SECONDS_TO_START:
-            yield _attempt(*calls[n_done], shares_cores=shares_cores)
+            yield run(*calls[n_done])
             n_done += 1
     if n_done < len(calls):
         yield from run_jobs(_attempt, calls[n_done:], n_jobs, return_as="generator_unordered")
