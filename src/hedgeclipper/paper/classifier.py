@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.predictions import TablePredictor
-from hedgeclipper.base.semi_supervised import is_dask
+from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_dask
 from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, TableClassifier
 from hedgeclipper.game.solution import GameSolution
 from hedgeclipper.io import is_frame, is_in_memory
@@ -198,11 +198,12 @@ class PaperHedgeClipper(TableClassifier):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features), or files
+            Rows of numbers.
+        y : array-like of shape (n_samples,), or str
             Labels. Rows whose label is missing (None or NaN) are unlabeled, and without
-            ``X_unlabeled`` so are those marked by -1.
+            ``X_unlabeled`` so are those marked by -1. Where X is files, the name of their column
+            of labels.
         X_unlabeled : like X, batches or files, optional
             Unlabeled rows. Files (Parquet, Arrow, CSV) and batches are read again on each pass, and
             never held in memory; LibSVM files are.
@@ -222,6 +223,7 @@ class PaperHedgeClipper(TableClassifier):
         random_state = check_random_state(self.random_state)
         given = self._check_rows(X, y, X_unlabeled, None)
         codes = self._store_classes(given.y_labeled)
+        # step 1: grow the trees
         grown = grow_forest(
             given.X_labeled,
             codes,
@@ -238,17 +240,16 @@ class PaperHedgeClipper(TableClassifier):
         self.n_labeled_, self.n_unlabeled_ = codes.size, rows.n_rows
         if rows.n_rows == 0:
             raise ValueError(NO_UNLABELED_ROWS)
+        # step 2: estimate b on leaves and trees
         alpha = self.unlabeled_weight
         if alpha == "auto":
             alpha = self._choose_alpha(grown, rows, random_state)
         problems = self._set_up_problems(grown, rows, alpha)
         self._check_any_used(problems)
+        # step 3: minimize the slack on the unlabeled rows
         solutions = self._minimize(problems, rows, random_state, callback)
         self._store(grown, problems, solutions)
-        self._labels = None
-        if is_in_memory(given.X_unlabeled):
-            predicted = self._classes_of(self._raw_predictions(given.X_unlabeled))
-            self._labels = self._all_labels(given, predicted)
+        self._store_labels(given)
         return self
 
     def decision_function(self, X):
@@ -399,6 +400,13 @@ class PaperHedgeClipper(TableClassifier):
                 ContradictoryCorrelationsWarning,
             )
 
+    def _store_labels(self, given: SemiSupervisedRows) -> None:
+        """Store labels of all rows, where these are in memory."""
+        self._labels = None
+        if is_in_memory(given.X_unlabeled):
+            predicted = self._classes_of(self._raw_predictions(given.X_unlabeled))
+            self._labels = self._all_labels(given, predicted)
+
 
 class AwakePredictor(TablePredictor):
     """Predicts rows by the sum of the scores of their leaves: the awake prediction.
@@ -427,8 +435,8 @@ class AwakePredictor(TablePredictor):
         if raw.shape[1] == 1:
             return np.column_stack([1.0 - positive, positive])
         total = positive.sum(axis=1, keepdims=True)
-        everything_equal = np.full_like(positive, 1.0 / raw.shape[1])
-        return np.divide(positive, total, out=everything_equal, where=total > 0)
+        equal = np.full_like(positive, 1.0 / raw.shape[1])
+        return np.divide(positive, total, out=equal, where=total > 0)
 
 
 @dataclass(frozen=True, eq=False)
