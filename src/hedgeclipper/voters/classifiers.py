@@ -42,7 +42,7 @@ TREES = "trees"
 DEFAULT_VOTERS = (TREES, "linear", "components", "class_means", "kernel", "boosting")
 # rows that the kernel compares others with, and that show how far apart rows are
 N_LANDMARKS, ROWS_FOR_DISTANCE = 300, 500
-# about what it takes to start processes
+# of the processor: about what it takes to start processes
 SECONDS_TO_START = 1.0
 READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading)
 
@@ -244,10 +244,10 @@ def fit_classifiers(
 
 def _run_fits(calls: Sequence[tuple], n_jobs: int | None) -> Iterator[tuple]:
     """Yield what `_attempt` returns: fits are run here while they are quick, else in processes."""
-    started, run = time.perf_counter(), partial(_attempt, shares_cores=n_workers(n_jobs) > 1)
+    started, run = time.process_time(), partial(_attempt, shares_cores=n_workers(n_jobs) > 1)
     n_done = 0
     with threadpool_limits(1):
-        while n_done < len(calls) and time.perf_counter() - started < SECONDS_TO_START:
+        while n_done < len(calls) and time.process_time() - started < SECONDS_TO_START:
             yield run(*calls[n_done])
             n_done += 1
     if n_done < len(calls):
