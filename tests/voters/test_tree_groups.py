@@ -217,7 +217,7 @@ def test_one_table_at_a_time_gives_what_the_tables_of_all_strengths_do(y, weight
 
 def test_trees_grown_in_parts_are_those_grown_together(monkeypatch):
     together = fitted(THREE)
-    monkeypatch.setattr(tree_groups, "ENTRIES_AT_ONCE", 3 * 200 * 3)  # three at a time
+    monkeypatch.setattr(tree_groups, "TREE_ENTRIES", 3 * 200 * 3)  # three at a time
     in_parts = fitted(THREE)
     np.testing.assert_array_equal(in_parts.out_of_bag, together.out_of_bag)
     np.testing.assert_array_equal(in_parts.scorer.score(X), together.scorer.score(X))

@@ -25,7 +25,7 @@ from hedgeclipper.voters.trees import PackedTrees, TreeSplits, leaf_proportions,
 from hedgeclipper.voters.views import Components
 
 # trees are grown so many at a time that their number times labels and classes is at most this
-ENTRIES_AT_ONCE = 1 << 24
+TREE_ENTRIES = 1 << 24
 # from no shrinkage to one that leaves little but the first splits of a hundred rows
 STRENGTHS = np.array([0.0, 2.0, 8.0, 30.0, 100.0, 300.0])
 # with 1,000 labels 5,000 rows show four fifths of the score that 20,000 show, with 200 all of it
@@ -233,7 +233,7 @@ def _grow_trees(
     size, options = ensemble.n_estimators, {}
     if weights is not None:
         options["sample_weight"] = weights / weights.mean()
-    at_once = max(1, ENTRIES_AT_ONCE // (codes.size * (int(codes.max()) + 1)))
+    at_once = max(1, TREE_ENTRIES // (codes.size * (int(codes.max()) + 1)))
     splits: list[TreeSplits] = []
     proportions, unseen = [], []
     while len(splits) < size:
