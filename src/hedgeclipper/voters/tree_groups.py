@@ -243,6 +243,7 @@ def _grow_trees(
         proportions.append(leaf_proportions(ensemble.estimators_))
         bags = (np.bincount(own, minlength=codes.size) for own in ensemble.estimators_samples_)
         unseen += [bag == 0 for bag in bags]
+        del ensemble.estimators_  # before the next ones are grown
     return splits, sparse.vstack(proportions, format="csc"), np.array(unseen)
 
 
