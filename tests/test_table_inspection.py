@@ -181,16 +181,6 @@ def test_columns_of_strings_count_whole_and_once_measured_they_are_kept(tmp_path
     assert model.feature_importances_ is model.feature_importances_
 
 
-def test_columns_of_a_group_are_shuffled_together():
-    """Two copies of a column make up for each other, unless they are shuffled together."""
-    rows = np.column_stack([X[:, 0], X[:, 0], RNG.normal(size=400)]).astype(np.float32)
-    model = fitted(y=(X[:, 0] > 0).astype(int), rows=rows)
-    alone, together = model.feature_importances_, model.grouped_importances([0, 0, 1])
-    assert together.shape == (2,)
-    assert together[0] > alone[:2].max() + 0.1
-    assert model.grouped_importances([0, 0, 1]) is together
-
-
 def test_importances_of_sparse_rows_and_many_classes():
     rows = np.where(np.abs(X) < 0.3, np.float32(0), X)
     ours, theirs = (fitted(y=THREE, rows=given) for given in (sparse.csr_array(rows), rows))

@@ -170,7 +170,7 @@ class Files:
         The first 1,000 rows of each file rule out most columns, which need not be read to the end.
         """
         heads = [next(file.batches(names, size=1000), None) for file in self.files]
-        first = pd.concat([head.to_pandas() for head in heads if head])
+        first = pd.concat(self._not_empty(head.to_pandas() for head in heads if head))
         likely = [n for n in names if _INDEX.fullmatch(n) or _are_different_whole_numbers(first[n])]
         return find_id_columns(self.frame(likely)) if likely else {}
 
