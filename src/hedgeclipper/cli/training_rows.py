@@ -115,9 +115,9 @@ class TrainingRows:
         X = pd.concat(parts)
         return X, names_of_rows(self.tables, X, key)
 
-    def digest(self) -> str:
-        """Return a number of the labeled rows and labels, by which a report recognizes them."""
-        return str(digest_rows(self.X.assign(**{"": as_text(self.y)})))
+    def digest(self) -> int:
+        """Return a number by which a report recognizes the labeled rows, in whatever order."""
+        return digest_rows(self.X.assign(**{"": as_text(self.y)}))
 
 
 def read_training_rows(
