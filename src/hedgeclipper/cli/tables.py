@@ -149,11 +149,11 @@ class Files:
         return self.frame([name], [name])[name]
 
     def batches(self, names: list[str]) -> Iterator[pd.DataFrame]:
-        """Yield columns of numbers as float32 in batches, their rows named as in `frame`."""
+        """Yield columns of numbers as float64 in batches, their rows named as in `frame`."""
         return self._not_empty(
             pd.DataFrame(rows, _lines(file, start, len(rows)), names)
             for file in self.files
-            for start, rows in _numbered(as_source([file], columns=names, dtype=np.float32))
+            for start, rows in _numbered(as_source([file], columns=names, dtype=np.float64))
         )
 
     def _not_empty(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
