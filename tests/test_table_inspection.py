@@ -37,6 +37,44 @@ def own():
     return fitted(OWN)
 
 
+# Columns.
+
+
+def test_the_encoding_tells_what_was_done_with_each_column(tmp_path):
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    frame["word"] = np.where(X[:, 2] > 0, "red", "blue")
+    frame["same"] = 1.0
+    model = fitted(rows=frame)
+    for known in (model, load(save(model, tmp_path / "model"))):
+        found = known.encoding_
+        assert list(found) == ["column", "kind", "what", "note"]
+        assert found["column"].tolist() == ["a", "b", "word", "same"]
+        assert found["kind"].tolist() == ["numbers", "numbers", "categories", "left out"]
+        assert found["what"][2] == "2 values, a column of 0 and 1 for each"
+    assert model.feature_importances_[3] == 0
+
+
+def test_columns_that_are_not_encoded():
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    for rows, names in ((X[:, :2], ["x0", "x1"]), (frame, ["a", "b"])):
+        found = fitted(rows=rows).encoding_
+        assert found["column"].tolist() == names
+        assert set(found["kind"]) == {"numbers"}
+        assert set(found["what"]) == {"as they are"}
+    assert set(fitted(OWN, rows=frame).encoding_["kind"]) == {"as given"}
+    with pytest.raises(NotFittedError):
+        _ = HedgeClipperClassifier().encoding_
+
+
+def test_strings_where_others_have_numbers_are_named():
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    model = fitted(rows=frame)
+    with pytest.raises(ValueError, match="Column 'b' must hold numbers, as in the rows the model"):
+        model.predict(frame.assign(b="many"))
+    with pytest.raises(ValueError, match="Column 'b' holds numbers only in the labeled rows"):
+        model.fit(frame[:150], Y[:150], X_unlabeled=frame[150:].assign(b="many"))
+
+
 # Voters.
 
 
@@ -179,16 +217,6 @@ def test_columns_of_strings_count_whole_and_once_measured_they_are_kept(tmp_path
     model.fit(frame[:150], (X[:150, 0] > 0).astype(int), X_unlabeled=frame[150:])
     assert model.feature_importances_.argmax() == 0
     assert model.feature_importances_ is model.feature_importances_
-
-
-def test_columns_of_a_group_are_shuffled_together():
-    """Two copies of a column make up for each other, unless they are shuffled together."""
-    rows = np.column_stack([X[:, 0], X[:, 0], RNG.normal(size=400)]).astype(np.float32)
-    model = fitted(y=(X[:, 0] > 0).astype(int), rows=rows)
-    alone, together = model.feature_importances_, model.grouped_importances([0, 0, 1])
-    assert together.shape == (2,)
-    assert together[0] > alone[:2].max() + 0.1
-    assert model.grouped_importances([0, 0, 1]) is together
 
 
 def test_importances_of_sparse_rows_and_many_classes():

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 
-from hedgeclipper.base.columns import needs_encoding
+from hedgeclipper.base.columns import ColumnEncoder, ColumnScale, needs_encoding
 from hedgeclipper.base.evaluation import AutoLabelMixin
 from hedgeclipper.base.inspection import SummaryMixin, store_games
 from hedgeclipper.base.predictions import (
@@ -118,6 +118,8 @@ class HedgeClipperClassifier(
         rest.
     label_correlations_ : ndarray of shape (n_games, n_voters)
         Correlation with the labels (b) of each voter; both classes count the same.
+    encoder_ : ColumnEncoder or None
+        What makes numbers of the columns of frames; None if these are numbers already.
     estimators_ : dict of str to estimator
         The fitted classifiers other than trees, by their names.
     slack_, duality_gap_, n_iter_, stop_reason_ : ndarray of shape (n_games,)
@@ -130,6 +132,8 @@ class HedgeClipperClassifier(
         ten are expected to be, and their numbers of labels.
     n_labeled_, n_unlabeled_ : int
         Number of labeled and of unlabeled rows.
+    fit_files_ : dict
+        Only if ``hedgeclipper fit`` has fitted the model: its target, key and left-out columns.
     shift_score_ : float
         How much the unlabeled rows differ from the labeled ones in how they fall into leaves: a
         chi-square statistic in standard deviations from its mean under no shift. Values up to 3
@@ -150,6 +154,8 @@ class HedgeClipperClassifier(
     >>> round(model.score(X[3000:], y[3000:]), 2)
     0.83
     """
+
+    fit_files_: dict[str, Any]
 
     _parameter_constraints: ClassVar[dict] = {
         "estimators": [StrOptions({"default", "trees"}), list, tuple],
@@ -313,18 +319,32 @@ class HedgeClipperClassifier(
         """
         X, y = split_target(X, y)
         has_defaults = any(isinstance(one, str) for _, one in plan)
-        self._keeps_frames = needs_encoding(X) if has_defaults else is_frame(X)
+        needs_encoder = any(map(needs_encoding, (X, X_unlabeled))) and is_frame(X)
+        self._keeps_frames = needs_encoder if has_defaults else is_frame(X)
         self._dtype = "float32" if has_defaults else "float64"
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
-        rows = given.drop_zero_weight()
+        rows, self.encoder_ = given.drop_zero_weight(), None
         prepare: Any = None
-        if has_defaults or not self._keeps_frames:
+        if has_defaults and needs_encoder:
             rows, prepare = self._encode_columns(rows)
-        else:
+        elif self._keeps_frames:
             prepare = NamedColumns(list(rows.X_labeled.columns))
         self._random_state = check_random_state(self.random_state)
         rows, held = self._hold_out_labels(rows, self._random_state)
         return given, rows, held, prepare
+
+    def _encode_columns(self, rows: SemiSupervisedRows) -> tuple[SemiSupervisedRows, BatchCheck]:
+        """Return rows as numbers, and what makes such rows of others.
+
+        How columns are encoded is learned from labeled and unlabeled rows together.
+        """
+        more = rows.X_unlabeled if rows.has_unlabeled else None
+        self.encoder_ = ColumnEncoder().fit(rows.X_labeled, more)
+        scale = ColumnScale.of(self.encoder_.transform(self._some_rows(rows.X_labeled)))
+        width = self.encoder_.sources_.size
+        prepare = BatchCheck("X", width, self._row_checks, self.encoder_, scale)
+        parts = {name: prepare(getattr(rows, name)) for name in ("X_labeled", "X_unlabeled")}
+        return replace(rows, **parts), prepare
 
     def _draw_some(
         self,

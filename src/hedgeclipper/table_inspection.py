@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
 from hedgeclipper.base.evaluation import evaluate_predictions, placements
 from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.io import split_target
@@ -43,6 +44,7 @@ class TableInspectionMixin:
 
     classes_: np.ndarray
     n_features_in_: int
+    _keeps_frames: bool
     n_estimators: int
     n_jobs: int | None
     shift_score_: float
@@ -50,7 +52,8 @@ class TableInspectionMixin:
     _voters: FittedVoters
     _voter_columns: list[dict[str, np.ndarray]]
     _seconds: np.ndarray
-    _importances: tuple[np.ndarray, np.ndarray]
+    _importances: np.ndarray
+    encoder_: ColumnEncoder | None
     _grown_from: tuple[LabeledRows, np.random.RandomState]
     _tested_rows: TestedRows
     _games: Any
@@ -145,6 +148,24 @@ class TableInspectionMixin:
         }
 
     @property
+    def encoding_(self):
+        """What was done with the columns of ``fit``: a frame with a row for each.
+
+        Columns: ``column`` is its name ("x0" for the first one if there are no names), ``kind`` is
+        "numbers", "categories", "dates" or "left out" ("as given" where your classifiers get frames
+        as they are), ``what`` is done with it, and ``note`` tells why that may be wrong.
+        """
+        check_is_fitted(self)
+        numbered = [f"x{k}" for k in range(self.n_features_in_)]
+        names = getattr(self, "feature_names_in_", numbered)
+        kind = "as given" if self._keeps_frames else "numbers"
+        plans = [ColumnPlan(name, kind, "as they are") for name in names]
+        plans = plans if self.encoder_ is None else self.encoder_.plans_
+        rows = [(plan.name, plan.kind, plan.what, plan.note) for plan in plans]
+        pandas = import_extra("pandas", "io", "encoding_")
+        return pandas.DataFrame(rows, columns=["column", "kind", "what", "note"])
+
+    @property
     def costs_(self) -> np.ndarray | None:
         """Cost of predicting the class of the column for rows of the class of the row.
 
@@ -187,34 +208,15 @@ class TableInspectionMixin:
         encoded. It is computed when it is first asked for; a saved model has no rows to do so, and
         knows it only if it was asked for before.
         """
-        return self.grouped_importances(np.arange(self.n_features_in_))
-
-    def grouped_importances(self, groups):
-        """Return how much groups of columns matter: ``feature_importances_`` if each is one column.
-
-        Columns of a group are shuffled together, such as those made of one column of strings. The
-        last result is kept.
-
-        Parameters
-        ----------
-        groups : array-like of int of shape (n_features_in_,)
-            Number of the group of each column, from 0.
-
-        Returns
-        -------
-        ndarray of shape (n_groups,)
-            What the out-of-bag AUC of the trees loses if the group is shuffled.
-        """
-        groups = np.asarray(groups)
-        if hasattr(self, "_importances") and np.array_equal(self._importances[0], groups):
-            return self._importances[1]
-        trees, rows, _ = self._trees_and_rows("feature_importances_")
-        prepare = self._predictor.prepare
-        of_encoded = groups if prepare is None else groups[prepare.encoder.sources_out_]
-        columns = [np.flatnonzero(of_encoded == k) for k in range(int(groups.max()) + 1)]
-        found = permutation_importances(trees, rows, self._games(), columns, self.n_jobs)
-        self._importances = groups, found
-        return found
+        if not hasattr(self, "_importances"):
+            trees, rows, _ = self._trees_and_rows("feature_importances_")
+            numbers = np.arange(self.n_features_in_)
+            sources = numbers if self.encoder_ is None else self.encoder_.sources_
+            # columns made of one are shuffled together
+            columns = [np.flatnonzero(sources == k) for k in numbers]
+            found = permutation_importances(trees, rows, self._games(), columns, self.n_jobs)
+            self._importances = found
+        return self._importances
 
     def _trees_and_rows(self, name: str) -> tuple[FittedTrees, LabeledRows, np.random.RandomState]:
         """Return what an attribute of this name is measured by; raise if it is not there."""

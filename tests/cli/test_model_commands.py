@@ -1,14 +1,13 @@
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.pipeline import Pipeline
 
 import hedgeclipper
+from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.cli import main
 from tests.command_line import cancer, crowd, flowers
@@ -39,9 +38,9 @@ def test_what_is_done_with_columns_is_kept_in_the_model(command):
     flowers().to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
     model = hedgeclipper.load("m.skops")
-    assert isinstance(model, Pipeline)
-    assert [asdict(plan) for plan in model["columns"].plans_] == command.result["columns"]
-    assert model["columns"].target == "species"
+    assert isinstance(model, HedgeClipperClassifier)
+    assert model.encoding_.to_dict("records") == command.result["columns"]
+    assert model.fit_files_["target"] == "species"
     rows = flowers().drop(columns="species")
     assert set(model.predict(rows)) == {"setosa", "versicolor", "virginica"}
 
@@ -70,7 +69,7 @@ def test_the_default_has_trees_and_other_voters(command):
     assert main([*words, "--jobs", "1", "--seed", "3"]) == 0
     out, _ = command.capsys.readouterr()
     assert re.search(r"^Error +about \d+\.\d% on the 90 unlabeled rows", out, re.MULTILINE)
-    names = list(hedgeclipper.load("m.skops")["model"].voter_names_)
+    names = list(hedgeclipper.load("m.skops").voter_names_)
     assert {"random forest", "linear", "boosting"} <= set(names)
     page = Path("r.html").read_text("utf-8")
     assert "permutation importance" in page
@@ -93,7 +92,7 @@ def test_a_report_tells_which_columns_of_the_file_matter(command):
 def test_balanced_decisions(command, words, weight):
     flowers().to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "species", "--jobs", 1, "--model", "m.skops", *words)
-    assert hedgeclipper.load("m.skops")["model"].class_weight == weight
+    assert hedgeclipper.load("m.skops").class_weight == weight
 
 
 def test_a_class_that_is_never_predicted_is_named(command):
@@ -322,8 +321,7 @@ def test_evaluate_is_the_method_of_the_model(command, table, suffix):
     command("fit", "train.csv", "-t", "target", "-m", "m.skops", "-q")
     assert command("evaluate", "m.skops", name, "--target", "target", "--json").code == 0
     model = hedgeclipper.load("m.skops")
-    rows = model["columns"].transform(test.drop(columns="target"))
-    ours, theirs = command.result, model["model"].evaluate(rows, test["target"])
+    ours, theirs = command.result, model.evaluate(test, "target")
     assert ours["accuracy"] == pytest.approx(theirs.accuracy)
     assert ours["auc_interval"] == pytest.approx(list(theirs.auc_interval))
     assert ours["confusion"] == theirs.confusion.tolist()
@@ -415,7 +413,7 @@ def test_the_key_is_in_predictions(command, suffix):
     write_table(frame, "rows", suffix)
     name = f"rows.{suffix}"
     assert command("fit", name, "-t", "species", "-m", "m.skops", "--id", "patient").code == 0
-    assert "patient" not in hedgeclipper.load("m.skops")["columns"].used_names
+    assert "patient" not in hedgeclipper.load("m.skops").feature_names_in_
     assert command("predict", "m.skops", name, "-o", "p.parquet", "-q").code == 0
     written = pd.read_parquet("p.parquet")
     assert list(written.columns[:2]) == ["patient", "prediction"]

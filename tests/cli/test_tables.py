@@ -178,8 +178,8 @@ def test_a_table_is_the_same_however_it_is_written(command, name, options, encod
     assert fitted.code == 0, command.err
     assert len(command.result["notes"]) == bool(noted)
     assert noted in "".join(command.result["notes"])
-    encoder = hedgeclipper.load("m.skops")["columns"]
-    assert encoder.names_out_ == ["größe", "stadt_Bern", "stadt_Köln"]
+    found = hedgeclipper.load("m.skops").encoding_[["column", "kind"]]
+    assert found.to_numpy().tolist() == [["größe", "numbers"], ["stadt", "categories"]]
     assert command("predict", "m.skops", name, "-o", "p.csv", "-q", *words).code == 0
     assert set(pd.read_csv("p.csv")["prediction"]) == {"groß", "klein"}
 
@@ -208,9 +208,9 @@ def test_strings_in_unlabeled_rows_count_too(command):
     frame[~known].drop(columns="species").to_csv("more.csv", index=False)
     words = ("--unlabeled", "more.csv", "--model", "m.skops", "--drop", "note", "--drop", "planet")
     assert command("fit", "rows.csv", "--target", "species", *words).code == 0
-    columns = hedgeclipper.load("m.skops")["columns"]
-    assert "color_violet" in columns.get_feature_names_out()
-    assert "note" not in [plan.name for plan in columns.plans_]
+    encoding = hedgeclipper.load("m.skops").encoding_.set_index("column")
+    assert "3 values, a column of 0 and 1 for each" in encoding.loc["color", "what"]
+    assert "note" not in encoding.index
 
 
 def test_codes_stay_strings_when_a_file_has_no_leading_zero(command):
@@ -383,11 +383,11 @@ def test_an_index_is_left_out_with_a_note_or_kept(command):
     assert command(*words, "m.skops").code == 0, command.err
     note = "Column '' is left out: it is the index of the rows. Pass --keep '' to use it."
     assert command.result["notes"] == [note]
-    assert "" not in hedgeclipper.load("m.skops")["columns"].used_names
+    assert "" not in hedgeclipper.load("m.skops").feature_names_in_
     frame.to_csv("rows.csv", index=False)  # which the model does not miss
     assert command("predict", "m.skops", "rows.csv", "-o", "p.csv", "--json").code == 0
     assert command.result["notes"] == []
     frame.assign(number=np.arange(len(frame))).to_csv("rows.csv", index=False)
     command(*words, "kept.skops", "--keep", "number")
     assert command.result["notes"] == []
-    assert "number" in hedgeclipper.load("kept.skops")["columns"].used_names
+    assert "number" in hedgeclipper.load("kept.skops").feature_names_in_

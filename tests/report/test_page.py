@@ -388,6 +388,17 @@ def test_importances_and_gain_are_told_in_the_names_of_columns(tmp_path):
     assert f'aria-label="column {most}: {model.feature_importances_[most]:.3f}"' in page
 
 
+def test_the_encoding_of_columns_is_told(tmp_path):
+    words = np.where(X[:, 0] > 0, "red", "blue")
+    rows = pd.DataFrame(X[:, :3], columns=list("abc")).assign(word=words, same="no")
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
+    model.fit(rows[:100], Y[:100], X_unlabeled=rows[100:])
+    page = page_of(model, tmp_path, X=rows[:100], y=Y[:100], X_unlabeled=rows[100:])
+    assert "categories: 2 values, a column of 0 and 1 for each" in page
+    assert "left out: it has the same value everywhere" in page
+    assert {*re.findall(r'aria-label="(\w+): -?\d\.\d{3}"', page)} == {"a", "b", "c", "word"}
+
+
 def test_without_the_rows_of_the_fit_importances_are_not_told(tmp_path):
     model, given = named()
     page = page_of(pickle.loads(pickle.dumps(model)), tmp_path, **given)

@@ -17,10 +17,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
 from hedgeclipper.io.arrays import cut, is_array
@@ -44,10 +42,10 @@ class ColumnPlan:
     kind: str  # "numbers", "categories", "dates" or "left out"
     what: str  # what is done with it, as text
     date_format: str | None = None  # how dates that are strings are read
-    note: str | None = None  # why this may be wrong, as text
+    note: str = ""  # why this may be wrong, as text
 
 
-class ColumnEncoder(TransformerMixin, BaseEstimator):
+class ColumnEncoder:
     """Encodes a frame as an array of numbers, its columns matched by name.
 
     Numbers and booleans stay as they are, with one more column of 0 and 1 for each that has missing
@@ -57,89 +55,48 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
     day since 1970, month and weekday. Columns without information are left out: those with one
     value, or none, and strings that differ from row to row.
 
-    Parameters
-    ----------
-    target : str or None, default=None
-        Name of the column to predict; it may be there or not when rows are encoded.
-    key : str or None, default=None
-        Name of the column that names rows, which is not encoded.
-    left_out : dict of str to str or None, default=None
-        Names of other columns that the caller has left out, and why.
-
     Attributes
     ----------
     plans_ : list of ColumnPlan
         What is done with each column.
-    is_plain_ : bool
-        Whether all columns are numbers that stay as they are, so that files need not be in memory.
-    names_out_ : list of str
-        Names of the new columns, all different.
-    sources_out_ : list of int
+    sources_ : ndarray of shape (n_columns_out,)
         Number of the column that each new one is made of.
-    digest_ : str
-        SHA-256 of the labeled rows, if the command line has fitted a model to them.
 
     Examples
     --------
     >>> import polars as pl
     >>> rows = pl.DataFrame({"town": ["Ulm", "Bern", None], "size": [1.5, None, 2.0]})
     >>> encoder = ColumnEncoder().fit(rows)
-    >>> encoder.names_out_
-    ['size', 'size_missing', 'town_', 'town_Bern', 'town_Ulm']
-    >>> encoder.transform(rows[:1])
+    >>> encoder.transform(rows[:1])  # size, whether it is missing, and town: None, Bern, Ulm
     array([[1.5, 0. , 0. , 0. , 1. ]])
     """
 
-    digest_: str
-
-    def __init__(self, target=None, key=None, left_out=None):
-        self.target = target
-        self.key = key
-        self.left_out = left_out
-
-    def fit(self, X, y=None, X_unlabeled=None):
-        """Decide what is done with each column of frames, without the target; y is not used."""
+    def fit(self, X, X_unlabeled=None):
+        """Decide what is done with each column of frames."""
         columns = _arrays(X)
         if X_unlabeled is not None:
             for name, more in _arrays(X_unlabeled, list(columns)).items():
                 columns[name] = _joined(name, columns[name], more)
         self.plans_ = [plan_column(name, values) for name, values in columns.items()]
-        if all(plan.kind == "left out" for plan in self.plans_):
+        if not self.used_names:
             reasons = "; ".join(f"{plan.name!r}: {plan.what}" for plan in self.plans_[:3])
             raise ValueError(f"No column can be used ({reasons}). Add columns to learn from.")
         numbers, categories = self.names_of("numbers"), self.names_of("categories")
-        self.marked_ = [name for name in numbers if missing_labels(columns[name]).any()]
-        made = numbers + [f"{name}_missing" for name in self.marked_]
-        sources = [*numbers, *self.marked_]
-        self.is_plain_, self.one_hot_ = False, None
+        self._marked = [name for name in numbers if missing_labels(columns[name]).any()]
+        self._one_hot = None
+        sources = [*numbers, *self._marked]
         if categories:
-            self.one_hot_ = OneHotEncoder(
+            self._one_hot = OneHotEncoder(
                 handle_unknown="infrequent_if_exist",
                 max_categories=MOST_VALUES,
                 sparse_output=False,
             ).fit(_texts(columns, categories))
-            made += self.one_hot_.get_feature_names_out(categories).tolist()
-            rare = [0 if r is None else len(r) - 1 for r in self.one_hot_.infrequent_categories_]
-            for name, own, n in zip(categories, self.one_hot_.categories_, rare, strict=True):
+            rare = [0 if r is None else len(r) - 1 for r in self._one_hot.infrequent_categories_]
+            for name, own, n in zip(categories, self._one_hot.categories_, rare, strict=True):
                 sources += [name] * (len(own) - n)
-        parts = ("day", "month", "weekday")
-        made += [f"{name}_{part}" for name in self.names_of("dates") for part in parts]
-        sources += [name for name in self.names_of("dates") for _ in parts]
-        names = [plan.name for plan in self.plans_]
-        self.plans_ += self._left_out_plans()
-        self.sources_out_ = [names.index(name) for name in sources]
-        self.names_out_ = _different(made)
-        return self
-
-    def fit_plain(self, names, n_missing):
-        """Note that all columns are numbers that stay as they are; some may have missing ones."""
-        self.plans_ = [
-            ColumnPlan(name, "numbers", "as they are" + (f"; {n:,} missing stay so" if n else ""))
-            for name, n in zip(names, n_missing, strict=True)
-        ]
-        self.plans_ += self._left_out_plans()
-        self.is_plain_, self.marked_, self.one_hot_ = True, [], None
-        self.names_out_, self.sources_out_ = list(names), list(range(len(names)))
+        sources += [name for name in self.names_of("dates") for _ in ("day", "month", "weekday")]
+        positions = {name: position for position, name in enumerate(columns)}
+        self.sources_ = np.array([positions[name] for name in sources])
         return self
 
     def transform(self, X):
@@ -147,12 +104,11 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
 
         Columns beyond those of ``fit`` are not used, and the order does not matter.
         """
-        check_is_fitted(self)
         columns = _arrays(X, self.used_names)
         made = [_numbers(name, columns[name]) for name in self.names_of("numbers")]
-        made += [missing_labels(columns[name]).astype(float) for name in self.marked_]
-        if self.one_hot_ is not None:
-            made += [*self.one_hot_.transform(_texts(columns, self.names_of("categories"))).T]
+        made += [missing_labels(columns[name]).astype(float) for name in self._marked]
+        if self._one_hot is not None:
+            made += [*self._one_hot.transform(_texts(columns, self.names_of("categories"))).T]
         for plan in self.plans_:
             if plan.kind == "dates":
                 made += date_numbers(dates_of(columns[plan.name], plan.date_format))
@@ -168,16 +124,9 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         """Names of the columns that are strings, also if those of other rows look like numbers."""
         return [*self.names_of("categories"), *(p.name for p in self.plans_ if p.date_format)]
 
-    def _left_out_plans(self) -> list[ColumnPlan]:
-        return [ColumnPlan(name, "left out", why) for name, why in (self.left_out or {}).items()]
-
     def names_of(self, kind):
         """Return the names of the columns of this kind, as in `ColumnPlan`."""
         return [plan.name for plan in self.plans_ if plan.kind == kind]
-
-    def get_feature_names_out(self, input_features=None):
-        """Return the names of the new columns."""
-        return np.array(self.names_out_, dtype=object)
 
     def unknown_values(self, X):
         """Return how often values that cannot be used are in each column of categories and dates.
@@ -185,7 +134,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):
         These are categories that ``fit`` has not seen, and dates that cannot be read.
         """
         columns, found = _arrays(X, self.used_names), {}
-        known = getattr(self.one_hot_, "categories_", ())
+        known = getattr(self._one_hot, "categories_", ())
         for name, values in zip(self.names_of("categories"), known, strict=True):
             texts = as_text(columns[name])
             found[name] = Counter(texts[~np.isin(texts, [*values, ""])].tolist())
@@ -272,6 +221,12 @@ def needs_encoding(X: Any) -> bool:
     return not kinds <= {"numbers", "nothing"}
 
 
+def check_numbers(X: Any, names: list[Any] | None = None) -> None:
+    """Raise with the name of a column of a frame, one of these if given, that has no numbers."""
+    for name, values in frame_arrays(X, names).items():
+        _numbers(name, values)
+
+
 def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
     """Return the columns of a frame by name, all or those that are asked for."""
     if not is_frame(X):
@@ -325,18 +280,6 @@ def _numbers(name: Any, values: np.ndarray) -> np.ndarray:
         ) from error
 
 
-def _different(names: list[str]) -> list[str]:
-    """Return names with a number appended to each that was there before."""
-    taken: dict[str, None] = {}
-    for name in names:
-        free, number = name, 1
-        while free in taken:
-            number += 1
-            free = f"{name}_{number}"
-        taken[free] = None
-    return list(taken)
-
-
 def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     """Return what to do with a column, given its values in all rows."""
     present = values[~missing_labels(values)]
@@ -350,7 +293,7 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
             f"{values.dtype}. Make one of these of it, or leave it out."
         )
     n_values = len(set(present.tolist()))
-    note: str | None = None
+    note = ""
     if n_values == 1 and n_missing == 0:
         return ColumnPlan(name, "left out", "it has the same value everywhere")
     gaps = f"; {n_missing:,} missing" if n_missing else ""
@@ -460,12 +403,12 @@ def _all_dates(texts: list[str], date_format: str) -> bool:
     return all(_date_of(text, date_format) for text in set(texts))
 
 
-def _note_on_categories(texts: list[str]) -> str | None:
-    """Return why strings are not read as numbers, if nearly all of them are."""
+def _note_on_categories(texts: list[str]) -> str:
+    """Return why strings are not read as numbers, if nearly all of them are; else nothing."""
     strange = [text for text in texts if not (is_float(text) or _AMOUNT.fullmatch(text.strip()))]
     others = [text for text in strange if not _COMMA_NUMBER.fullmatch(text.strip())]
     if not strange or len(texts) - len(others) <= 0.9 * len(texts):
-        return None
+        return ""
     wrong = others or strange
     return (
         f"{wrong[0]!r} and the like in {len(wrong):,} rows make its numbers strings; write numbers "

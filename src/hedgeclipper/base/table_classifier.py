@@ -8,7 +8,7 @@ number and names, as in scikit-learn, and how rows are checked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
-from hedgeclipper.base.columns import ColumnEncoder, ColumnScale
+from hedgeclipper.base.columns import ColumnScale, check_numbers
 from hedgeclipper.base.evaluation import LabeledScoreMixin
 from hedgeclipper.base.predictions import RowPredictor, decision_costs
 from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
@@ -199,22 +199,6 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         check_classification_targets(rows.y_labeled)
         return rows
 
-    def _encode_columns(
-        self, rows: SemiSupervisedRows
-    ) -> tuple[SemiSupervisedRows, BatchCheck | None]:
-        """Return rows as numbers, and what makes such rows of others; None if all were numbers.
-
-        How columns are encoded is learned from labeled and unlabeled rows together.
-        """
-        if not self._keeps_frames:
-            return rows, None
-        more = rows.X_unlabeled if rows.has_unlabeled else None
-        encoder = ColumnEncoder().fit(rows.X_labeled, X_unlabeled=more)
-        scale = ColumnScale.of(encoder.transform(self._some_rows(rows.X_labeled)))
-        prepare = BatchCheck("X", len(encoder.names_out_), self._row_checks, encoder, scale)
-        parts = {name: prepare(getattr(rows, name)) for name in ("X_labeled", "X_unlabeled")}
-        return replace(rows, **parts), prepare
-
     def _read_rows(
         self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any, reset: bool
     ) -> SemiSupervisedRows:
@@ -273,7 +257,12 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         if self._keeps_frames and io.is_frame(X):
             return validate_data(self, io.as_frame(X), reset=reset, skip_check_array=True)
         X = io.as_table(X)
-        rows = validate_data(self, X, reset=reset, **self._row_checks)
+        try:
+            rows = validate_data(self, X, reset=reset, **self._row_checks)
+        except ValueError:
+            if not reset and io.is_frame(X):
+                check_numbers(X, self._column_names)
+            raise
         if reset and self._dtype == "float32":
             self._scale = ColumnScale.of(self._some_rows(X))
         rows = rows if self._scale is None else self._scale.transform(X)

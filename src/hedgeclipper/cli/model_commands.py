@@ -1,13 +1,12 @@
 """``hedgeclipper fit``, ``predict``, ``evaluate`` and ``report``: models of the rows of tables.
 
-A model is saved as a pipeline of a `ColumnEncoder` and an estimator.
+A model is saved as it is fitted, with what is known of its files as ``fit_files_``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,10 +17,8 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet
 from rich.filesize import decimal
-from sklearn.pipeline import Pipeline
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.evaluation import Evaluation, evaluate_predictions
 from hedgeclipper.cli.app import Evaluate, Fit, Predict, WriteReport
 from hedgeclipper.cli.output import (
@@ -47,8 +44,7 @@ from hedgeclipper.cli.training_rows import (
     Roles,
     TrainingRows,
     check_finite,
-    digest_of,
-    encode,
+    columns_to_use,
     find_tables,
     read_training_rows,
 )
@@ -73,10 +69,12 @@ def fit(options: Fit, output: Output) -> None:
     if labels is not None:
         row_id = key_of_labels(tables[0], labels, key or row_id, target)
     marks, drop, keep = options.unlabeled_value or (), options.drop or (), options.keep or ()
-    rows = read_training_rows(tables, Roles(target, row_id, labels, marks, drop, keep), output)
+    roles = Roles(target, row_id, labels, marks, drop, keep)
+    names, left_out = columns_to_use(tables[0], roles, output)
+    rows = read_training_rows(tables, roles, names, output)
     classes = check_classes(rows.y, rows.y.size + rows.n_unlabeled, target)
     _print_rows(rows, output)
-    estimator = HedgeClipperClassifier(
+    model = HedgeClipperClassifier(
         options.estimators,
         confidence_level=options.confidence_level,
         class_weight="balanced" if options.balanced else None,
@@ -84,12 +82,16 @@ def fit(options: Fit, output: Output) -> None:
         random_state=options.seed,
         verbose=output.verbose,
     )
-    X = encode(rows.encoder, rows.X)
-    rows.encoder.digest_ = digest_of(X, rows.y)
     # no rows, if there are none, say that -1 is a class
-    estimator.fit(X, rows.y, X_unlabeled=rows.encoded_unlabeled() if rows.n_unlabeled else X[:0])
-    pipeline = Pipeline([("columns", rows.encoder), ("model", estimator.set_params(verbose=0))])
-    save(pipeline, options.model, force=options.force)
+    model.fit(rows.X, rows.y, X_unlabeled=rows.unlabeled if rows.n_unlabeled else rows.X[:0])
+    model.set_params(verbose=0)
+    model.fit_files_ = {
+        "target": target,
+        "key": row_id,
+        "left_out": left_out,
+        "digest": rows.digest(),
+    }
+    save(model, options.model, force=options.force)
     output.wrote("model", options.model)
     output.result |= {
         "command": "fit",
@@ -99,11 +101,11 @@ def fit(options: Fit, output: Output) -> None:
         "n_unlabeled": rows.n_unlabeled,
         "in_memory": rows.in_memory,
         "classes": {str(label): count for label, count in classes.items()},
-        "columns": [asdict(plan) for plan in rows.encoder.plans_],
+        "columns": _print_columns(model, output),
     }
-    known = error_facts(estimator, output)
+    known = error_facts(model, output)
     if options.report is not None:
-        _write_report(pipeline, rows, options.report, options.force, output)
+        _write_report(model, rows, options.report, options.force, output)
     output.result["seconds"] = round(output.seconds, 3)
     output.facts(
         [
@@ -125,13 +127,12 @@ def predict(options: Predict, output: Output) -> None:
     check_suffix(to, *TABLE_SUFFIXES)
     table = Files.find(options.files, output, options.dialect)
     check_outputs(to, inputs=[options.model, table], force=options.force)
-    encoder, estimator = load_model(options.model)
+    model = load_model(options.model)
     table.require([] if row_id is None else [row_id], "--id")
-    key = row_id or (encoder.key if encoder.key in table.names else None)
-    check_columns(table, encoder, key, output)
-    names = encoder.used_names
-    in_batches = encoder.is_plain_ and table.hold_numbers(names)
-    X = None if in_batches else read_new_rows(table, encoder, output)
+    key = row_id or _key_in(table, model)
+    names = check_columns(table, model, key, output)
+    in_batches = model.encoder_ is None and table.hold_numbers(names)
+    X = None if in_batches else read_new_rows(table, model, names, output)
 
     def rows() -> Any:
         return map(check_finite, table.batches(names)) if in_batches else X
@@ -143,9 +144,9 @@ def predict(options: Predict, output: Output) -> None:
         TemporaryDirectory(prefix=".", dir=draft.parent) as folder,
     ):
         raw = Path(folder, "predictions.parquet")
-        n_rows = estimator.set_params(verbose=output.verbose).predict_to(raw, rows())
+        n_rows = model.set_params(verbose=output.verbose).predict_to(raw, rows())
         if options.max_error is not None:
-            sure = estimator.auto_label(rows(), options.max_error, options.confidence_level)
+            sure = model.auto_label(rows(), options.max_error, options.confidence_level)
             facts, is_blank = auto_label_facts(sure, output), ~sure.is_sure
         write_table(_finished(raw, keys, is_blank, counts), draft, to)
     common = counts.most_common()
@@ -165,18 +166,17 @@ def predict(options: Predict, output: Output) -> None:
 def evaluate(options: Evaluate, output: Output) -> None:
     """Print how good a model's predictions are for labeled rows of files."""
     table = Files.find(options.files, output, options.dialect)
-    encoder, estimator = load_model(options.model)
-    target = options.target or str(encoder.target)
+    model = load_model(options.model)
+    target = options.target or str(model.fit_files_["target"])
     table.require([target], "--target", "Pass labeled rows, or name their column.")
-    check_columns(table, encoder, target, output)
-    X = read_new_rows(table, encoder, output)
+    X = read_new_rows(table, model, check_columns(table, model, target, output), output)
     labels = clean_labels(table.column(target), options.unlabeled_value or (), output)
     known = ~missing_labels(labels)
     if not known.any():
         raise CommandError(f"None of the {len(X):,} rows has a label.", "Pass labeled rows.")
     if not known.all():
         output.note(f"{(~known).sum():,} rows without a label are not used.")
-    by_text = {str(label): label for label in estimator.classes_.tolist()}
+    by_text = {str(label): label for label in model.classes_.tolist()}
     y = np.array([by_text.get(str(x), x) for x in parse_classes(labels[known]).tolist()], object)
     found = {str(label) for label in y}
     unknown = sorted(found - {*by_text})
@@ -188,8 +188,8 @@ def evaluate(options: Evaluate, output: Output) -> None:
         )
     if unknown:
         output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
-    predicted = estimator.predict(X[known]), estimator.predict_proba(X[known])
-    scores = evaluate_predictions(y, *predicted, estimator.classes_, options.confidence_level)
+    predicted = model.predict(X[known]), model.predict_proba(X[known])
+    scores = evaluate_predictions(y, *predicted, model.classes_, options.confidence_level)
     output.result |= {"command": "evaluate", "model": str(options.model), **scores.to_dict()}
     output.facts(scores.facts())
     _print_classes(scores, output)
@@ -200,72 +200,83 @@ def report(options: WriteReport, output: Output) -> None:
     tables, labels = find_tables(options, output)
     check_outputs(options.to, inputs=[options.model, *tables, labels], force=options.force)
     check_suffix(options.to, ".html", ".htm")
-    encoder, estimator = load_model(options.model)
-    target, row_id = encoder.target, encoder.key if encoder.key in tables[0].names else None
+    model = load_model(options.model)
+    target, row_id = model.fit_files_["target"], _key_in(tables[0], model)
     if labels is None:
         advice = "Pass the rows of the fit, and --labels if their labels are in another file."
         tables[0].require([target], "the model", advice)
     else:
         row_id = key_of_labels(tables[0], labels, options.key or row_id, target)
     roles = Roles(target, row_id, labels, options.unlabeled_value or ())
-    rows = read_training_rows(tables, roles, output, encoder)
-    _check_rows_of_fit(estimator, rows, output)
-    pipeline = Pipeline([("columns", encoder), ("model", estimator)])
+    names = list(model.feature_names_in_)
+    rows = read_training_rows(tables, roles, names, output, model.encoder_)
+    _check_rows_of_fit(model, rows, output)
     output.result |= {"command": "report", "model": str(options.model)}
-    _write_report(pipeline, rows, options.to, options.force, output)
+    _write_report(model, rows, options.to, options.force, output)
     output.facts([("Report", options.to)])
 
 
-def _check_rows_of_fit(estimator: Any, rows: TrainingRows, output: Output) -> None:
+def _check_rows_of_fit(model: HedgeClipperClassifier, rows: TrainingRows, output: Output) -> None:
     """Raise unless labeled rows are those of the fit; note if there are more or fewer others.
 
     A report on other rows would show what was measured on those of the fit beside them.
     """
-    got, encoder = None, rows.encoder
-    if rows.y.size != estimator.n_labeled_:
-        got = f"{rows.y.size:,}, so these are different rows"
-    elif getattr(encoder, "digest_", None) != digest_of(encode(encoder, rows.X), rows.y):
-        got = f"{rows.y.size:,} that are different rows, or in another order"
-    if got is not None:
+    if model.fit_files_["digest"] != rows.digest():
         raise CommandError(
-            f"The model was fitted to {estimator.n_labeled_:,} labeled rows. Got {got}.",
+            f"The model was fitted to {model.n_labeled_:,} labeled rows. Got {rows.y.size:,} that "
+            "are different.",
             "Pass the rows of the fit; measure the model on other rows with `hedgeclipper "
             "evaluate`.",
         )
-    if rows.n_unlabeled != estimator.n_unlabeled_:
+    if rows.n_unlabeled != model.n_unlabeled_:
         output.note(
-            f"The model was fitted to {estimator.n_unlabeled_:,} unlabeled rows, and there are "
+            f"The model was fitted to {model.n_unlabeled_:,} unlabeled rows, and there are "
             f"{rows.n_unlabeled:,} here. Its error is that on the rows of the fit."
         )
 
 
-def check_columns(files: Files, encoder: ColumnEncoder, extra: str | None, output: Output) -> None:
-    """Raise if columns of the model are missing, and note those that it does not know.
+def _key_in(files: Files, model: HedgeClipperClassifier) -> str | None:
+    """Return the column that names rows, if the files have the one of the fit."""
+    key = model.fit_files_["key"]
+    return key if key in files.names else None
+
+
+def check_columns(
+    files: Files, model: HedgeClipperClassifier, extra: str | None, output: Output
+) -> list[str]:
+    """Return the columns that the model uses; note those that it does not know.
 
     ``extra`` is one more column that is used: a key, or the target.
     """
-    files.require(encoder.used_names, "the model", ADD_COLUMNS)
-    known = {*encoder.used_names, *encoder.names_of("left out")}
-    known |= {encoder.target, encoder.key, extra}
-    if more := [name for name in files.names if name not in known]:
+    known, given = list(model.feature_names_in_), model.fit_files_
+    names = known if model.encoder_ is None else model.encoder_.used_names
+    files.require(names, "the model", ADD_COLUMNS)
+    others = {*known, *given["left_out"], given["target"], extra}
+    if more := [name for name in files.names if name not in others]:
         output.note(f"Columns that the model does not know are not used: {', '.join(more[:10])}.")
+    return names
 
 
-def read_new_rows(files: Files, encoder: ColumnEncoder, output: Output) -> pd.DataFrame:
-    """Return the rows of files, encoded; note values that the model does not know."""
-    frame = files.frame(encoder.used_names, encoder.string_names)
-    for name, values in encoder.unknown_values(frame).items():
+def read_new_rows(
+    files: Files, model: HedgeClipperClassifier, names: list[str], output: Output
+) -> pd.DataFrame:
+    """Return the rows of files, the columns as in the fit; note values the model does not know."""
+    encoder = model.encoder_
+    frame = check_finite(files.frame(names, [] if encoder is None else encoder.string_names))
+    unknown = {} if encoder is None else encoder.unknown_values(frame)
+    for name, values in unknown.items():
         if values:
             (value, count), *_ = values.most_common()
             output.note(
                 f"Column {name!r} has {len(values):,} values that the model does not know, such "
                 f"as {value!r} ({count:,}): in these rows it relies on the other columns."
             )
-    return encode(encoder, frame)
+    # columns that are left out may be missing
+    return frame.reindex(columns=model.feature_names_in_)
 
 
-def load_model(path: Path) -> tuple[ColumnEncoder, Any]:
-    """Return the two steps of a model that fit has saved."""
+def load_model(path: Path) -> HedgeClipperClassifier:
+    """Return a model that fit has saved."""
     if not path.is_file():
         raise CommandError(
             f"{path} is not a file.",
@@ -273,34 +284,29 @@ def load_model(path: Path) -> tuple[ColumnEncoder, Any]:
             ExitCode.MODEL,
         )
     model = load(path)
-    steps = model.named_steps if isinstance(model, Pipeline) else {}
-    if not isinstance(steps.get("columns"), ColumnEncoder) or "model" not in steps:
+    if not hasattr(model, "fit_files_"):
         raise CommandError(
             f"{path} holds a {type(model).__name__} that `hedgeclipper fit` has not saved.",
             "Use it from Python, with hedgeclipper.load.",
             ExitCode.MODEL,
         )
-    return steps["columns"], steps["model"]
+    return model
 
 
 def _write_report(
-    model: Pipeline, rows: TrainingRows, path: Path, force: bool, output: Output
+    model: HedgeClipperClassifier, rows: TrainingRows, path: Path, force: bool, output: Output
 ) -> None:
     output.say("Writing the report ...")
-    encoder, given = rows.encoder, {}
-    places = [files.place for files in rows.tables]
+    given, files = {}, model.fit_files_
+    places = [table.place for table in rows.tables]
     about = dict(zip(("file", "file of unlabeled rows"), places, strict=False))
-    about["target"] = encoder.target
+    about["target"] = files["target"]
     if rows.n_unlabeled:
-        given["X_unlabeled"], given["row_names"] = rows.sample(ROWS_IN_REPORT)
+        given["X_unlabeled"], given["row_names"] = rows.sample(ROWS_IN_REPORT, files["key"])
     if rows.n_unlabeled > ROWS_IN_REPORT:
         about["unlabeled rows"] = f"{ROWS_IN_REPORT:,} drawn at random of {rows.n_unlabeled:,}"
-    changed = [plan for plan in encoder.plans_ if plan.what != "as they are"]
-    for plan in changed[:LINES_OF_COLUMNS]:
-        about[f"column {plan.name}"] = f"{plan.kind}: {plan.what}"
-    if len(changed) > LINES_OF_COLUMNS:
-        about["more columns"] = f"{len(changed) - LINES_OF_COLUMNS:,}, encoded or left out"
-    given |= {"about": about, "title": f"Predictions of {encoder.target} in {places[0]}"}
+    about |= {f"column {name}": f"left out: {why}" for name, why in files["left_out"].items()}
+    given |= {"about": about, "title": f"Predictions of {files['target']} in {places[0]}"}
     page.write_report(model, path, X=rows.X, y=rows.y, force=force, **given)
     output.wrote("report", path)
 
@@ -330,8 +336,8 @@ def _finished(
 
 
 def _print_rows(rows: TrainingRows, output: Output) -> None:
-    """Print how many rows there are, and what is done with their columns."""
-    n_labeled, n_unlabeled, plans = rows.y.size, rows.n_unlabeled, rows.encoder.plans_
+    """Print how many rows there are."""
+    n_labeled, n_unlabeled = rows.y.size, rows.n_unlabeled
     if n_unlabeled == 0:
         output.note(
             "All rows are labeled, so that nothing is learned beyond them: pass --unlabeled, or "
@@ -342,12 +348,20 @@ def _print_rows(rows: TrainingRows, output: Output) -> None:
         f"{n_labeled:,} labeled and {n_unlabeled:,} not, read "
         f"{'into memory' if rows.in_memory else 'in batches'}"
     )
+
+
+def _print_columns(model: HedgeClipperClassifier, output: Output) -> list[dict[str, Any]]:
+    """Print what is done with columns, and return it."""
+    plans = model.encoding_.to_dict("records")
+    for name, why in model.fit_files_["left_out"].items():
+        plans.append({"column": name, "kind": "left out", "what": why, "note": ""})
     for plan in plans:
-        if plan.note is not None:
-            left_out = " is left out" if plan.kind == "left out" else ""
-            output.note(f"Column {plan.name!r}{left_out}: {plan.note}.")
-    columns = [(plan.name, plan.kind, plan.what) for plan in plans]
-    output.table(("Column", "Kind", "Encoding"), columns, LINES_OF_COLUMNS)
+        if plan["note"]:
+            left_out = " is left out" if plan["kind"] == "left out" else ""
+            output.note(f"Column {plan['column']!r}{left_out}: {plan['note']}.")
+    lines = [(plan["column"], plan["kind"], plan["what"]) for plan in plans]
+    output.table(("Column", "Kind", "Encoding"), lines, LINES_OF_COLUMNS)
+    return plans
 
 
 def _print_classes(found: Evaluation, output: Output) -> None:

@@ -149,11 +149,11 @@ class Files:
         return self.frame([name], [name])[name]
 
     def batches(self, names: list[str]) -> Iterator[pd.DataFrame]:
-        """Yield columns of numbers as float32 in batches, their rows named as in `frame`."""
+        """Yield columns of numbers as float64 in batches, their rows named as in `frame`."""
         return self._not_empty(
             pd.DataFrame(rows, _lines(file, start, len(rows)), names)
             for file in self.files
-            for start, rows in _numbered(as_source([file], columns=names, dtype=np.float32))
+            for start, rows in _numbered(as_source([file], columns=names, dtype=np.float64))
         )
 
     def _not_empty(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -170,7 +170,7 @@ class Files:
         The first 1,000 rows of each file rule out most columns, which need not be read to the end.
         """
         heads = [next(file.batches(names, size=1000), None) for file in self.files]
-        first = pd.concat([head.to_pandas() for head in heads if head])
+        first = pd.concat(self._not_empty(head.to_pandas() for head in heads if head))
         likely = [n for n in names if _INDEX.fullmatch(n) or _are_different_whole_numbers(first[n])]
         return find_id_columns(self.frame(likely)) if likely else {}
 

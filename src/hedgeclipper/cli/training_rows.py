@@ -6,10 +6,8 @@ are read into memory.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,6 +24,7 @@ from hedgeclipper.cli.tables import (
     parse_classes,
 )
 from hedgeclipper.io import as_text, missing_labels
+from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.formats import CsvFile
 
 ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
@@ -91,75 +90,70 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Labeled rows with their labels, unlabeled rows, and the fitted encoder of their columns.
-
-    ``unlabeled`` reads the unlabeled rows, as often as it is called: in batches, or, if they are
-    in memory, in one frame.
-    """
+    """Labeled rows with their labels, and unlabeled rows in a frame, or what reads batches."""
 
     tables: list[Files]
     X: pd.DataFrame
     y: np.ndarray
-    unlabeled: Callable[[], Iterator[pd.DataFrame]]
+    unlabeled: pd.DataFrame | Callable[[], Iterator[pd.DataFrame]]
     n_unlabeled: int
-    in_memory: bool
-    encoder: ColumnEncoder
 
-    def encoded_unlabeled(self) -> Any:
-        """Return the unlabeled rows as an estimator takes them."""
-        return encode(self.encoder, next(self.unlabeled())) if self.in_memory else self.unlabeled
+    @property
+    def in_memory(self) -> bool:
+        """Whether unlabeled rows are a frame."""
+        return isinstance(self.unlabeled, pd.DataFrame)
 
-    def sample(self, most: int) -> tuple[pd.DataFrame, list[str]]:
+    def sample(self, most: int, key: str | None) -> tuple[pd.DataFrame, list[str]]:
         """Return unlabeled rows and their names, at most so many, drawn at random."""
         n_drawn = min(most, self.n_unlabeled)
         drawn = np.sort(sample_without_replacement(self.n_unlabeled, n_drawn, random_state=0))
         start, parts = 0, []
-        for frame in self.unlabeled():
+        for frame in self.unlabeled() if callable(self.unlabeled) else [self.unlabeled]:
             here = slice(*np.searchsorted(drawn, [start, start + len(frame)]))
             parts.append(frame.iloc[drawn[here] - start])
             start += len(frame)
         X = pd.concat(parts)
-        return X, names_of_rows(self.tables, X, self.encoder.key)
+        return X, names_of_rows(self.tables, X, key)
+
+    def digest(self) -> int:
+        """Return a number by which a report recognizes the labeled rows, in whatever order."""
+        return digest_rows(self.X.assign(**{"": as_text(self.y)}))
 
 
 def read_training_rows(
-    tables: list[Files], roles: Roles, output: Output, encoder: ColumnEncoder | None = None
+    tables: list[Files],
+    roles: Roles,
+    names: list[str],
+    output: Output,
+    encoder: ColumnEncoder | None = None,
 ) -> TrainingRows:
-    """Return the rows of files, in batches if all columns are numbers.
+    """Return the columns of these names in files, in batches if all are numbers.
 
-    Those of the first table that have a label are labeled; those of a second table are not. The
-    encoder is that of a fitted model; by default a new one is fitted.
+    Rows of the first table that have a label are labeled; those of a second table are not. The
+    encoder is that of a model that was fitted to the rows, if it has one.
     """
-    data, *others = tables
-    roles.check(data)
-    labels = roles.read_labels(data, output)
-    if encoder is None:
-        encoder, names = _new_encoder(data, roles, output)
-    else:
-        names = encoder.used_names
-        data.require(names, "the model", ADD_COLUMNS)
-    for files in others:
-        files.require(names, "the unlabeled rows", ADD_COLUMNS)
+    labels = roles.read_labels(tables[0], output)
+    for what, files in zip(("the model", "the unlabeled rows"), tables, strict=False):
+        files.require(names, what, ADD_COLUMNS)
     known = ~missing_labels(labels)
     y = parse_classes(labels[known])
-    if getattr(encoder, "is_plain_", True) and all(t.hold_numbers(names) for t in tables):
+    if encoder is None and all(files.hold_numbers(names) for files in tables):
         try:
-            return _in_batches(tables, names, known, y, encoder)
+            return _in_batches(tables, names, known, y)
         except ValueError:
             # strings further down in a column of CSV that begins with numbers
             if not any(isinstance(files.files[0], CsvFile) for files in tables):
                 raise
-    is_new = not hasattr(encoder, "plans_")
-    strings = [name for t in tables for name in t.codes] if is_new else encoder.string_names
-    frame, *more = [files.frame(names, strings) for files in tables]
-    if is_new:
-        encoder.fit(frame, X_unlabeled=more[0] if more else None)
-    X = pd.concat([frame[~known], *more])
-    return TrainingRows(tables, frame[known], y, lambda: iter([X]), len(X), True, encoder)
+    codes = [name for files in tables for name in files.codes]
+    strings = codes if encoder is None else encoder.string_names
+    frame, *more = [check_finite(files.frame(names, strings)) for files in tables]
+    unlabeled = pd.concat([frame[~known], *more])
+    return TrainingRows(tables, frame[known], y, unlabeled, len(unlabeled))
 
 
-def _new_encoder(data: Files, roles: Roles, output: Output) -> tuple[ColumnEncoder, list[str]]:
-    """Return an encoder that is to be fitted to columns, and their names; note what is left out."""
+def columns_to_use(data: Files, roles: Roles, output: Output) -> tuple[list[str], dict[str, str]]:
+    """Return the columns to learn from, and those that are left out, with the reason, noted."""
+    roles.check(data)
     others = {roles.target, roles.key, *roles.drop}
     names = [name for name in data.names if name not in others]
     left_out = data.id_columns([name for name in names if name not in roles.keep])
@@ -170,12 +164,11 @@ def _new_encoder(data: Files, roles: Roles, output: Output) -> tuple[ColumnEncod
         raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
     if roles.key is not None:
         left_out[roles.key] = "it names the rows"
-    encoder = ColumnEncoder(roles.target, roles.key, left_out).set_output(transform="pandas")
-    return encoder, names
+    return names, left_out
 
 
 def _in_batches(
-    tables: list[Files], names: list[str], known: np.ndarray, y: np.ndarray, encoder: ColumnEncoder
+    tables: list[Files], names: list[str], known: np.ndarray, y: np.ndarray
 ) -> TrainingRows:
     """Return rows of numbers, of which only the labeled ones are kept in memory."""
 
@@ -192,32 +185,16 @@ def _in_batches(
     def unlabeled() -> Iterator[pd.DataFrame]:
         return (rows for _, rows in parts() if len(rows))
 
-    labeled, n_unlabeled, n_missing = [], 0, 0
+    labeled, n_unlabeled = [], 0
     for some, others in parts():
-        n_missing += sum(check_finite(frame).isna().sum() for frame in (some, others))
-        n_unlabeled += len(others)
-        labeled.append(some)
-    if not hasattr(encoder, "plans_"):
-        encoder.fit_plain(names, n_missing)
-    return TrainingRows(tables, pd.concat(labeled), y, unlabeled, n_unlabeled, False, encoder)
-
-
-def digest_of(X: pd.DataFrame, y: np.ndarray) -> str:
-    """Return a SHA-256 of encoded rows as float32, in their order, and their labels as text."""
-    digest = hashlib.sha256("\n".join(as_text(y)).encode())
-    numbers = X.to_numpy(np.float32)
-    digest.update(np.where(np.isnan(numbers), np.float32(np.nan), numbers).tobytes())
-    return digest.hexdigest()
-
-
-def encode(encoder: ColumnEncoder, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows as numbers, or name a column that has too large ones."""
-    return check_finite(encoder.transform(frame))
+        n_unlabeled += len(check_finite(others))
+        labeled.append(check_finite(some))
+    return TrainingRows(tables, pd.concat(labeled), y, unlabeled, n_unlabeled)
 
 
 def check_finite(X: pd.DataFrame) -> pd.DataFrame:
     """Return rows as they are, or name a column that has too large numbers."""
-    infinite = (X.abs() > np.finfo(np.float32).max).any()
+    infinite = (X.select_dtypes("number").abs() > np.finfo(np.float32).max).any()
     if infinite.any():
         raise CommandError(
             f"Column {infinite.idxmax()!r} has an infinite number, or one too large.",

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.base.semi_supervised import (
     NoUnlabeledRowsWarning,
     SemiSupervisedRows,
@@ -33,8 +32,6 @@ class ReportData:
     """The model, its rows or votes, and its predictions; None is what was not passed."""
 
     model: FittedModel
-    # transformers before the model, in a pipeline
-    steps: Sequence[Any]
     y: np.ndarray | None = None
     # unlabeled rows: all of them, or a sample; their names, and how many were passed
     unlabeled: Any = None
@@ -63,15 +60,6 @@ class ReportData:
         """What errors cost, as far as decisions depend on it."""
         return None if self.table_model is None else self.table_model.costs_
 
-    def columns(self) -> tuple[list[str], np.ndarray]:
-        """Return names of columns, and of which of these each column of the model was made."""
-        if len(self.steps) == 1 and isinstance(self.steps[0], ColumnEncoder):
-            return [one.name for one in self.steps[0].plans_], np.array(self.steps[0].sources_out_)
-        assert self.table_model is not None
-        n_columns = self.table_model.n_features_in_
-        names = getattr(self.model, "feature_names_in_", [f"x{k}" for k in range(n_columns)])
-        return [*map(str, names)], np.arange(n_columns)
-
 
 def read_data(
     model: Any, given: Mapping[str, Any], row_names: Sequence[str] | None = None
@@ -87,7 +75,7 @@ def read_data(
             f"Got {', '.join(others)}."
         )
     if not given and not is_votes:
-        return ReportData(fitted, steps)
+        return ReportData(fitted)
     if isinstance(fitted, VoteAggregator):
         rows = _read_votes(fitted, **given)
     else:
@@ -99,7 +87,7 @@ def read_data(
             f"Got {unknown[:5].tolist()} as well."
         )
     y = rows.y_labeled if rows.y_labeled.size else None
-    return ReportData(fitted, steps, y, **_unlabeled(fitted, rows, row_names))
+    return ReportData(fitted, y, **_unlabeled(fitted, rows, row_names))
 
 
 def _read_votes(model: VoteAggregator, votes: Any = None, gold: Any = None) -> SemiSupervisedRows:

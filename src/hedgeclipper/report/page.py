@@ -116,6 +116,7 @@ def write_report(
     about = {
         "model": f"{name}: {kind} of {count(voters['voter'].nunique(), 'voter')}",
         **(about or {}),
+        **_encoded(data.table_model),
     }
     page = rendering.template("page.html").render(
         title=f"Report of a {name}" if title is None else title,
@@ -222,18 +223,31 @@ def _columns_that_matter(data: ReportData) -> dict[str, Any]:
     """Return the most important columns, where they are measured; no section for votes."""
     if data.table_model is None:
         return {}
-    importances, (names, sources) = None, data.columns()
-    if len(names) <= MOST_COLUMNS:
+    importances, encoding = None, data.table_model.encoding_
+    if len(encoding) <= MOST_COLUMNS:
         with suppress(AttributeError):  # no voter has trees, or a saved model has no rows
-            importances = data.table_model.grouped_importances(sources)
+            importances = data.table_model.feature_importances_
     if importances is None:
         return {"columns": None}
-    used = np.unique(sources)
+    used = np.flatnonzero(encoding["kind"] != "left out")
     order = used[np.argsort(-importances[used], kind="stable")][:MOST_IMPORTANT]
     most = max(float(importances.max()), 1e-9)
-    shown = importances.round(3) + 0.0  # no -0.000
+    shown, names = importances.round(3) + 0.0, encoding["column"]  # no -0.000
     bars = [(names[k], max(importances[k], 0.0) / most, f"{shown[k]:.3f}") for k in order]
     return {"columns": {"bars": bars, "n_left_out": used.size - order.size}}
+
+
+def _encoded(model: HedgeClipperClassifier | None) -> dict[str, str]:
+    """Return what was done with the first columns that are not used as they are."""
+    if model is None:
+        return {}
+    encoding = model.encoding_
+    changed = encoding[encoding["what"] != "as they are"]
+    shown = changed[:MOST_BARS].itertuples()
+    about = {f"column {one.column}": f"{one.kind}: {one.what}" for one in shown}
+    if len(changed) > MOST_BARS:
+        about["more columns"] = f"{len(changed) - MOST_BARS:,}, encoded or left out"
+    return about
 
 
 def _rates(model: VoteAggregator | None) -> dict[str, Any]:
