@@ -242,13 +242,6 @@ def test_a_file_that_is_cut_short(tmp_path, forest, fraction):
         load(path)
 
 
-def test_trees_of_a_forest_are_saved_once(tmp_path, forest):
-    loaded = load(save(forest, tmp_path / "model.skops"))
-    assert not hasattr(loaded, "estimators_")
-    assert hasattr(forest, "estimators_")  # the model itself stays as it was
-    assert_same(forest, loaded, rows_of_blobs()[0])
-
-
 def test_a_file_with_a_damaged_byte(tmp_path, forest):
     path = save(forest, tmp_path / "model.skops")
     content = bytearray(path.read_bytes())

@@ -36,8 +36,8 @@ FOOT = """
   array or the description is changed and the checksum is made again: they are refused,
   predict probabilities, or raise an error, and none ends the process.
 - **kills**: SIGKILL or SIGTERM at a random time, of `fit` and `predict`, and of Dask
-  workers during a fit: old files stay whole, new ones are whole or absent, what is left is
-  removed by the next run, and a fit on Dask gives the same predictions.
+  workers during a fit: old files stay whole, new ones are whole or absent, though a
+  hidden file may be left, and a fit on Dask gives the same predictions.
 - **determinism**: threads, memory layout, batches, storage and source change nothing,
   beyond 1e-6 where sums come in another order or in float32. Another order of the unlabeled
   rows changes probabilities by at most 0.02 on the data of this test.

@@ -379,7 +379,6 @@ class HedgeClipperClassifier(
         self._voter_columns = [describe_voters(one) for one in found]
         self._predictor = TablePredictor(scorer, [one.vote for one in found], prepare, self._costs)
         self.voter_names_ = np.array(scorer.names, dtype=object)
-        self.estimators_ = scorer.classifiers
         self.weights_ = np.array([one.vote.weights for one in found])
         self.label_correlations_ = np.array([one.label_correlations for one in found])
         store_games(self, [one.game for one in found])
@@ -395,7 +394,7 @@ class HedgeClipperClassifier(
         if held is not None and given.has_unlabeled:
             is_unlabeled[held.positions_in(unlabeled.n_rows)] = False
         self.n_labeled_ = given.drop_zero_weight().y_labeled.size
-        self.n_unlabeled_ = int(is_unlabeled.sum())
+        self.n_unlabeled_ = int(is_unlabeled.sum()) if given.has_unlabeled else 0
         if unlabeled.of_all is None:
             self._labels = None
             return self._predictor.raw_of(unlabeled.sample[is_unlabeled[unlabeled.positions]])
@@ -429,7 +428,7 @@ class HedgeClipperClassifier(
             own,
             others,
             given.y_labeled,
-            n_unlabeled=self.n_unlabeled_ if given.has_unlabeled else 0,
+            n_unlabeled=self.n_unlabeled_,
             caveat=caveat,
             digest=(digest - digest_rows(held.X)) % MODULUS,
         )
@@ -467,7 +466,7 @@ class HedgeClipperClassifier(
             scaled,
             predictor.uncertainties(raw),
             given.y_labeled,
-            n_unlabeled=self.n_unlabeled_ if given.has_unlabeled else 0,
+            n_unlabeled=self.n_unlabeled_,
             own_uncertainties=own,
             center=float(np.mean(centers)) if centers and given.has_unlabeled else None,
             caveat=USED_LABELS,

@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -23,7 +22,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 from hedgeclipper import __version__, saved_types
 from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.model_checks import TYPES_OF_OTHERS, check_model, parts_of
+from hedgeclipper.model_checks import TYPES_OF_OTHERS, check_model
 
 # raised whenever a saved type is renamed or moved, or stores something else
 FORMAT = 10
@@ -45,8 +44,7 @@ def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
 
     The file appears when all is written; on an error, a file that was there before stays. A model
     that holds estimators of other libraries, such as voters of your own, can be saved too, but
-    `load` must be told that it may trust their types. Trees are saved as
-    predictions use them, and not a second time as ``estimators_``.
+    `load` must be told that it may trust their types.
 
     Parameters
     ----------
@@ -79,7 +77,7 @@ def save(model: Any, path: str | Path, *, force: bool = False) -> Path:
     """
     skops = import_extra("skops.io", "cli", "Saving a model")
     with atomic_path(path, force=force) as draft:
-        content = skops.dumps(_lean_copy(model))
+        content = skops.dumps(model)
         with ZipFile(BytesIO(content)) as archive:
             parts = {name: archive.read(name) for name in archive.namelist()}
         header = json.dumps({"format": FORMAT, "hedgeclipper": __version__}).encode()
@@ -211,12 +209,3 @@ def _check_sizes(content: bytes, room: int) -> int:
             if start == _ZIP_MAGIC:
                 room = _check_sizes(archive.read(part), room)
     return room
-
-
-def _lean_copy(model: Any) -> Any:
-    """Return a copy without ensembles of trees, which are there in a packed form."""
-    copy = deepcopy(model)
-    for part in parts_of(copy):
-        if isinstance(part, saved_types.HedgeClipperClassifier) and hasattr(part, "estimators_"):
-            del part.estimators_
-    return copy

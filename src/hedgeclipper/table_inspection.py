@@ -166,6 +166,13 @@ class TableInspectionMixin:
         return pandas.DataFrame(rows, columns=["column", "kind", "what", "note"])
 
     @property
+    def estimators_(self) -> dict[str, Any]:
+        """The fitted classifiers other than trees, by their names."""
+        if not hasattr(self, "_predictor"):
+            raise AttributeError("estimators_ is known after fit.")
+        return self._predictor.scorer.classifiers
+
+    @property
     def costs_(self) -> np.ndarray | None:
         """Cost of predicting the class of the column for rows of the class of the row.
 

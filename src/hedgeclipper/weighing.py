@@ -9,7 +9,7 @@ in units of two standard deviations of the trees together, so that equal weights
 **Correlations b.** Labels are weighted so that both classes count the same: b tells how well a
 voter ranks. It is not a statement about the rows, and never enters a bound.
 
-**Anchor.** The game starts from weights that need no labels, and is pulled to them: one half for
+**Anchor.** The game is pulled to weights that labels change little: one half for
 the trees, by their numbers, and the other half for the other voters, each times exp(z / 2) if its b
 is z standard errors from that of the trees. With few labels z counts less. (Chosen among some sixty
 variants on two draws of 34 rows of the benchmarks and of 48 with rare classes.)

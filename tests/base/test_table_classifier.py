@@ -202,7 +202,7 @@ def test_files_in_which_all_rows_have_labels_or_none_or_minus_one(tmp_path):
     with pytest.warns(NoUnlabeledRowsWarning, match="where their label is missing") as caught:
         model = new().fit(path, "label")
     assert caught[0].filename == __file__
-    assert (model.classes_.tolist(), model.n_unlabeled_) == ([-1, 1], N_LABELED)
+    assert (model.classes_.tolist(), model.n_unlabeled_) == ([-1, 1], 0)
     LABELED.assign(label=np.nan).to_parquet(path)
     with pytest.raises(ValueError, match="No row has a label in the column 'label'"):
         new().fit(path, "label")

@@ -40,7 +40,6 @@ def files(tmp_path_factory):
     rows.loc[40:, "income"] = None
     more = labeled[40:].drop(columns="income")
     write(folder, rows=rows, labeled=labeled, more=more, fewer=more.drop(columns="age"))
-    write(folder, shuffled=rows.sample(frac=1, random_state=0))
     write(folder, words=more.assign(age="old"), elsewhere=rows[:40].assign(city="Oslo"))
     write(folder, one_class=rows.assign(income=rows["income"].where(rows["income"].isna(), "high")))
     write(folder, no_labels=rows.assign(income=None), labels=labeled[["income"]].assign(n=1))

@@ -348,8 +348,8 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
             )
     if not rows:
         raise ValueError(
-            f"No row has a label in the column {label!r}: all are missing. The forest needs some "
-            "labeled rows of each class."
+            f"No row has a label in the column {label!r}: all are missing. Label some rows of "
+            "each class."
         )
     stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
     return stack(rows), as_classes(np.concatenate(labels), f"Column {label!r}"), source

@@ -35,7 +35,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import reduce
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import entr, expit
@@ -50,8 +49,6 @@ class Loss(ABC):
 
     name: str
     is_smooth: bool
-    # scores between which the game hedges; infinite for a loss that never clips
-    hedged_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     @abstractmethod
     def value_and_gradient(
@@ -117,7 +114,6 @@ class LogLoss(BinaryLoss):
 
     name = "log"
     is_smooth = True
-    hedged_range = (-np.inf, np.inf)
 
     def value_and_gradient(self, m, eps):
         """Return ln(1 + e^m) + ln(1 + e^-m), which is Psi and even in m, 0, and the link."""
@@ -183,7 +179,6 @@ class MulticlassLogLoss(MulticlassLoss):
 
     name = "log"
     is_smooth = True
-    hedged_range = (-np.inf, np.inf)
 
     def scores(self, log_probabilities):
         """Return the logarithms, none below -20, so that scores stay finite."""

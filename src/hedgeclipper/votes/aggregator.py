@@ -110,9 +110,6 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
     stop_reason_ : ndarray of shape (1,)
         Why the game stopped: "converged" if the duality gap came within ``tol``, "max_iter", or
         "stalled" where rounding errors leave a larger gap.
-    hedged_range_ : ndarray of shape (1, 2)
-        Between which values of twice a probability, less one, the game hedges; infinite for log
-        loss, which never clips.
     n_labeled_, n_unlabeled_ : int
         Number of rows with and without gold labels.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import hypergeom, mannwhitneyu, norm
+from scipy.stats import hypergeom, norm
 from sklearn.utils import check_random_state
 
 from hedgeclipper.base.semi_supervised import (
@@ -17,6 +17,7 @@ from hedgeclipper.base.semi_supervised import (
     label_values,
     labeled_only,
 )
+from hedgeclipper.bounds.tested_predictions import differ_in_rank
 from hedgeclipper.io.progress import warn_user
 from hedgeclipper.votes.component_models import fit_agreement
 from hedgeclipper.votes.matrix import Votes
@@ -307,5 +308,4 @@ def certainty_differs(evidence: Evidence) -> bool:
     labeled, unlabeled = evidence.labeled, evidence.unlabeled
     pool = VoteKernel(Votes.stack(labeled.votes, unlabeled.votes))
     agreement = fit_agreement(_draw(pool, ROWS_IN_GAME, np.random.default_rng(0)))
-    leads = agreement.leads(labeled), agreement.leads(unlabeled)
-    return bool(mannwhitneyu(*leads).pvalue < 1e-3)
+    return differ_in_rank(agreement.leads(labeled), agreement.leads(unlabeled))
