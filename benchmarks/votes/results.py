@@ -8,6 +8,7 @@ from benchmarks.results_file import FOLDER, Key
 
 VOTES, SPEED = FOLDER / "votes.csv", FOLDER / "votes_speed.csv"
 STRESS, RATES = FOLDER / "votes_stress.csv", FOLDER / "votes_rates.csv"
+CROWDS = FOLDER / "votes_crowds.csv"
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,17 @@ def test_vote_out_of_range_is_found(value, make):
         as_vote_matrix(make(votes))
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_votes_that_rounding_puts_outside_are_accepted(make):
+    votes = np.array([[1.0 + 1e-12, -1.0], [-1.0 - 1e-12, np.float32(1.0) + np.float32(1.2e-7)]])
+    assert as_vote_matrix(make(votes)).n_samples == 2
+
+
+def test_a_vote_just_outside_is_shown_with_enough_digits():
+    with pytest.raises(ValueError, match=r"Got 1\.00001 in row 0, voter 1"):
+        as_vote_matrix(np.array([[1.0, 1.00001]]))
+
+
 def test_row_number_counts_over_batches():
     bad = np.array([[1.0], [7.0]])
     with pytest.raises(ValueError, match="Got 7 in row 4, voter 0"):

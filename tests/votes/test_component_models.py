@@ -81,6 +81,35 @@ def test_dawid_skene_is_a_fixed_point_of_counting_its_own_probabilities(monkeypa
     assert np.exp(model.votes) == pytest.approx(theirs, abs=1e-6)
 
 
+def test_a_fold_is_predicted_by_dawid_skene_of_its_rows_as_unlabeled_ones():
+    rng = np.random.default_rng(6)
+    truth, table = some_votes(rng, 90, 4, 3)
+    both, balance, fold = kernel_of(table, 3), np.array([0.2, 0.3, 0.5]), np.arange(20) % 4
+    unlabeled, labeled = both.take(np.arange(20, 90)), both.take(np.arange(20))
+    ours = fit_dawid_skene(unlabeled, labeled, truth[:20], balance, 0.3, fold)
+    for k in range(4):
+        rest, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        more = both.take(np.concatenate([np.arange(20, 90), own]))
+        theirs = fit_dawid_skene(more, both.take(rest), truth[rest], balance, 0.3)
+        assert ours.without_own[own] == pytest.approx(theirs.scores(labeled.take(own)))
+    plain = fit_dawid_skene(unlabeled, labeled, truth[:20], balance, 0.3)
+    assert ours.votes == pytest.approx(plain.votes)
+
+
+def test_labels_do_not_flatter_dawid_skene_of_weak_voters():
+    """Labels at random: what predicts them better than a coin has seen them."""
+    rng = np.random.default_rng(0)
+    right, seen = [], []
+    for _ in range(20):
+        table = np.where(rng.random((300, 30)) < 0.1, rng.integers(0, 2, (300, 30)), -1)
+        codes, fold, both = rng.integers(0, 2, 60), np.arange(60) % 10, kernel_of(table, 2)
+        rows = both.take(np.arange(60, 300)), both.take(np.arange(60)), codes, UNIFORM, 1.0
+        right.append(fit_dawid_skene(*rows, fold).without_own.argmax(axis=1) == codes)
+        seen.append(fit_dawid_skene(*rows).without_own.argmax(axis=1) == codes)
+    assert np.mean(right) < 0.5 + 3 * np.sqrt(0.25 / 1200)
+    assert np.mean(seen) > 0.5 + 6 * np.sqrt(0.25 / 1200)
+
+
 def test_unlabeled_rows_of_no_weight_leave_naive_bayes():
     rng = np.random.default_rng(3)
     truth, table = some_votes(rng, 60, 4, 2)
@@ -175,6 +204,22 @@ def test_labels_without_information_get_the_strongest_ridge():
     scores = theirs(table, codes, 2, max(RIDGES), 1).decision_function(columns)
     ours = found.classes + kernel_of(table, 2).scores(found.votes)
     assert 2 * ours[:, 1] == pytest.approx(scores, abs=0.05)
+
+
+def test_with_many_classes_all_regressions_take_as_long_as_five(monkeypatch):
+    shapes, regress = [], component_models._regress
+
+    def noted(columns, *others):
+        shapes.append(columns.shape)
+        return regress(columns, *others)
+
+    monkeypatch.setattr(component_models, "_regress", noted)
+    monkeypatch.setattr(component_models, "MAX_LABELS_OF_RIDGE", 100)
+    monkeypatch.setattr(component_models, "RIDGES", (0.3,))
+    codes, table = some_votes(np.random.default_rng(0), 120, 5, 40)
+    fit_ridge(kernel_of(table, 40), codes)
+    assert len(shapes) == 40
+    assert sum(n_rows**3 for n_rows, _ in shapes) == pytest.approx(5 * 100**3, rel=0.05)
 
 
 def test_of_many_labels_some_are_fitted_and_the_others_predicted(monkeypatch):

@@ -19,21 +19,36 @@ from tests.votes.vote_instances import kernel_of, some_votes, votes_of
 N_LABELED = 60
 
 
-def evidence_of(n_classes=3):
+FOLD = np.random.default_rng(0).permutation(N_LABELED) % 10
+
+
+def evidence_of(class_balance="labeled", flipped=()):
     """Votes of four voters on 200 rows, two of them without a vote."""
     rng = np.random.default_rng(0)
-    truth, table = some_votes(rng, 200, 4, n_classes)
+    truth, table = some_votes(rng, 200, 4, 3)
     table[[5, 150]] = -1
     y = np.where(np.arange(200) < N_LABELED, truth, -1)
-    rows = LabeledVotes.of(votes_of(table, n_classes), y, None, -1)
-    return gather_evidence(rows, "labeled", random_state=0)
+    y[list(flipped)] = (y[list(flipped)] + 1) % 3
+    rows = LabeledVotes.of(votes_of(table, 3), y, None, -1)
+    return gather_evidence(rows, class_balance, random_state=0)
 
 
 def test_rows_without_votes_get_the_class_frequencies():
+    """Those of labeled rows are without the labels of their fold."""
     found = evidence_of()
     model, on_labeled = fit_initial_model(found)
     assert np.exp(model.log_probabilities(found.unlabeled)[90]) == pytest.approx(found.balance)
-    assert np.exp(on_labeled[5]) == pytest.approx(found.balance)
+    others = np.bincount(found.codes[FOLD != FOLD[5]], minlength=3) + 1
+    assert np.exp(on_labeled[5]) == pytest.approx(others / others.sum())
+
+
+def test_labels_of_a_fold_change_the_prediction_of_other_folds_alone():
+    """But for the ridge, which is a step from the regression with all labels."""
+    own = np.flatnonzero(FOLD == FOLD[0])
+    _, before = fit_initial_model(evidence_of("uniform"))
+    _, after = fit_initial_model(evidence_of("uniform", flipped=own))
+    changes = np.abs(np.exp(after) - np.exp(before)).max(axis=1)
+    assert changes[own].max() < 0.1 < changes[FOLD != FOLD[0]].max()
 
 
 def test_log_odds_of_a_component_are_centered_and_their_mean_size_is_limited():
@@ -62,26 +77,28 @@ def test_mixture_weights_have_the_largest_posterior(n_labeled):
     parts[0] += 2 * np.eye(3)[codes]
     parts[1] -= np.eye(3)[codes]
     start = np.array([0.5, 0.0, 0.25, 0.25])
-    weights = _fit_weights(parts, codes, start)
+    weights, classes = _fit_weights(parts, codes, start, is_balance_known=False)
 
     def posterior(values):
-        mixed = np.tensordot(values, parts, axes=1)
+        mixed = np.tensordot(values[:4], parts, axes=1) + values[4:]
         likelihood = log_softmax(mixed, axis=1)[np.arange(codes.size), codes].sum()
-        return likelihood - np.sum((values - start) ** 2) / (2 * PRIOR_VARIANCE)
+        squares = np.sum((values[:4] - start) ** 2) + np.sum(values[4:] ** 2)
+        return likelihood - squares / (2 * PRIOR_VARIANCE)
 
-    steps = np.eye(4) * 1e-5
-    slopes = [(posterior(weights + step) - posterior(weights - step)) / 2e-5 for step in steps]
-    slopes, at_limit = np.array(slopes), weights == 0
+    found, steps = np.append(weights, classes), np.eye(7) * 1e-5
+    slopes = [(posterior(found + step) - posterior(found - step)) / 2e-5 for step in steps]
+    slopes, at_limit = np.array(slopes), found == 0
     assert slopes[~at_limit] == pytest.approx(np.zeros((~at_limit).sum()), abs=1e-3)
     assert np.all(slopes[at_limit] <= 1e-3)
     assert weights.min() >= 0
     assert weights[0] > start[0]
+    assert not _fit_weights(parts, codes, start, is_balance_known=True)[1].any()
 
 
 def test_a_mixture_is_the_weighted_sum_of_its_components():
-    found = evidence_of()
+    found = evidence_of("uniform")
     model, _ = fit_initial_model(found)
-    parts = [part.scaled(found.unlabeled, MEAN_SIZE) for part in _fit_components(found)]
+    parts = [part.scaled(found.unlabeled, MEAN_SIZE) for part in _fit_components(found, FOLD)]
     votes = np.array([part.votes.ravel() for part in parts])
     weights, left, *_ = np.linalg.lstsq(votes.T, model.votes.ravel(), rcond=None)
     assert left == pytest.approx(0, abs=1e-12)
@@ -110,5 +127,5 @@ def test_of_voters_for_one_class_each_dawid_skene_says_little():
     y = np.where(np.arange(4_000) < 20, truth, -1)
     votes = votes_of(np.where(is_awake, kinds, -1), 2)
     found = gather_evidence(LabeledVotes.of(votes, y, None, -1), "labeled", random_state=0)
-    dawid_skene, majority, *_ = _fit_components(found)
+    dawid_skene, majority, *_ = _fit_components(found, np.arange(20) % 10)
     assert dawid_skene.mean_size(found.unlabeled) < 0.3 * majority.mean_size(found.unlabeled)

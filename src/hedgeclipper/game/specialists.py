@@ -190,7 +190,10 @@ _HINTS = {
 
 
 def _check_range(block: Any, low: float, first_row: int, name: str) -> bool:
-    """Raise unless all entries but NaN lie in [low, 1]; return whether there is a NaN."""
+    """Raise unless all entries but NaN lie in [low, 1]; return whether there is a NaN.
+
+    Entries may be outside by a millionth, as sums and float32 are rounded.
+    """
     values = block.data if sparse.issparse(block) else block
     if values.dtype.kind not in ("fiub" if name == "participation" else "fiu"):
         raise TypeError(
@@ -202,11 +205,13 @@ def _check_range(block: Any, low: float, first_row: int, name: str) -> bool:
     has_nan = bool(np.isnan(least))
     if has_nan:
         least, most = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
-    if least < low or most > 1.0:
+    rounding = 1e-6
+    if least < low - rounding or most > 1.0 + rounding:
         entries = sparse.coo_array(block)
-        at = np.flatnonzero((entries.data < low) | (entries.data > 1.0))[0]
+        is_out = (entries.data < low - rounding) | (entries.data > 1.0 + rounding)
+        at = np.flatnonzero(is_out)[0]
         raise ValueError(
-            f"{name} must lie in [{low:g}, 1]. Got {entries.data[at]:g} in row "
+            f"{name} must lie in [{low:g}, 1]. Got {entries.data[at]:.8g} in row "
             f"{first_row + entries.row[at]}, voter {entries.col[at]}. {_HINTS[name]}"
         )
     return has_nan

@@ -295,7 +295,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         game changed anything and the loss is not "log", its part is on that loss's own scale.
         """
         check_is_fitted(self)
-        return self._predictor.vote_weights(VoteKernel(self._gold.labeled).shape)
+        return self._predictor.vote_weights
 
     @property
     def transduction_(self) -> np.ndarray:

@@ -4,16 +4,23 @@ Dawid-Skene, the majority vote, naive Bayes and a logistic regression with a rid
 log-odds that are sums over the votes on a row. The first two rest on how voters agree, and hold
 with few labels; the others rest on labels, and the last one takes account of voters that err
 together. Log-odds of many votes are overconfident, so each component is scaled down to a moderate
-mean size. The mixture weights, never negative, are fitted to the gold labels, each predicted
-without itself, by a logistic regression with a prior. The prior trusts labels as far as voters have
-labels: of a thousand workers with a label each agreement tells more, of a few voters labels do.
-As far as Dawid-Skene's log-odds fall short of the moderate size the majority vote is trusted, too:
-of voters that only ever vote for one class Dawid-Skene learns next to nothing.
+mean size. The mixture weights, never negative, and a term for each class are fitted to the gold
+labels, each predicted without itself, by a logistic regression with a prior. The terms of the
+classes make up for class frequencies that few labels, or voters that prefer a class, get wrong. The
+prior trusts labels as far as voters have labels: of a thousand workers with a label each agreement
+tells more, of a few voters labels do. As far as Dawid-Skene's log-odds fall short of the moderate
+size the majority vote is trusted, too: of voters that only ever vote for one class Dawid-Skene
+learns next to nothing.
+
+What the labels say of the mixture is found over ten folds of them: weights and terms are fitted
+again without a fold, and its rows are predicted by these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -28,9 +35,13 @@ from hedgeclipper.votes.component_models import (
     fit_ridge,
     majority_vote,
 )
-from hedgeclipper.votes.labeled_votes import Evidence
+from hedgeclipper.votes.labeled_votes import (
+    Evidence,
+    cautious_frequencies,
+    class_frequencies,
+)
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_kernel import VoteKernel, vote_table
+from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
 
 # Chosen with 20 and 100 labels on some 60 sets of votes: the real ones, subsets of their voters,
 # generated crowds and panels, and classifiers of few rows of tables. In the mean of any of these
@@ -42,6 +53,7 @@ VOTES_OF_AGREEMENT = 300.0
 LABELS_FOR_HALF_TRUST = 5.0
 PRIOR_VARIANCE = 0.1
 MEAN_SIZE = 2.0
+N_FOLDS = 10
 
 
 class AgreementWarning(UserWarning):
@@ -70,24 +82,47 @@ class InitialModel:
 
 
 def fit_initial_model(evidence: Evidence) -> tuple[InitialModel, np.ndarray]:
-    """Return the mixture, and its log-probabilities for the labeled rows.
+    """Return the mixture, and log-probabilities of the labeled rows.
 
-    In these, components are fitted without the label of the row itself.
+    In these, components are fitted without the label of the row itself, and their weights without
+    those of its fold.
     """
     labeled, codes, log_balance = evidence.labeled, evidence.codes, np.log(evidence.balance)
-    sample = evidence.searched
-    found = [part.scaled(sample, MEAN_SIZE) for part in _fit_components(evidence)]
+    sample, is_known = evidence.searched, evidence.is_balance_known
+    fold = np.random.default_rng(0).permutation(codes.size) % N_FOLDS
+    found = [part.scaled(sample, MEAN_SIZE) for part in _fit_components(evidence, fold)]
     n_labels = labeled.n_votes.sum() / evidence.n_active
     covered = sample.take(np.flatnonzero(sample.n_votes > 0))
     prior = _prior_weights(n_labels, found[0].mean_size(covered))
     voted = labeled.n_votes > 0
     parts = np.array([part.without_own for part in found])
-    weights = _fit_weights(parts[:, voted], codes[voted], prior)
-    classes = sum(w * part.classes for w, part in zip(weights, found, strict=True))
+    weights, own = _fit_weights(parts[:, voted], codes[voted], prior, is_known)
+    classes = own + sum(w * part.classes for w, part in zip(weights, found, strict=True))
     votes = sum(w * part.votes for w, part in zip(weights, found, strict=True))
-    mixed = np.tensordot(weights, parts, axes=1)
-    mixed[~voted] = log_balance
-    return InitialModel(log_balance, classes, votes), mixed - soft_maximum(mixed)[0][:, None]
+    mixed = np.empty_like(parts[0])
+    for k in np.unique(fold):
+        others = voted & (fold != k)
+        weights, own = _fit_weights(parts[:, others], codes[others], prior, is_known)
+        mixed[fold == k] = np.tensordot(weights, parts[:, fold == k], axes=1) + own
+    if not is_known:
+        log_balance = _balance_without_folds(evidence, fold, partial(class_frequencies, "labeled"))
+    mixed = np.where(voted[:, None], mixed, log_balance)
+    model = InitialModel(np.log(evidence.balance), classes, votes)
+    return model, mixed - soft_maximum(mixed)[0][:, None]
+
+
+def _balance_without_folds(
+    evidence: Evidence, fold: np.ndarray, frequencies: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return logarithms of class frequencies for each labeled row, without the labels of its fold.
+
+    Few labels that decide ties of votes by their own class frequencies would flatter them.
+    """
+    classes = np.eye(evidence.balance.size)[evidence.codes]
+    out, counts = np.empty(classes.shape), classes.sum(axis=0)
+    for k in np.unique(fold):
+        out[fold == k] = np.log(frequencies(counts - classes[fold == k].sum(axis=0)))
+    return out
 
 
 def _prior_weights(n_labels: float, size: float) -> np.ndarray:
@@ -101,60 +136,81 @@ def _prior_weights(n_labels: float, size: float) -> np.ndarray:
     return np.array([by_agreement, lack * by_agreement, by_labels / 2.0, by_labels / 2.0])
 
 
-def _fit_components(evidence: Evidence) -> list[ComponentModel]:
-    """Return the component models."""
+def _fit_components(evidence: Evidence, fold: np.ndarray) -> list[ComponentModel]:
+    """Return the component models; ``fold`` has the numbers of folds of the labels."""
     labeled, codes, balance = evidence.labeled, evidence.codes, evidence.cautious_balance
     # voters that err together make agreement less certain than the number of rows says
     n_votes = evidence.sample.n_votes.sum() / evidence.n_active
     unlabeled_weight = VOTES_OF_AGREEMENT / (VOTES_OF_AGREEMENT + n_votes)
-    return [
-        fit_dawid_skene(evidence.sample, labeled, codes, balance, unlabeled_weight),
+    # of so many votes a label has little part, and ten more models would take seconds
+    is_large = evidence.sample.n_votes.sum() * balance.size > 500_000
+    folds = None if is_large else fold
+    with_balance = [
+        fit_dawid_skene(evidence.sample, labeled, codes, balance, unlabeled_weight, folds),
         majority_vote(labeled, balance),
         fit_naive_bayes(labeled, codes, balance),
-        fit_ridge(labeled, codes),
     ]
+    if not evidence.is_balance_known:
+        without_own = _balance_without_folds(evidence, fold, cautious_frequencies)
+        for part in with_balance:
+            part.without_own[:] += without_own - np.log(balance)
+    return [*with_balance, fit_ridge(labeled, codes)]
 
 
 # as in the game, BLAS is faster with one thread
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def _fit_weights(parts: np.ndarray, codes: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Return the mixture weights with the largest posterior.
+def _fit_weights(
+    parts: np.ndarray, codes: np.ndarray, start: np.ndarray, is_balance_known: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mixture weights and the terms of the classes with the largest posterior.
 
     ``parts`` of shape (n_components, n_labeled, n_classes) are the log-odds, ``start`` the means of
-    the prior. Newton steps, in which weights stay at 0 where they would become negative.
+    the prior of the weights; that of the terms is around 0, where they stay if the class
+    frequencies are known. Newton steps, in which weights stay at 0 where they would become
+    negative.
     """
-    _, n_labeled, n_classes = parts.shape
-    # four weights need no more labels than these
+    n_parts, n_labeled, n_classes = parts.shape
+    # so few numbers need no more labels than these
     rows = np.unique(np.linspace(0, n_labeled - 1, 5_000).astype(np.intp))[:n_labeled]
     parts, gold = parts[:, rows], np.eye(n_classes)[codes[rows]]
+    flat, start = parts.reshape(n_parts, -1), np.append(start, np.zeros(n_classes))
 
-    def posterior(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        mixed = np.tensordot(weights, parts, axes=1)
+    def posterior(values: np.ndarray) -> tuple[float, np.ndarray]:
+        mixed = np.tensordot(values[:n_parts], parts, axes=1) + values[n_parts:]
         potential, expected = soft_maximum(mixed)
-        penalty = np.sum((weights - start) ** 2) / (2.0 * PRIOR_VARIANCE)
+        penalty = np.sum((values - start) ** 2) / (2.0 * PRIOR_VARIANCE)
         return float(potential.sum() - np.sum(gold * mixed) + penalty), expected
 
-    weights, (value, expected) = start, posterior(start)
+    values, (value, expected) = start, posterior(start)
     for _ in range(50):
-        slope = np.sum(parts * (expected - gold), axis=(1, 2)) + (weights - start) / PRIOR_VARIANCE
-        is_free = (weights > 0) | (slope < 0)
-        weighted, flat = (parts * expected)[is_free], parts[is_free].reshape(is_free.sum(), -1)
+        excess, weighted = expected - gold, parts * expected
+        slope = np.append(flat @ excess.ravel(), excess.sum(axis=0))
+        slope += (values - start) / PRIOR_VARIANCE
         means = weighted.sum(axis=2)
-        hessian = weighted.reshape(flat.shape) @ flat.T - means @ means.T
+        cross = weighted.sum(axis=1) - means @ expected
+        hessian = np.block(
+            [
+                [weighted.reshape(flat.shape) @ flat.T - means @ means.T, cross],
+                [cross.T, np.diag(expected.sum(axis=0)) - expected.T @ expected],
+            ]
+        )
         hessian.flat[:: len(hessian) + 1] += 1.0 / PRIOR_VARIANCE
-        step = np.zeros_like(weights)
-        step[is_free] = np.linalg.solve(hessian, -slope[is_free])
+        is_free = (values > 0) | (slope < 0)
+        is_free[n_parts:] = not is_balance_known
+        step = np.zeros_like(values)
+        step[is_free] = np.linalg.solve(hessian[np.ix_(is_free, is_free)], -slope[is_free])
         length, before = 1.0, value
         while length > 1e-9:
-            tried = np.maximum(weights + length * step, 0.0)
+            tried = values + length * step
+            tried[:n_parts] = np.maximum(tried[:n_parts], 0.0)
             value, expected = posterior(tried)
             if value <= before:
                 break
             length /= 2.0
-        weights = tried
+        values = tried
         if before - value < 1e-9 * max(1.0, abs(value)):
             break
-    return weights
+    return values[:n_parts], values[n_parts:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,9 +244,13 @@ class VotePredictor:
         out[votes.n_votes == 0] = np.exp(self.initial.log_balance)
         return out
 
-    def vote_weights(self, shape: tuple[int, int, int]) -> np.ndarray:
-        """Return what a vote adds to the log-odds of each class, by voter, vote and class."""
-        table = self.initial.votes + vote_table(self.weights, shape)
+    @property
+    def vote_weights(self) -> np.ndarray:
+        """What a vote adds to the log-odds of each class, by voter, vote and class."""
+        table, (n_voters, n_classes, _) = self.initial.votes.copy(), self.initial.votes.shape
+        voters, votes, _ = split_weights(self.weights, n_voters, n_classes)
+        each = np.arange(n_classes)
+        table[:, each, each] += voters[:, None] + votes
         return table - table.mean(axis=2, keepdims=True)
 
 

@@ -254,7 +254,7 @@ def cautious_frequencies(counts: np.ndarray) -> np.ndarray:
     It is the shrinkage of James and Stein, with two standard errors in the place of one: where rows
     have few votes, frequencies of few labels mislead component models.
     """
-    expected = counts.sum() / counts.size
+    expected = max(counts.sum(), 1) / counts.size
     excess, noise = counts - expected, 4.0 * (counts.size - 1)
     distance = max(np.sum(excess**2) / expected, noise)
     shrunken = expected + excess * (1.0 - noise / distance) + 1.0

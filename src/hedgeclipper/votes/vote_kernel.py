@@ -66,13 +66,17 @@ class VoteKernel:
 
     def weighted(self, theta: np.ndarray) -> np.ndarray:
         """Return f theta, the scores that weights give each class on each row."""
-        scores = self.scores(vote_table(theta, self.shape))
-        scores += theta[theta.size - self.n_classes :]
-        return scores
+        voters, votes, classes = split_weights(theta, *self.shape[:2])
+        out = np.empty((self.n_rows, self.n_classes), order="F")
+        out[:] = classes
+        add_own_weights(*self._entries, voters[:, None] + votes, out)
+        return out
 
     def agreement(self, z: np.ndarray) -> np.ndarray:
         """Return the sum over rows of f z: how often z agrees with voters, votes and classes."""
-        right = np.diagonal(self.sums(z), axis1=1, axis2=2)
+        _check_shape(z.shape, (self.n_rows, self.n_classes))
+        right = np.zeros(self.shape[:2])
+        add_own_sums(*self._entries, z, right)
         return np.concatenate([right.sum(axis=1), right.ravel(), z.sum(axis=0)])
 
     @property
@@ -96,14 +100,6 @@ def split_weights(values: np.ndarray, n_voters: int, n_classes: int) -> tuple[np
     """Return the parts of a vector: of voters, of votes by voter and class, and of classes."""
     voters, votes, classes = np.split(values, [n_voters, n_voters * (n_classes + 1)])
     return voters, votes.reshape(n_voters, n_classes), classes
-
-
-def vote_table(theta: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
-    """Return what weights give each class for a voter's vote, by voter, vote and class."""
-    voters, votes, _ = split_weights(theta, shape[0], shape[1])
-    table, each = np.zeros(shape), np.arange(shape[1])
-    table[:, each, each] = voters[:, None] + votes
-    return table
 
 
 def _check_shape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
@@ -130,6 +126,28 @@ def sum_vote_scores(indptr, voters, values, weights, out):
                 total += weights[voter, value, one]
                 total_of_other += weights[voter, value, other]
             out[row, one], out[row, other] = total, total_of_other
+
+
+@njit(cache=True, nogil=True)
+def add_own_weights(indptr, voters, values, weights, out):
+    """out[j, v] += weights[i, v] for each vote v of a voter i on row j.
+
+    As above, but a vote counts for its own class alone, so that time does not grow with the number
+    of classes: weights (voters, classes), out (rows, classes).
+    """
+    for row in range(out.shape[0]):
+        for entry in range(indptr[row], indptr[row + 1]):
+            voter, value = np.uintp(voters[entry]), np.uintp(values[entry] - 1)
+            out[row, value] += weights[voter, value]
+
+
+@njit(cache=True, nogil=True)
+def add_own_sums(indptr, voters, values, probabilities, out):
+    """out[i, v] += probabilities[j, v] for each vote v of a voter i on row j; as above."""
+    for row in range(probabilities.shape[0]):
+        for entry in range(indptr[row], indptr[row + 1]):
+            voter, value = np.uintp(voters[entry]), np.uintp(values[entry] - 1)
+            out[voter, value] += probabilities[row, value]
 
 
 @njit(cache=True, nogil=True)

@@ -59,7 +59,7 @@ def _mean_weights(votes: VoteKernel, predictor: VotePredictor) -> np.ndarray:
     """
     n_classes = votes.n_classes
     # what a vote adds to its class, less the mean over the others
-    own = np.diagonal(predictor.vote_weights(votes.shape), axis1=1, axis2=2)
+    own = np.diagonal(predictor.vote_weights, axis1=1, axis2=2)
     over_others = np.sum(votes.votes_cast * own, axis=1) * n_classes / (n_classes - 1)
     return _ratio(over_others, votes.votes_cast.sum(axis=1))
 
@@ -97,7 +97,7 @@ def summarize_panel(votes: Votes, predictor: VotePredictor) -> VotePanel:
     kernel = VoteKernel(votes.take(rows))
     coverage = kernel.votes_cast.sum(axis=1) / kernel.n_rows
     order = np.argsort(-np.nan_to_num(np.abs(weights)) * coverage, kind="stable")
-    table, probabilities = predictor.vote_weights(kernel.shape), predictor.probabilities(kernel)
+    table, probabilities = predictor.vote_weights, predictor.probabilities(kernel)
     n_best, accuracies = _numbers(order.size), []
     for k in n_best[:-1]:
         kept = np.zeros_like(table)
