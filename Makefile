@@ -121,6 +121,7 @@ rivals: $(READY) $(RIVALS_READY)  ## AutoGluon, TabPFN and others: runs what is 
 votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.votes.run_votes
 	$(BIN)/python -m benchmarks.votes.stress
+	$(BIN)/python -m benchmarks.votes.crowds
 	$(BIN)/python -m benchmarks.votes.rates
 	$(BIN)/python -m benchmarks.votes.speed
 	$(BIN)/python -m benchmarks.votes.page

@@ -15,6 +15,7 @@ five mostly vote on the same rows. What is in the results file is not run again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -154,7 +155,7 @@ def labeled_rows(truth: np.ndarray, n_labels: int, draw: int) -> np.ndarray:
             return gold
 
 
-def run_draw(cell: Cell, n_labels: int, draw: int, methods: tuple[str, ...]) -> list[CrowdResult]:
+def run_draw(cell: Cell, n_labels: int, draw: int, methods: Iterable[str]) -> list[CrowdResult]:
     """Return what methods make of a draw."""
     L, truth = generate(cell, draw)
     gold, results = labeled_rows(truth, n_labels, draw), []
@@ -176,8 +177,8 @@ def main(path: Path = CROWDS) -> None:
     for cell, n_labels in product(CELLS, LABELS):
         for draw in range(N_DRAWS):
             keys = {m: Key(cell.name, n_labels, draw, m) for m in (OURS, *PLAIN)}
-            methods = tuple(method for method, key in keys.items() if key not in done)
-            results += run_draw(cell, n_labels, draw, methods) if methods else []
+            missing = [method for method, key in keys.items() if key not in done]
+            results += run_draw(cell, n_labels, draw, missing) if missing else []
         write_results(path, results, CrowdResult)
         print(cell.name, n_labels, flush=True)
 

@@ -27,10 +27,12 @@ from benchmarks.figures import (
 from benchmarks.pages import DOCS, NOT_RUN, ROOT, markdown_table, save_figure, write_sections
 from benchmarks.plots import dots
 from benchmarks.results_file import FOLDER, read_results
+from benchmarks.votes.crowds import CELLS, PLAIN, CrowdResult
+from benchmarks.votes.crowds import LABELS as LABELS_OF_CROWDS
 from benchmarks.votes.data import BUDGETS, JUDGES, JUDGES_BUDGETS, SETS
 from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS
 from benchmarks.votes.rates import CASES, RateResult
-from benchmarks.votes.results import RATES, SPEED, STRESS, VOTES, VoteResult
+from benchmarks.votes.results import CROWDS, RATES, SPEED, STRESS, VOTES, VoteResult
 from benchmarks.votes.run_votes import PAPERS_LABELS
 from benchmarks.votes.stress import CLASSES, KINDS, LABELS, VOTERS, StressResult
 from benchmarks.votes.stress import METHODS as STRESSED
@@ -128,6 +130,7 @@ def sections(folder: Path = FOLDER) -> dict[str, str]:
     found["judges"] = "\n\n".join(tables) or NOT_RUN
     for name, path, kind, table in (
         ("stress", STRESS, StressResult, stress_table),
+        ("crowds", CROWDS, CrowdResult, crowds_table),
         ("rates", RATES, RateResult, rates_table),
         ("speed", SPEED, VoteResult, speed_table),
     ):
@@ -198,6 +201,33 @@ def stress_table(results: Sequence[StressResult]) -> str:
                 texts.append(" / ".join(f"{mean:.3f}" for mean in means) or "-")
             rows.append([kind, f"{n_voters}, {n_classes}", *texts])
     return markdown_table(rows)
+
+
+def crowds_table(results: Sequence[CrowdResult]) -> str:
+    """Return accuracies of ours beside those of the plain rule that is best in each cell."""
+    known: dict[tuple, list[float]] = {}
+    for result in results:
+        known.setdefault((result.cell, result.n_labels, result.method), []).append(result.accuracy)
+    rows, gains = [["voters", *[f"{n} labels" for n in LABELS_OF_CROWDS]]], []
+    for name in (cell.name for cell in CELLS):
+        texts = []
+        for n in LABELS_OF_CROWDS:
+            means = {m: np.mean(known[name, n, m]) for m in (OURS, *PLAIN) if (name, n, m) in known}
+            if len(means) <= len(PLAIN):
+                texts.append("-")
+                continue
+            ours, best = means.pop(OURS), max(means, key=lambda m: means[m])
+            gains.append(ours - means[best])
+            texts.append(f"{ours:.3f} / {means[best]:.3f} ({METHODS[best].title})")
+        rows.append([name, *texts])
+    if not gains:
+        return NOT_RUN
+    n_behind = sum(gain < -0.01 for gain in gains)
+    return (
+        f"{markdown_table(rows)}\n\nOn average HedgeClipper is {100 * np.mean(gains):+.1f} points "
+        f"from the best plain rule of a cell, and more than a point behind it in {n_behind} of "
+        f"{len(gains)} cells."
+    )
 
 
 def rates_table(results: Sequence[RateResult]) -> str:

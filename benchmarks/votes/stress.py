@@ -10,6 +10,7 @@ than by chance, and the others make the same errors. What is in the results file
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -85,12 +86,14 @@ def generate(
     return np.array(columns).T, truth
 
 
-def run_draw(cell: tuple[str, int, int, int], draw: int) -> list[StressResult]:
+def run_draw(
+    cell: tuple[str, int, int, int], draw: int, methods: Iterable[str]
+) -> list[StressResult]:
     """Return the accuracy of each method on the unlabeled rows."""
     n_classes, n_labels = cell[2:]
     L, truth = generate(*cell, draw)
     gold, results = np.where(np.arange(truth.size) < n_labels, truth, -1), []
-    for method in METHODS:
+    for method in methods:
         found = run_here(method, L, gold, n_classes, draw)
         accuracy = round(float(np.mean(found.labels[n_labels:] == truth[n_labels:])), 6)
         results.append(StressResult(*cell, draw, method, accuracy, today(), __version__))
@@ -99,11 +102,13 @@ def run_draw(cell: tuple[str, int, int, int], draw: int) -> list[StressResult]:
 
 def main(path: Path = STRESS) -> None:
     results = read_results(path, StressResult)
-    done = {(result.cell, result.draw) for result in results}
+    done = {(result.cell, result.draw, result.method) for result in results}
     for cell in product(KINDS, VOTERS, CLASSES, LABELS):
-        new = [run_draw(cell, d) for d in range(N_DRAWS) if (cell, d) not in done]
-        if new:
-            results += [result for part in new for result in part]
+        n_before = len(results)
+        for draw in range(N_DRAWS):
+            missing = [method for method in METHODS if (cell, draw, method) not in done]
+            results += run_draw(cell, draw, missing) if missing else []
+        if len(results) > n_before:
             write_results(path, results, StressResult)
             print(cell, flush=True)
 

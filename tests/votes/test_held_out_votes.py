@@ -26,6 +26,17 @@ def test_without_held_out_labels_a_row_is_predicted_without_its_own():
     assert checked.baseline == pytest.approx(1 - np.bincount(y[:40]).max() / 40)
 
 
+def test_the_estimate_of_labels_at_random_is_that_of_a_coin():
+    """40 sparse voters that know nothing: 80 labels that are fitted must not flatter them."""
+    rng = np.random.default_rng(5)
+    errors = []
+    for _ in range(20):
+        y = np.where(np.arange(500) < 80, rng.integers(0, 2, 500), -1)
+        votes = np.where(rng.random((500, 40)) < 0.08, rng.integers(0, 2, (500, 40)), -1)
+        errors.append(VoteAggregator(random_state=0).fit(votes, y).certificate_.error)
+    assert np.mean(errors) == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(20 * 80))
+
+
 @pytest.mark.parametrize("loss", ["log", "square", "zero_one"])
 def test_held_out_rows_are_predicted_by_the_final_model(loss):
     model = VoteAggregator(loss=loss, confidence_level=0.9, random_state=0).fit(L, Y)

@@ -38,17 +38,17 @@ def test_rows_without_votes_get_the_class_frequencies():
     found = evidence_of()
     model, on_labeled = fit_initial_model(found)
     assert np.exp(model.log_probabilities(found.unlabeled)[90]) == pytest.approx(found.balance)
-    others = np.bincount(found.codes[FOLD != FOLD[5]], minlength=3) + 1
+    others = np.bincount(found.codes[FOLD[5] != FOLD], minlength=3) + 1
     assert np.exp(on_labeled[5]) == pytest.approx(others / others.sum())
 
 
 def test_labels_of_a_fold_change_the_prediction_of_other_folds_alone():
     """But for the ridge, which is a step from the regression with all labels."""
-    own = np.flatnonzero(FOLD == FOLD[0])
+    own = np.flatnonzero(FOLD[0] == FOLD)
     _, before = fit_initial_model(evidence_of("uniform"))
     _, after = fit_initial_model(evidence_of("uniform", flipped=own))
     changes = np.abs(np.exp(after) - np.exp(before)).max(axis=1)
-    assert changes[own].max() < 0.1 < changes[FOLD != FOLD[0]].max()
+    assert changes[own].max() < 0.1 < changes[FOLD[0] != FOLD].max()
 
 
 def test_log_odds_of_a_component_are_centered_and_their_mean_size_is_limited():
@@ -109,14 +109,14 @@ def test_a_mixture_is_the_weighted_sum_of_its_components():
 
 
 def test_the_prior_trusts_labels_as_far_as_voters_have_labels():
-    """With five labels of each voter half of it, divided among the models of labels."""
+    """With ten labels of each voter half of it, divided among the models of labels."""
     assert _prior_weights(0.0, MEAN_SIZE).tolist() == [1, 0, 0, 0]
-    assert _prior_weights(5.0, MEAN_SIZE).tolist() == [0.5, 0, 0.25, 0.25]
+    assert _prior_weights(10.0, MEAN_SIZE).tolist() == [0.5, 0, 0.25, 0.25]
 
 
 def test_the_prior_trusts_the_majority_vote_where_dawid_skene_says_little():
-    assert _prior_weights(5.0, 0.25 * MEAN_SIZE).tolist() == [0.5, 0.375, 0.25, 0.25]
-    assert _prior_weights(5.0, 9 * MEAN_SIZE).tolist() == [0.5, 0, 0.25, 0.25]
+    assert _prior_weights(10.0, 0.25 * MEAN_SIZE).tolist() == [0.5, 0.375, 0.25, 0.25]
+    assert _prior_weights(10.0, 9 * MEAN_SIZE).tolist() == [0.5, 0, 0.25, 0.25]
 
 
 def test_of_voters_for_one_class_each_dawid_skene_says_little():

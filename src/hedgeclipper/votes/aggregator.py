@@ -42,7 +42,8 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
 
     An initial model combines the majority vote, a Dawid-Skene model of how the voters agree, naive
     Bayes with shrunken accuracies, and a logistic regression on the votes with a ridge. Its weights
-    fit the gold labels, each predicted without itself, and a prior stands for few labels. Then a
+    and a term for each class fit the gold labels, each predicted without itself, and a prior stands
+    for few labels. The error is estimated over ten folds of the labels. Then a
     game is played against an adversary who picks the labels, limited by bounds that the gold labels
     give on how often each voter is right, in all and where it votes for a class. As long as these
     bounds hold, the result is no worse than the initial model, whatever the labels are. With few

@@ -1,0 +1,42 @@
+"""Generated crowds have the votes that they are said to have, and their table the right numbers."""
+
+import numpy as np
+import pytest
+
+from benchmarks.votes.crowds import CELLS, N_ROWS, CrowdResult, generate, labeled_rows
+from benchmarks.votes.page import crowds_table
+
+
+@pytest.mark.parametrize("cell", CELLS[::7], ids=lambda cell: cell.name)
+def test_votes_and_classes_are_as_frequent_as_said(cell):
+    L, truth = generate(cell, 0)
+    assert L.shape == (N_ROWS, 70 if cell.n_votes else 30)
+    assert np.mean(truth == 0) == pytest.approx(cell.balance, abs=0.04)
+    if cell.n_votes:
+        assert np.mean(np.sum(L >= 0, axis=1)) == pytest.approx(cell.n_votes, rel=0.15)
+    else:
+        assert all(np.unique(column[column >= 0]).size == 1 for column in L.T)
+
+
+def test_labels_are_a_sample_with_both_classes():
+    _, truth = generate(CELLS[0], 0)
+    gold = labeled_rows(truth, 20, 3)
+    assert np.sum(gold >= 0) == 20
+    assert np.array_equal(gold[gold >= 0], truth[gold >= 0])
+    assert np.unique(gold).tolist() == [-1, 0, 1]
+
+
+def test_the_table_has_ours_beside_the_best_plain_rule():
+    accuracies = {
+        "hedgeclipper": 0.8, "majority": 0.7, "naive_bayes": 0.82,
+        "accuracy_weights": 0.6, "ridge": 0.6, "best_voter": 0.6,
+    }  # fmt: skip
+    name = CELLS[0].name
+    results = [
+        CrowdResult(name, 20, 0, method, accuracy, 0.5, "", "")
+        for method, accuracy in accuracies.items()
+    ]
+    text = crowds_table(results)
+    assert f"| {name} | 0.800 / 0.820 (Naive Bayes) | - |" in text
+    assert "-2.0 points" in text
+    assert "in 1 of 1 cells" in text
