@@ -24,7 +24,7 @@ def models():
     return {
         "forest": forest.fit(X[:200], Y[:200], X_unlabeled=X[200:]),
         "panel": panel.fit(X[:200], Y[:200], X_unlabeled=X[200:]),
-        "votes": votes.fit(VOTES, np.where(np.arange(600) < 60, Y, -1)),
+        "votes": votes.fit(VOTES, np.where(np.arange(600) < 150, Y, -1)),
     }
 
 

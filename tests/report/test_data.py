@@ -39,8 +39,8 @@ def test_without_unlabeled_rows_there_are_no_predictions(models):
 
 def test_votes_are_by_default_those_of_the_fit(models):
     found = read_data(models["votes"], {})
-    assert (found.n_passed, found.y.size) == (540, 60)
-    np.testing.assert_allclose(found.probabilities, models["votes"].predict_proba(VOTES[60:]))
+    assert (found.n_passed, found.y.size) == (450, 150)
+    np.testing.assert_allclose(found.probabilities, models["votes"].predict_proba(VOTES[150:]))
 
 
 def test_rows_go_through_the_steps_of_a_pipeline():

@@ -331,8 +331,8 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         >>> gold = np.where(np.arange(1000) < 100, truth, None)
         >>> model = VoteAggregator().fit(votes, gold)
         >>> print(model.class_rates().describe().replace(", B", ",\nB"))
-        A 55.3% (95% interval 51.7% to 58.8%),
-        B 44.7% (41.2% to 48.3%) of 1,000 rows, an estimate
+        A 55.1% (95% interval 51.3% to 58.7%),
+        B 44.9% (41.3% to 48.7%) of 1,000 rows, an estimate
         """
         check_is_fitted(self)
         level = confidence_level or self.confidence_level or ESTIMATE_LEVEL
