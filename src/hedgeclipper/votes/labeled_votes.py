@@ -136,7 +136,7 @@ class LabeledVotes:
     def unlabeled_rows(self) -> np.ndarray:
         """Numbers of the unlabeled rows, in ascending order."""
         every = np.arange(self.votes.n_rows)
-        return np.setdiff1d(every, self.labeled_rows) if self.has_unlabeled else every
+        return np.delete(every, self.labeled_rows) if self.has_unlabeled else every
 
     @property
     def labeled(self) -> Votes:
