@@ -194,14 +194,20 @@ class Audit:
 
     def describe(self) -> str:
         """Return what is known of the predictions, in sentences, a line for each question."""
-        lines = [self._describe_error(), *self._describe_file(), self._describe_draw()]
-        lines += [one.describe() for one in self.classes]
+        return "\n".join(text for _, text in self.facts())
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the lines of `describe`, each after a word for what it is about."""
+        facts = [("Error", self._describe_error()), *self._describe_file()]
+        facts += [(f"Class {one.label}", one.describe()) for one in self.classes]
+        facts.append(("Draw", self._describe_draw()))
         if len(self.segments) + len(self.classes) + (self.max_error is not None) > 0:
-            lines.append(
-                f"Each bound holds with {self._level} confidence by itself. Those of one kind hold "
-                "for all segments together, and for all classes together."
-            )
-        return "\n".join(line for line in lines if line)
+            each = f"Each bound holds with {self._level} confidence by itself."
+            parts = [name for name in ("segments", "classes") if getattr(self, name)]
+            for name in parts:
+                each += f" The upper bounds of all {name} hold together, and so do the lower ones."
+            facts.append(("Level", each))
+        return facts
 
     def __str__(self) -> str:
         return self.describe()
@@ -224,13 +230,13 @@ class Audit:
         skipped = f", {self.n_skipped:,} of them not decided" if self.n_skipped else ""
         return (
             f"{self.n_wrong:,} of {self.n_checked:,} checked predictions are wrong "
-            f"({self.error:.1%}{skipped}). Of all {self.n_pool:,} predictions at most {self.error_upper:.1%} are "
-            f"wrong: {self._sure}. (At least {self.error_lower:.1%}, at the same level; always "
-            f"guessing {_quoted(self.majority)}: about {self.baseline:.1%}; kappa "
-            f"{self.kappa:.2f}.)"
+            f"({self.error:.1%}{skipped}). Of all {self.n_pool:,} predictions at most "
+            f"{self.error_upper:.1%} are wrong: {self._sure}. (At least {self.error_lower:.1%}, "
+            f"at the same level; always guessing {_quoted(self.majority)}: about "
+            f"{self.baseline:.1%}; kappa {self.kappa:.2f}.)"
         )
 
-    def _describe_file(self) -> list[str]:
+    def _describe_file(self) -> list[tuple[str, str]]:
         if self.accepted is None or self.max_error is None:
             return []
         limit, found = f"{100 * self.max_error:g}%", self.accepted
@@ -241,22 +247,21 @@ class Audit:
                 if found.n_allowed < 0
                 else "predictions that are as sure as any are wrong too often"
             )
-            return [f"No prediction can stay without review: {why}."]
+            return [("File", f"No prediction can stay without review: {why}.")]
         n_review = self.review_order.size
-        lines = [
+        text = (
             f"{self.n_rows - n_review:,} of {self.n_rows:,} rows need no review, of which people "
             f"have labeled {int(self.is_checked.sum()):,}. If the other {n_review:,} are labeled "
             f"by hand, at most {limit} of all labels are wrong: {self._sure}. (Among the "
             f"{found.n_accepted:,} automatic labels at most {found.error_upper:.1%}; always "
             f"guessing {_quoted(self.majority)}: {self.baseline:.1%} of the file.)"
-        ]
+        )
         if self.max_error >= self.baseline:
-            lines.append(
-                f"Careful: always guessing {_quoted(self.majority)} would be wrong in "
-                f"{self.baseline:.1%} of the rows, and so pass {limit}. Ask for a smaller error, "
-                "or for precision and recall of the rare class."
+            text += (
+                f" Careful: always guessing {_quoted(self.majority)} would pass {limit}, too. Ask "
+                "for a smaller error, or for precision and recall of the rare class."
             )
-        return lines
+        return [("File", text)]
 
     def _describe_draw(self) -> str:
         if self.kind != "guarantee":
