@@ -441,6 +441,50 @@ class AuditPredictions(Printing, Writing, Reading):
     seed: Seed = 0
 
 
+@app.command()
+@dataclass(kw_only=True)
+class Finish(Printing, Writing, Reading):
+    """Take labels of reviewed rows back, and tell what is now known of the file.
+
+    Some of the rows are enough: what is written can be finished later.
+    """
+
+    calls = "finish_commands:finish_labels"
+    labels: Annotated[
+        str, typer.Argument(metavar="LABELS", help="What audit -o has written, or finish.")
+    ]
+    reviewed: Annotated[
+        list[str] | None,
+        _option(
+            "FILE",
+            "Rows with the labels that people gave: a table, or .json of Label Studio. Repeat for "
+            "more. Default: those filled in LABELS itself.",
+        ),
+    ] = None
+    to: Annotated[
+        Path | None,
+        _option("OUT", "All rows with their labels: .parquet or .csv.", "--output", "-o"),
+    ] = None
+    to_review: Annotated[
+        Path | None,
+        _option(
+            "OUT",
+            "Rows that are still to be labeled, in order: .csv, .parquet, or .json, tasks for "
+            "Label Studio.",
+        ),
+    ] = None
+    label: Annotated[
+        str | None, _option("COLUMN", "Column of the labels. Default: label.", "--label-column")
+    ] = None
+    key: Annotated[
+        str | None,
+        _option(
+            "COLUMN",
+            "Column that names the rows in both files. Default: row, their numbers from 0.",
+        ),
+    ] = None
+
+
 @app.command("report")
 @dataclass(kw_only=True)
 class WriteReport(Printing, Writing, Reading):

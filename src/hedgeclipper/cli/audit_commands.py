@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hedgeclipper.bounds.audit import Audit, audit
+from hedgeclipper.bounds.finished_file import FileClaim
 from hedgeclipper.cli.app import AuditPredictions
 from hedgeclipper.cli.checked_labels import PeoplesLabels, clean_texts, read_labels
 from hedgeclipper.cli.labels_file import labels_table, write_rows
@@ -65,9 +66,7 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
     )
     _print(found, people, table, output)
     if options.to is not None:
-        labeled = _labels_before(found, frame, people)
-        content = labels_table(found, frame, labeled, options.prediction)
-        write_rows(content, options.to, options.force)
+        write_rows(_labels_to_finish(found, frame, people, options), options.to, options.force)
         output.wrote("labels", options.to)
         output.facts([("Labels", options.to)])
     if options.fail_if_above is not None:
@@ -161,14 +160,27 @@ def _note_draw(people: PeoplesLabels, sequential: bool, is_gate: bool, output: O
         )
 
 
-def _labels_before(found: Audit, frame: pd.DataFrame, people: PeoplesLabels) -> np.ndarray:
-    """Return the labels of all rows as text, None where people have not given one."""
-    labels = np.full(found.n_rows, None, object)
-    if people.column in frame:  # those of rows that were labeled before the draw
-        labels[found.is_checked] = clean_texts(frame[people.column])[found.is_checked]
-    given = np.array([label is not None for label in people.labels], bool)
-    labels[people.rows[given]] = texts_of(found.labels[people.rows[given]])
-    return labels
+def _labels_to_finish(
+    found: Audit, frame: pd.DataFrame, people: PeoplesLabels, options: AuditPredictions
+) -> pd.DataFrame:
+    """Return all rows with their labels, and which to review."""
+    labels = np.array(texts_of(found.labels), object)
+    before = found.is_checked.copy()
+    before[people.rows] = False  # labeled before the draw, in a column of the file
+    labels[before] = clean_texts(frame[people.column])[before] if people.column in frame else None
+    assert found.accepted is not None
+    claim = FileClaim(
+        found.n_rows,
+        found.accepted.n_accepted,
+        found.accepted.errors_left,
+        options.max_error or 0.0,
+        found.confidence_level,
+        found.kind,
+        found.sample is not None,
+    )
+    return labels_table(
+        frame, options.prediction, labels, found.is_checked, found.review_order, claim
+    )
 
 
 def _print(found: Audit, people: PeoplesLabels, table: Files, output: Output) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isclose
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,14 @@ import pandas as pd
 from hedgeclipper.bounds.agreement import Agreement, settle_labels
 from hedgeclipper.bounds.random_sample import Sample
 from hedgeclipper.bounds.sample_record import POSITION, RECORD, RECORD_COLUMNS, ROW, read_record
+from hedgeclipper.cli.labels_file import listed_rows
 from hedgeclipper.cli.output import CommandError, ExitCode, Output
 from hedgeclipper.cli.tables import Files, texts_of
 from hedgeclipper.io import listed
 from hedgeclipper.io.digests import digest_in_order
 from hedgeclipper.io.formats import CsvDialect
 from hedgeclipper.io.frames import is_float
+from hedgeclipper.io.label_studio import read_annotations
 
 MOST_PEOPLE = 3
 
@@ -113,7 +116,9 @@ def _read_person(
 
 
 def read_table(name: str, dialect: CsvDialect, output: Output) -> pd.DataFrame:
-    """Return a table of labels: CSV, Parquet, Arrow or Excel."""
+    """Return a table of labels: CSV, Parquet, Arrow, Excel, or JSON of Label Studio."""
+    if name.lower().endswith(".json"):
+        return pd.DataFrame(read_annotations(Path(name)))
     return Files.find([name], output, dialect).frame().reset_index(drop=True)
 
 
@@ -244,12 +249,6 @@ def one_label_each(
     return found
 
 
-def listed_rows(rows: np.ndarray, most: int = 5) -> str:
-    """Return numbers of rows for a message."""
-    more = f" and {rows.size - most:,} more" if rows.size > most else ""
-    return f"row{'s' * (rows.size > 1)} {', '.join(map(str, rows[:most].tolist()))}{more}"
-
-
 def _are_equal(one: str, other: str) -> bool:
     """Return whether two values are the same, 7.50 and 7.5 included."""
     if one == other:
@@ -266,8 +265,8 @@ def _row_numbers(column: pd.Series, n_rows: int, places: tuple[str, str]) -> np.
     bad = np.flatnonzero(~((numbers >= 0) & (numbers < n_rows) & (numbers == np.floor(numbers))))
     if bad.size:
         raise CommandError(
-            f"{bad.size:,} lines of {places[0]} are about rows that are not in {places[1]}, such "
-            f"as {column.iloc[bad[0]]!r} in column 'row'; it has the rows 0 to {n_rows - 1}.",
+            f"{bad.size:,} rows of {places[0]} are not in {places[1]}, such as "
+            f"{column.iloc[bad[0]]} in column 'row'; it has the rows 0 to {n_rows - 1}.",
             "Pass labels of these rows.",
         )
     return numbers.astype(np.int64)
