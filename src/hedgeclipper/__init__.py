@@ -19,7 +19,8 @@ if TYPE_CHECKING:
         SemiSupervisedSplit,
         ShiftWarning,
     )
-    from hedgeclipper.bounds.audit import Audit, audit
+    from hedgeclipper.bounds.audit import audit
+    from hedgeclipper.bounds.audit_answers import Audit
     from hedgeclipper.bounds.certificate import Certificate
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
@@ -51,7 +52,7 @@ _HOME = {
     "lower_bounds": "bounds.intervals",
     "UnboundedGameWarning": "game.solve",
     "solve_game": "game.solve",
-    "Audit": "bounds.audit",
+    "Audit": "bounds.audit_answers",
     "audit": "bounds.audit",
     "Sample": "bounds.random_sample",
     "draw_sample": "bounds.random_sample",

@@ -50,7 +50,7 @@ def test_from_a_sample_to_rows_that_need_no_review(command, truth, checked):
         "200 of 1,200 rows, drawn at random with seed 3",
         "guaranteed with 95% confidence",
         "To prove a recall of 95%",
-        "hold together",
+        "for all segments and also for all classes together",
         "country",
     ):
         assert part in command.out
@@ -162,6 +162,13 @@ def test_rows_that_have_a_label_are_not_drawn(command, truth):
     before = np.arange(N_ROWS) % 4 == 0
     assert (labels["label"][before] == truth.to_numpy()[before]).all()
     assert not labels["review"][before].any()
+    later = pd.read_csv("predictions.csv", dtype=str)
+    others = later.index[~before & ~later["id"].isin(frame["id"])]
+    later.loc[others[:3], "kind"] = "ham"
+    later.to_csv("predictions.csv", index=False)
+    command(*AUDIT, "--label-column", "kind", "--json")
+    assert command.result["kind"] == "estimate"
+    assert "labeled after the draw" in command.result["reason"]
 
 
 def test_two_people_and_a_third(command, truth, checked):

@@ -19,22 +19,20 @@ with probability ``confidence_level`` by itself; segments, and classes, hold tog
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hedgeclipper.bounds.agreement import cohen_kappa
+from hedgeclipper.bounds.audit_answers import USUAL_RECALL, Audit, ClassAudit
 from hedgeclipper.bounds.checked_rows import CheckedRows, check_groups
 from hedgeclipper.bounds.intervals import check_level, count_bounds
 from hedgeclipper.bounds.precision_recall import (
-    PrecisionRecall,
     SegmentErrors,
     checks_for_recall,
     precision_recall,
     segment_errors,
 )
-from hedgeclipper.bounds.random_sample import Sample
 from hedgeclipper.bounds.sequential import accept_rows_so_far, count_bounds_so_far, least_drawn
 from hedgeclipper.bounds.tested_predictions import differ_in_rank
 from hedgeclipper.bounds.whole_file import (
@@ -46,6 +44,10 @@ from hedgeclipper.bounds.whole_file import (
 )
 
 # why there is no guarantee
+LABELED_AFTER = (
+    "rows outside of the sample were labeled after the draw, so that the sample tells less of the "
+    "rows that are left; draw a new one"
+)
 SHIFTED_ROWS = (
     "checked rows differ from the others in uncertainty, so that they are no random sample, or "
     "their labels had a part in the predictions"
@@ -54,227 +56,6 @@ EXTENDED_SAMPLE = (
     "rows were added to the sample after the first draw, which needs the sequential test from the "
     "first look on"
 )
-# whose price is named
-USUAL_RECALL = 0.95
-
-
-@dataclass(frozen=True)
-class ClassAudit:
-    """Precision and recall of a class, with what it takes to prove a recall of 95%.
-
-    Parameters
-    ----------
-    label : object
-        The class.
-    prevalence : float
-        Estimated proportion of the rows that are of the class.
-    n_predicted : int
-        Rows that are predicted to be of the class.
-    n_for_recall : int
-        Least number of checked rows, among those not predicted to be of the class, that prove a
-        recall of 95% if it is perfect; 0 if the class was not found.
-    rates : PrecisionRecall
-        Estimates and bounds.
-    """
-
-    label: Any
-    prevalence: float
-    n_predicted: int
-    n_for_recall: int
-    rates: PrecisionRecall
-
-    def describe(self) -> str:
-        """Return the price of a recall first, then what is known, in sentences."""
-        name, rates = _quoted(self.label), self.rates
-        price = (
-            f"To prove a recall of {USUAL_RECALL:.0%} for {name}, about {self.prevalence:.1%} of "
-            f"the rows, takes at least {self.n_for_recall:,} checked rows that are not predicted "
-            f"{name}. "
-            if self.n_for_recall
-            else ""
-        )
-        parts = [
-            f"{what} {_percent(value)} (at least {low:.1%}, at most {high:.1%})"
-            for what, value, low, high in (
-                ("precision", rates.precision, rates.precision_lower, rates.precision_upper),
-                ("recall", rates.recall, rates.recall_lower, rates.recall_upper),
-            )
-        ]
-        return f"{price}{name}, predicted for {self.n_predicted:,} rows: {'; '.join(parts)}."
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Audit:
-    """What checked rows tell of predictions; made by `audit`.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        The label of each row: that of people where they gave one, else the predicted one.
-    is_checked : ndarray of bool of shape (n_rows,)
-        Rows that people have labeled, or that the sample excludes since they were labeled before.
-    n_rows, n_pool : int
-        Rows of the file, and those that the checked rows were drawn from.
-    n_checked, n_wrong, n_skipped : int
-        Checked rows, those predicted wrong (rows that were not decided included), and those that
-        people could not decide.
-    error, error_lower, error_upper : float
-        Proportion of wrong predictions among the checked rows, and bounds on that of the pool, each
-        with probability ``confidence_level`` by itself.
-    baseline : float
-        Proportion of the checked labels that are not of the most frequent class ``majority``.
-    majority : object
-        Most frequent class of the checked labels.
-    kappa : float
-        Cohen's kappa of predictions and checked labels.
-    kind : {"guarantee", "estimate"}
-        "guarantee": by an exact test, if the checked rows are a random sample.
-    reason : str
-        Why it is an estimate, where it is.
-    confidence_level : float
-        Level of each answer.
-    sequential : bool
-        Whether the answers hold at every look.
-    sample : Sample or None
-        Record of the draw; None if it was only stated that the rows were drawn at random.
-    max_error : float or None
-        Largest proportion of wrong labels in the finished file that was asked for.
-    accepted : AcceptedRows or None
-        The test of it, for the rows of the pool.
-    n_needed : int
-        Least number of checked rows that could prove ``max_error``.
-    review_order : ndarray of int
-        Rows that need review, the most uncertain first; empty without ``max_error``.
-    segments : dict of str to SegmentErrors
-        Errors in segments, for each way to cut the rows into such.
-    classes : list of ClassAudit
-        Precision and recall of the classes that were asked for.
-    """
-
-    labels: np.ndarray
-    is_checked: np.ndarray
-    n_rows: int
-    n_pool: int
-    n_checked: int
-    n_wrong: int
-    n_skipped: int
-    error: float
-    error_lower: float
-    error_upper: float
-    baseline: float
-    majority: Any
-    kappa: float
-    kind: str
-    reason: str
-    confidence_level: float
-    sequential: bool
-    sample: Sample | None
-    max_error: float | None
-    accepted: AcceptedRows | None
-    n_needed: int
-    review_order: np.ndarray
-    segments: dict[str, SegmentErrors]
-    classes: list[ClassAudit]
-
-    @property
-    def needs_review(self) -> np.ndarray:
-        """Which rows people have to label, a mask; none without ``max_error``."""
-        mask = np.zeros(self.n_rows, bool)
-        mask[self.review_order] = True
-        return mask
-
-    @property
-    def file_error_upper(self) -> float | None:
-        """Upper bound on the proportion of wrong labels in the finished file."""
-        return None if self.accepted is None else self.accepted.file_error_upper(self.n_rows)
-
-    def proves(self, max_error: float) -> bool:
-        """Return whether at most this proportion of all predictions is proved to be wrong."""
-        return self.kind == "guarantee" and self.error_upper <= max_error
-
-    def describe(self) -> str:
-        """Return what is known of the predictions, in sentences, a line for each question."""
-        return "\n".join(text for _, text in self.facts())
-
-    def facts(self) -> list[tuple[str, str]]:
-        """Return the lines of `describe`, each after a word for what it is about."""
-        facts = [("Error", self._describe_error()), *self._describe_file()]
-        facts += [(f"Class {one.label}", one.describe()) for one in self.classes]
-        facts.append(("Draw", self._describe_draw()))
-        if len(self.segments) + len(self.classes) + (self.max_error is not None) > 0:
-            each = f"Each bound holds with {self._level} confidence by itself."
-            parts = [name for name in ("segments", "classes") if getattr(self, name)]
-            for name in parts:
-                each += f" The upper bounds of all {name} hold together, and so do the lower ones."
-            facts.append(("Level", each))
-        return facts
-
-    def __str__(self) -> str:
-        return self.describe()
-
-    def __repr__(self) -> str:
-        return f"<Audit ({self.kind}): {self._describe_error()}>"
-
-    @property
-    def _level(self) -> str:
-        return f"{100 * self.confidence_level:g}%"
-
-    @property
-    def _sure(self) -> str:
-        looks = ", at every look" if self.sequential else ""
-        if self.kind == "guarantee":
-            return f"guaranteed with {self._level} confidence{looks}"
-        return f"an estimate at {self._level} confidence{looks}"
-
-    def _describe_error(self) -> str:
-        skipped = f", {self.n_skipped:,} of them not decided" if self.n_skipped else ""
-        return (
-            f"{self.n_wrong:,} of {self.n_checked:,} checked predictions are wrong "
-            f"({self.error:.1%}{skipped}). Of all {self.n_pool:,} predictions at most "
-            f"{self.error_upper:.1%} are wrong: {self._sure}. (At least {self.error_lower:.1%}, "
-            f"at the same level; always guessing {_quoted(self.majority)}: about "
-            f"{self.baseline:.1%}; kappa {self.kappa:.2f}.)"
-        )
-
-    def _describe_file(self) -> list[tuple[str, str]]:
-        if self.accepted is None or self.max_error is None:
-            return []
-        limit, found = f"{100 * self.max_error:g}%", self.accepted
-        if found.n_accepted == 0:
-            why = (
-                f"at least {self.n_needed:,} random checked rows are needed for {limit}; there are "
-                f"{self.n_checked:,}"
-                if found.n_allowed < 0
-                else "predictions that are as sure as any are wrong too often"
-            )
-            return [("File", f"No prediction can stay without review: {why}.")]
-        n_review = self.review_order.size
-        text = (
-            f"{self.n_rows - n_review:,} of {self.n_rows:,} rows need no review, of which people "
-            f"have labeled {int(self.is_checked.sum()):,}. If the other {n_review:,} are labeled "
-            f"by hand, at most {limit} of all labels are wrong: {self._sure}. (Among the "
-            f"{found.n_accepted:,} automatic labels at most {found.error_upper:.1%}; always "
-            f"guessing {_quoted(self.majority)}: {self.baseline:.1%} of the file.)"
-        )
-        if self.max_error >= self.baseline:
-            text += (
-                f" Careful: always guessing {_quoted(self.majority)} would pass {limit}, too. Ask "
-                "for a smaller error, or for precision and recall of the rare class."
-            )
-        return [("File", text)]
-
-    def _describe_draw(self) -> str:
-        if self.kind != "guarantee":
-            return f"No guarantee, since {self.reason}."
-        if self.sample is None:
-            return (
-                "That the checked rows are a random sample of all rows, and had no part in the "
-                "predictions, was stated, not known."
-            )
-        return (
-            f"The draw is recorded: {self.sample.describe()}. That the labels had no part in the "
-            "predictions was stated, not known."
-        )
 
 
 def audit(
@@ -289,6 +70,7 @@ def audit(
     segments: Any = None,
     classes: Any = (),
     groups: Any = None,
+    labeled_after: Any = (),
     sequential: bool = False,
     seed: int = 0,
 ) -> Audit:
@@ -320,6 +102,9 @@ def audit(
     groups : array-like of shape (n_rows,), default=None
         The document, person or other group that a row belongs to. A sample of whole groups is no
         sample of rows and is refused.
+    labeled_after : array-like of int, default=()
+        Rows outside of the sample that were labeled after the draw. If there are any, the answers
+        are estimates.
     sequential : bool, default=False
         Whether the answers hold at every look, so that labels may be added in the order of the
         draw until they are enough. It takes some more labels.
@@ -368,7 +153,7 @@ def audit(
         least = int(certain.sum() + count_bounds(certain.sum(), n_tested, n_left, delta)[0])
         most = int(wrong.sum() + count_bounds(wrong.sum(), n_tested, n_left, delta)[1])
     accepted, n_needed, review = _accept(checked, uncertain, tested, max_error, delta, seed)
-    reason = _why_estimate(checked, uncertain, tested)
+    reason = LABELED_AFTER if len(labeled_after) else _why_estimate(checked, uncertain, tested)
     decided = checked.labels[~checked.skipped]
     names, counts = np.unique(decided, return_counts=True)
     pairs = checked.predicted[~checked.skipped]
@@ -525,11 +310,3 @@ def _audit_classes(
             n_needed = checks_for_recall(USUAL_RECALL, prevalence, share / 2.0, n_others)
         found.append(ClassAudit(label, prevalence, int(predicted.sum()), n_needed, rates))
     return found
-
-
-def _percent(value: float) -> str:
-    return "unknown" if np.isnan(value) else f"{value:.1%}"
-
-
-def _quoted(label: Any) -> str:
-    return f'"{label}"' if isinstance(label, str) else str(label)

@@ -424,7 +424,7 @@ class AuditPredictions(Printing, Writing, Reading):
         _proportion(
             "FRACTION",
             "End with exit code 6 unless at most this fraction of all predictions is proved to be "
-            "wrong. With a recorded sample this holds however often it is run.",
+            "wrong. With a recorded sample it may be run again while labels are added.",
         ),
     ] = None
     sequential: Annotated[

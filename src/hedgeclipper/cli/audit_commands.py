@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hedgeclipper.bounds.audit import Audit, audit
+from hedgeclipper.bounds.audit import audit
+from hedgeclipper.bounds.audit_answers import Audit
 from hedgeclipper.bounds.finished_file import FileClaim
 from hedgeclipper.cli.app import AuditPredictions
 from hedgeclipper.cli.checked_labels import PeoplesLabels, clean_texts, read_labels
@@ -61,6 +62,7 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
         segments=_segments(table, frame, options.by),
         classes=_classes(predictions, labels, options.classes),
         groups=_column(table, frame, options.groups, "--groups"),
+        labeled_after=_labeled_after(frame, people),
         sequential=sequential,
         seed=options.seed,
     )
@@ -138,6 +140,15 @@ def _classes(predictions: np.ndarray, labels: np.ndarray, wanted: list[str] | No
     """Return classes that are named as text, as predictions have them."""
     known = {str(label): label for label in [*predictions, *labels] if label is not None}
     return [known.get(text, text) for text in wanted or ()]
+
+
+def _labeled_after(frame: pd.DataFrame, people: PeoplesLabels) -> np.ndarray:
+    """Return rows that have a label in the file, and are neither in the sample nor excluded."""
+    if people.sample is None or people.column not in frame:
+        return np.zeros(0, np.int64)
+    known = np.array([label is not None for label in clean_texts(frame[people.column])], bool)
+    known[people.sample.rows] = known[people.sample.excluded] = False
+    return np.flatnonzero(known)
 
 
 def _note_draw(people: PeoplesLabels, sequential: bool, is_gate: bool, output: Output) -> None:
