@@ -69,6 +69,27 @@ def test_from_a_sample_to_rows_that_need_no_review(command, truth, checked):
     assert order["score"].is_monotonic_increasing
 
 
+def test_a_sample_of_csv_fits_predictions_in_parquet(command, truth):
+    rows = pd.read_csv("rows.csv", dtype=str).assign(
+        day=pd.date_range("2020-01-01", periods=N_ROWS).strftime("%Y-%m-%d"),
+        wet=np.where(np.arange(N_ROWS) % 2, "true", "false"),
+        code=[f"{k:05d}" for k in range(N_ROWS)],
+    )
+    rows.to_csv("rows.csv", index=False)
+    command("sample", "rows.csv", "-n", 100, "-o", "to_label.csv")
+    sample = pd.read_csv("to_label.csv")
+    sample.assign(label=sample["id"].map(truth)).to_csv("checked.csv", index=False)
+    rows["price"] = rows["price"].astype(float)
+    rows.assign(prediction=truth.to_numpy()).to_parquet("predictions.parquet")
+    command("audit", "predictions.parquet", "--labels", "checked.csv", "--json")
+    assert command.code == 0, command.err
+    assert command.result["notes"] == []
+    changed = rows.assign(day=rows["day"].where(rows["id"] != "doc-7", "2020-01-09"))
+    changed.assign(prediction=truth.to_numpy()).to_parquet("predictions.parquet")
+    command("audit", "predictions.parquet", "--labels", "checked.csv")
+    assert command.code == ExitCode.DATA
+
+
 def test_the_result_as_json_is_that_of_python(command, truth, checked):
     from hedgeclipper import audit, draw_sample
 
@@ -128,6 +149,14 @@ def test_a_line_that_was_deleted_counts_as_wrong(command, checked):
     checked.iloc[5:].to_csv("checked.csv", index=False)
     command(*AUDIT, "--json")
     assert command.result["n_skipped"] == 5
+
+
+def test_the_same_line_twice_counts_once(command, checked):
+    again = checked.iloc[:9].copy()
+    again.loc[4:, "label"] = None
+    pd.concat([again, checked]).to_csv("checked.csv", index=False)
+    command(*AUDIT, "--json")
+    assert (command.result["n_checked"], command.result["n_skipped"]) == (200, 0)
 
 
 def test_more_rows_of_the_same_order(command, truth, checked):

@@ -123,6 +123,7 @@ def test_label_studio_both_ways(command, truth):
     tasks = json.loads(Path("tasks.json").read_text("utf-8"))
     assert len(tasks) == n
     assert tasks[0]["data"]["text"] == "some words"
+    assert "label" not in tasks[0]["data"]
     predicted = tasks[0]["predictions"][0]["result"][0]["value"]["choices"]
     assert predicted == [tasks[0]["data"]["prediction"]]
     exported = []
@@ -143,7 +144,10 @@ def test_label_studio_both_ways(command, truth):
 def test_a_sample_is_labeled_in_label_studio(command, truth):
     command("sample", "rows.csv", "-n", 200, "-o", "tasks.json", "--seed", 1)
     tasks = json.loads(Path("tasks.json").read_text("utf-8"))
-    flat = [{**task["data"], "label": truth[task["data"]["id"]], "id_": 1} for task in tasks]
+    flat = [
+        {**task["data"], "id": k, "label": truth[task["data"]["id"]], "annotation_id": k}
+        for k, task in enumerate(tasks)
+    ]
     Path("min.json").write_text(json.dumps(flat), "utf-8")  # as JSON-MIN
     words = ("--confidence-column", "score", "--json")
     ours = command("audit", "predictions.csv", "--labels", "min.json", *words).result

@@ -184,7 +184,7 @@ def check_same(
 ) -> None:
     """Raise unless these columns of two tables agree in all lines; say in which rows not."""
     for name in columns:
-        pairs = zip(texts_of(given[name]), texts_of(expected[name]), strict=True)
+        pairs = zip(plain_texts(given[name]), plain_texts(expected[name]), strict=True)
         differ = np.array([not _are_equal(one, other) for one, other in pairs], bool)
         if differ.any():
             at = rows[differ]
@@ -217,7 +217,7 @@ def check_sample_rows(
     rows = np.asarray(given[ROW], np.int64)
     check_same(given, frame.iloc[rows], shared, rows, places)
     if sample.digest and len(shared) == n_columns > 0:
-        found = digest_in_order(frame[shared])
+        found = digest_table(frame[shared])
         if found != sample.digest:
             raise CommandError(
                 f"{places[1]} is not the file that {places[0]} was drawn from, or its rows are in "
@@ -238,7 +238,10 @@ def one_label_each(
     found: dict[int, Any] = {}
     twice = []
     for place, label, row in zip(places.tolist(), labels.tolist(), rows.tolist(), strict=True):
-        if found.setdefault(place, label) != label:
+        before = found.get(place)
+        if before is None:  # a label of one person counts, where another one could not decide
+            found[place] = label
+        elif label is not None and label != before:
             twice.append(row)
     if twice:
         raise CommandError(
@@ -249,8 +252,30 @@ def one_label_each(
     return found
 
 
+def digest_table(frame: pd.DataFrame) -> str:
+    """Return a digest of rows in their order that does not depend on the format of their file."""
+    return digest_in_order(pd.DataFrame({name: plain_texts(frame[name]) for name in frame}))
+
+
+def plain_texts(column: pd.Series) -> np.ndarray:
+    """Return a column as text that is the same from CSV, Parquet and spreadsheets.
+
+    7, 7.0 and "007" are one, so are true and TRUE, and a day and its first second.
+    """
+    codes, values = pd.factorize(column.to_numpy(dtype=object))
+    texts = [_plain_text(value) for value in texts_of(values)]
+    return np.array([*texts, ""], object)[codes]  # the code of what is missing is -1
+
+
+def _plain_text(text: str) -> str:
+    if is_float(text):
+        return repr(float(text))
+    text = text.strip().removesuffix(" 00:00:00")
+    return text.lower() if text.lower() in ("true", "false") else text
+
+
 def _are_equal(one: str, other: str) -> bool:
-    """Return whether two values are the same, 7.50 and 7.5 included."""
+    """Return whether two values are the same, up to the last digits of numbers."""
     if one == other:
         return True
     return is_float(one) and is_float(other) and isclose(float(one), float(other))

@@ -134,7 +134,9 @@ def listed_rows(rows: np.ndarray, most: int = 5) -> str:
 def write_rows(table: pd.DataFrame, path: Path, force: bool) -> None:
     """Write rows as the suffix of a path says: a table, or tasks of Label Studio."""
     if path.suffix.lower() == ".json":
-        write_tasks(table.to_dict("records"), path, prediction=PREDICTION, force=force)
+        # the label of a task is an annotation
+        rows = table.drop(columns=LABEL, errors="ignore").to_dict("records")
+        write_tasks(rows, path, prediction=PREDICTION, force=force)
         return
     with atomic_path(path, force=force) as draft:
         write_table([pa.Table.from_pandas(table, preserve_index=False)], draft, path)

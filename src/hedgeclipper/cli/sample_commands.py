@@ -8,11 +8,18 @@ import pandas as pd
 from hedgeclipper.bounds.random_sample import Sample, draw_sample
 from hedgeclipper.bounds.sample_record import RECORD_COLUMNS, read_record, record_columns
 from hedgeclipper.cli.app import SampleRows
-from hedgeclipper.cli.checked_labels import check_sample_rows, clean_texts, read_table
+from hedgeclipper.cli.checked_labels import (
+    check_sample_rows,
+    clean_texts,
+    digest_table,
+    read_table,
+)
 from hedgeclipper.cli.labels_file import LABEL, write_rows
-from hedgeclipper.cli.output import CommandError, Output, check_outputs, check_suffix
+from hedgeclipper.cli.output import CommandError, ExitCode, Output, check_outputs, check_suffix
 from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files
-from hedgeclipper.io.digests import digest_in_order
+
+NEXT_TABLE = "Fill in the column {!r}; leave it empty where nobody can decide."
+NEXT_TASKS = "Import it into Label Studio, and skip tasks that nobody can decide."
 
 
 def sample_rows(options: SampleRows, output: Output) -> None:
@@ -20,6 +27,13 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     table = Files.find(options.data, output, options.dialect)
     check_outputs(options.to, inputs=[table, options.extend], force=options.force)
     check_suffix(options.to, *TABLE_SUFFIXES, ".json")
+    is_task = options.to.suffix.lower() == ".json"
+    if is_task and options.extend is not None:
+        raise CommandError(
+            "The labels so far cannot be written as tasks of Label Studio.",
+            "End the name of the output in .csv or .parquet.",
+            ExitCode.USAGE,
+        )
     frame, target = table.frame().reset_index(drop=True), options.target
     if target is not None:
         table.require([target], "--target")
@@ -34,14 +48,16 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     labels = np.full(len(frame), None, object)
     if options.extend is None:
         known = np.zeros(len(frame), bool) if target is None else frame[target].notna().to_numpy()
-        digest = digest_in_order(frame[names]) if names else ""
+        digest = digest_table(frame[names]) if names else ""
         drawn = draw_sample(len(frame), options.n, seed=options.seed, excluded=known)
         sample = Sample(drawn.rows, drawn.n_rows, drawn.excluded, drawn.seed, digest, drawn.n_first)
     else:
         sample, labels = _extended(options, frame, column, table, output)
     content = pd.DataFrame(record_columns(sample, len(names)))
     rows = frame.iloc[sample.rows][names].reset_index(drop=True)
-    content = pd.concat([content, rows], axis=1).assign(**{column: labels[sample.rows]})
+    content = pd.concat([content, rows], axis=1)
+    if not is_task:  # the label of a task is an annotation
+        content = content.assign(**{column: labels[sample.rows]})
     write_rows(content, options.to, options.force)
     output.wrote("sample", options.to)
     output.result |= {
@@ -55,7 +71,7 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     output.facts(
         [
             ("Drawn", f"{sample.describe()}."),
-            ("Next", f"Fill in the column {column!r}; leave it empty where nobody can decide."),
+            ("Next", NEXT_TASKS if is_task else NEXT_TABLE.format(column)),
             ("Sample", options.to),
         ]
     )

@@ -25,6 +25,8 @@ from hedgeclipper.io.atomic import atomic_path, naming_output
 from hedgeclipper.io.frames import is_missing
 
 CHOICES, OBJECT, MODEL = "label", "row", "hedgeclipper"
+# what JSON-MIN adds to the data of a row; its id replaces a column of that name
+ADDED = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"}
 
 
 def write_tasks(
@@ -88,7 +90,8 @@ def _rows(task: dict[str, Any], place: str) -> Iterator[dict[str, Any]]:
         label = task.get(CHOICES)
         if isinstance(label, dict):
             label = _only(label.get("choices", []), place)
-        yield {**task, "label": label}
+        added = ADDED if "annotation_id" in task else set()
+        yield {**{name: x for name, x in task.items() if name not in added}, "label": label}
         return
     data = task.get("data")
     if not isinstance(data, dict):
