@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from hedgeclipper import draw_sample
@@ -17,6 +18,16 @@ def test_a_record_is_read_back(monkeypatch, excluded):
     assert (found.seed, found.n_first, found.n_rows, found.digest) == (2, 40, 300, sample.digest)
     assert np.array_equal(places, np.arange(50)[::-1])
     assert n_columns == 1
+
+
+def test_a_record_is_checked_against_the_rows():
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    columns = pd.DataFrame(record_columns(draw_sample(rows, 4), 2))
+    read_record(columns, rows)
+    read_record(columns, pd.DataFrame(rows).astype(str))
+    for others in (rows[::-1], rows[:29], 31):
+        with pytest.raises(ValueError, match="drawn from"):
+            read_record(columns, others)
 
 
 def changed(**cells):

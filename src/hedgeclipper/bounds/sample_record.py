@@ -106,13 +106,20 @@ def record_columns(sample: Sample, n_columns: int) -> dict[str, list]:
     return columns
 
 
-def read_record(columns: Mapping[str, Sequence[Any]]) -> tuple[Sample, np.ndarray, int]:
+def read_record(
+    columns: Mapping[str, Sequence[Any]], rows: Any = None
+) -> tuple[Sample, np.ndarray, int]:
     """Return the sample that columns record, and for each line which of its rows it has.
+
+    A row that was not drawn, or at another position, is an error.
 
     Parameters
     ----------
     columns : mapping of str to sequence
-        The columns of `record_columns`; lines may be in another order, or missing.
+        The columns of `record_columns`, such as a frame; lines may be in another order, or
+        missing.
+    rows : array-like, sparse matrix, frame or int, default=None
+        The rows that it should have been drawn from, or their number; others are an error.
 
     Returns
     -------
@@ -134,7 +141,7 @@ def read_record(columns: Mapping[str, Sequence[Any]]) -> tuple[Sample, np.ndarra
     facts = parse_record(columns[RECORD], *names)
     seed, n, n_first, n_rows, n_columns = (_whole(facts[name], RECORD) for name in names[:-1])
     places = np.array([_whole(cell, POSITION) for cell in columns[POSITION]], np.int64) - 1
-    rows = np.array([_whole(cell, ROW) for cell in columns[ROW]], np.int64)
+    given = np.array([_whole(cell, ROW) for cell in columns[ROW]], np.int64)
     excluded = _excluded(columns.get(EXCLUDED), places)
     drawn = draw_sample(n_rows, n, seed=seed, excluded=excluded)
     digest = "" if facts["digest"] == "none" else facts["digest"]
@@ -145,14 +152,16 @@ def read_record(columns: Mapping[str, Sequence[Any]]) -> tuple[Sample, np.ndarra
             f"Position {outside[0] + 1} is not in the sample, which has {n:,} rows. Leave the "
             f"column {POSITION!r} as it was written."
         )
-    changed = np.flatnonzero(rows != sample.rows[places])
+    changed = np.flatnonzero(given != sample.rows[places])
     if changed.size:
         at = changed[0]
         raise ValueError(
-            f"{changed.size:,} rows are not those that were drawn: row {rows[at]} is at position "
+            f"{changed.size:,} rows are not those that were drawn: row {given[at]} is at position "
             f"{places[at] + 1}, where row {sample.rows[places[at]]} was drawn with seed {seed}. "
             "A sample must not be changed after the draw."
         )
+    if rows is not None:
+        sample.check(rows)
     return sample, places, n_columns
 
 

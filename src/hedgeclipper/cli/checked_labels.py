@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isclose
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,8 @@ from hedgeclipper.cli.labels_file import listed_rows
 from hedgeclipper.cli.output import CommandError, ExitCode, Output
 from hedgeclipper.cli.tables import Files, texts_of
 from hedgeclipper.io import listed
-from hedgeclipper.io.digests import digest_in_order
+from hedgeclipper.io.digests import digest_in_order, plain_numbers
 from hedgeclipper.io.formats import CsvDialect
-from hedgeclipper.io.frames import is_float
 from hedgeclipper.io.label_studio import read_annotations
 
 MOST_PEOPLE = 3
@@ -184,8 +182,8 @@ def check_same(
 ) -> None:
     """Raise unless these columns of two tables agree in all lines; say in which rows not."""
     for name in columns:
-        pairs = zip(plain_texts(given[name]), plain_texts(expected[name]), strict=True)
-        differ = np.array([not _are_equal(one, other) for one, other in pairs], bool)
+        one, other = (plain_numbers(table[name].to_numpy(object)) for table in (given, expected))
+        differ = ~np.isclose(one, other, rtol=1e-9, atol=0.0, equal_nan=True)
         if differ.any():
             at = rows[differ]
             raise CommandError(
@@ -217,7 +215,7 @@ def check_sample_rows(
     rows = np.asarray(given[ROW], np.int64)
     check_same(given, frame.iloc[rows], shared, rows, places)
     if sample.digest and len(shared) == n_columns > 0:
-        found = digest_table(frame[shared])
+        found = digest_in_order(frame[shared])
         if found != sample.digest:
             raise CommandError(
                 f"{places[1]} is not the file that {places[0]} was drawn from, or its rows are in "
@@ -250,35 +248,6 @@ def one_label_each(
             "Keep one of them; labels of two people go into two files.",
         )
     return found
-
-
-def digest_table(frame: pd.DataFrame) -> str:
-    """Return a digest of rows in their order that does not depend on the format of their file."""
-    return digest_in_order(pd.DataFrame({name: plain_texts(frame[name]) for name in frame}))
-
-
-def plain_texts(column: pd.Series) -> np.ndarray:
-    """Return a column as text that is the same from CSV, Parquet and spreadsheets.
-
-    7, 7.0 and "007" are one, so are true and TRUE, and a day and its first second.
-    """
-    codes, values = pd.factorize(column.to_numpy(dtype=object))
-    texts = [_plain_text(value) for value in texts_of(values)]
-    return np.array([*texts, ""], object)[codes]  # the code of what is missing is -1
-
-
-def _plain_text(text: str) -> str:
-    if is_float(text):
-        return repr(float(text))
-    text = text.strip().removesuffix(" 00:00:00")
-    return text.lower() if text.lower() in ("true", "false") else text
-
-
-def _are_equal(one: str, other: str) -> bool:
-    """Return whether two values are the same, up to the last digits of numbers."""
-    if one == other:
-        return True
-    return is_float(one) and is_float(other) and isclose(float(one), float(other))
 
 
 def _are_same(one: Sample, other: Sample) -> bool:

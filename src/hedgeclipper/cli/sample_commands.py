@@ -11,12 +11,12 @@ from hedgeclipper.cli.app import SampleRows
 from hedgeclipper.cli.checked_labels import (
     check_sample_rows,
     clean_texts,
-    digest_table,
     read_table,
 )
 from hedgeclipper.cli.labels_file import LABEL, write_rows
 from hedgeclipper.cli.output import CommandError, ExitCode, Output, check_outputs, check_suffix
 from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files
+from hedgeclipper.io.digests import digest_in_order
 
 NEXT_TABLE = "Fill in the column {!r}; leave it empty where nobody can decide."
 NEXT_TASKS = "Import it into Label Studio, and skip tasks that nobody can decide."
@@ -48,7 +48,7 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     labels = np.full(len(frame), None, object)
     if options.extend is None:
         known = np.zeros(len(frame), bool) if target is None else frame[target].notna().to_numpy()
-        digest = digest_table(frame[names]) if names else ""
+        digest = digest_in_order(frame[names]) if names else ""
         drawn = draw_sample(len(frame), options.n, seed=options.seed, excluded=known)
         sample = Sample(drawn.rows, drawn.n_rows, drawn.excluded, drawn.seed, digest, drawn.n_first)
     else:
