@@ -275,3 +275,12 @@ def test_everything_checked_leaves_nothing_open():
     assert found.error_lower == found.error_upper == np.mean(predicted != truth)
     assert not found.needs_review.any()
     assert np.array_equal(found.labels, truth)
+
+
+def test_undecided_rows_count_as_wrong_whatever_number_is_predicted():
+    sample = draw_sample(N_ROWS, 50)
+    for label in (0, 1):
+        labels = [None, None] + [label] * 48
+        found = audit(np.full(N_ROWS, label), sample, labels)
+        assert (found.n_wrong, found.n_skipped) == (2, 2)
+        assert found.error_lower == 0
