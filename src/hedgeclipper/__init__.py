@@ -19,9 +19,12 @@ if TYPE_CHECKING:
         SemiSupervisedSplit,
         ShiftWarning,
     )
+    from hedgeclipper.bounds.audit import audit
+    from hedgeclipper.bounds.audit_answers import Audit
     from hedgeclipper.bounds.certificate import Certificate
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
+    from hedgeclipper.bounds.random_sample import Sample, draw_sample
     from hedgeclipper.bounds.tested_predictions import AutoLabels
     from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
@@ -49,6 +52,10 @@ _HOME = {
     "lower_bounds": "bounds.intervals",
     "UnboundedGameWarning": "game.solve",
     "solve_game": "game.solve",
+    "Audit": "bounds.audit_answers",
+    "audit": "bounds.audit",
+    "Sample": "bounds.random_sample",
+    "draw_sample": "bounds.random_sample",
     "AutoLabels": "bounds.tested_predictions",
     "Certificate": "bounds.certificate",
     "Contradiction": "game.solution",
@@ -71,6 +78,7 @@ _HOME = {
 
 __all__ = [
     "AgreementWarning",
+    "Audit",
     "AutoLabelDisplay",
     "AutoLabels",
     "Certificate",
@@ -86,13 +94,16 @@ __all__ = [
     "NeverPredictedWarning",
     "NoHeldOutRowsWarning",
     "NoUnlabeledRowsWarning",
+    "Sample",
     "SemiSupervisedSplit",
     "ShiftWarning",
     "UnboundedGameWarning",
     "VoteAggregator",
     "VoterDisplay",
     "Votes",
+    "audit",
     "default_estimators",
+    "draw_sample",
     "load",
     "lower_bounds",
     "save",

@@ -7,11 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from hedgeclipper.bounds.intervals import count_bounds
 from hedgeclipper.bounds.sequential import (
     FRACTIONS,
     WEIGHTS,
     accept_rows_so_far,
     allowed_errors_at,
+    count_bounds_so_far,
     least_drawn,
 )
 from hedgeclipper.bounds.whole_file import (
@@ -301,3 +303,37 @@ def test_worst_cases_are_broken_as_rarely_as_it_says(n_pool, n_drawn, kind):
         last = np.flatnonzero(found.is_accepted[order]).max(initial=-1)
         broken += np.sum(errors[order[: last + 1]]) > limit
     assert broken / n_repeats <= delta + 3 * np.sqrt(delta * (1 - delta) / n_repeats)
+
+
+@pytest.mark.parametrize("n_pool", [1, 4, 7])
+@pytest.mark.parametrize("delta", [0.05, 0.3])
+def test_bounds_on_counts_fail_at_any_look_as_rarely_as_they_say(n_pool, delta):
+    """All orders of the draw are as likely, so the share of them is the probability."""
+    for n_errors in range(n_pool + 1):
+        orders = all_masks(n_pool, n_errors)
+        bounds = [
+            [count_bounds_so_far(order[:t], n_pool, delta) for t in range(n_pool + 1)]
+            for order in orders
+        ]
+        least, most = np.moveaxis(np.array(bounds), -1, 0)
+        assert np.mean(np.any(least > n_errors, axis=1)) <= delta
+        assert np.mean(np.any(most < n_errors, axis=1)) <= delta
+        assert np.all(least[:, -1] == n_errors)
+        assert np.all(most[:, -1] == n_errors)
+
+
+def test_bounds_on_counts_of_many_rows():
+    """Not much wider than those for one look, and skipped rows count for neither bound."""
+    rng, n_pool, n_errors = np.random.default_rng(0), 5000, 400
+    wrong = np.zeros(n_pool, bool)
+    wrong[rng.choice(n_pool, n_errors, replace=False)] = True
+    drawn = wrong[rng.permutation(n_pool)[:500]]
+    least, most = count_bounds_so_far(drawn, n_pool, 0.05)
+    one_look = count_bounds(drawn.sum(), 500, n_pool - 500, 0.05)
+    assert least <= drawn.sum() + one_look[0] <= n_errors <= drawn.sum() + one_look[1] <= most
+    assert most - least < 2 * (one_look[1] - one_look[0])
+    skipped = np.zeros(500, bool)
+    skipped[:5] = True
+    fewer, more = count_bounds_so_far(drawn, n_pool, 0.05, skipped)
+    assert fewer <= least
+    assert most <= more

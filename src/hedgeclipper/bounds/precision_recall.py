@@ -11,6 +11,10 @@ of the class, and falls with the missed rows FN among the others. With a bound o
 both hold with probability 1 - delta, and so does the bound on recall. **Segments** share delta
 equally, so that the bounds of all of them hold together.
 
+**At every look.** With ``sequential`` the checked rows are given in the order of the draw, and the
+bounds hold at every look (`count_bounds_so_far`): the rows of a part are drawn in a random order,
+too. Then all segments share delta, also those without a checked row so far.
+
 A row that people could not decide counts against the bound: as wrong for an upper bound on errors,
 as right for a lower one.
 """
@@ -24,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.bounds.intervals import count_bounds
+from hedgeclipper.bounds.sequential import count_bounds_so_far
 from hedgeclipper.bounds.whole_file import check_sample, error_limit, least_tested
 
 
@@ -45,7 +50,13 @@ class PrecisionRecall:
 
 
 def precision_recall(
-    predicted: Any, checked: Any, is_class: Any, *, delta: float, skipped: Any = None
+    predicted: Any,
+    checked: Any,
+    is_class: Any,
+    *,
+    delta: float,
+    skipped: Any = None,
+    sequential: bool = False,
 ) -> PrecisionRecall:
     """Return precision and recall of a class in all rows, with exact bounds.
 
@@ -61,6 +72,8 @@ def precision_recall(
         Probability that a bound fails. For several classes, divide it by their number.
     skipped : array-like of bool of shape (n_checked,), default=None
         Checked rows that people could not decide.
+    sequential : bool, default=False
+        Whether bounds hold at every look; checked rows are then in the order of the draw.
 
     Returns
     -------
@@ -83,7 +96,10 @@ def precision_recall(
     inside, n_inside = claims[rows], int(claims.sum())
     parts = (inside, n_inside), (~inside, claims.size - n_inside)
     right, missed = (
-        [_part_counts(certain[part], possible[part], size, share) for share in (delta, delta / 2)]
+        [
+            _part_counts(certain[part], possible[part], size, share, sequential)
+            for share in (delta, delta / 2)
+        ]
         for part, size in parts
     )
     _, low, high = right[0]
@@ -198,7 +214,13 @@ class SegmentErrors:
 
 
 def segment_errors(
-    segments: Any, checked: Any, wrong: Any, *, delta: float, skipped: Any = None
+    segments: Any,
+    checked: Any,
+    wrong: Any,
+    *,
+    delta: float,
+    skipped: Any = None,
+    sequential: bool = False,
 ) -> SegmentErrors:
     """Return the errors of each segment with exact bounds that hold for all of them together.
 
@@ -215,6 +237,9 @@ def segment_errors(
         among the segments that have checked rows.
     skipped : array-like of bool of shape (n_checked,), default=None
         Checked rows that people could not decide.
+    sequential : bool, default=False
+        Whether bounds hold at every look; checked rows are then in the order of the draw, and
+        delta is shared among all segments.
 
     Returns
     -------
@@ -230,27 +255,30 @@ def segment_errors(
     """
     names, codes = np.unique(np.asarray(segments), return_inverse=True)
     rows, possible, skips = check_sample(np.arange(codes.size), checked, wrong, skipped)
-    certain = possible & ~skips
-
-    def count(mask: Any = slice(None)) -> np.ndarray:
-        return np.bincount(codes[rows[mask]], minlength=names.size)
-
-    n_rows, n_checked = np.bincount(codes, minlength=names.size), count()
-    share = delta / max(int(np.count_nonzero(n_checked)), 1)
-    least = count_bounds(count(certain), n_checked, n_rows - n_checked, share)[0]
-    most = count_bounds(count(possible), n_checked, n_rows - n_checked, share)[1]
-    lower, upper = (count(certain) + least) / n_rows, (count(possible) + most) / n_rows
-    return SegmentErrors(names, n_rows, n_checked, count(possible), lower, upper, delta)
+    n_rows = np.bincount(codes, minlength=names.size)
+    n_checked = np.bincount(codes[rows], minlength=names.size)
+    share = delta / max(names.size if sequential else int(np.count_nonzero(n_checked)), 1)
+    found = []
+    for segment, size in enumerate(n_rows.tolist()):
+        here = codes[rows] == segment
+        certain = possible[here] & ~skips[here]
+        found.append(_part_counts(certain, possible[here], size, share, sequential)[1:])
+    least, most = np.array(found, float).reshape(-1, 2).T
+    n_wrong = np.bincount(codes[rows[possible]], minlength=names.size)
+    return SegmentErrors(names, n_rows, n_checked, n_wrong, least / n_rows, most / n_rows, delta)
 
 
 def _part_counts(
-    certain: np.ndarray, possible: np.ndarray, n_rows: int, delta: float
+    certain: np.ndarray, possible: np.ndarray, n_rows: int, delta: float, sequential: bool
 ) -> tuple[float, int, int]:
     """Return how many rows of a part count: an estimate, and lower and upper bounds."""
     n_checked, low, high = certain.size, int(certain.sum()), int(possible.sum())
-    n_left = n_rows - n_checked
     # nothing is known of a part without a checked row, unless it has no row at all
     mean = high / n_checked if n_checked else math.nan if n_rows else 0.0
+    if sequential:
+        skips = possible & ~certain
+        return n_rows * mean, *count_bounds_so_far(certain, n_rows, delta, skips)
+    n_left = n_rows - n_checked
     least = int(count_bounds(low, n_checked, n_left, delta)[0])
     most = int(count_bounds(high, n_checked, n_left, delta)[1])
     return n_rows * mean, low + least, high + most

@@ -20,6 +20,10 @@ errors allowed after t rows.
 **Edges.** With more than N - E0 right rows, S cannot have E0 errors: M is infinite. Otherwise, with
 E0 or more wrong ones, M = 0. If L >= N all rows are accepted.
 
+**Bounds.** `count_bounds_so_far` tests each number of errors of a grid that is fixed beforehand,
+and the bound is the smallest one from which on all are accepted. It fails only if the largest one
+below the true number is accepted, hence with probability delta at most at all looks together.
+
 The accepted rows have at most L errors, of which those found so far are corrected. That fewer are
 left does not raise c_t (it does in `whole_file`): this would be another E0 at each look.
 
@@ -49,6 +53,8 @@ from hedgeclipper.bounds.whole_file import (
 # the alternatives E as fractions of E0, and their weights, chosen for few labels: docs/ablations.md
 FRACTIONS = (0.0, 0.15, 0.4, 0.6, 0.8)
 WEIGHTS = (0.2, 0.25, 0.25, 0.2, 0.1)
+# numbers of errors that bounds are made of: all small ones, then about 1% apart
+GRID_STEP = 1.01
 
 
 def allowed_errors_at(n_drawn: Any, n_pool: int, limit: int, delta: float) -> np.ndarray:
@@ -79,13 +85,14 @@ def allowed_errors_at(n_drawn: Any, n_pool: int, limit: int, delta: float) -> np
     check_test(n_pool, int(looks.max(initial=0)), limit, delta)
     if looks.size and looks.min() < 0:
         raise ValueError(f"n_drawn must not be negative. Got {looks.min()}.")
-    alternatives = np.floor(np.array(FRACTIONS) * (limit + 1)).astype(np.int64)
     ordered, positions = np.unique(looks, return_inverse=True)
-    # rounding of log factorials of N, apart from the caution that bounds have anyway
-    rounding = CAUTION + 16.0 * np.finfo(float).eps * math.lgamma(n_pool + 1.0)
-    threshold = math.log(1.0 / delta) + rounding
     allowed = _allowed_errors(
-        ordered, n_pool, limit + 1, alternatives, np.log(np.array(WEIGHTS)), threshold
+        ordered,
+        n_pool,
+        limit + 1,
+        _alternatives(limit + 1),
+        np.log(np.array(WEIGHTS)),
+        _threshold(n_pool, delta),
     )
     return allowed[positions].reshape(looks.shape)
 
@@ -187,6 +194,103 @@ def accept_rows_so_far(
     corrected = int(np.sum(bad & ~skips & (ranks < length)))
     left = max(limit - corrected, 0)
     return accept_first(order, ranks, bad, length, n_allowed=allowed[-1], left=left, delta=delta)
+
+
+def count_bounds_so_far(
+    found: Any, n_pool: int, delta: float, skipped: Any = None
+) -> tuple[int, int]:
+    """Return the least and the largest number of rows that count, given those drawn so far.
+
+    Each of the two fails at any look with probability ``delta`` at most, for whatever reason one
+    stops. With a fixed number of labels and one look, `intervals.count_bounds` are closer.
+
+    Parameters
+    ----------
+    found : array-like of bool of shape (n_drawn,)
+        Which of the drawn rows count, such as those predicted wrong, in the order of the draw.
+    n_pool : int
+        Rows of the pool.
+    delta : float
+        Probability that a bound fails at any look.
+    skipped : array-like of bool of shape (n_drawn,), default=None
+        Rows that people could not decide. They count for the upper bound, not for the lower one.
+
+    Returns
+    -------
+    least, most : int
+        Bounds on the number among all rows of the pool.
+
+    Examples
+    --------
+    >>> count_bounds_so_far(np.arange(400) % 50 == 25, 5000, delta=0.05)
+    (34, 222)
+    """
+    wrong = np.asarray(found, bool)
+    skips = np.zeros(wrong.shape, bool) if skipped is None else np.asarray(skipped, bool)
+    check_test(n_pool, wrong.size, 0, delta)
+    most = _least_accepted(wrong | skips, n_pool, delta)
+    least = _least_errors(wrong & ~skips, n_pool, delta)
+    # a bound that failed at an earlier look does not contradict the rows that were seen since
+    n_right = int(np.sum(~wrong & ~skips))
+    return min(least, n_pool - n_right), max(most, int(np.sum(wrong & ~skips)))
+
+
+def _least_accepted(wrong: np.ndarray, n_pool: int, delta: float) -> int:
+    """Return the smallest number of the grid that is accepted, together with all larger ones."""
+    n_wrong, log_weights = np.cumsum(wrong), np.log(np.array(WEIGHTS))
+    threshold, smallest = _threshold(n_pool, delta), n_pool
+    for limit in _grid(n_pool)[-2::-1].tolist():
+        test = n_pool, limit + 1, _alternatives(limit + 1), log_weights, threshold
+        if not _is_ever_reached(n_wrong, *test):
+            break
+        smallest = limit
+    return smallest
+
+
+def _least_errors(wrong: np.ndarray, n_pool: int, delta: float) -> int:
+    """Return the least number of errors: of the grid, all smaller ones are too few at some look.
+
+    It is the same test of the rows that are right, and with alternatives that are multiples of the
+    number of errors.
+    """
+    n_right, log_weights = np.cumsum(~wrong), np.log(np.array(WEIGHTS))
+    threshold, least = _threshold(n_pool, delta), 0
+    for errors in _grid(n_pool)[:-1].tolist():
+        with np.errstate(divide="ignore"):
+            more = np.minimum(np.ceil((errors + 1) / np.array(FRACTIONS)), n_pool).astype(np.int64)
+        test = n_pool, n_pool - errors, n_pool - more, log_weights, threshold
+        if not _is_ever_reached(n_right, *test):
+            break
+        least = errors + 1
+    return least
+
+
+def _grid(n_pool: int) -> np.ndarray:
+    """Return ascending numbers from 0 to that of the pool."""
+    n_steps = math.ceil(math.log(max(n_pool, 1)) / math.log(GRID_STEP))
+    steps = np.floor(GRID_STEP ** np.arange(n_steps + 1)).astype(np.int64)
+    return np.unique(np.concatenate([[0], np.minimum(steps, n_pool), [n_pool]]))
+
+
+def _alternatives(too_many: int) -> np.ndarray:
+    return np.floor(np.array(FRACTIONS) * too_many).astype(np.int64)
+
+
+def _threshold(n_pool: int, delta: float) -> float:
+    """Return what log M has to reach."""
+    # rounding of log factorials of N, apart from the caution that bounds have anyway
+    rounding = CAUTION + 16.0 * np.finfo(float).eps * math.lgamma(n_pool + 1.0)
+    return math.log(1.0 / delta) + rounding
+
+
+@numba.njit(cache=True)
+def _is_ever_reached(n_wrong, n_pool, too_many, alternatives, log_weights, threshold):
+    """Return whether log M reaches the threshold after any of the drawn rows."""
+    for i in range(n_wrong.size):
+        value = _log_martingale(i + 1, n_wrong[i], n_pool, too_many, alternatives, log_weights)
+        if value >= threshold:
+            return True
+    return False
 
 
 @numba.njit(cache=True)

@@ -21,8 +21,15 @@ _HELP = (
     "pattern like 'rows/*.parquet', stands for all files in it. A row whose target is missing is "
     "unlabeled."
 )
-_EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 130 stopped."
+_EPILOG = (
+    "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 6 error above "
+    "--fail-if-above, 130 stopped."
+)
 _EXAMPLE = "hedgeclipper fit rows.csv --target income --unlabeled more.csv --model income.skops"
+_AUDIT_EXAMPLE = (
+    "hedgeclipper audit predictions.csv --labels checked.csv --confidence-column score "
+    "--max-error 0.05 -o labels.csv"
+)
 _UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
@@ -297,6 +304,185 @@ class LabelVotes(Printing, Writing):
     confidence_level: Confidence = None
     max_error: MaxError = None
     seed: Seed = 0
+
+
+@app.command("sample")
+@dataclass(kw_only=True)
+class SampleRows(Printing, Writing, Reading):
+    """Draw rows to label at random, with a record of the draw that audit reads.
+
+    Fill in the labels, and leave the other columns as they are. A row that nobody can decide stays
+    without a label.
+    """
+
+    calls = "sample_commands:sample_rows"
+    data: Annotated[list[str], typer.Argument(metavar="ROWS...", help="All rows of the file.")]
+    n: Annotated[int, _option("NUMBER", "How many rows to draw.", "-n")]
+    to: Annotated[
+        Path,
+        _option("OUT", "Where to write: a .csv, .parquet or .json file.", "--output", "-o"),
+    ]
+    target: Annotated[
+        str | None,
+        _option(
+            "COLUMN",
+            "Column of labels that some rows have already: these are not drawn, and people fill in "
+            "the others. Default: a new column, label.",
+            "--target",
+            "-t",
+        ),
+    ] = None
+    extend: Annotated[
+        Path | None,
+        _option(
+            "SAMPLE",
+            "A sample of the same rows with the labels so far, to be made larger. It needs audit "
+            "--sequential, from the first look on.",
+        ),
+    ] = None
+    seed: Seed = 0
+
+
+@app.command("audit", epilog=f"Example: {_AUDIT_EXAMPLE}")
+@dataclass(kw_only=True)
+class AuditPredictions(Printing, Writing, Reading):
+    """Tell how good predictions are, whatever made them, from a random sample checked by hand.
+
+    Rows to check are drawn by `hedgeclipper sample`. A row that people could not decide has an
+    empty label, and counts as wrong.
+    """
+
+    calls = "audit_commands:audit_predictions"
+    predictions: Annotated[
+        list[str],
+        typer.Argument(metavar="PREDICTIONS...", help="All rows, with a column of predictions."),
+    ]
+    labels: Annotated[
+        list[str],
+        _option(
+            "FILE",
+            "Rows that were checked, and their labels. Repeat for the labels of a second person, "
+            "and of a third one who settles where these two differ.",
+        ),
+    ]
+    prediction: Annotated[
+        str, _option("COLUMN", "Column of the predicted classes.", "--prediction-column")
+    ] = "prediction"
+    label: Annotated[
+        str | None,
+        _option(
+            "COLUMN",
+            "Column of the labels. Default: label, or the only one that PREDICTIONS does not have.",
+            "--label-column",
+        ),
+    ] = None
+    key: Annotated[
+        str | None,
+        _option(
+            "COLUMN",
+            "Column that names the rows in both files. Default: row, their numbers from 0.",
+        ),
+    ] = None
+    confidence_column: Annotated[
+        str | None, _option("COLUMN", "Numbers that are larger for surer predictions.")
+    ] = None
+    uncertainty_column: Annotated[
+        str | None, _option("COLUMN", "Numbers that are larger for less sure predictions.")
+    ] = None
+    max_error: Annotated[
+        float | None,
+        _proportion(
+            "FRACTION",
+            "Find the rows that need no review if at most this fraction of all labels of the "
+            "finished file may be wrong, such as 0.05.",
+        ),
+    ] = None
+    to: Annotated[
+        Path | None,
+        _option(
+            "OUT",
+            "With --max-error: write all rows, their labels, and which to review in which order: a "
+            ".parquet or .csv file, for `hedgeclipper finish`.",
+            "--output",
+            "-o",
+        ),
+    ] = None
+    by: Annotated[
+        list[str] | None, _option("COLUMN", "Errors for each value of a column; repeat for more.")
+    ] = None
+    classes: Annotated[
+        list[str] | None, _option("LABEL", "Precision and recall; repeat for more.", "--class")
+    ] = None
+    groups: Annotated[
+        str | None,
+        _option(
+            "COLUMN", "Document, person or other group of a row: a sample of these is refused."
+        ),
+    ] = None
+    fail_if_above: Annotated[
+        float | None,
+        _proportion(
+            "FRACTION",
+            "End with exit code 6 unless at most this fraction of all predictions is proved to be "
+            "wrong. With a recorded sample it may be run again while labels are added.",
+        ),
+    ] = None
+    sequential: Annotated[
+        bool,
+        _option(
+            "",
+            "All answers hold at every look, so that labels may be added in the order of the draw.",
+            "--sequential",
+        ),
+    ] = False
+    confidence_level: Annotated[
+        float, _proportion("LEVEL", "Probability that an answer holds.", "--confidence")
+    ] = 0.95
+    seed: Seed = 0
+
+
+@app.command()
+@dataclass(kw_only=True)
+class Finish(Printing, Writing, Reading):
+    """Take labels of reviewed rows back, and tell what is now known of the file.
+
+    Some of the rows are enough: what is written can be finished later.
+    """
+
+    calls = "finish_commands:finish_labels"
+    labels: Annotated[
+        str, typer.Argument(metavar="LABELS", help="What audit -o has written, or finish.")
+    ]
+    reviewed: Annotated[
+        list[str] | None,
+        _option(
+            "FILE",
+            "Rows with the labels that people gave: a table, or .json of Label Studio. Repeat for "
+            "more. Default: those filled in LABELS itself.",
+        ),
+    ] = None
+    to: Annotated[
+        Path | None,
+        _option("OUT", "All rows with their labels: .parquet or .csv.", "--output", "-o"),
+    ] = None
+    to_review: Annotated[
+        Path | None,
+        _option(
+            "OUT",
+            "Rows that are still to be labeled, in order: .csv, .parquet, or .json, tasks for "
+            "Label Studio.",
+        ),
+    ] = None
+    label: Annotated[
+        str | None, _option("COLUMN", "Column of the labels. Default: label.", "--label-column")
+    ] = None
+    key: Annotated[
+        str | None,
+        _option(
+            "COLUMN",
+            "Column that names the rows in both files. Default: row, their numbers from 0.",
+        ),
+    ] = None
 
 
 @app.command("report")

@@ -32,6 +32,7 @@ class ExitCode(IntEnum):
     DATA = 3
     OUTPUT = 4
     MODEL = 5
+    ABOVE_LIMIT = 6
     STOPPED = 130
 
 

@@ -4,17 +4,20 @@ Each row is hashed to 64 bits, and the hashes are added up modulo 2**64. So the 
 neither on the order of the rows nor on how they are cut into batches, and that of some of the rows
 can be subtracted. A hash is a sum over the columns whose value is not 0, so that dense and sparse
 rows agree. It protects from mistakes, not from somebody who looks for a collision.
+
+`digest_in_order` depends on the order, too, for rows that are known by their number.
 """
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.io.frames import frame_arrays, is_frame
+from hedgeclipper.io.frames import frame_arrays, is_float, is_frame, is_missing
 
 MODULUS = 1 << 64
 
@@ -32,6 +35,57 @@ def digest_rows(X: Any) -> int:
     >>> digest_rows(X) == digest_rows(X[[0, 1, 1]])
     False
     """
+    return int(_hashes(X).sum(dtype=np.uint64))
+
+
+def digest_in_order(X: Any) -> str:
+    """Return a text by which rows are recognized in this order: an array, CSR matrix or frame.
+
+    It does not depend on the format of a file that a frame was read from (`plain_numbers`).
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [0.0, 3.0], [4.0, 5.0]])
+    >>> digest_in_order(X) == digest_in_order(sparse.csr_array(X))
+    True
+    >>> digest_in_order(X) == digest_in_order(X[::-1])
+    False
+    """
+    if is_frame(X):
+        X = np.column_stack([plain_numbers(values) for values in frame_arrays(X).values()])
+    return sha256(_hashes(X).astype("<u8").tobytes()).hexdigest()[:16]
+
+
+def plain_numbers(values: np.ndarray) -> np.ndarray:
+    """Return a column as numbers that are the same from CSV, Parquet and spreadsheets.
+
+    7, 7.0 and "007" are one value, so are true and "TRUE", and a day and its first second.
+
+    Examples
+    --------
+    >>> plain_numbers(np.array(["7.50", "TRUE", "", None], object))
+    array([7.5, 1. , nan, nan])
+    >>> day = np.array(["2020-01-02"], "datetime64[s]")
+    >>> bool(plain_numbers(day) == plain_numbers(np.array(["2020-01-02 00:00:00"], object)))
+    True
+    """
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    if values.dtype.kind == "M":
+        values = values.astype("datetime64[us]").astype(object)
+    known = {value: _plain_number(value) for value in set(values.tolist())}
+    return np.array([known[value] for value in values.tolist()], np.float64)
+
+
+def _plain_number(value: Any) -> float:
+    text = "" if is_missing(value) else str(value).strip().removesuffix(" 00:00:00")
+    if text.lower() in ("", "true", "false"):
+        return {"": np.nan, "true": 1.0, "false": 0.0}[text.lower()]
+    return float(text) if is_float(text) else float(crc32(text.encode()))
+
+
+def _hashes(X: Any) -> np.ndarray:
+    """Return a number of 64 bits for each row."""
     if is_frame(X):
         X = np.column_stack([_numbers(values) for values in frame_arrays(X).values()])
     # odd numbers, one for each column: as many as there are, the same ones in every process
@@ -41,7 +95,7 @@ def digest_rows(X: Any) -> int:
         hashes = np.asarray(products.sum(axis=1, dtype=np.uint64)).ravel()
     else:
         hashes = (_bits(X) * odd).sum(axis=1, dtype=np.uint64)
-    return int(_mixed(hashes).sum(dtype=np.uint64))
+    return _mixed(hashes)
 
 
 def _bits(values: np.ndarray) -> np.ndarray:

@@ -1,0 +1,264 @@
+"""``hedgeclipper audit``: predictions of any model, and a random sample checked by hand."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hedgeclipper.bounds.audit import audit
+from hedgeclipper.bounds.audit_answers import Audit
+from hedgeclipper.bounds.finished_file import FileClaim
+from hedgeclipper.cli.app import AuditPredictions
+from hedgeclipper.cli.checked_labels import PeoplesLabels, clean_texts, read_labels
+from hedgeclipper.cli.labels_file import labels_table, write_rows
+from hedgeclipper.cli.output import (
+    CommandError,
+    ExitCode,
+    Output,
+    check_outputs,
+    check_suffix,
+)
+from hedgeclipper.cli.tables import (
+    TABLE_SUFFIXES,
+    Files,
+    clean_labels,
+    parse_classes,
+    texts_of,
+)
+
+
+def audit_predictions(options: AuditPredictions, output: Output) -> None:
+    """Audit a table of predictions, print what is known, and write labels and rows to review."""
+    _check_options(options)
+    table = Files.find(options.predictions, output, options.dialect)
+    check_outputs(options.to, inputs=[table], force=options.force)
+    check_suffix(options.to, *TABLE_SUFFIXES)
+    table.require([options.prediction], "predictions", "Name it with --prediction-column.")
+    frame = table.frame().reset_index(drop=True)
+    people = read_labels(
+        options.labels,
+        table,
+        frame,
+        key=options.key,
+        column=options.label,
+        confidence_level=options.confidence_level,
+        dialect=options.dialect,
+        output=output,
+    )
+    predictions, labels = _common_spelling(frame, people, options, output)
+    is_gate = options.fail_if_above is not None
+    sequential = options.sequential or (is_gate and people.sample is not None)
+    _note_draw(people, sequential, is_gate, output)
+    found = audit(
+        predictions,
+        people.rows if people.sample is None else people.sample,
+        labels,
+        **_ordering(table, frame, options),
+        max_error=options.max_error,
+        confidence_level=options.confidence_level,
+        segments=_segments(table, frame, options.by),
+        classes=_classes(predictions, labels, options.classes),
+        groups=_column(table, frame, options.groups, "--groups"),
+        labeled_after=_labeled_after(frame, people),
+        sequential=sequential,
+        seed=options.seed,
+    )
+    _print(found, people, table, output)
+    if options.to is not None:
+        write_rows(_labels_to_finish(found, frame, people, options), options.to, options.force)
+        output.wrote("labels", options.to)
+        output.facts([("Labels", options.to)])
+    if options.fail_if_above is not None:
+        _end_gate(found, options.fail_if_above, output)
+
+
+def _check_options(options: AuditPredictions) -> None:
+    """Raise if options do not go together."""
+    columns = options.confidence_column, options.uncertainty_column
+    wrong = ""
+    if all(columns):
+        wrong = "--confidence-column and --uncertainty-column exclude each other."
+    elif options.max_error is not None and not any(columns):
+        wrong = "--max-error needs --confidence-column or --uncertainty-column."
+    elif options.to is not None and options.max_error is None:
+        wrong = "-o writes which rows to review, and needs --max-error."
+    if wrong:
+        raise CommandError(wrong, "See hedgeclipper audit --help.", ExitCode.USAGE)
+
+
+def _column(table: Files, frame: pd.DataFrame, name: str | None, option: str) -> Any:
+    if name is None:
+        return None
+    table.require([name], option)
+    return np.array(texts_of(frame[name]), dtype=str)
+
+
+def _ordering(table: Files, frame: pd.DataFrame, options: AuditPredictions) -> dict[str, Any]:
+    """Return uncertainties or confidences, as numbers."""
+    for what, name in (
+        ("confidence", options.confidence_column),
+        ("uncertainty", options.uncertainty_column),
+    ):
+        if name is None:
+            continue
+        table.require([name], f"--{what}-column")
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        strange = frame[name][numbers.isna() & frame[name].notna()]
+        if len(strange):
+            raise CommandError(
+                f"Column {name!r} of {table.place} must hold numbers. Got {strange.iloc[0]!r} in "
+                f"row {strange.index[0]}.",
+                "Name a column of numbers.",
+            )
+        return {"confidences" if what == "confidence" else "uncertainties": numbers.to_numpy(float)}
+    return {}
+
+
+def _segments(table: Files, frame: pd.DataFrame, names: list[str] | None) -> Any:
+    if not names:
+        return None
+    return {name: _column(table, frame, name, "--by") for name in names}
+
+
+def _common_spelling(
+    frame: pd.DataFrame, people: PeoplesLabels, options: AuditPredictions, output: Output
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return predictions and labels as classes: Yes, yes and "yes " are one."""
+    predicted = clean_texts(frame[options.prediction])
+    both = pd.Series([*predicted, *people.labels], name=options.prediction, dtype=object)
+    texts = clean_labels(both, (), output)
+    known = np.array([text is not None for text in texts], bool)
+    classes = np.full(texts.size, None, object)
+    classes[known] = parse_classes(texts[known]).tolist()
+    return classes[: predicted.size], classes[predicted.size :]
+
+
+def _classes(predictions: np.ndarray, labels: np.ndarray, wanted: list[str] | None) -> list[Any]:
+    """Return classes that are named as text, as predictions have them."""
+    known = {str(label): label for label in [*predictions, *labels] if label is not None}
+    return [known.get(text, text) for text in wanted or ()]
+
+
+def _labeled_after(frame: pd.DataFrame, people: PeoplesLabels) -> np.ndarray:
+    """Return rows that have a label in the file, and are neither in the sample nor excluded."""
+    if people.sample is None or people.column not in frame:
+        return np.zeros(0, np.int64)
+    known = np.array([label is not None for label in clean_texts(frame[people.column])], bool)
+    known[people.sample.rows] = known[people.sample.excluded] = False
+    return np.flatnonzero(known)
+
+
+def _note_draw(people: PeoplesLabels, sequential: bool, is_gate: bool, output: Output) -> None:
+    """Say what is done about rows without a label, and what a gate without a record is worth."""
+    n_open = sum(label is None for label in people.labels) % people.rows.size  # all: an error
+    if people.sample is None and n_open:
+        output.note(
+            f"{n_open:,} of {people.rows.size:,} checked rows have no label: they count as wrong. "
+            "If nobody has looked at them, leave their lines out."
+        )
+    if people.sample is not None and n_open and not sequential:
+        output.note(
+            f"{n_open:,} of {people.rows.size:,} rows of the sample have no label: they count as "
+            "wrong. To look before all are labeled, pass --sequential, and do so each time."
+        )
+    if people.sample is None and is_gate:
+        output.note(
+            "Without the record of a sample, --fail-if-above holds for one run. To run it again "
+            "with more labels, draw the rows with `hedgeclipper sample`."
+        )
+
+
+def _labels_to_finish(
+    found: Audit, frame: pd.DataFrame, people: PeoplesLabels, options: AuditPredictions
+) -> pd.DataFrame:
+    """Return all rows with their labels, and which to review."""
+    labels = np.array(texts_of(found.labels), object)
+    before = found.is_checked.copy()
+    before[people.rows] = False  # labeled before the draw, in a column of the file
+    labels[before] = clean_texts(frame[people.column])[before] if people.column in frame else None
+    assert found.accepted is not None
+    claim = FileClaim(
+        found.n_rows,
+        found.accepted.n_accepted,
+        found.accepted.errors_left,
+        options.max_error or 0.0,
+        found.confidence_level,
+        found.kind,
+        found.sample is not None,
+    )
+    return labels_table(
+        frame, options.prediction, labels, found.is_checked, found.review_order, claim
+    )
+
+
+def _print(found: Audit, people: PeoplesLabels, table: Files, output: Output) -> None:
+    output.say(f"{table.place}: {found.n_rows:,} rows, {found.n_checked:,} of them checked\n")
+    facts = found.facts()
+    if people.agreement is not None:
+        facts.insert(0, ("People", people.agreement.describe()))
+    output.facts(facts)
+    for name, one in found.segments.items():
+        order = np.argsort(-one.upper, kind="stable")
+        output.say("")
+        output.table(
+            (name, "Rows", "Checked", "Wrong", "Error", "At least", "At most"),
+            [
+                (
+                    one.names[k],
+                    f"{one.n_rows[k]:,}",
+                    f"{one.n_checked[k]:,}",
+                    f"{one.n_wrong[k]:,}",
+                    f"{one.n_wrong[k] / one.n_checked[k]:.1%}" if one.n_checked[k] else "-",
+                    f"{one.lower[k]:.1%}",
+                    f"{one.upper[k]:.1%}",
+                )
+                for k in order
+            ],
+        )
+    output.result |= _result(found, people)
+
+
+def _result(found: Audit, people: PeoplesLabels) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    left_out = {"labels", "is_checked", "review_order", "accepted", "segments", "classes", "sample"}
+    result = {name: value for name, value in vars(found).items() if name not in left_out}
+    result |= {"command": "audit", "is_recorded": found.sample is not None}
+    result["segments"] = {name: vars(one) for name, one in found.segments.items()}
+    result["classes"] = [asdict(one) for one in found.classes]
+    if found.accepted is not None:
+        result |= {
+            "n_accepted": found.accepted.n_accepted,
+            "n_to_review": found.review_order.size,
+            "file_error_upper": found.file_error_upper,
+            "accepted_error_upper": found.accepted.error_upper,
+        }
+    if people.agreement is not None:
+        two = vars(people.agreement)
+        result["agreement"] = {name: value for name, value in two.items() if name != "labels"}
+    return _without_nan(result)
+
+
+def _without_nan(value: Any) -> Any:
+    """Return a result with None for NaN, which JSON does not know."""
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _end_gate(found: Audit, limit: float, output: Output) -> None:
+    """End with an exit code of its own unless the limit is proved."""
+    passed = found.proves(limit)
+    output.result["passed"] = passed
+    if passed:
+        output.say(f"Passed: at most {100 * limit:g}% are wrong.")
+        return
+    output.code = ExitCode.ABOVE_LIMIT
+    why = f"up to {found.error_upper:.1%} may be"
+    if found.kind != "guarantee":
+        why = f"this is no guarantee, since {found.reason}"
+    output.say(f"Failed: it is not proved that at most {100 * limit:g}% are wrong; {why}.")

@@ -1,0 +1,160 @@
+"""The file of labels and rows to review that is finished by ``hedgeclipper finish``.
+
+All columns of the predictions, and beside them
+
+- ``row``: the number of the row, from 0
+- ``label``: the label, empty where people have to give one
+- ``review``: whether they have to
+- ``review_order``: in which order, 1 first; empty for others
+- ``source``: who gave the label, "people" or "prediction"
+- ``record``, in the line of row 0: how many labels may be wrong, and a digest of the labels that
+  need no review, so that a file that was changed in between is recognized
+
+Labels that people fill in where review is needed do not change the digest.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from hedgeclipper.bounds.finished_file import FileClaim
+from hedgeclipper.bounds.sample_record import RECORD, ROW, format_record, parse_record
+from hedgeclipper.cli.output import CommandError
+from hedgeclipper.cli.tables import texts_of, write_table
+from hedgeclipper.io import listed
+from hedgeclipper.io.atomic import atomic_path
+from hedgeclipper.io.digests import digest_in_order
+from hedgeclipper.io.label_studio import write_tasks
+
+LABEL, REVIEW, ORDER, SOURCE = "label", "review", "review_order", "source"
+PREDICTION, PEOPLE = "prediction", "people"
+OWN_COLUMNS = (ROW, LABEL, REVIEW, ORDER, SOURCE, RECORD)
+
+
+def labels_table(
+    frame: pd.DataFrame,
+    prediction: str,
+    labels: np.ndarray,
+    is_people: np.ndarray,
+    review_order: np.ndarray,
+    claim: FileClaim,
+) -> pd.DataFrame:
+    """Return the table of a file that people have to finish.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All rows, with a column of predictions that is called ``prediction``.
+    prediction : str
+        Name of that column.
+    labels : ndarray of object of shape (n_rows,)
+        The labels as text.
+    is_people : ndarray of bool of shape (n_rows,)
+        Which of these people have given.
+    review_order : ndarray of int
+        Rows that need review, in the order in which to review them.
+    claim : FileClaim
+        What is known of the labels once these are reviewed.
+    """
+    frame = frame.rename(columns={prediction: PREDICTION})
+    n_rows = len(frame)
+    taken = [name for name in OWN_COLUMNS if name in frame and name != ROW]
+    if taken or (ROW in frame and not np.array_equal(frame[ROW], np.arange(n_rows))):
+        raise CommandError(
+            f"Predictions have a column {(taken or [ROW])[0]!r} themselves, which is written here.",
+            "Rename it.",
+        )
+    review = np.zeros(n_rows, bool)
+    review[review_order] = True
+    order = np.zeros(n_rows, np.int64)
+    order[review_order] = np.arange(1, len(review_order) + 1)
+    source = np.where(is_people, PEOPLE, PREDICTION).astype(object)
+    labels, source[review] = labels.copy(), None
+    labels[review] = None
+    columns = {
+        ROW: np.arange(n_rows),
+        LABEL: labels,
+        REVIEW: review,
+        ORDER: pd.Series(order, dtype="Int64").mask(order == 0),
+        SOURCE: source,
+    }
+    return with_claim(frame.assign(**columns), claim)
+
+
+def with_claim(table: pd.DataFrame, claim: FileClaim) -> pd.DataFrame:
+    """Return a table with the record of what is known in the line of row 0."""
+    record = np.full(len(table), None, object)
+    record[0] = format_record({**claim.to_record(), "digest": _digest(table)})
+    return table.assign(**{RECORD: record})
+
+
+def check_labels_table(table: pd.DataFrame, place: str) -> tuple[pd.DataFrame, FileClaim]:
+    """Return a table that was read in the order of its rows, and what is known of it.
+
+    Rows that are missing or there twice, and labels that were changed, are an error.
+    """
+    missing = [name for name in OWN_COLUMNS if name not in table]
+    if missing:
+        raise CommandError(
+            f"{place} has no column {missing[0]!r}. It has {listed(list(table))}.",
+            "Pass a file that `hedgeclipper audit -o` has written.",
+        )
+    facts = parse_record(table[RECORD].tolist(), "digest")
+    claim = FileClaim.from_record(facts)
+    rows = pd.to_numeric(table[ROW], errors="coerce").to_numpy(float)
+    lost = np.setdiff1d(np.arange(claim.n_rows), rows)
+    if lost.size or len(table) != claim.n_rows:
+        twice = pd.Series(rows)[pd.Series(rows).duplicated()].unique()
+        what = f"has no {listed_rows(lost)}" if lost.size else f"has {listed_rows(twice)} twice"
+        raise CommandError(
+            f"{place} was written with {claim.n_rows:,} rows, has {len(table):,}, and {what}.",
+            "Pass the file as it was written.",
+        )
+    table = table.assign(**{ROW: rows.astype(np.int64)}).sort_values(ROW, ignore_index=True)
+    table[REVIEW] = np.array([text.lower() == "true" for text in texts_of(table[REVIEW])], bool)
+    if _digest(table) != facts["digest"]:
+        raise CommandError(
+            f"Labels of {place} that need no review were changed after it was written"
+            f"{_changed(table)}.",
+            "Pass the file as it was written, and corrections with --reviewed.",
+        )
+    return table, claim
+
+
+def listed_rows(rows: np.ndarray, most: int = 5) -> str:
+    """Return numbers of rows for a message."""
+    more = f" and {len(rows) - most:,} more" if len(rows) > most else ""
+    return f"row{'s' * (len(rows) > 1)} {', '.join(f'{row:g}' for row in rows[:most])}{more}"
+
+
+def write_rows(table: pd.DataFrame, path: Path, force: bool) -> None:
+    """Write rows as the suffix of a path says: a table, or tasks of Label Studio."""
+    if path.suffix.lower() == ".json":
+        # the label of a task is an annotation
+        rows = table.drop(columns=LABEL, errors="ignore").to_dict("records")
+        write_tasks(rows, path, prediction=PREDICTION, force=force)
+        return
+    with atomic_path(path, force=force) as draft:
+        write_table([pa.Table.from_pandas(table, preserve_index=False)], draft, path)
+
+
+def _digest(table: pd.DataFrame) -> str:
+    """Return a digest of all rows, and of the labels of those that need no review."""
+    labels = np.array(texts_of(table[LABEL]), object)
+    labels[table[REVIEW].to_numpy(bool)] = ""
+    review = table[REVIEW].to_numpy(np.int64)
+    return digest_in_order(pd.DataFrame({ROW: table[ROW], LABEL: labels, REVIEW: review}))
+
+
+def _changed(table: pd.DataFrame) -> str:
+    """Return which automatic labels are not the predictions any more, as far as one can tell."""
+    if PREDICTION not in table:
+        return ""
+    automatic = (table[SOURCE] == PREDICTION) & ~table[REVIEW]
+    texts = (np.array(texts_of(table[name]), object) for name in (LABEL, PREDICTION))
+    rows = np.flatnonzero(automatic & np.not_equal(*texts))
+    return f": {listed_rows(rows)}" if rows.size else ""

@@ -1,0 +1,286 @@
+import numpy as np
+import pytest
+from scipy.stats import hypergeom
+from sklearn.metrics import cohen_kappa_score
+
+from hedgeclipper import audit, draw_sample
+from hedgeclipper.bounds.audit import EXTENDED_SAMPLE, SHIFTED_ROWS
+
+N_ROWS = 2000
+
+
+def predictions(seed=0, n_rows=N_ROWS, error=0.15):
+    """Return truth, predictions that are wrong the more often the less sure, and confidences."""
+    rng = np.random.default_rng(seed)
+    truth = np.where(rng.random(n_rows) < 0.3, "yes", "no")
+    confidences = rng.random(n_rows)
+    wrong = rng.random(n_rows) < 2 * error * (1 - confidences)
+    return truth, np.where(wrong, np.where(truth == "yes", "no", "yes"), truth), confidences
+
+
+def test_bounds_are_those_of_the_hypergeometric_distribution():
+    truth, predicted, _ = predictions()
+    sample = draw_sample(N_ROWS, 150)
+    found = audit(predicted, sample, truth[sample.rows])
+    k = found.n_wrong
+    assert k == np.sum(predicted[sample.rows] != truth[sample.rows]) > 0
+    totals = np.arange(k, N_ROWS - 150 + k + 1)
+    most = totals[hypergeom.cdf(k, N_ROWS, totals, 150) > 0.05].max()
+    least = totals[hypergeom.sf(k - 1, N_ROWS, totals, 150) > 0.05].min()
+    assert (found.error_lower, found.error_upper) == (least / N_ROWS, most / N_ROWS)
+    assert found.kappa == pytest.approx(
+        cohen_kappa_score(truth[sample.rows], predicted[sample.rows])
+    )
+    assert found.baseline == np.mean(truth[sample.rows] == "yes")
+    assert found.proves(most / N_ROWS)
+    assert not found.proves((most - 1) / N_ROWS)
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_finished_files_keep_their_limit(sequential):
+    """Broken in at most 5% of draws: by one look, or by the worst of four looks."""
+    truth, predicted, confidences = predictions()
+    n_repeats, broken = 100, 0
+    for seed in range(n_repeats):
+        sample = draw_sample(N_ROWS, 200, seed=seed)
+        labels = truth[sample.rows].astype(object)
+        for n_seen in (80, 120, 160, 200) if sequential else (200,):
+            given = np.where(np.arange(200) < n_seen, labels, None)
+            found = audit(
+                predicted,
+                sample,
+                given,
+                confidences=confidences,
+                max_error=0.05,
+                sequential=sequential,
+                seed=seed,
+            )
+            finished = np.where(found.needs_review, truth, found.labels)
+            if np.mean(finished != truth) > 0.05:
+                broken += 1
+                break
+    assert broken / n_repeats <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_repeats)
+    assert 0.3 < np.mean(~found.needs_review) < 0.9
+
+
+def test_which_rows_are_checked_does_not_change_the_order():
+    """With right labels only, whatever sample: the order of review is that of the confidences."""
+    _, predicted, confidences = predictions()
+    confidences = np.round(confidences, 1)  # many ties
+    ranks = []
+    for seed in (1, 2):
+        sample = draw_sample(N_ROWS, 20, seed=seed)
+        found = audit(
+            predicted, sample, predicted[sample.rows], confidences=confidences, max_error=0.01
+        )
+        assert found.accepted.n_accepted == 0
+        ranks.append([row for row in found.review_order if row not in sample.rows])
+    both = set(ranks[0]) & set(ranks[1])
+    assert [row for row in ranks[0] if row in both] == [row for row in ranks[1] if row in both]
+    assert np.all(np.diff(confidences[found.review_order]) >= 0)
+
+
+def test_undecided_rows_count_as_wrong_and_stay_open():
+    _truth, predicted, confidences = predictions()
+    sample = draw_sample(N_ROWS, 200)
+    labels = predicted[sample.rows].astype(object)
+    plain = audit(predicted, sample, labels)
+    labels[[3, 7]] = None
+    found = audit(predicted, sample, labels, confidences=confidences, max_error=0.05)
+    assert (plain.n_wrong, found.n_wrong, found.n_skipped) == (0, 2, 2)
+    assert found.error_upper > plain.error_upper
+    assert found.error_lower == 0
+    assert found.needs_review[sample.rows[[3, 7]]].all()
+    assert found.needs_review[sample.rows].sum() == 2
+    assert "2 of them not decided" in found.describe()
+
+
+def test_labels_at_the_end_have_not_been_seen_yet_at_every_look():
+    truth, predicted, _ = predictions()
+    sample = draw_sample(N_ROWS, 200)
+    labels = np.where(np.arange(200) < 90, truth[sample.rows], None)
+    labels[10] = None
+    found = audit(predicted, sample, labels, sequential=True)
+    assert (found.n_checked, found.n_skipped) == (90, 1)
+    assert "at every look" in found.describe()
+    assert audit(predicted, sample, labels).n_skipped == 111
+
+
+def test_rows_labeled_before_the_draw_are_not_tested():
+    truth, predicted, confidences = predictions()
+    before = np.arange(0, N_ROWS, 10)
+    sample = draw_sample(N_ROWS, 200, excluded=before)
+    found = audit(predicted, sample, truth[sample.rows], confidences=confidences, max_error=0.05)
+    assert not np.isin(sample.rows, before).any()
+    assert (found.n_rows, found.n_pool) == (N_ROWS, N_ROWS - 200)
+    assert not found.needs_review[before].any()
+    assert found.is_checked[before].all()
+    # the limit counts all rows of the file: 100 of 2,000
+    assert found.accepted.errors_left <= 100
+
+
+def test_rows_without_a_prediction_are_wrong_and_need_review():
+    truth, predicted, confidences = predictions(error=0.0)
+    predicted = predicted.astype(object)
+    predicted[:40] = None
+    confidences[:40] = np.nan
+    sample = draw_sample(N_ROWS, 300)
+    found = audit(predicted, sample, truth[sample.rows], confidences=confidences, max_error=0.05)
+    assert found.n_wrong == np.sum(sample.rows < 40) > 0
+    assert found.needs_review[:40].sum() == 40 - found.n_wrong
+    assert found.needs_review.sum() == 40 - found.n_wrong
+    assert np.array_equal(np.equal(found.labels, None), found.needs_review)
+
+
+def test_what_turns_a_guarantee_into_an_estimate():
+    truth, predicted, confidences = predictions()
+    sample = draw_sample(N_ROWS, 100)
+    easy = np.argsort(-confidences)[:200]
+    found = audit(predicted, easy, truth[easy], confidences=confidences)
+    assert (found.kind, found.reason) == ("estimate", SHIFTED_ROWS)
+    assert not found.proves(0.99)
+    assert "guaranteed" not in found.describe()
+    more = sample.extended(200)
+    assert np.array_equal(more.rows[:100], sample.rows)
+    found = audit(predicted, more, truth[more.rows])
+    assert (found.kind, found.reason) == ("estimate", EXTENDED_SAMPLE)
+    assert audit(predicted, more, truth[more.rows], sequential=True).kind == "guarantee"
+
+
+def test_words_tell_what_is_known_of_the_draw():
+    truth, predicted, _ = predictions()
+    sample = draw_sample(N_ROWS, 200, seed=4)
+    recorded = audit(predicted, sample, truth[sample.rows]).describe()
+    assert "200 of 2,000 rows, drawn at random with seed 4" in recorded
+    stated = audit(predicted, sample.rows, truth[sample.rows]).describe()
+    assert "random sample of all rows, and had no part in the predictions, was stated" in stated
+
+
+def test_too_few_labels_name_the_number_needed():
+    _truth, predicted, confidences = predictions(n_rows=8000)
+    sample = draw_sample(8000, 40)
+    found = audit(
+        predicted, sample, predicted[sample.rows], confidences=confidences, max_error=0.05
+    )
+    assert found.needs_review.sum() == 7960
+    assert "at least 59 random checked rows are needed for 5%; there are 40" in found.describe()
+
+
+def test_a_limit_that_the_majority_class_passes():
+    truth = np.where(np.arange(N_ROWS) % 33 == 0, "yes", "no")
+    sample = draw_sample(N_ROWS, 300)
+    found = audit(
+        np.full(N_ROWS, "no"),
+        sample,
+        truth[sample.rows],
+        confidences=np.zeros(N_ROWS),
+        max_error=0.06,
+        classes=["yes"],
+    )
+    assert found.accepted.n_accepted == N_ROWS - 300
+    assert 'Careful: always guessing "no"' in found.describe()
+    assert found.classes[0].rates.recall_upper < 0.5
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_segments_and_classes_hold_together(sequential):
+    """Some bound of three segments, or of two classes, fails in at most 10% of draws."""
+    truth, predicted, _ = predictions(n_rows=900)
+    segments = np.arange(900) % 3
+    errors = [np.mean((predicted != truth)[segments == k]) for k in range(3)]
+    recalls = [np.mean(predicted[truth == label] == label) for label in ("no", "yes")]
+    failed, n_repeats = np.zeros(2), 100
+    for seed in range(n_repeats):
+        sample = draw_sample(900, 150, seed=seed)
+        found = audit(
+            predicted,
+            sample,
+            truth[sample.rows],
+            segments=segments,
+            classes=["no", "yes"],
+            confidence_level=0.9,
+            sequential=sequential,
+        )
+        failed += [
+            np.any(found.segments["segment"].upper < errors),
+            any(
+                one.rates.recall_lower > recall
+                for one, recall in zip(found.classes, recalls, strict=True)
+            ),
+        ]
+    assert np.all(failed / n_repeats <= 0.1 + 3 * np.sqrt(0.09 / n_repeats))
+    assert found.segments["segment"].upper.max() < 0.6
+
+
+def test_the_price_of_a_recall_comes_first():
+    truth = np.where(np.arange(50_000) % 33 == 0, "yes", "no")
+    sample = draw_sample(50_000, 400)
+    found = audit(truth, sample, truth[sample.rows], classes="yes")
+    text = found.classes[0].describe()
+    assert text.startswith('To prove a recall of 95% for "yes"')
+    assert 1_500 < found.classes[0].n_for_recall < 4_000
+
+
+BAD = {
+    "no row": ({"predictions": []}, "one row at least"),
+    "not checked": ({"rows": [], "labels": []}, "No row was checked"),
+    "other number of labels": ({"labels": ["a"]}, "one entry for each of the 2 checked rows"),
+    "a row twice": ({"rows": [1, 1]}, "Got row 1 more than once"),
+    "a row outside": ({"rows": [1, 9]}, "Got row 9"),
+    "none decided": ({"labels": [None, None]}, "None of the 2 checked rows has a label"),
+    "kinds": ({"labels": [0, 1]}, "must be of one kind"),
+    "other classes": ({"labels": ["c", "d"]}, "No label is a predicted class"),
+    "nan": ({"confidences": [0.1, np.nan, 1, 1]}, "Got nan in row 1"),
+    "infinite": ({"uncertainties": [0.1, 1, 1, np.inf]}, "Got inf in row 3"),
+    "shape": ({"confidences": [0.1]}, "one number for each of the 4 rows"),
+    "both": ({"confidences": [1] * 4, "uncertainties": [1] * 4}, "not both"),
+    "no order": ({"max_error": 0.05}, "needs uncertainties or confidences"),
+    "max_error 0": ({"max_error": 0, "confidences": [1] * 4}, "strictly between 0 and 1"),
+    "max_error 1": ({"max_error": 1, "confidences": [1] * 4}, "strictly between 0 and 1"),
+    "level": ({"confidence_level": 1.0}, "confidence_level"),
+    "unknown class": ({"classes": ["z"]}, "No prediction and no label is 'z'"),
+    "segments": ({"segments": ["x"]}, "one for each of the 4 rows"),
+    "groups": ({"groups": ["x"]}, "one for each of the 4 rows"),
+    "other rows": ({"rows": draw_sample(7, 2)}, "drawn from 7 rows. Got 4"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    given = {"predictions": ["a", "b", "a", "b"], "rows": [0, 1], "labels": ["a", "b"]}
+    changed, message = BAD[name]
+    with pytest.raises((ValueError, TypeError), match=message):
+        audit(**{**given, **changed})
+
+
+def test_a_sample_of_groups_is_refused():
+    truth, predicted, _ = predictions()
+    groups = np.arange(N_ROWS) // 20
+    whole = np.flatnonzero(np.isin(groups, [3, 17, 40, 41, 88]))
+    with pytest.raises(ValueError, match="come from 5 of 100 groups"):
+        audit(predicted, whole, truth[whole], groups=groups)
+    sample = draw_sample(N_ROWS, 100)
+    assert audit(predicted, sample.rows, truth[sample.rows], groups=groups).kind == "guarantee"
+
+
+def test_everything_checked_leaves_nothing_open():
+    truth, predicted, confidences = predictions(n_rows=50)
+    found = audit(
+        predicted,
+        draw_sample(50, 50),
+        truth[draw_sample(50, 50).rows],
+        confidences=confidences,
+        max_error=0.01,
+    )
+    assert found.error_lower == found.error_upper == np.mean(predicted != truth)
+    assert not found.needs_review.any()
+    assert np.array_equal(found.labels, truth)
+
+
+def test_undecided_rows_count_as_wrong_whatever_number_is_predicted():
+    sample = draw_sample(N_ROWS, 50)
+    for label in (0, 1):
+        labels = [None, None] + [label] * 48
+        found = audit(np.full(N_ROWS, label), sample, labels)
+        assert (found.n_wrong, found.n_skipped) == (2, 2)
+        assert found.error_lower == 0

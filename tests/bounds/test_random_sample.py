@@ -1,0 +1,74 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.stats import chisquare
+
+from hedgeclipper import draw_sample
+from hedgeclipper.bounds.whole_file import order_by_uncertainty
+
+
+def test_all_rows_are_drawn_equally_often():
+    counts = np.bincount(np.concatenate([draw_sample(20, 5, seed=s).rows for s in range(2000)]))
+    assert chisquare(counts).pvalue > 1e-6
+
+
+def test_excluded_rows_are_not_drawn_and_a_mask_is_as_good():
+    sample = draw_sample(10, 7, excluded=[2, 5, 9])
+    assert sorted(sample.rows) == [0, 1, 3, 4, 6, 7, 8] == sample.pool.tolist()
+    again = draw_sample(10, 7, excluded=np.isin(np.arange(10), [2, 5, 9]))
+    assert np.array_equal(again.rows, sample.rows)
+    assert "3 more rows had a label already" in sample.describe()
+
+
+def test_the_order_tells_nothing_of_how_ties_are_broken():
+    order = order_by_uncertainty(np.zeros(500), seed=7)
+    assert not np.array_equal(order, draw_sample(500, 500, seed=7).rows)
+
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+
+
+@pytest.mark.parametrize(
+    "changed", [X[::-1], X + 1e-9, X[:-1], np.vstack([X, X[:1]])], ids=["order", "value", "-", "+"]
+)
+def test_a_changed_file_is_recognized(changed):
+    sample = draw_sample(X, 5)
+    sample.check(X.copy())
+    sample.check(sparse.csr_array(X))
+    sample.check(pd.DataFrame(X))
+    with pytest.raises(ValueError, match="the rows"):
+        sample.check(changed)
+
+
+def test_changed_strings_are_recognized():
+    frame = pd.DataFrame({"text": ["a", "b", None], "n": [1, 2, 3]})
+    sample = draw_sample(frame, 2)
+    sample.check(frame.copy())
+    with pytest.raises(ValueError, match="digest"):
+        sample.check(frame.assign(text=["a", "c", None]))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n": 0}, "at least 1"),
+        ({"n": 2.5}, "at least 1"),
+        ({"n": 11}, "there are 10"),
+        ({"n": 9, "excluded": [1, 2]}, "there are 8 without a label"),
+        ({"seed": -1}, "seed"),
+        ({"excluded": [10]}, "Got row 10"),
+        ({"excluded": [0.5]}, "positions"),
+        ({"rows": ["a", "b"]}, "Got list"),
+        ({"rows": np.array(["a", "b"])}, "must hold numbers"),
+    ],
+    ids=str,
+)
+def test_bad_input(given, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        draw_sample(**{"rows": 10, "n": 3, **given})
+
+
+def test_a_sample_grows_only():
+    with pytest.raises(ValueError, match="cannot become smaller"):
+        draw_sample(10, 5).extended(4)

@@ -1,0 +1,332 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hedgeclipper.cli.output import ExitCode
+
+N_ROWS = 1200
+
+
+@pytest.fixture
+def truth():
+    """Files of rows, predictions of a language model, and a sample with all labels."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {
+            "id": [f"doc-{k}" for k in range(N_ROWS)],
+            "length": rng.integers(10, 500, N_ROWS),
+            "price": np.where(rng.random(N_ROWS) < 0.9, "7.50", None),
+            "country": rng.choice(["AT", "DE"], N_ROWS),
+        }
+    )
+    truth = pd.Series(np.where(rng.random(N_ROWS) < 0.3, "spam", "ham"), rows["id"])
+    score = rng.random(N_ROWS)
+    wrong = rng.random(N_ROWS) < 0.25 * (1 - score)
+    predicted = np.where(wrong, np.where(truth == "spam", "ham", "spam"), truth)
+    rows.to_csv("rows.csv", index=False)
+    rows.assign(prediction=predicted, score=score).to_csv("predictions.csv", index=False)
+    return truth
+
+
+@pytest.fixture
+def checked(command, truth):
+    """The sample with all its labels, as a frame of text."""
+    assert command("sample", "rows.csv", "-n", 200, "-o", "to_label.csv", "--seed", 3).code == 0
+    frame = pd.read_csv("to_label.csv", dtype=str)
+    frame["label"] = frame["id"].map(truth)
+    frame.to_csv("checked.csv", index=False)
+    return frame
+
+
+AUDIT = ("audit", "predictions.csv", "--labels", "checked.csv", "--confidence-column", "score")
+
+
+def test_from_a_sample_to_rows_that_need_no_review(command, truth, checked):
+    command(*AUDIT, "--max-error", 0.05, "-o", "labels.csv", "--by", "country", "--class", "spam")
+    assert command.code == 0, command.err
+    for part in (
+        "200 of 1,200 rows, drawn at random with seed 3",
+        "guaranteed with 95% confidence",
+        "To prove a recall of 95%",
+        "for all segments and also for all classes together",
+        "country",
+    ):
+        assert part in command.out
+    labels = pd.read_csv("labels.csv")
+    assert len(labels) == N_ROWS
+    right = truth.to_numpy()
+    assert labels["label"].isna().equals(labels["review"])
+    automatic = labels[labels["source"] == "prediction"]
+    assert (automatic["label"] == automatic["prediction"]).all()
+    assert 0.3 * N_ROWS < len(automatic) == N_ROWS - 200 - labels["review"].sum()
+    by_people = labels["source"] == "people"
+    assert by_people.sum() == 200
+    assert (labels["label"] == right)[by_people].all()
+    order = labels.loc[labels["review"]].sort_values("review_order")
+    assert order["review_order"].tolist() == list(range(1, len(order) + 1))
+    assert order["score"].is_monotonic_increasing
+
+
+def test_a_sample_of_csv_fits_predictions_in_parquet(command, truth):
+    rows = pd.read_csv("rows.csv", dtype=str).assign(
+        day=pd.date_range("2020-01-01", periods=N_ROWS).strftime("%Y-%m-%d"),
+        wet=np.where(np.arange(N_ROWS) % 2, "true", "false"),
+        code=[f"{k:05d}" for k in range(N_ROWS)],
+    )
+    rows.to_csv("rows.csv", index=False)
+    command("sample", "rows.csv", "-n", 100, "-o", "to_label.csv")
+    sample = pd.read_csv("to_label.csv")
+    sample.assign(label=sample["id"].map(truth)).to_csv("checked.csv", index=False)
+    rows["price"] = rows["price"].astype(float)
+    rows.assign(prediction=truth.to_numpy()).to_parquet("predictions.parquet")
+    command("audit", "predictions.parquet", "--labels", "checked.csv", "--json")
+    assert command.code == 0, command.err
+    assert command.result["notes"] == []
+    changed = rows.assign(day=rows["day"].where(rows["id"] != "doc-7", "2020-01-09"))
+    changed.assign(prediction=truth.to_numpy()).to_parquet("predictions.parquet")
+    command("audit", "predictions.parquet", "--labels", "checked.csv")
+    assert command.code == ExitCode.DATA
+
+
+def test_the_result_as_json_is_that_of_python(command, truth, checked):
+    from hedgeclipper import audit, draw_sample
+
+    command(*AUDIT, "--max-error", 0.05, "--json")
+    result = json.loads(command.out)
+    predictions = pd.read_csv("predictions.csv")
+    sample = draw_sample(N_ROWS, 200, seed=3)
+    found = audit(
+        predictions["prediction"],
+        sample,
+        truth.to_numpy()[sample.rows],
+        confidences=predictions["score"],
+        max_error=0.05,
+    )
+    assert result["error_upper"] == found.error_upper
+    assert result["n_to_review"] == found.needs_review.sum()
+    assert result["kind"] == "guarantee"
+    assert result["is_recorded"]
+
+
+def test_a_gate_passes_and_fails(command, checked):
+    assert command(*AUDIT, "--fail-if-above", 0.5).code == ExitCode.DONE
+    assert "Passed" in command.out
+    assert "at every look" in command.out
+    command(*AUDIT, "--fail-if-above", 0.05, "--json")
+    assert command.code == ExitCode.ABOVE_LIMIT == 6
+    assert not json.loads(command.out)["passed"]
+
+
+def test_without_a_record_the_words_say_so(command, truth, checked):
+    checked[["id", "label"]].to_csv("checked.csv", index=False)
+    command(*AUDIT, "--fail-if-above", 0.5)
+    assert command.code == 0
+    assert "was stated, not known" in command.out
+    assert "holds for one run" in command.err
+
+
+def test_the_surest_rows_are_no_random_sample(command, truth):
+    table = pd.read_csv("predictions.csv").sort_values("score", ascending=False)[:150]
+    table.assign(label=table["id"].map(truth))[["id", "label"]].to_csv("checked.csv", index=False)
+    command(*AUDIT, "--fail-if-above", 0.9)
+    assert command.code == ExitCode.ABOVE_LIMIT
+    assert "No guarantee, since checked rows differ" in command.out
+
+
+def test_labels_so_far_count_at_every_look(command, checked):
+    checked["label"] = checked["label"].where(checked["position"].astype(int) <= 120)
+    checked.sample(frac=1, random_state=0).to_csv("checked.csv", index=False)
+    command(*AUDIT, "--sequential", "--json")
+    assert command.result["n_checked"] == 120
+    command(*AUDIT, "--json")
+    assert command.result["n_skipped"] == 80
+    assert "80 of 200 rows of the sample have no label" in command.result["notes"][0]
+
+
+def test_a_line_that_was_deleted_counts_as_wrong(command, checked):
+    checked.iloc[5:].to_csv("checked.csv", index=False)
+    command(*AUDIT, "--json")
+    assert command.result["n_skipped"] == 5
+
+
+def test_the_same_line_twice_counts_once(command, checked):
+    again = checked.iloc[:9].copy()
+    again.loc[4:, "label"] = None
+    pd.concat([again, checked]).to_csv("checked.csv", index=False)
+    command(*AUDIT, "--json")
+    assert (command.result["n_checked"], command.result["n_skipped"]) == (200, 0)
+
+
+def test_more_rows_of_the_same_order(command, truth, checked):
+    words = ("sample", "rows.csv", "-n", 300, "--extend", "checked.csv", "-o", "more.csv")
+    assert command(*words).code == 0, command.err
+    more = pd.read_csv("more.csv", dtype=str)
+    assert more["row"].tolist()[:200] == checked["row"].tolist()
+    assert more["label"].notna().sum() == 200
+    more.assign(label=more["id"].map(truth)).to_csv("checked.csv", index=False)
+    command(*AUDIT, "--json")
+    assert command.result["kind"] == "estimate"
+    assert command(*AUDIT, "--json", "--sequential").result["kind"] == "guarantee"
+
+
+def test_rows_that_have_a_label_are_not_drawn(command, truth):
+    rows = pd.read_csv("rows.csv", dtype=str)
+    rows["kind"] = truth.to_numpy()
+    rows.loc[np.arange(N_ROWS) % 4 > 0, "kind"] = None
+    rows.to_csv("rows.csv", index=False)
+    predictions = pd.read_csv("predictions.csv", dtype=str)
+    predictions.assign(kind=rows["kind"]).to_csv("predictions.csv", index=False)
+    command("sample", "rows.csv", "-n", 150, "--target", "kind", "-o", "to_label.csv")
+    assert command.code == 0, command.err
+    frame = pd.read_csv("to_label.csv", dtype=str)
+    assert (frame["row"].astype(int) % 4 > 0).all()
+    frame.assign(kind=frame["id"].map(truth)).to_csv("checked.csv", index=False)
+    words = ("--label-column", "kind", "--max-error", 0.1, "-o", "labels.csv")
+    command(*AUDIT, *words, "--json")
+    assert command.code == 0, command.err
+    assert (command.result["n_pool"], command.result["n_rows"]) == (900, N_ROWS)
+    labels = pd.read_csv("labels.csv")
+    before = np.arange(N_ROWS) % 4 == 0
+    assert (labels["label"][before] == truth.to_numpy()[before]).all()
+    assert not labels["review"][before].any()
+    later = pd.read_csv("predictions.csv", dtype=str)
+    others = later.index[~before & ~later["id"].isin(frame["id"])]
+    later.loc[others[:3], "kind"] = "ham"
+    later.to_csv("predictions.csv", index=False)
+    command(*AUDIT, "--label-column", "kind", "--json")
+    assert command.result["kind"] == "estimate"
+    assert "labeled after the draw" in command.result["reason"]
+
+
+def test_two_people_and_a_third(command, truth, checked):
+    second = checked.copy()
+    second.loc[:9, "label"] = np.where(second.loc[:9, "label"] == "ham", "spam", "ham")
+    second.to_csv("second.csv", index=False)
+    words = (*AUDIT, "--labels", "second.csv")
+    command(*words)
+    assert "Two people agree on 190 of 200 rows" in command.out
+    assert "10 stay open" in command.out
+    checked.assign(label=checked["label"].where(checked.index < 7)).to_csv("third.csv", index=False)
+    command(*words, "--labels", "third.csv", "--json")
+    agreement = command.result["agreement"]
+    assert (agreement["n_settled"], agreement["n_open"]) == (7, 3)
+    assert command.result["n_skipped"] == 3
+
+
+def sorted_predictions(checked):
+    pd.read_csv("predictions.csv").sort_values("score").to_csv("predictions.csv", index=False)
+
+
+def shorter_predictions(checked):
+    pd.read_csv("predictions.csv")[:1000].to_csv("predictions.csv", index=False)
+
+
+def other_row(checked):
+    checked.assign(row=checked["row"].where(checked.index != 4, "7")).to_csv(
+        "checked.csv", index=False
+    )
+
+
+def changed_value(checked):
+    frame = pd.read_csv("predictions.csv", dtype=str)
+    untouched = np.flatnonzero(~frame["id"].isin(checked["id"]))[0]
+    frame.loc[untouched, "length"] = "100000"
+    frame.to_csv("predictions.csv", index=False)
+
+
+def contradiction(checked):
+    more = checked.iloc[:2].assign(label=["spam", "ham"])
+    more["label"] = np.where(checked["label"][:2] == "ham", "spam", "ham")
+    pd.concat([checked, more]).to_csv("checked.csv", index=False)
+
+
+def unknown_rows(checked):
+    checked[["id", "label"]].assign(id="doc-99999").to_csv("checked.csv", index=False)
+
+
+def nothing_in_common(checked):
+    checked[["label"]].to_csv("checked.csv", index=False)
+
+
+def no_labels(checked):
+    checked.assign(label="").to_csv("checked.csv", index=False)
+
+
+def bad_score(checked):
+    frame = pd.read_csv("predictions.csv")
+    frame.loc[5, "score"] = np.inf
+    frame.to_csv("predictions.csv", index=False)
+
+
+def words_as_score(checked):
+    frame = pd.read_csv("predictions.csv", dtype=str)
+    frame.loc[5, "score"] = "high"
+    frame.to_csv("predictions.csv", index=False)
+
+
+def record_changed(checked):
+    checked.assign(record=checked["record"].str.replace("seed=3", "seed=4")).to_csv(
+        "checked.csv", index=False
+    )
+
+
+def two_records(checked):
+    checked.loc[3, "record"] = "seed=9"
+    checked.to_csv("checked.csv", index=False)
+
+
+BROKEN = {
+    sorted_predictions: "differ in 'id' of",
+    shorter_predictions: "is a sample of 1,200 rows, and predictions.csv has 1,000",
+    other_row: "rows are not those that were drawn: row 7 is at position 5",
+    changed_value: "is not the file that checked.csv was drawn from",
+    contradiction: "has different labels for 2 rows",
+    unknown_rows: "are not in predictions.csv: the id 'doc-99999'",
+    nothing_in_common: "does not say which rows it is about",
+    no_labels: "None of the 200 checked rows has a label",
+    bad_score: "Got inf in row 5",
+    words_as_score: "must hold numbers. Got 'high' in row 5",
+    record_changed: "rows are not those that were drawn",
+    two_records: "must have one record. Got 2",
+}
+
+
+@pytest.mark.parametrize("breaks", BROKEN, ids=lambda one: one.__name__)
+def test_files_that_were_changed_in_between(command, checked, breaks):
+    breaks(checked)
+    command(*AUDIT)
+    assert command.code in (ExitCode.DATA, ExitCode.USAGE)
+    assert BROKEN[breaks] in command.err
+    assert command.err.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--uncertainty-column", "score"], "exclude each other"),
+        (["-o", "labels.csv"], "needs --max-error"),
+        (["--max-error", "0"], "between 0 and 1"),
+        (["--max-error", "1"], "between 0 and 1"),
+        (["--class", "eggs"], "No prediction and no label is 'eggs'"),
+        (["--by", "land"], "has no column 'land'"),
+        (["--prediction-column", "guess"], "has no column 'guess'"),
+        (["--label-column", "guess"], "has no column 'guess'"),
+        (["--labels", "a", "--labels", "b", "--labels", "c"], "at most 3 files"),
+    ],
+)
+def test_wrong_options(command, checked, words, message):
+    command(*AUDIT, *words)
+    assert command.code in (ExitCode.DATA, ExitCode.USAGE)
+    assert message in command.err
+
+
+def test_a_sample_of_groups_is_refused(command, truth):
+    table = pd.read_csv("predictions.csv")
+    table.assign(person=np.arange(N_ROWS) // 30).to_csv("predictions.csv", index=False)
+    labels = pd.DataFrame({"row": range(60, 150)}).assign(label=truth.to_numpy()[60:150])
+    labels.to_csv("checked.csv", index=False)
+    command(*AUDIT, "--groups", "person")
+    assert command.code == ExitCode.DATA
+    assert "A sample of groups is no sample of rows" in command.err

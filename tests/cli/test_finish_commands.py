@@ -1,0 +1,239 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hedgeclipper.cli.output import ExitCode
+
+N_ROWS = 1000
+
+
+@pytest.fixture
+def truth(command):
+    """The true labels by id, and labels.csv, the file that an audit has written."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"id": [f"doc-{k}" for k in range(N_ROWS)], "text": "some words"})
+    truth = pd.Series(rng.choice(["a", "b", "c"], N_ROWS), rows["id"])
+    score = rng.random(N_ROWS)
+    guess = np.where(rng.random(N_ROWS) < 0.3 * (1 - score), rng.permutation(truth), truth)
+    rows.to_csv("rows.csv", index=False)
+    rows.assign(prediction=guess, score=score).to_csv("predictions.csv", index=False)
+    command("sample", "rows.csv", "-n", 200, "-o", "to_label.csv", "--seed", 1)
+    sample = pd.read_csv("to_label.csv", dtype=str)
+    sample.assign(label=sample["id"].map(truth)).to_csv("checked.csv", index=False)
+    words = ("--labels", "checked.csv", "--confidence-column", "score", "--max-error", 0.05)
+    command("audit", "predictions.csv", *words, "-o", "labels.csv")
+    assert command.code == 0, command.err
+    return truth
+
+
+def open_rows():
+    table = pd.read_csv("labels.csv")
+    return table[table["review"]].sort_values("review_order")
+
+
+def review(truth, part=slice(None), **columns):
+    """Write reviewed.csv with the true labels of a part of the rows to review."""
+    rows = open_rows()[part]
+    frame = rows[["row", "id"]].assign(label=rows["id"].map(truth), **columns)
+    frame.to_csv("reviewed.csv", index=False)
+    return frame
+
+
+FINISH = ("finish", "labels.csv", "--reviewed", "reviewed.csv", "-o", "finished.csv")
+
+
+def test_a_file_is_finished(command, truth):
+    n = len(review(truth))
+    command(*FINISH)
+    assert command.code == 0, command.err
+    assert f"{n:,} of {n:,} rows; " in command.out
+    assert "All 1,000 rows have a label" in command.out
+    assert "guaranteed with 95% confidence" in command.out
+    table = pd.read_csv("finished.csv")
+    assert not table["review"].any()
+    by_people = table["source"] == "people"
+    assert by_people.sum() == n + 200
+    right = truth.to_numpy()
+    assert (table["label"] == right)[by_people].all()
+    assert (table["label"] == table["prediction"])[~by_people].all()
+    command("finish", "finished.csv", "--json")
+    bound = int(command.result["errors"])
+    assert 0 < bound <= 50
+    assert np.sum(table["label"] != right) <= bound
+
+
+def test_some_rows_now_and_others_later(command, truth):
+    n = len(open_rows())
+    review(truth, slice(0, 40))
+    command(*FINISH, "--to-review", "rest.csv")
+    assert f"{n - 40:,} of 1,000 rows are still to be labeled by hand" in command.out
+    assert "Until then nothing is known of these rows" in command.out
+    rest = pd.read_csv("rest.csv")
+    assert rest["row"].tolist() == open_rows()["row"].tolist()[40:]
+    assert {"row", "text", "prediction", "label"} <= set(rest)
+    rest.assign(label=rest["id"].map(truth)).to_csv("rest.csv", index=False)
+    command("finish", "finished.csv", "--reviewed", "rest.csv", "-o", "all.csv")
+    assert command.code == 0, command.err
+    review(truth)
+    command(*FINISH, "--force")
+    once, twice = pd.read_csv("finished.csv"), pd.read_csv("all.csv")
+    pd.testing.assert_frame_equal(once, twice)
+
+
+def test_labels_filled_in_in_the_file_itself(command, truth):
+    table = pd.read_csv("labels.csv", dtype=str)
+    table["label"] = table["label"].fillna(table["id"].map(truth))
+    table.sort_values("text", key=lambda column: -table["row"].astype(int)).to_csv(
+        "labels.csv", index=False
+    )
+    command("finish", "labels.csv", "-o", "finished.csv")
+    assert command.code == 0, command.err
+    assert "All 1,000 rows have a label" in command.out
+    assert pd.read_csv("finished.csv")["row"].tolist() == list(range(N_ROWS))
+
+
+def test_a_copy_of_the_file_proves_nothing_more(command, truth):
+    """Automatic labels that nobody has changed stay automatic."""
+    table = pd.read_csv("labels.csv", dtype=str)
+    n_automatic = (table["source"] == "prediction").sum()
+    table["label"] = table["label"].fillna(table["id"].map(truth))
+    table.to_csv("reviewed.csv", index=False)
+    command(*FINISH, "--json")
+    assert command.code == 0, command.err
+    assert int(command.result["automatic"]) == n_automatic
+
+
+def test_an_automatic_label_that_is_corrected_is_one_error_less(command, truth):
+    table = pd.read_csv("labels.csv")
+    claimed = int(table["record"][0].split("errors=")[1].split()[0])
+    wrong = table[(table["source"] == "prediction") & (table["label"] != truth.to_numpy())]
+    rows = wrong[:1].assign(label=wrong[:1]["id"].map(truth))[["row", "label"]]
+    rows.to_csv("reviewed.csv", index=False)
+    command(*FINISH, "--json")
+    assert int(command.result["errors"]) == claimed - 1
+    assert "needed no review are corrected: row" in command.result["notes"][0]
+
+
+def test_label_studio_both_ways(command, truth):
+    n = len(open_rows())
+    command("finish", "labels.csv", "--to-review", "tasks.json")
+    tasks = json.loads(Path("tasks.json").read_text("utf-8"))
+    assert len(tasks) == n
+    assert tasks[0]["data"]["text"] == "some words"
+    assert "label" not in tasks[0]["data"]
+    predicted = tasks[0]["predictions"][0]["result"][0]["value"]["choices"]
+    assert predicted == [tasks[0]["data"]["prediction"]]
+    exported = []
+    for task in tasks[:-1]:
+        value = {"choices": [truth[task["data"]["id"]]]}
+        choice = {"from_name": "label", "to_name": "row", "type": "choices", "value": value}
+        exported.append({**task, "annotations": [{"result": [choice], "was_cancelled": False}]})
+    exported.append({**tasks[-1], "annotations": [{"result": [], "was_cancelled": True}]})
+    Path("done.json").write_text(json.dumps(exported), "utf-8")
+    command("finish", "labels.csv", "--reviewed", "done.json", "-o", "finished.csv", "--json")
+    assert command.code == 0, command.err
+    assert command.result["n_open"] == 1
+    table = pd.read_csv("finished.csv")
+    done = (table["source"] == "people").to_numpy()
+    assert (table["label"] == truth.to_numpy())[done].all()
+
+
+def test_a_sample_is_labeled_in_label_studio(command, truth):
+    command("sample", "rows.csv", "-n", 200, "-o", "tasks.json", "--seed", 1)
+    tasks = json.loads(Path("tasks.json").read_text("utf-8"))
+    flat = [
+        {**task["data"], "id": k, "label": truth[task["data"]["id"]], "annotation_id": k}
+        for k, task in enumerate(tasks)
+    ]
+    Path("min.json").write_text(json.dumps(flat), "utf-8")  # as JSON-MIN
+    words = ("--confidence-column", "score", "--json")
+    ours = command("audit", "predictions.csv", "--labels", "min.json", *words).result
+    theirs = command("audit", "predictions.csv", "--labels", "checked.csv", *words).result
+    assert ours == theirs
+    assert ours["is_recorded"]
+
+
+def lose_rows(truth):
+    pd.read_csv("labels.csv", dtype=str).drop([7, 9]).to_csv("labels.csv", index=False)
+
+
+def repeat_a_row(truth):
+    table = pd.read_csv("labels.csv", dtype=str)
+    pd.concat([table, table[5:6]]).to_csv("labels.csv", index=False)
+
+
+def change_automatic_labels(truth):
+    table = pd.read_csv("labels.csv", dtype=str)
+    at = table.index[table["source"] == "prediction"][:2]
+    table.loc[at, "label"] = np.where(table.loc[at, "label"] == "a", "b", "a")
+    table.to_csv("labels.csv", index=False)
+
+
+def less_review(truth):
+    table = pd.read_csv("labels.csv", dtype=str)
+    table.loc[table.index[table["review"] == "true"][:3], "review"] = "false"
+    table.to_csv("labels.csv", index=False)
+
+
+def forget_the_record(truth):
+    pd.read_csv("labels.csv", dtype=str).assign(record=None).to_csv("labels.csv", index=False)
+
+
+def no_labels_file(truth):
+    pd.read_csv("predictions.csv").to_csv("labels.csv", index=False)
+
+
+def other_order(truth):
+    frame = review(truth)
+    frame.assign(row=frame["row"].to_numpy()[::-1]).to_csv("reviewed.csv", index=False)
+
+
+def two_labels(truth):
+    frame = review(truth)
+    more = frame[:2].assign(label="a"), frame[:2].assign(label="b")
+    pd.concat([frame, *more]).to_csv("reviewed.csv", index=False)
+
+
+def against_people(truth):
+    table = pd.read_csv("labels.csv")
+    rows = table[table["source"] == "people"][:3]
+    rows = rows.assign(label=np.where(rows["label"] == "a", "b", "a"))
+    rows[["row", "label"]].to_csv("reviewed.csv", index=False)
+
+
+def unknown_rows(truth):
+    pd.DataFrame({"row": [3, 5000], "label": ["a", "b"]}).to_csv("reviewed.csv", index=False)
+
+
+BROKEN = {
+    lose_rows: "has no rows 7, 9",
+    repeat_a_row: "has row 5 twice",
+    change_automatic_labels: "were changed after it was written: rows ",
+    less_review: "were changed after it was written",
+    forget_the_record: "must have one record. Got 0",
+    no_labels_file: "has no column 'row'",
+    other_order: "differ in 'id' of",
+    two_labels: "has different labels for 2 rows: rows ",
+    against_people: "People have given other labels to 3 rows before: rows ",
+    unknown_rows: "rows of reviewed.csv are not in labels.csv, such as 5000",
+}
+
+
+@pytest.mark.parametrize("breaks", BROKEN, ids=lambda one: one.__name__)
+def test_files_that_were_changed_in_between(command, truth, breaks):
+    review(truth)
+    breaks(truth)
+    command(*FINISH)
+    assert command.code == ExitCode.DATA, command.out
+    assert BROKEN[breaks] in command.err
+    assert not Path("finished.csv").exists()
+
+
+def test_nothing_left_to_review(command, truth):
+    review(truth)
+    command(*FINISH, "--to-review", "rest.csv")
+    assert command.code == ExitCode.DATA
+    assert "No row is left to review" in command.err
