@@ -19,15 +19,15 @@ if TYPE_CHECKING:
         SemiSupervisedSplit,
         ShiftWarning,
     )
+    from hedgeclipper.bounds.auto_labels import AutoLabels
     from hedgeclipper.bounds.certificate import Certificate
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
-    from hedgeclipper.bounds.tested_predictions import AutoLabels
     from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
     from hedgeclipper.persistence import ModelFileError, load, save
-    from hedgeclipper.report.displays import AutoLabelDisplay, VoterDisplay
+    from hedgeclipper.report.displays import PlanDisplay, VoterDisplay
     from hedgeclipper.report.page import write_report
     from hedgeclipper.voters.classifiers import VoterFailedWarning, default_estimators
     from hedgeclipper.votes.aggregator import VoteAggregator
@@ -49,13 +49,13 @@ _HOME = {
     "lower_bounds": "bounds.intervals",
     "UnboundedGameWarning": "game.solve",
     "solve_game": "game.solve",
-    "AutoLabels": "bounds.tested_predictions",
+    "AutoLabels": "bounds.auto_labels",
     "Certificate": "bounds.certificate",
     "Contradiction": "game.solution",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "classifier",
     "ShiftWarning": "base.semi_supervised",
-    "AutoLabelDisplay": "report.displays",
+    "PlanDisplay": "report.displays",
     "VoterDisplay": "report.displays",
     "write_report": "report.page",
     "VoterFailedWarning": "voters.classifiers",
@@ -71,7 +71,7 @@ _HOME = {
 
 __all__ = [
     "AgreementWarning",
-    "AutoLabelDisplay",
+    "PlanDisplay",
     "AutoLabels",
     "Certificate",
     "ClassRates",

@@ -146,8 +146,9 @@ def predict(options: Predict, output: Output) -> None:
         raw = Path(folder, "predictions.parquet")
         n_rows = model.set_params(verbose=output.verbose).predict_to(raw, rows())
         if options.max_error is not None:
-            sure = model.auto_label(rows(), options.max_error, options.confidence_level)
-            facts, is_blank = auto_label_facts(sure, output), ~sure.is_sure
+            level = options.confidence_level
+            sure = model.auto_label(options.max_error, rows(), confidence_level=level)
+            facts, is_blank = auto_label_facts(sure, output), sure.needs_review
         write_table(_finished(raw, keys, is_blank, counts), draft, to)
     common = counts.most_common()
     classes = {str(label): count for label, count in common if label is not None}

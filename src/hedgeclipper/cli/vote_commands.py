@@ -67,9 +67,9 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     is_blank = np.zeros(known.size, bool)
     if options.max_error is not None and not known.all():
         level = options.confidence_level or 0.95
-        sure = aggregator.auto_label(cast.take(~known), options.max_error, level)
+        sure = aggregator.auto_label(options.max_error, cast.take(~known), confidence_level=level)
         facts += auto_label_facts(sure, output)
-        is_blank[~known] = ~sure.is_sure
+        is_blank[~known] = sure.needs_review
     if to is not None:
         labels = _label_table(aggregator, cast, y, is_blank, key)
         with atomic_path(to, force=force) as draft:
