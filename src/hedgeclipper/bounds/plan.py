@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.auto_labels import TIE_SEED
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import allowed_errors, error_limit, order_by_uncertainty
 
 

@@ -305,8 +305,8 @@ class PlanDisplay(Display):
             at = int(np.argmin(np.abs(plan.max_errors - self.max_error)))
             label = f"guaranteed with {100 * plan.confidence_level:g}% confidence"
             place = [plan.max_errors[at]], [plan.n_by_hand[at]]
-            style = {"marker": "o", "markersize": 9.0, "linestyle": "", "markerfacecolor": "none"}
-            (self.point_,) = self.ax_.plot(*place, color=BLUE, label=label, **style)
+            ring = {"marker": "o", "markersize": 9.0, "linestyle": "", "markerfacecolor": "none"}
+            (self.point_,) = self.ax_.plot(*place, color=BLUE, label=label, **ring)
         self.ax_.set(
             xlabel="errors allowed in the finished file",
             ylabel=f"rows to label by hand, of {plan.n_unlabeled:,}",
