@@ -180,7 +180,7 @@ class TestedPredictions:
         """Return the rule, given all labels there are, for the baseline; other fields by name."""
         known.setdefault("n_unlabeled", unlabeled_uncertainties.size)
         classes, counts = np.unique(labels, return_counts=True)
-        known |= {"majority_class": classes[counts.argmax()], "n_labeled": labels.size}
+        known |= {"majority_class": classes.tolist()[counts.argmax()], "n_labeled": labels.size}
         baseline = 1.0 - float(counts.max() / counts.sum())
         return cls(wrong, uncertainties, unlabeled_uncertainties, baseline=baseline, **known)
 
